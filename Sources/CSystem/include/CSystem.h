@@ -1,0 +1,19 @@
+#ifndef USERSTORE_CSYSTEM_H
+#define USERSTORE_CSYSTEM_H
+
+#include <stdint.h>
+
+// Only what Swift cannot import: glibc shows these to _GNU_SOURCE alone, and Swift imports it without.
+
+/// Waits until one of two descriptors is readable (a negative one is left out) or the time has passed.
+/// Returns 0 for the time, bit 1 for the first, bit 2 for the second; a signal counts as the time.
+int userstore_wait_readable(int first, int second, int64_t microseconds);
+
+/// Names the calling thread, for debuggers and `top -H`.
+void userstore_name_thread(const char *name);
+
+/// Tells the thread sanitizer that a lock was taken or given back; nothing in other builds.
+void userstore_lock_taken(const void *lock);
+void userstore_lock_returned(const void *lock);
+
+#endif

@@ -1,0 +1,42 @@
+#define _GNU_SOURCE
+#include "CSystem.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+
+int userstore_wait_readable(int first, int second, int64_t microseconds) {
+  struct pollfd descriptors[2] = {{first, POLLIN, 0}, {second, POLLIN, 0}};
+#ifdef __linux__
+  struct timespec time = {microseconds / 1000000, microseconds % 1000000 * 1000};
+  int ready = ppoll(descriptors, 2, &time, 0);
+#else
+  int ready = poll(descriptors, 2, microseconds < 1000 ? 1 : (int)(microseconds / 1000));
+#endif
+  if (ready <= 0) return 0;
+  return (descriptors[0].revents ? 1 : 0) | (descriptors[1].revents ? 2 : 0);
+}
+
+void userstore_name_thread(const char *name) {
+#ifdef __APPLE__
+  pthread_setname_np(name);
+#else
+  pthread_setname_np(pthread_self(), name);
+#endif
+}
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREAD_SANITIZER 1
+#endif
+#endif
+
+#ifdef THREAD_SANITIZER
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+void userstore_lock_taken(const void *lock) { __tsan_acquire((void *)lock); }
+void userstore_lock_returned(const void *lock) { __tsan_release((void *)lock); }
+#else
+void userstore_lock_taken(const void *lock) { (void)lock; }
+void userstore_lock_returned(const void *lock) { (void)lock; }
+#endif

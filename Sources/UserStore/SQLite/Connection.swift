@@ -1,0 +1,173 @@
+import CSQLite
+
+/// A connection to a database: the one owner of SQLite's handle, closed with it.
+///
+/// Used by one thread at a time; whoever owns it sees to that (it lies in a `Lock`, or belongs to one thread).
+@safe struct Connection: ~Copyable, @unchecked Sendable {
+  // Unchecked: SQLite's handle may move between threads as long as two do not use it at once
+  // (sqlite.org/threadsafe.html, multi-thread mode), and a noncopyable value cannot be in two places.
+
+  enum Access {
+    case readWrite, readOnly
+  }
+
+  private let handle: OpaquePointer
+  private var statements: [CachedStatement?] = []
+  /// What the hooks saw since the last `begin`.
+  let hooks = HookRecord()
+
+  /// Opens the database file at an absolute path that has no links in it, or a new database in memory.
+  ///
+  /// The file must exist: creating it, with its rights, comes before.
+  ///
+  /// - Parameters:
+  ///   - path: The file; nil for memory.
+  ///   - access: Whether to write. One that reads never writes to the database file, and never checkpoints.
+  ///   - busyTimeout: How long to wait for a lock of another connection, in milliseconds.
+  init(path: String?, access: Access, busyTimeout: Int32) throws(SQLiteError) {
+    unsafe handle = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
+    unsafe hooks.install(on: handle)
+  }
+
+  deinit {
+    for statement in statements { statement?.finish() }
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  /// Runs a cached statement to its end.
+  mutating func run(_ query: Query, _ values: StoredValue...) throws(SQLiteError) {
+    let cached = try cached(query)
+    defer { cached.statement?.reset() }
+    for (index, value) in values.enumerated() { try cached.statement!.bind(value, at: Int32(index + 1)) }
+    while try cached.statement!.step() {}
+  }
+
+  /// Lends a cached statement, reset; takes it back reset.
+  mutating func withStatement<Result>(
+    _ query: Query, _ body: (inout Statement) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    let cached = try cached(query)
+    defer { cached.statement?.reset() }
+    return try body(&cached.statement!)
+  }
+
+  /// The first row's values, made by `make`; nil without a row.
+  mutating func first<Result>(
+    _ query: Query, _ values: StoredValue..., make: (borrowing Statement) -> Result
+  ) throws(SQLiteError) -> Result? {
+    let cached = try cached(query)
+    defer { cached.statement?.reset() }
+    for (index, value) in values.enumerated() { try cached.statement!.bind(value, at: Int32(index + 1)) }
+    return try cached.statement!.step() ? make(cached.statement!) : nil
+  }
+
+  /// Runs SQL once: setup and migrations, several statements allowed.
+  func execute(_ sql: String) throws(SQLiteError) {
+    let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw unsafe SQLiteError(code, on: handle) }
+  }
+
+  /// Runs SQL once and hands each row to `body`.
+  func rows(_ sql: String, _ body: (borrowing Statement) -> Void) throws(SQLiteError) {
+    var statement = unsafe try Statement(sql, on: handle, isKept: false)
+    while try statement.step() { body(statement) }
+  }
+
+  /// Whether a transaction is open: false also after SQLite ended one by itself.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// The rowid of the last INSERT that was not a trigger's.
+  var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+  /// How many rows the last statement changed, triggers not counted.
+  var changedRows: Int { unsafe Int(sqlite3_changes64(handle)) }
+
+  /// Whether the file that is open lies no longer under its name: moved, deleted, or replaced.
+  ///
+  /// SQLite then still reports success for writes that nobody will ever see. Costs 1.1 µs.
+  var hasMoved: Bool {
+    var moved: Int32 = 0
+    let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
+    return code == SQLITE_OK && moved != 0
+  }
+
+  /// Copies pages from the -wal file into the database file, as many as no reader needs.
+  ///
+  /// Only to be called on a second connection while the writer's connection holds BEGIN IMMEDIATE. A commit that
+  /// lands inside a passive checkpoint makes the database malformed in SQLite 3.7.0 to 3.51.2 (the WAL-reset bug);
+  /// the write lock keeps commits out.
+  func checkpoint() throws(SQLiteError) {
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    guard code == SQLITE_OK || ResultCode(rawValue: code).primary == .busy else {
+      throw unsafe SQLiteError(code, on: handle)
+    }
+  }
+
+  private static func open(
+    path: String?, access: Access, busyTimeout: Int32
+  ) throws(SQLiteError) -> OpaquePointer {
+    let place = path == nil ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY : 0
+    let rights = path == nil || access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
+    var handle: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(path ?? ":memory:", &handle, place | rights | flags, nil)
+    do throws(SQLiteError) {
+      // The handle comes even with a failure, and then too must be closed.
+      guard code == SQLITE_OK, let handle = unsafe handle else { throw SQLiteError(code, on: handle) }
+      unsafe sqlite3_busy_timeout(handle, busyTimeout)
+      try unsafe configure(handle)
+      return unsafe handle
+    } catch {
+      unsafe sqlite3_close_v2(handle)
+      throw error
+    }
+  }
+
+  private static func configure(_ handle: OpaquePointer) throws(SQLiteError) {
+    let flags = [
+      (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
+      (SQLITE_DBCONFIG_DQS_DML, 0), (SQLITE_DBCONFIG_DQS_DDL, 0),
+    ]
+    for (option, value) in flags {
+      let code = unsafe userstore_db_config_flag(handle, Int32(option), Int32(value))
+      guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
+    }
+    for (limit, value) in limits { unsafe sqlite3_limit(handle, limit, value) }
+    // None of these looks at the file: whether that is a database at all is asked later, with its own words.
+    let pragmas = "PRAGMA recursive_triggers=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY"
+    let code = unsafe sqlite3_exec(handle, pragmas, nil, nil, nil)
+    guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
+  }
+
+  /// What none of our statements needs, and a hostile schema might.
+  private static var limits: [(Int32, Int32)] {
+    [
+      (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_COLUMN, 100), (SQLITE_LIMIT_COMPOUND_SELECT, 20),
+      (SQLITE_LIMIT_EXPR_DEPTH, 50), (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
+      (SQLITE_LIMIT_SQL_LENGTH, 100_000), (SQLITE_LIMIT_TRIGGER_DEPTH, 10), (SQLITE_LIMIT_VARIABLE_NUMBER, 100),
+      (SQLITE_LIMIT_WORKER_THREADS, 0),
+    ]
+  }
+
+  private mutating func cached(_ query: Query) throws(SQLiteError) -> CachedStatement {
+    if query.index < statements.count, let statement = statements[query.index] { return statement }
+    while statements.count <= query.index { statements.append(nil) }
+    let statement = CachedStatement(unsafe try Statement(query.sql, on: handle, isKept: true))
+    statements[query.index] = statement
+    return statement
+  }
+}
+
+/// A box, because an array holds no noncopyable values.
+private final class CachedStatement {
+  var statement: Statement?
+
+  init(_ statement: consuming Statement) {
+    self.statement = consume statement
+  }
+
+  /// Finalizes now: the connection closes right after.
+  func finish() {
+    statement = nil
+  }
+}

@@ -1,0 +1,25 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A system call that failed: what was tried, and `errno`.
+struct SystemError: Error, CustomStringConvertible {
+  let operation: String
+  let number: Int32
+
+  init(operation: String, number: Int32 = errno) {
+    self.operation = operation
+    self.number = number
+  }
+
+  var description: String { "cannot \(operation): \(Self.text(number))" }
+
+  /// The system's words for an error number.
+  static func text(_ number: Int32) -> String {
+    unsafe String(cString: strerror(number))
+  }
+}

@@ -1,0 +1,65 @@
+/// Runs jobs one after another on a thread of its own, started by the first job.
+///
+/// It exists so that an `await` never blocks a thread of the concurrency pool: whatever waits for SQLite waits here.
+final class WorkerThread: Sendable {
+  typealias Job = @Sendable () -> Void
+
+  private let name: StaticString
+  private let state = Lock(State())
+  private let parker = Parker()
+
+  private struct State {
+    var jobs: [Job] = []
+    var isRunning = false
+    var isStopped = false
+  }
+
+  init(name: StaticString) {
+    self.name = name
+  }
+
+  /// Appends a job. After `stop` it is refused.
+  ///
+  /// - Returns: whether the job will run.
+  /// - Throws: `SystemError` when the thread cannot be started; the job is not kept then.
+  func run(_ job: @escaping Job) throws(SystemError) -> Bool {
+    let (accepted, mustStart) = state.withLock { state in
+      if state.isStopped { return (false, false) }
+      state.jobs.append(job)
+      defer { state.isRunning = true }
+      return (true, !state.isRunning)
+    }
+    if mustStart {
+      do { try SystemThread.start(named: name) { self.loop() } } catch {
+        state.withLock { state in
+          state.isRunning = false
+          state.jobs.removeAll()
+        }
+        throw error
+      }
+    } else if accepted {
+      parker.wake()
+    }
+    return accepted
+  }
+
+  /// Lets the thread end when it has run what it accepted. Returns at once.
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    parker.wake()
+  }
+
+  private func loop() {
+    while true {
+      let (jobs, isStopped) = state.withLock { state in
+        defer { state.jobs.removeAll(keepingCapacity: true) }
+        return (state.jobs, state.isStopped)
+      }
+      for job in jobs { job() }
+      if jobs.isEmpty {
+        if isStopped { return }
+        parker.park()
+      }
+    }
+  }
+}
