@@ -1,6 +1,9 @@
 -- The records, their log, and the triggers that write the log, whoever writes the records.
 -- Why each rule is there: the random replay test (Tests/UserStoreTests/Log) fails without it.
 
+-- Which migrations made this file.
+CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL) STRICT;
+
 CREATE TABLE meta (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   epoch INTEGER NOT NULL,          -- a new one whenever the log stops describing the tables

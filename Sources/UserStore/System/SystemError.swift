@@ -23,3 +23,12 @@ struct SystemError: Error, CustomStringConvertible {
     unsafe String(cString: strerror(number))
   }
 }
+
+extension SystemError {
+  static func meansNoSpace(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
+  static func meansNoPermission(_ number: Int32) -> Bool { number == EACCES || number == EPERM }
+}
+
+extension SystemError {
+  var isMissing: Bool { number == ENOENT }
+}

@@ -31,13 +31,10 @@ enum SystemThread {
     }
   }
 
-  /// A number that no other living thread of this process has.
-  static var current: UInt {
-    #if canImport(Darwin)
-      unsafe UInt(bitPattern: pthread_self())
-    #else
-      UInt(pthread_self())
-    #endif
+  /// Lets the calling thread sleep: only where SQLite gives nothing to wait for.
+  static func sleep(milliseconds: Int) {
+    var time = timespec(tv_sec: milliseconds / 1_000, tv_nsec: milliseconds % 1_000 * 1_000_000)
+    unsafe nanosleep(&time, nil)
   }
 
   fileprivate final class Entry: Sendable {

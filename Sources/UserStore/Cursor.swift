@@ -1,0 +1,56 @@
+/// The position of a change set's end in the log: strictly increasing, not by one.
+public struct Revision: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+  public let rawValue: Int64
+
+  public init(rawValue: Int64) {
+    self.rawValue = rawValue
+  }
+
+  public static func < (left: Revision, right: Revision) -> Bool { left.rawValue < right.rawValue }
+
+  public var description: String { String(rawValue) }
+}
+
+/// What a consumer saves to go on later: the end of a change set, in a log that can be told from every other.
+///
+/// Opaque: its text may change with the version, and says which one it is.
+public struct Cursor: Hashable, Sendable {
+  /// Which log: drawn anew whenever the log stops describing the tables.
+  let epoch: Int64
+  /// Where in it.
+  public let revision: Revision
+  /// The random number of the row there: tells a log that was rewound and written again.
+  let nonce: Int64
+
+  init(epoch: Int64, revision: Int64, nonce: Int64) {
+    self.epoch = epoch
+    self.revision = Revision(rawValue: revision)
+    self.nonce = nonce
+  }
+
+  /// Reads a cursor's text.
+  ///
+  /// - Parameter text: What `description` gave.
+  /// - Throws: `StoreError.badCursor` for anything else.
+  public init(_ text: String) throws(StoreError) {
+    let fields = text.split(separator: "-", omittingEmptySubsequences: false)
+    if let first = fields.first, first.first == "v", first != "v1", UInt(first.dropFirst()) != nil {
+      throw StoreError(.badCursor, "the cursor was made by a newer version (\(first))")
+    }
+    guard fields.count == 4, fields[0] == "v1", let epoch = Self.number(fields[1]), let nonce = Self.number(fields[3]),
+      let revision = Self.number(fields[2]), revision >= 0
+    else { throw StoreError(.badCursor, "this is not a cursor: “\(text.prefix(80))”") }
+    self.init(epoch: epoch, revision: revision, nonce: nonce)
+  }
+
+  private static func number(_ field: Substring) -> Int64? {
+    guard (1...16).contains(field.utf8.count), !field.hasPrefix("+") else { return nil }
+    return UInt64(field, radix: 16).map { Int64(bitPattern: $0) }
+  }
+}
+
+extension Cursor: CustomStringConvertible {
+  public var description: String {
+    "v1-" + [epoch, revision.rawValue, nonce].map { String(UInt64(bitPattern: $0), radix: 16) }.joined(separator: "-")
+  }
+}

@@ -1,0 +1,95 @@
+/// The present value of a topic of a hub, kept current by the hub's rounds.
+///
+/// It hears each round before every listener, so that whoever is called finds the new value stored.
+final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
+  /// The value that a round leaves; nil when the round says nothing of it.
+  typealias Decode = @Sendable (Content) throws -> Value?
+
+  private let hub: ListenerHub<Content>
+  private let topic: Content.Topic
+  private let decode: Decode
+  private let stored: Stored
+
+  /// A value and the position that it belongs to; only ever replaced by a later one.
+  private final class Stored: Sendable {
+    let state: Lock<(value: Value, position: Int64)?> = Lock(nil)
+
+    func store(_ value: Value, _ position: Int64) {
+      state.withLock { state in
+        if let old = state, old.position >= position { return }
+        state = (value, position)
+      }
+    }
+  }
+
+  private let registration: Disposable
+
+  /// - Parameters:
+  ///   - decode: Finds the value in a round.
+  ///   - read: Reads the value and its position. Called after the hub has been joined, so that no round is missed.
+  init<Failure: Error>(
+    hub: ListenerHub<Content>, topic: Content.Topic, decode: @escaping Decode,
+    read: () throws(Failure) -> (value: Value, position: Int64)
+  ) throws(Failure) {
+    let stored = Stored()
+    registration = hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true) { content in
+      if let value = try decode(content) { stored.store(value, content.position) }
+    }
+    self.hub = hub
+    self.topic = topic
+    self.decode = decode
+    self.stored = stored
+    let first = try read()
+    stored.store(first.value, first.position)
+  }
+
+  private var current: (value: Value, position: Int64) {
+    guard let current = stored.state.withLock({ $0 }) else {
+      preconditionFailure("the initializer stores a value before anybody has the object")
+    }
+    return current
+  }
+
+  var value: Value { current.value }
+
+  var names: [String] { hub.names(of: topic) }
+
+  func bind(
+    _ name: String, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?, fires: Bool,
+    _ action: @escaping @Sendable (Value) throws -> Void
+  ) -> Disposable {
+    guard fires else {
+      return hub.register(
+        name, to: topic, on: place, owner: owner, after: current.position, onRound(action))
+    }
+    return hub.register(name, to: topic, on: place, owner: owner, first: firstValue(action), onRound(action))
+  }
+
+  @MainActor func bindOnMainActor(
+    _ name: String, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
+  ) -> Disposable {
+    let onMain: @Sendable (Value) throws -> Void = { value in
+      try MainActor.assumeIsolated { try action(value) }
+    }
+    return hub.registerAtOnce(
+      name, to: topic, on: MainActor.shared, owner: nil, first: firstValue(onMain), onRound(onMain))
+  }
+
+  func unbind(_ name: String) {
+    hub.unbind(name, from: topic)
+  }
+
+  private func onRound(_ action: @escaping @Sendable (Value) throws -> Void) -> @Sendable (Content) throws -> Void {
+    { [decode] content in
+      if let value = try decode(content) { try action(value) }
+    }
+  }
+
+  /// Keeps this object alive until the first value was handed over.
+  private func firstValue(_ action: @escaping @Sendable (Value) throws -> Void) -> ListenerHub<Content>.FirstValue {
+    {
+      let (value, position) = self.current
+      return (position, { try action(value) })
+    }
+  }
+}

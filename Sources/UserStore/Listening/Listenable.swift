@@ -1,0 +1,143 @@
+/// A current value, and the listeners that are told when it changes.
+///
+///     let name = try store.listenable(.name, of: id)
+///     name.bindAndFire("FirstScreen", on: .main) { label.text = $0 }
+///
+/// Names are scoped by what is listened to: two listenables for the same attribute of the same user share them.
+/// Named listeners live on when the listenable goes.
+public final class Listenable<Value: Sendable>: Sendable {
+  private let source: any ListenableSource<Value>
+
+  init(_ source: any ListenableSource<Value>) {
+    self.source = source
+  }
+
+  /// The value as of the round that is being delivered, or of the last one. May be read on any thread.
+  public var value: Value { source.value }
+
+  /// Calls `action` from the next change on.
+  ///
+  /// - Parameters:
+  ///   - name: Whoever binds it again replaces this listener and takes its place in the order.
+  ///   - place: Where `action` is called.
+  ///   - action: Gets the new value, in commit order, once a round. It may write, bind and unbind.
+  /// - Returns: a token that unbinds; releasing it does nothing.
+  @discardableResult
+  public func bind(
+    _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
+  ) -> Disposable {
+    source.bind(name, on: place, owner: nil, fires: false, action)
+  }
+
+  /// Calls `action` with the present value, then from the next change on: no change is missed between, none comes twice.
+  ///
+  /// Returns after that first call. Exceptions: inside a write and inside a listener of another store the call is made
+  /// when that is over; on an actor it is made there.
+  ///
+  /// - Parameters:
+  ///   - name: Whoever binds it again replaces this listener and takes its place in the order.
+  ///   - place: Where `action` is called.
+  ///   - action: Gets the value, in commit order.
+  /// - Returns: a token that unbinds; releasing it does nothing.
+  @discardableResult
+  public func bindAndFire(
+    _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
+  ) -> Disposable {
+    source.bind(name, on: place, owner: nil, fires: true, action)
+  }
+
+  /// Calls `action` on the main actor from the next change on.
+  ///
+  /// - Parameters:
+  ///   - name: Whoever binds it again replaces this listener.
+  ///   - place: `.main`.
+  ///   - action: Called on the main actor.
+  /// - Returns: a token that unbinds; releasing it does nothing.
+  @discardableResult
+  public func bind(
+    _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
+  ) -> Disposable {
+    source.bind(name, on: .actor(MainActor.shared), owner: nil, fires: false) { value in
+      try MainActor.assumeIsolated { try action(value) }
+    }
+  }
+
+  /// Calls `action` with the present value, before this returns, then on the main actor from the next change on.
+  ///
+  /// - Parameters:
+  ///   - name: Whoever binds it again replaces this listener.
+  ///   - place: `.main`.
+  ///   - action: Called on the main actor.
+  /// - Returns: a token that unbinds; releasing it does nothing.
+  @MainActor @discardableResult
+  public func bindAndFire(
+    _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
+  ) -> Disposable {
+    source.bindOnMainActor(name, action)
+  }
+
+  /// Binds for as long as `owner` lives; it is held weakly, and handed to the action.
+  ///
+  /// - Parameters:
+  ///   - name: Whoever binds it again replaces this listener.
+  ///   - place: Where `action` is called.
+  ///   - owner: The listener ends with it.
+  ///   - action: Called with the owner and the new value.
+  /// - Returns: a token that unbinds; releasing it does nothing.
+  @discardableResult
+  public func bind<Owner: AnyObject & Sendable>(
+    _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
+    _ action: @escaping @Sendable (Owner, Value) throws -> Void
+  ) -> Disposable {
+    source.bind(name, on: place, owner: owner, fires: false, Self.weakly(owner, action))
+  }
+
+  /// The same with the present value first.
+  ///
+  /// - Parameters:
+  ///   - name: Whoever binds it again replaces this listener.
+  ///   - place: Where `action` is called.
+  ///   - owner: The listener ends with it.
+  ///   - action: Called with the owner and the value.
+  /// - Returns: a token that unbinds; releasing it does nothing.
+  @discardableResult
+  public func bindAndFire<Owner: AnyObject & Sendable>(
+    _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
+    _ action: @escaping @Sendable (Owner, Value) throws -> Void
+  ) -> Disposable {
+    source.bind(name, on: place, owner: owner, fires: true, Self.weakly(owner, action))
+  }
+
+  /// Ends a named listener now, also for the round in flight. A name that nobody has is no error.
+  ///
+  /// - Parameter name: The name.
+  public func unbind(_ name: String) {
+    source.unbind(name)
+  }
+
+  /// The names that are bound, in the order of calls.
+  public var names: [String] { source.names }
+
+  private static func weakly<Owner: AnyObject & Sendable>(
+    _ owner: Owner, _ action: @escaping @Sendable (Owner, Value) throws -> Void
+  ) -> @Sendable (Value) throws -> Void {
+    { [weak owner] value in
+      if let owner { try action(owner, value) }
+    }
+  }
+}
+
+/// What a listenable stands on.
+protocol ListenableSource<Value>: AnyObject, Sendable {
+  associatedtype Value: Sendable
+  var value: Value { get }
+  var names: [String] { get }
+  func bind(
+    _ name: String, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?, fires: Bool,
+    _ action: @escaping @Sendable (Value) throws -> Void
+  ) -> Disposable
+  @MainActor func bindOnMainActor(
+    _ name: String, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
+  ) -> Disposable
+  func unbind(_ name: String)
+}

@@ -1,0 +1,39 @@
+/// A listener as a dump shows it.
+public struct ListenerInfo<Topic: Hashable & Sendable>: Sendable {
+  /// Its name; nil for one that is held by its token.
+  public let name: String?
+  /// What it listens to.
+  public let topic: Topic
+  /// How often it was called, those before it was replaced included.
+  public let calls: Int
+  /// The position of the last round that it heard; nil before the first.
+  public let lastPosition: Int64?
+}
+
+extension ListenerHub {
+  /// How many listeners there are, those whose owner is gone not counted.
+  public var count: Int { all.count }
+
+  /// The names in the order of calls.
+  public var names: [String] { all.compactMap(\.name) }
+
+  /// All listeners in the order of calls, for tests and for display.
+  public var all: [ListenerInfo<Topic>] {
+    let (slots, removed) = state.withLock { state in
+      let removed = state.registry.removeOver()
+      return (state.registry.inOrder, removed)
+    }
+    _ = removed
+    return slots.filter { !$0.keepsValue }.map {
+      ListenerInfo(name: $0.name, topic: $0.topic, calls: $0.calls, lastPosition: $0.lastPosition)
+    }
+  }
+
+  /// The names that are bound to a topic, in the order of calls.
+  ///
+  /// - Parameter topic: The topic.
+  /// - Returns: the names; listeners without one are left out.
+  public func names(of topic: Topic) -> [String] {
+    all.filter { $0.topic == topic }.compactMap(\.name)
+  }
+}

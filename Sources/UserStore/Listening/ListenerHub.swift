@@ -1,0 +1,210 @@
+/// Named listeners by topic, and the ordered delivery of rounds to them.
+///
+///     publisher ── append ──▶ queue ── one deliverer at a time ──▶ round ─┬▶ listener, inline
+///     bindAndFire ─ append ─▶   │                                          └▶ mailbox ─▶ listener, on its actor
+///                               └ first values, each a round of its own
+///
+/// Registering is open to everybody who has the hub; publishing is its owner's alone.
+///
+/// The promises, each with a test in `Tests/UserStoreTests/Listening`:
+/// - Listeners are called in the order of their first registration, across all topics. Binding a name again keeps its
+///   place.
+/// - A name is scoped by its topic. Binding it again replaces the listener at once: the old closure is called no more,
+///   not in the round in flight either (a call that runs already finishes), and the hub holds no reference to it
+///   when `bind` returns.
+/// - What a listener writes is delivered after the present round has reached everybody, so that nobody is left with a
+///   stale value. The stack does not grow with it.
+/// - No lock is held while a listener is called or a closure is released.
+/// - A listener that throws stops nobody; its error goes to the hub's error handler.
+public final class ListenerHub<Content: Routable>: Sendable {
+  /// What a listener can listen to.
+  public typealias Topic = Content.Topic
+
+  typealias Registry = ListenerRegistry<Content>
+
+  enum Item: Sendable {
+    case round(Content, Cascade)
+    /// The first value of one listener.
+    case first(Registry.Reference, registration: Int, FirstValue)
+  }
+
+  /// Reads the present value: its position, and the call that hands it over.
+  typealias FirstValue = @Sendable () -> (position: Int64, call: @Sendable () throws -> Void)
+
+  struct State {
+    var registry = Registry()
+    var queue = RoundQueue<Item>()
+    /// The position of the round that was begun last.
+    var begun = Int64.min
+  }
+
+  let state = Lock(State())
+  private let handleError: @Sendable (_ listener: String?, any Error) -> Void
+
+  /// - Parameter onError: Gets what listeners throw, on the thread that called them.
+  init(onError: @escaping @Sendable (_ listener: String?, any Error) -> Void) {
+    handleError = onError
+  }
+
+  // MARK: Publishing
+
+  /// Whether anybody listens: without, a round need not be made.
+  var hasListeners: Bool { state.withLock { !$0.registry.lists.isEmpty } }
+
+  /// Appends rounds to the queue; `deliver` must follow.
+  ///
+  /// - Parameters:
+  ///   - contents: In the order of their positions.
+  ///   - cascade: What they belong to, when a listener caused them.
+  /// - Returns: the ticket of the last one; nil when there is none.
+  func append(_ contents: [Content], cascade: Cascade?) -> RoundQueue<Item>.Ticket? {
+    state.withLock { state in
+      var ticket: RoundQueue<Item>.Ticket?
+      for content in contents { ticket = state.queue.append(.round(content, cascade ?? Cascade())) }
+      return ticket
+    }
+  }
+
+  /// Delivers what is queued, or waits until another thread has delivered it, up to `ticket`.
+  ///
+  /// Inside a listener, of this hub or another, and inside a transaction it returns at once: the delivery follows when
+  /// that is over.
+  ///
+  /// - Parameter ticket: What must be delivered when this returns; nil to deliver only what nobody else is delivering.
+  func deliver(through ticket: RoundQueue<Item>.Ticket?) {
+    let thread = DeliveryThread.current
+    if thread.isBusy {
+      // The deliverer of this hub comes to the new item by itself.
+      if !thread.hubs.contains(ObjectIdentifier(self)) { thread.defer { self.deliver(through: nil) } }
+      return
+    }
+    loop: while true {
+      switch state.withLock({ $0.queue.enter(through: ticket, parker: thread.parker) }) {
+      case .leave: break loop
+      case .wait: thread.parker.park()
+      case .deliver:
+        thread.hubs.append(ObjectIdentifier(self))
+        drain(through: ticket)
+        thread.hubs.removeLast()
+      }
+    }
+    thread.deliverDeferred()
+  }
+
+  private func drain(through ticket: RoundQueue<Item>.Ticket?) {
+    var isFirst = true
+    while true {
+      let (item, wake) = state.withLock { $0.queue.next(isFirst: isFirst, through: ticket) }
+      for parker in wake { parker.wake() }
+      isFirst = false
+      switch item {
+      case .round(let content, let cascade): run(content, cascade)
+      case .first(let reference, let registration, let first): run(first, of: reference, registration)
+      case nil: return
+      }
+    }
+  }
+
+  // MARK: One round
+
+  /// Values first, then `begun`, then listeners: whoever registers after that finds a value that is no older.
+  private func run(_ content: Content, _ cascade: Cascade) {
+    // Snapshots are let go before anybody is called: a bind that met one would have to copy the table.
+    var lists = state.withLock { $0.registry.lists }
+    let parts = lists.isEmpty ? [] : Self.parts(of: content, lists)
+    let values = Self.references(parts, lists, \.values)
+    lists = [:]
+    call(values, parts, cascade, at: content.position)
+    lists = state.withLock { state in
+      state.begun = content.position
+      return state.registry.lists
+    }
+    let listeners = Self.references(parts, lists, \.listeners)
+    lists = [:]
+    call(listeners, parts, cascade, at: content.position)
+  }
+
+  private typealias Parts = [(topic: Topic, part: Content)]
+
+  private static func parts(of content: Content, _ lists: [Topic: Registry.TopicList]) -> Parts {
+    content.parts(for: BoundTopics(isBound: { lists[$0] != nil }, list: { Array(lists.keys) }))
+  }
+
+  /// Whom to call, in order, and with which part.
+  private static func references(
+    _ parts: Parts, _ lists: [Topic: Registry.TopicList], _ list: KeyPath<Registry.TopicList, [Registry.Reference]>
+  ) -> [(Registry.Reference, part: Int)] {
+    var calls: [(Registry.Reference, part: Int)] = []
+    for (index, part) in parts.enumerated() {
+      guard let references = lists[part.topic]?[keyPath: list] else { continue }
+      for reference in references { calls.append((reference, index)) }
+    }
+    if parts.count > 1 { calls.sort { $0.0.ordinal < $1.0.ordinal } }
+    return calls
+  }
+
+  private func call(
+    _ calls: [(Registry.Reference, part: Int)], _ parts: Parts, _ cascade: Cascade, at position: Int64
+  ) {
+    for (reference, part) in calls {
+      let call = state.withLock { $0.registry.call(reference, at: position) }
+      guard let call else {
+        removeIfOver(reference)
+        continue
+      }
+      let part = parts[part].part
+      if let mailbox = call.mailbox {
+        post(to: mailbox, cascade, at: reference, call.registration, position) { try $0(part) }
+      } else {
+        perform(name: call.name, cascade) { try call.action(part) }
+      }
+    }
+  }
+
+  private func run(_ first: FirstValue, of reference: Registry.Reference, _ registration: Int) {
+    let (position, handOver) = first()
+    let call = state.withLock { state in
+      state.registry.start(reference, registration: registration, after: max(position, state.begun))
+    }
+    guard let call else { return }
+    if let mailbox = call.mailbox {
+      post(to: mailbox, Cascade(), at: reference, registration, .max) { _ in try handOver() }
+    } else {
+      perform(name: call.name, Cascade(), handOver)
+    }
+  }
+
+  /// Leaves a call to an actor. Whether it is still wanted is asked again there.
+  private func post(
+    to mailbox: Mailbox, _ cascade: Cascade, at reference: Registry.Reference, _ registration: Int,
+    _ position: Int64, _ body: @escaping @Sendable (Registry.Action) throws -> Void
+  ) {
+    mailbox.post {
+      let call = self.state.withLock { $0.registry.call(reference, registration: registration, at: position) }
+      if let call {
+        self.perform(name: call.name, cascade) { try body(call.action) }
+      } else {
+        self.removeIfOver(reference)
+      }
+      DeliveryThread.current.deliverDeferred()
+    }
+  }
+
+  func perform(name: String?, _ cascade: Cascade, _ body: () throws -> Void) {
+    let thread = DeliveryThread.current
+    let outer = thread.call
+    thread.call = DeliveryThread.Call(name: name, cascade: cascade)
+    thread.calls += 1
+    do { try body() } catch { handleError(name, error) }
+    thread.calls -= 1
+    thread.call = outer
+  }
+
+  private func removeIfOver(_ reference: Registry.Reference) {
+    let removed = state.withLock { state -> Registry.Slot? in
+      guard let slot = state.registry.slot(reference), slot.isOver else { return nil }
+      return state.registry.remove(reference, registration: slot.registration)
+    }
+    _ = removed
+  }
+}

@@ -1,0 +1,207 @@
+/// Who listens to what: the table of a hub, a value without locks or calls.
+///
+/// A slot is one listener: it has its place in the order, and keeps it while another action takes over its name.
+/// Slots lie in one array and are named by index and ordinal, so that a reference to one that is gone is recognised;
+/// nothing else refers to an action, so that whoever removes it holds the last reference.
+struct ListenerRegistry<Content: Routable>: Sendable {
+  typealias Topic = Content.Topic
+  typealias Action = @Sendable (Content) throws -> Void
+
+  /// A slot, as a round remembers it.
+  struct Reference: Sendable {
+    /// The order of calls; never given twice.
+    let ordinal: Int
+    let index: Int
+  }
+
+  struct Slot: Sendable {
+    let ordinal: Int
+    let topic: Topic
+    let name: String?
+    let keepsValue: Bool
+    /// Counts the actions that ever took a slot: the token of a replaced action does not fit any more.
+    var registration: Int
+    var action: Action
+    var mailbox: Mailbox?
+    var owner: WeakReference?
+    /// Rounds up to this position are not for the present action.
+    var startsAfter: Int64
+    var calls = 0
+    var lastPosition: Int64?
+
+    /// Whether the owner is gone, and the listener with it.
+    var isOver: Bool { owner.map { $0.object == nil } ?? false }
+  }
+
+  /// Who is told of one topic, in order of registration; references to slots that are gone stay for a while.
+  struct TopicList: Sendable {
+    /// What keeps a value: told before all who may ask for it.
+    fileprivate(set) var values: [Reference] = []
+    fileprivate(set) var listeners: [Reference] = []
+    fileprivate var living = 0
+  }
+
+  private struct NameInTopic: Hashable, Sendable {
+    let topic: Topic
+    let name: String
+  }
+
+  private var slots: [Slot?] = []
+  private var freeIndices: [Int] = []
+  private var indexByName: [NameInTopic: Int] = [:]
+  private var mailboxes: [ObjectIdentifier: (mailbox: Mailbox, listeners: Int)] = [:]
+  private var nextOrdinal = 0
+  private var nextRegistration = 0
+  /// By topic, what a round looks up: a copy of it is a snapshot.
+  private(set) var lists: [Topic: TopicList] = [:]
+
+  /// How many there are, those whose owner is gone included until `removeOver`.
+  var count: Int { slots.count - freeIndices.count }
+
+  /// All in order of calls.
+  var inOrder: [Slot] { slots.compactMap { $0 }.sorted { $0.ordinal < $1.ordinal } }
+
+  // MARK: Registering
+
+  /// A name takes the place that it has in its topic, or the last one.
+  ///
+  /// - Returns: the slot, the number of the registration, and what it replaced: to be released under no lock.
+  mutating func bind(
+    _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, startsAfter: Int64,
+    keepsValue: Bool = false, action: @escaping Action
+  ) -> (reference: Reference, registration: Int, replaced: Slot?) {
+    nextRegistration += 1
+    let key = name.map { NameInTopic(topic: topic, name: $0) }
+    let replacedIndex = key.flatMap { indexByName[$0] }
+    let replaced = replacedIndex.flatMap { slots[$0] }
+    if replaced == nil { nextOrdinal += 1 }
+    let slot = Slot(
+      ordinal: replaced?.ordinal ?? nextOrdinal, topic: topic, name: name, keepsValue: keepsValue,
+      registration: nextRegistration, action: action, mailbox: actor.map { mailbox(of: $0) }, owner: owner,
+      startsAfter: startsAfter, calls: replaced?.calls ?? 0, lastPosition: replaced?.lastPosition)
+    if let replaced, let replacedIndex {
+      slots[replacedIndex] = slot
+      release(replaced.mailbox)
+      return (Reference(ordinal: slot.ordinal, index: replacedIndex), nextRegistration, replaced)
+    }
+    let reference = Reference(ordinal: slot.ordinal, index: freeIndices.popLast() ?? slots.count)
+    if reference.index == slots.count { slots.append(slot) } else { slots[reference.index] = slot }
+    if let key { indexByName[key] = reference.index }
+    lists[topic, default: TopicList()].append(reference, keepsValue: keepsValue)
+    return (reference, nextRegistration, nil)
+  }
+
+  /// Removes a slot, if it still has that registration.
+  ///
+  /// - Returns: what was removed: to be released under no lock.
+  mutating func remove(_ reference: Reference, registration: Int) -> Slot? {
+    guard let slot = slot(reference), slot.registration == registration else { return nil }
+    return removeSlot(at: reference.index)
+  }
+
+  /// Removes a name from a topic.
+  mutating func remove(_ name: String, from topic: Topic) -> Slot? {
+    indexByName[NameInTopic(topic: topic, name: name)].flatMap { removeSlot(at: $0) }
+  }
+
+  /// Removes those whose owner is gone.
+  mutating func removeOver() -> [Slot] {
+    slots.indices.filter { slots[$0]?.isOver ?? false }.compactMap { removeSlot(at: $0) }
+  }
+
+  /// Removes all.
+  mutating func removeAll() -> [Slot] {
+    slots.indices.compactMap { removeSlot(at: $0) }
+  }
+
+  // MARK: Calling
+
+  /// The slot, if it is still the one that is meant.
+  func slot(_ reference: Reference) -> Slot? {
+    guard let slot = slots[reference.index], slot.ordinal == reference.ordinal else { return nil }
+    return slot
+  }
+
+  /// Counts a call and says what to call; nil for one that is gone or has not started yet.
+  mutating func call(_ reference: Reference, at position: Int64) -> Call? {
+    guard slots[reference.index]?.ordinal == reference.ordinal, slots[reference.index]!.startsAfter < position
+    else { return nil }
+    if slots[reference.index]!.owner != nil, slots[reference.index]!.isOver { return nil }
+    return countCall(reference.index, position)
+  }
+
+  /// The same for a call that waited in a mailbox, and was counted then.
+  func call(_ reference: Reference, registration: Int, at position: Int64) -> Call? {
+    guard let slot = slot(reference), slot.registration == registration, slot.startsAfter < position, !slot.isOver
+    else { return nil }
+    return Call(action: slot.action, name: slot.name, mailbox: nil, registration: registration)
+  }
+
+  /// Lets the action hear the rounds after `position`.
+  mutating func start(_ reference: Reference, registration: Int, after position: Int64) -> Call? {
+    guard let slot = slot(reference), slot.registration == registration, !slot.isOver else { return nil }
+    slots[reference.index]!.startsAfter = position
+    return countCall(reference.index, position)
+  }
+
+  struct Call {
+    let action: Action
+    let name: String?
+    let mailbox: Mailbox?
+    let registration: Int
+  }
+
+  private mutating func countCall(_ index: Int, _ position: Int64) -> Call {
+    slots[index]!.calls += 1
+    slots[index]!.lastPosition = position
+    let slot = slots[index]!
+    return Call(action: slot.action, name: slot.name, mailbox: slot.mailbox, registration: slot.registration)
+  }
+
+  // MARK: Parts
+
+  private mutating func removeSlot(at index: Int) -> Slot? {
+    guard let slot = slots[index] else { return nil }
+    slots[index] = nil
+    freeIndices.append(index)
+    if let name = slot.name { indexByName[NameInTopic(topic: slot.topic, name: name)] = nil }
+    release(slot.mailbox)
+    lists[slot.topic]!.living -= 1
+    if lists[slot.topic]!.living == 0 {
+      lists[slot.topic] = nil
+    } else if lists[slot.topic]!.isMostlyDead {
+      var list = lists.removeValue(forKey: slot.topic)!
+      list.listeners.removeAll { self.slot($0) == nil }
+      list.values.removeAll { self.slot($0) == nil }
+      lists[slot.topic] = list
+    }
+    return slot
+  }
+
+  private mutating func mailbox(of actor: any Actor) -> Mailbox {
+    let id = ObjectIdentifier(actor)
+    let mailbox = mailboxes[id]?.mailbox ?? Mailbox(actor)
+    mailboxes[id] = (mailbox, (mailboxes[id]?.listeners ?? 0) + 1)
+    return mailbox
+  }
+
+  private mutating func release(_ mailbox: Mailbox?) {
+    guard let mailbox else { return }
+    let listeners = mailboxes[mailbox.id]!.listeners - 1
+    mailboxes[mailbox.id] = listeners == 0 ? nil : (mailbox, listeners)
+  }
+}
+
+extension ListenerRegistry.TopicList {
+  fileprivate mutating func append(_ reference: ListenerRegistry.Reference, keepsValue: Bool) {
+    if keepsValue { values.append(reference) } else { listeners.append(reference) }
+    living += 1
+  }
+
+  fileprivate var isMostlyDead: Bool { values.count + listeners.count > 2 * living + 8 }
+}
+
+/// An object that is not kept alive by being known.
+struct WeakReference: Sendable {
+  weak let object: (any AnyObject & Sendable)?
+}

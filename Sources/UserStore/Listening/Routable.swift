@@ -1,0 +1,36 @@
+/// What a hub delivers in one round, and how it divides among topics.
+public protocol Routable: Sendable {
+  /// What a listener can listen to.
+  associatedtype Topic: Hashable, Sendable
+
+  /// Where this stands in the order of all rounds; strictly increasing.
+  var position: Int64 { get }
+
+  /// The part of this for each topic that has one, each topic once.
+  ///
+  /// Called before any listener of the round, on the thread that delivers, under no lock.
+  ///
+  /// - Parameter bound: The topics that anybody listens to; parts for others would be thrown away.
+  /// - Returns: Topics with their parts, in any order.
+  func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Self)]
+}
+
+/// The topics that somebody listened to when a round began.
+public struct BoundTopics<Topic: Hashable & Sendable> {
+  private let isBound: (Topic) -> Bool
+  private let list: () -> [Topic]
+
+  init(isBound: @escaping (Topic) -> Bool, list: @escaping () -> [Topic]) {
+    self.isBound = isBound
+    self.list = list
+  }
+
+  /// Whether anybody listened to a topic.
+  ///
+  /// - Parameter topic: The topic.
+  /// - Returns: true when a part for it will be used.
+  public func contains(_ topic: Topic) -> Bool { isBound(topic) }
+
+  /// All of them, in no order.
+  public var all: [Topic] { list() }
+}

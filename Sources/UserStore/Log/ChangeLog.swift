@@ -1,0 +1,80 @@
+/// The log of a database, seen through one connection. Whoever calls has a transaction open.
+enum ChangeLog {
+  private static let selectHead = Query(
+    """
+    SELECT meta.epoch, coalesce(changes.seq, meta.horizon), coalesce(changes.nonce, meta.horizon_nonce), changes.seq IS NULL
+    FROM meta LEFT JOIN changes ON changes.seq = (SELECT max(seq) FROM changes) WHERE meta.id = 1
+    """)
+  private static let selectMeta = Query("SELECT epoch, horizon, horizon_nonce FROM meta WHERE id = 1")
+  private static let selectNonce = Query("SELECT nonce FROM changes WHERE seq = ?1")
+  private static let selectLast = Query("SELECT max(seq) FROM changes")
+  private static let insertMark = Query(
+    """
+    INSERT INTO changes (op, attribute, old, nonce)
+    SELECT 0, ?1, ?2, ?3 WHERE (SELECT max(seq) FROM changes) >= ?2
+    """)
+  private static let selectVersion = Query("PRAGMA data_version")
+
+  /// The end of the log.
+  static func head(_ connection: inout Connection) throws(StoreError) -> Cursor {
+    let cursor = try storing("read the log") { () throws(SQLiteError) in
+      try connection.first(selectHead) { row in
+        Cursor(epoch: row.integer(0), revision: row.integer(1), nonce: row.integer(2))
+      }
+    }
+    guard let cursor else { throw StoreError(.corrupt, "the database is damaged: its log has no meta row") }
+    return cursor
+  }
+
+  /// Where the log begins: what was before is forgotten.
+  static func horizon(_ connection: inout Connection) throws(StoreError) -> Cursor {
+    let cursor = try storing("read the log") { () throws(SQLiteError) in
+      try connection.first(selectMeta) { Cursor(epoch: $0.integer(0), revision: $0.integer(1), nonce: $0.integer(2)) }
+    }
+    guard let cursor else { throw StoreError(.corrupt, "the database is damaged: its log has no meta row") }
+    return cursor
+  }
+
+  /// Whether the log goes on from a cursor.
+  ///
+  /// - Returns: the last row that there is.
+  /// - Throws: `StoreError.compacted`, `StoreError.diverged`.
+  static func verify(_ cursor: Cursor, _ connection: inout Connection) throws(StoreError) -> Int64 {
+    let (meta, last, found) = try storing("read the log") { () throws(SQLiteError) in
+      let meta = try connection.first(selectMeta) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
+      let last = try connection.first(selectLast) { $0.isNull(0) ? nil : $0.integer(0) } ?? nil
+      let found = try connection.first(selectNonce, .integer(cursor.revision.rawValue)) { $0.integer(0) }
+      return (meta, last, found)
+    }
+    guard let (epoch, horizon, horizonNonce) = meta else {
+      throw StoreError(.corrupt, "the database is damaged: its log has no meta row")
+    }
+    let revision = cursor.revision.rawValue
+    guard epoch == cursor.epoch else {
+      throw StoreError(.diverged, "the cursor is of another log: another database, or one that was restored or repaired")
+    }
+    guard revision >= horizon else {
+      throw StoreError(.compacted, "the changes after revision \(revision) were forgotten; the log begins after \(horizon)")
+    }
+    guard found == cursor.nonce || revision == horizon && horizonNonce == cursor.nonce else {
+      throw StoreError(.diverged, "the log does not go on from revision \(revision): it was rewound")
+    }
+    return max(last ?? horizon, horizon)
+  }
+
+  /// Ends the present write's rows with a row that says where they began, if there are any.
+  ///
+  /// - Returns: the end of the set; nil when nothing was logged.
+  static func mark(after head: Cursor, origin: String?, _ connection: inout Connection) throws(SQLiteError) -> Cursor? {
+    let nonce = Int64.random(in: .min ... .max)
+    try connection.run(
+      insertMark, origin.map { .text($0) } ?? .null, .integer(head.revision.rawValue + 1), .integer(nonce))
+    guard connection.changedRows > 0 else { return nil }
+    return Cursor(epoch: head.epoch, revision: connection.lastInsertedRow, nonce: nonce)
+  }
+
+  /// A number that changes when another connection commits (sqlite.org/pragma.html#pragma_data_version).
+  static func dataVersion(_ connection: inout Connection) throws(SQLiteError) -> Int64 {
+    try connection.first(selectVersion) { $0.integer(0) } ?? 0
+  }
+}

@@ -1,0 +1,136 @@
+/// Sees what other processes, and other stores in this one, commit, and gives it to the hub.
+///
+/// A thread of its own, which sleeps until something happens to the -wal file. It reads through a connection of its own,
+/// which can only read, and never checkpoints. It does not keep the store alive.
+final class FileWatcher: Sendable {
+  private let events: DirectoryEvents
+  private let open: @Sendable () throws(StoreError) -> Connection
+  private let hub: ListenerHub<ChangeSet>
+  private let tail: LogTail
+  private let bell: Bell
+  private let reader: Reader
+  private let isStopped = Lock(false)
+  private let end = Parker()
+
+  init(
+    path: String, usingEvents: Bool, open: @escaping @Sendable () throws(StoreError) -> Connection,
+    hub: ListenerHub<ChangeSet>, tail: LogTail, bell: Bell, reader: Reader
+  ) throws(StoreError) {
+    let (folder, name) = Files.split(path)
+    do {
+      events = try DirectoryEvents(folder: folder, names: [name, name + "-wal"], usingEvents: usingEvents)
+    } catch {
+      throw StoreError(.unexpected, "cannot watch \(path): \(error)", cause: error)
+    }
+    self.open = open
+    self.hub = hub
+    self.tail = tail
+    self.bell = bell
+    self.reader = reader
+  }
+
+  /// Whether the system tells of writes; without, they are polled for.
+  var hasEvents: Bool { events.hasEvents }
+
+  /// Starts the thread. From when this returns, nothing that is committed is missed.
+  func start() throws(StoreError) {
+    let lease = Lock<ConnectionPool.Lease?>(ConnectionPool.Lease(try open()))
+    do {
+      try SystemThread.start(named: "userstore-watch") {
+        // Taken out, so that the connection is closed when whoever joins goes on.
+        if let lease = lease.withLock({ $0.take() }) { self.run(lease) }
+        self.end.wake()
+      }
+    } catch {
+      throw StoreError(.unexpected, "cannot watch the database: \(error)", cause: error)
+    }
+  }
+
+  /// Ends the thread soon; it may be the calling one.
+  func stop() {
+    isStopped.withLock { $0 = true }
+    events.wake()
+  }
+
+  /// Waits until the thread has ended, except inside a listener: the thread may be calling it.
+  func join() {
+    if DeliveryThread.current.isBusy { return }
+    end.park()
+    end.wake()
+  }
+
+  private func run(_ lease: ConnectionPool.Lease) {
+    var schedule = LookSchedule(hasEvents: events.hasEvents)
+    schedule.written()
+    while !isStopped.withLock({ $0 }) {
+      let happening = events.wait(microseconds: schedule.wait)
+      if isStopped.withLock({ $0 }) { return }
+      if happening.contains(.written) || happening.contains(.renamed) { schedule.written() }
+      switch look(lease) {
+      case .nothing: schedule.looked(found: false)
+      case .something: schedule.looked(found: true)
+      case .later: schedule.again()
+      case .over: return
+      }
+    }
+  }
+
+  private enum Found {
+    case nothing, something, later
+    /// The file is another one now, or gone: this store has no more to see.
+    case over
+  }
+
+  private func look(_ lease: ConnectionPool.Lease) -> Found {
+    if lease.connection.hasMoved {
+      let position = tail.position
+      _ = tail.reset(from: position, to: position, because: .replaced)
+      bell.ring()
+      hub.deliver(through: nil)
+      return .over
+    }
+    // A failing look (a lock during recovery, no memory) is repeated, like one that comes too early.
+    guard let version = try? ChangeLog.dataVersion(&lease.connection) else { return .later }
+    if version == lease.dataVersion { return .nothing }
+    guard let isComplete = try? takeOver(lease) else { return .later }
+    guard isComplete else { return .later }
+    lease.dataVersion = version
+    return .something
+  }
+
+  /// Gives the hub what came since, a page at a time, so that a long backlog takes no memory.
+  ///
+  /// - Returns: whether that was all.
+  private func takeOver(_ lease: ConnectionPool.Lease) throws(StoreError) -> Bool {
+    while true {
+      let page = try readPage(lease)
+      let isGiven = page.map { tail.appendFound($0.sets) } ?? true
+      bell.ring()
+      hub.deliver(through: nil)
+      guard isGiven else { return false }
+      if page?.isLast ?? true { return true }
+    }
+  }
+
+  /// - Returns: nil when nobody listens, or the log went another way; the tail is at its end then.
+  private func readPage(_ lease: ConnectionPool.Lease) throws(StoreError) -> LogPage? {
+    // Before the snapshot, which then holds everything up to it.
+    let position = tail.position
+    try storing("read the log") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.begin) }
+    defer { try? lease.connection.run(TransactionSQL.commit) }
+    let head = try ChangeLog.head(&lease.connection)
+    if head == position { return nil }
+    do {
+      let end = try ChangeLog.verify(position, &lease.connection)
+      guard hub.hasListeners else {
+        tail.skip(to: head)
+        return nil
+      }
+      return try LogPage(after: position, through: end, &lease.connection, pages: reader.page)
+    } catch {
+      guard error.code == .diverged || error.code == .compacted else { throw error }
+      _ = tail.reset(from: position, to: head, because: error.code)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/// What the hub has been given of the log so far.
+///
+/// The writer and the watcher both append what stands after this position, whoever comes first; so the hub's order is
+/// the log's, and nothing is given twice.
+final class LogTail: Sendable {
+  private let hub: ListenerHub<ChangeSet>
+  private let state: Lock<State>
+
+  private struct State {
+    var position: Cursor
+    /// Counts the logs that followed each other here; revisions of different logs cannot be compared.
+    var log: Int64 = 0
+    /// Whether a commit of our own is under way: the writer gives it to the hub, with what belongs to it.
+    var isCommitting = false
+  }
+
+  init(hub: ListenerHub<ChangeSet>, position: Cursor) {
+    self.hub = hub
+    state = Lock(State(position: position))
+  }
+
+  /// The end of the last set that was given, or skipped because nobody listened.
+  var position: Cursor { state.withLock { $0.position } }
+
+  /// Where a revision stands among the hub's rounds.
+  func round(at cursor: Cursor) -> Int64 {
+    state.withLock { state in
+      Self.round(cursor.revision, of: cursor.epoch == state.position.epoch ? state.log : state.log + 1)
+    }
+  }
+
+  /// The writer is about to commit: until `endOwnCommit` what the watcher finds waits.
+  func beginOwnCommit() { state.withLock { $0.isCommitting = true } }
+
+  /// The writer has committed and given its sets, or has failed.
+  func endOwnCommit() { state.withLock { $0.isCommitting = false } }
+
+  /// What the watcher found: given, unless the writer is just giving its own.
+  ///
+  /// - Returns: whether the hub has it now; otherwise it is to be looked for again.
+  func appendFound(_ sets: [ChangeSet]) -> Bool {
+    if state.withLock({ $0.isCommitting }) { return false }
+    _ = append(sets, cascade: nil)
+    return true
+  }
+
+  /// Gives sets to the hub's queue; those that it has already are left out.
+  ///
+  /// - Parameter cascade: What they belong to, when a listener caused them.
+  /// - Returns: a ticket to wait for; nil when there was nothing to give.
+  func append(_ sets: [ChangeSet], cascade: Cascade?) -> Int? {
+    state.withLock { state in
+      var rounds: [ChangeSet] = []
+      for set in sets where set.cursor.epoch == state.position.epoch {
+        guard var round = set.dropping(through: state.position.revision.rawValue) else { continue }
+        round.position = Self.round(set.revision, of: state.log)
+        rounds.append(round)
+        state.position = set.cursor
+      }
+      return hub.append(rounds, cascade: cascade)
+    }
+  }
+
+  /// Moves on to `cursor` without giving anything: nobody listened when it was committed.
+  func skip(to cursor: Cursor) {
+    state.withLock { state in
+      guard cursor.epoch == state.position.epoch, cursor.revision > state.position.revision else { return }
+      state.position = cursor
+    }
+  }
+
+  /// Tells the hub that the log does not go on from `position`, and goes on from `head`.
+  ///
+  /// - Returns: whether it was still at that position: somebody else may have been first.
+  func reset(from position: Cursor, to head: Cursor, because code: StoreError.Code) -> Int? {
+    state.withLock { state in
+      guard state.position == position else { return nil }
+      state.log += 1
+      state.position = head
+      var round = ChangeSet(cursor: head, origin: nil, isForeign: true, content: .reset(code))
+      round.position = Self.round(head.revision, of: state.log)
+      return hub.append([round], cascade: nil)
+    }
+  }
+
+  /// 2^48 revisions to a log: at a million a second, nine years.
+  private static func round(_ revision: Revision, of log: Int64) -> Int64 {
+    log << 48 + revision.rawValue
+  }
+}

@@ -1,0 +1,50 @@
+/// Changes that are read from the log while they are iterated.
+struct PagedChanges: Sendable {
+  /// Reads what stands after one row, through another, at most a page of it; says how far it came.
+  typealias Read = @Sendable (_ after: Int64, _ through: Int64) throws(StoreError) -> (changes: [Change], last: Int64)
+
+  /// The row before the first.
+  let start: Int64
+  /// The last row.
+  let end: Int64
+  /// Which of the changes belong to it; nil for all.
+  let topic: Topic?
+  let read: Read
+
+  func forEach(_ body: (Change) -> Void) throws(StoreError) {
+    var position = start
+    while position < end {
+      let (changes, last) = try read(position, end)
+      for change in changes where topic?.contains(change) ?? true { body(change) }
+      position = last
+    }
+  }
+
+  /// The parts for those topics that it has changes of. A part that fits is held, a larger one is read again by pages.
+  ///
+  /// When reading fails, every bound topic gets a part, and whoever iterates it gets the error.
+  func divide(for bound: BoundTopics<Topic>) -> [(Topic, ChangeSet.Content)] {
+    var parts: [Topic: [Change]?] = [:]
+    do {
+      try forEach { change in
+        for topic in change.topics where bound.contains(topic) {
+          guard var held = parts[topic, default: []] else { continue }
+          parts[topic] = .some(nil)
+          if held.count < LogPage.rowLimit {
+            held.append(change)
+            parts[topic] = held
+          }
+        }
+      }
+    } catch {
+      parts = Dictionary(uniqueKeysWithValues: bound.all.map { ($0, nil) })
+    }
+    return parts.map { topic, held in
+      (topic, held.map { .held($0) } ?? .paged(PagedChanges(start: start, end: end, topic: topic, read: read)))
+    }
+  }
+
+  func dropping(through sequence: Int64) -> PagedChanges {
+    PagedChanges(start: max(start, sequence), end: end, topic: topic, read: read)
+  }
+}

@@ -1,0 +1,69 @@
+/// The path rules, and how connections to a file are opened.
+struct DatabaseFile: Sendable {
+  /// Absolute, without links.
+  let path: String
+  let configuration: Configuration
+
+  /// Finds the file, and creates an empty one if it may.
+  ///
+  /// The path is made absolute, so that one that begins with `file:` is a name and no URI; links are resolved once; a
+  /// pipe, which would hang for ever, is refused before anybody opens it.
+  init(_ path: String, _ configuration: Configuration) throws(StoreError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else { throw StoreError(.cannotOpen, "the path of the database is empty or holds a NUL") }
+    self.configuration = configuration
+    do {
+      if configuration.access == .createIfMissing { try Files.createPrivateFolder(Files.split(path).folder) }
+      self.path = try Files.canonical(path)
+      var kind = try Files.kind(of: self.path)
+      if kind == .missing {
+        guard configuration.access == .createIfMissing else { throw StoreError(.notFound, "there is no database at \(path)") }
+        // Before SQLite opens it: SQLite would create it for everybody to read.
+        try Files.createPrivate(self.path)
+        kind = .regular
+      }
+      guard kind == .regular else {
+        throw StoreError(.cannotOpen, "\(path) is \(kind == .directory ? "a folder" : "not a regular file")")
+      }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw Self.storeError(error, path, configuration.access)
+    }
+  }
+
+  var walPath: String { path + "-wal" }
+
+  /// A connection that writes, to a database that is as it should be.
+  func openWriter() throws(StoreError) -> Connection {
+    var connection = try open(.readWrite)
+    try Schema.prepare(
+      &connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize,
+      timeout: configuration.busyMilliseconds)
+    let mode = configuration.durability == .full ? "FULL" : "NORMAL"
+    try storing("open \(path)") { () throws(SQLiteError) in try connection.execute("PRAGMA synchronous = \(mode)") }
+    return connection
+  }
+
+  /// A connection that reads a database that is as it should be.
+  func openCheckedReader() throws(StoreError) -> Connection {
+    let connection = try open(.readOnly)
+    try Schema.check(connection)
+    return connection
+  }
+
+  /// A further connection to a database that was checked.
+  func open(_ access: Connection.Access) throws(StoreError) -> Connection {
+    try storing("open \(path)") { () throws(SQLiteError) in
+      try Connection(path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds))
+    }
+  }
+
+  private static func storeError(_ error: any Error, _ path: String, _ access: Configuration.Access) -> StoreError {
+    guard let error = error as? SystemError else { return StoreError(.unexpected, "\(error)", cause: error) }
+    let code: StoreError.Code =
+      if SystemError.meansNoPermission(error.number) { .noPermission } else if SystemError.meansNoSpace(error.number) {
+        .diskFull
+      } else if error.isMissing { access == .createIfMissing ? .cannotCreate : .notFound } else { .cannotOpen }
+    return StoreError(code, error.description, cause: error)
+  }
+}

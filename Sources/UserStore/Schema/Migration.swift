@@ -1,0 +1,26 @@
+/// A numbered step of the schema, compiled in from `/migrations`.
+struct Migration: Sendable {
+  let number: Int64
+  let name: String
+  let sql: String
+
+  /// All of them, in order. A new one is a file in `/migrations` and a line here.
+  static let all = [
+    Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql)
+  ]
+
+  /// The version that this library reads and writes.
+  static var latest: Int64 { Int64(all.count) }
+
+  private init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {
+    self.number = number
+    self.name = name
+    sql = String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Tells an edited migration from the one that was applied: 64-bit FNV-1a of the file, against mistakes, not attacks.
+  var fingerprint: String {
+    let hash = sql.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
+  }
+}

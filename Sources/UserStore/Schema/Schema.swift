@@ -1,0 +1,148 @@
+/// Brings a database to the schema of this library, or says why it will not.
+enum Schema {
+  /// “UsSt”: tells our files from those of other programs (sqlite.org/pragma.html#pragma_application_id).
+  static let applicationID: Int64 = 0x5573_5374
+
+  private struct Header {
+    var applicationID: Int64 = 0
+    var version: Int64 = 0
+    var objects: Int64 = 0
+
+    /// No file of anybody's yet.
+    var isEmpty: Bool { applicationID == 0 && version == 0 && objects == 0 }
+  }
+
+  /// Creates or migrates what must be, and checks what is there.
+  ///
+  /// - Parameters:
+  ///   - creates: Whether an empty file may become a store.
+  ///   - pageSize: For a new file, in bytes.
+  ///   - timeout: How long to wait for others, in milliseconds.
+  static func prepare(
+    _ connection: inout Connection, isFile: Bool, creates: Bool, pageSize: Int, timeout: Int
+  ) throws(StoreError) {
+    let header = try checkedHeader(connection)
+    if header.isEmpty, !creates { throw StoreError(.notFound, "the file is empty: no store was created in it yet") }
+    if header.version < Migration.latest { try migrate(&connection, pageSize: pageSize) }
+    if isFile { try switchToWAL(connection, timeout: timeout) }
+    try checkMigrations(connection)
+    if try !SchemaCheck(connection).brokenTriggers.isEmpty {
+      try inTransaction("BEGIN IMMEDIATE", &connection) { connection throws(StoreError) in
+        // Again, now that nobody else can mend it.
+        let check = try SchemaCheck(connection)
+        if !check.brokenTriggers.isEmpty { try check.repair(&connection) }
+      }
+    }
+  }
+
+  /// Checks what is there, without writing.
+  static func check(_ connection: borrowing Connection) throws(StoreError) {
+    let header = try checkedHeader(connection)
+    if header.isEmpty { throw StoreError(.notFound, "the file is empty: no store was created in it yet") }
+    if header.version < Migration.latest {
+      throw StoreError(.schemaTooOld, "the database has schema \(header.version), and must be opened for writing once")
+    }
+    try checkMigrations(connection)
+    let broken = try SchemaCheck(connection).brokenTriggers
+    if !broken.isEmpty {
+      throw StoreError(
+        .logIncomplete,
+        "triggers of the log are missing or changed (\(broken.joined(separator: ", "))); opening the store for writing mends it")
+    }
+  }
+
+  private static func checkedHeader(_ connection: borrowing Connection) throws(StoreError) -> Header {
+    var header = Header()
+    try storing("open the database") { () throws(SQLiteError) in
+      try connection.rows("PRAGMA application_id") { header.applicationID = $0.integer(0) }
+      try connection.rows("PRAGMA user_version") { header.version = $0.integer(0) }
+      try connection.rows("SELECT count(*) FROM sqlite_schema") { header.objects = $0.integer(0) }
+    }
+    if header.isEmpty { return header }
+    guard header.applicationID == applicationID else {
+      throw StoreError(.notAUserStore, "the file is a database of another program")
+    }
+    guard header.version <= Migration.latest else {
+      throw StoreError(
+        .schemaTooNew, "a newer version wrote the database (schema \(header.version); this one knows \(Migration.latest))")
+    }
+    return header
+  }
+
+  /// All that is missing, in one exclusive transaction: of several processes that come at once, one migrates.
+  private static func migrate(_ connection: inout Connection, pageSize: Int) throws(StoreError) {
+    try storing("create the store") { () throws(SQLiteError) in
+      try connection.execute("PRAGMA page_size = \(pageSize)")
+    }
+    try inTransaction("BEGIN EXCLUSIVE", &connection) { connection throws(StoreError) in
+      let header = try checkedHeader(connection)
+      for migration in Migration.all where migration.number > header.version {
+        try storing("apply migration \(migration.number)") { () throws(SQLiteError) in
+          try connection.execute(migration.sql)
+          try connection.execute(
+            """
+            INSERT INTO migrations (number, name, fingerprint)
+            VALUES (\(migration.number), '\(migration.name)', '\(migration.fingerprint)');
+            PRAGMA user_version = \(migration.number);
+            PRAGMA application_id = \(applicationID)
+            """)
+        }
+      }
+    }
+  }
+
+  /// The file says which migrations made it, and those must be the ones that are compiled in.
+  private static func checkMigrations(_ connection: borrowing Connection) throws(StoreError) {
+    var applied: [Int64: String] = [:]
+    try storing("read the migrations") { () throws(SQLiteError) in
+      try connection.rows("SELECT type FROM sqlite_schema WHERE name = 'migrations' AND type = 'table'") { _ in applied[0] = "" }
+    }
+    guard applied.removeValue(forKey: 0) != nil else {
+      throw StoreError(.schemaChanged, "the table of migrations is missing")
+    }
+    try storing("read the migrations") { () throws(SQLiteError) in
+      try connection.rows("SELECT number, fingerprint FROM migrations LIMIT 10000") { applied[$0.integer(0)] = $0.text(1) }
+    }
+    for migration in Migration.all {
+      switch applied.removeValue(forKey: migration.number) {
+      case migration.fingerprint: continue
+      case nil: throw StoreError(.schemaChanged, "migration \(migration.number) was left out")
+      default: throw StoreError(.schemaChanged, "migration \(migration.number) was edited after it was applied")
+      }
+    }
+    if let number = applied.keys.min() { throw StoreError(.schemaChanged, "nobody knows migration \(number)") }
+  }
+
+  /// SQLite answers BUSY here without asking the busy handler, so several first opens at once need a loop:
+  /// 141 of 1,200 failed without it.
+  private static func switchToWAL(_ connection: borrowing Connection, timeout: Int) throws(StoreError) {
+    let clock = ContinuousClock()
+    let deadline = clock.now.advanced(by: .milliseconds(timeout))
+    while true {
+      do throws(SQLiteError) {
+        var mode = ""
+        try connection.rows("PRAGMA journal_mode = WAL") { mode = $0.text(0) }
+        if mode == "wal" { return }
+        throw SQLiteError(code: .cannotOpen, message: "this file system does not support WAL")
+      } catch {
+        guard StoreError.Code(error) == .busy, clock.now < deadline else {
+          throw StoreError(error, "switch the database to WAL")
+        }
+        SystemThread.sleep(milliseconds: 2)
+      }
+    }
+  }
+
+  private static func inTransaction(
+    _ begin: String, _ connection: inout Connection, _ body: (inout Connection) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try storing("prepare the store") { () throws(SQLiteError) in try connection.execute(begin) }
+    do {
+      try body(&connection)
+      try storing("prepare the store") { () throws(SQLiteError) in try connection.execute("COMMIT") }
+    } catch {
+      try? connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+}

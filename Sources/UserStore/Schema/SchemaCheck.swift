@@ -1,0 +1,75 @@
+/// Compares what a file's schema says with what the migrations make, before anything of it is run.
+struct SchemaCheck {
+  /// Triggers of ours that are missing or changed: what was written since is not in the log.
+  var brokenTriggers: [String] = []
+
+  private struct Object: Hashable {
+    let type: String
+    let name: String
+  }
+
+  /// Every object that the migrations make, with its SQL.
+  private static let expected: Result<[Object: String], SQLiteError> = Result { () throws(SQLiteError) in
+    let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
+    for migration in Migration.all { try connection.execute(migration.sql) }
+    var objects: [Object: String] = [:]
+    try connection.rows("SELECT type, name, sql FROM sqlite_schema") { row in
+      objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
+    }
+    return objects
+  }
+
+  /// - Throws: `StoreError.schemaChanged` for what is not ours and could change what ours does. Further tables are let be,
+  ///   and so are further indexes on users and attributes that are not unique: a unique one could displace rows unseen.
+  init(_ connection: borrowing Connection) throws(StoreError) {
+    let expected = try Self.expectedObjects()
+    var found: [Object: (table: String, sql: String)] = [:]
+    try storing("read the schema") { () throws(SQLiteError) in
+      try connection.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema") { row in
+        found[Object(type: row.text(0), name: row.text(1))] = (row.text(2), row.text(3))
+      }
+    }
+    for (object, sql) in expected where found[object]?.sql != sql {
+      guard object.type == "trigger" else {
+        throw StoreError(.schemaChanged, "the \(object.type) \(object.name) is not as this library made it")
+      }
+      brokenTriggers.append(object.name)
+    }
+    let tables = Set(expected.keys.filter { $0.type == "table" }.map(\.name))
+    for (object, place) in found where expected[object] == nil {
+      try Self.refuse(object, on: place.table, place.sql, tables)
+    }
+    brokenTriggers.sort()
+  }
+
+  private static func refuse(
+    _ object: Object, on table: String, _ sql: String, _ tables: Set<String>
+  ) throws(StoreError) {
+    switch object.type {
+    case "table": return
+    case "index":
+      guard tables.contains(table) else { return }
+      if table == "users" || table == "attributes", !sql.uppercased().hasPrefix("CREATE UNIQUE") { return }
+    default: break
+    }
+    throw StoreError(
+      .schemaChanged, "the database has a \(object.type) “\(object.name)” on “\(table)” that is not this library's; remove it")
+  }
+
+  /// Makes the broken triggers again. The caller has a transaction open.
+  func repair(_ connection: inout Connection) throws(StoreError) {
+    let expected = try Self.expectedObjects()
+    try storing("repair the triggers of the log") { () throws(SQLiteError) in
+      for name in brokenTriggers {
+        try connection.execute("DROP TRIGGER IF EXISTS \(name)")
+        try connection.execute(expected[Object(type: "trigger", name: name)]!)
+      }
+      // The log does not say what happened without them: it starts anew, with numbers going on.
+      try connection.execute("UPDATE meta SET epoch = random() WHERE id = 1")
+    }
+  }
+
+  private static func expectedObjects() throws(StoreError) -> [Object: String] {
+    try storing("build the schema", expected.get)
+  }
+}

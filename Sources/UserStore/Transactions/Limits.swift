@@ -1,0 +1,73 @@
+/// What the store takes, and refuses before SQLite sees it.
+enum Limits {
+  /// Unicode scalars of a user's name.
+  static let nameLength = 1...1_000
+  /// Unicode scalars of an attribute's name.
+  static let attributeNameLength = 1...200
+  /// Bytes of one value: 16 MiB.
+  static let valueBytes = 1 << 24
+
+  /// The value as it is stored, if the attribute may have it.
+  ///
+  /// - Throws: `StoreError.badValue`.
+  static func checked(_ value: StoredValue, for attribute: String) throws(StoreError) -> StoredValue {
+    try checkAttribute(attribute)
+    guard value.byteCount <= valueBytes else {
+      throw StoreError(.badValue, "the \(attribute) has \(value.byteCount) bytes; at most \(valueBytes) are possible")
+    }
+    switch (attribute, value) {
+    case ("name", .text(let name)): try check(name, "a name", nameLength)
+    case ("name", .null): throw StoreError(.badValue, "a name cannot be taken away")
+    case ("name", _): throw StoreError(.badValue, "a name is text")
+    case ("hair_color", .null): break
+    case ("hair_color", _):
+      guard let color = Color(storedValue: value) else {
+        throw StoreError(.badValue, "\(value.forMessages) is not a colour; #rrggbb is")
+      }
+      return color.storedValue
+    case (_, .real(let real)) where real.isNaN: throw StoreError(.badValue, "not-a-number cannot be stored")
+    case (_, .real(let real)) where real == 0: return .real(0)  // SQL cannot tell −0.0 from it
+    case (_, .invalidText): throw StoreError(.badValue, "the \(attribute) is not valid UTF-8")
+    default: break
+    }
+    return value
+  }
+
+  private static func checkAttribute(_ name: String) throws(StoreError) {
+    if name == "id" { throw StoreError(.badValue, "the id of a user never changes") }
+    try check(name, "the name of an attribute", attributeNameLength)
+  }
+
+  private static func check(_ text: String, _ what: String, _ length: ClosedRange<Int>) throws(StoreError) {
+    let count = text.unicodeScalars.count
+    guard length.contains(count) else {
+      throw StoreError(
+        .badValue,
+        count == 0 ? "\(what) cannot be empty" : "\(what) has at most \(length.upperBound) characters, this one has \(count)")
+    }
+    if let control = text.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
+      let code = String(control.value, radix: 16, uppercase: true)
+      throw StoreError(.badValue, "\(what) cannot hold control characters (here U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code))")
+    }
+  }
+}
+
+extension StoredValue {
+  /// Short, quoted, and without anything that a terminal would obey.
+  var forMessages: String {
+    switch self {
+    case .null: return "not set"
+    case .integer(let integer): return String(integer)
+    case .real(let real): return String(real)
+    case .text(let text): return "“" + String(text.prefix(80).map { $0.isSafeInMessages ? $0 : "\u{FFFD}" }) + "”"
+    case .blob(let bytes): return "\(bytes.count) bytes"
+    case .invalidText: return "text that is not valid UTF-8"
+    }
+  }
+}
+
+extension Character {
+  fileprivate var isSafeInMessages: Bool {
+    unicodeScalars.allSatisfy { ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory) }
+  }
+}

@@ -1,0 +1,63 @@
+/// Runs read transactions.
+final class Reader: Sendable {
+  private let pool: ConnectionPool
+  private let store: StoreIdentity
+
+  init(pool: ConnectionPool, store: StoreIdentity) {
+    self.pool = pool
+    self.store = store
+  }
+
+  /// Runs `body` in one state of the store, on the calling thread.
+  ///
+  /// - Throws: `StoreError.nested` inside a transaction of the same store, and what `body` throws.
+  func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
+    try store.enter()
+    defer { store.leave() }
+    let lease = try pool.take()
+    defer { pool.give(back: lease) }
+    try storing("begin reading") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.begin) }
+    // The end of a transaction that only read cannot fail in a way that matters; what did fail has rolled it back.
+    defer { if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.commit) } }
+    var transaction = ReadTransaction(lease)
+    return try body(&transaction)
+  }
+
+  /// The same for what throws only the store's errors.
+  func reading<Result>(_ body: (inout ReadTransaction) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do { return try read { transaction in try body(&transaction) } } catch {
+      throw error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error)
+    }
+  }
+
+  /// Reads a page of changes of a huge set.
+  func page(after start: Int64, through end: Int64) throws(StoreError) -> (changes: [Change], last: Int64) {
+    try reading { transaction throws(StoreError) in
+      let rows = try LogPage.load(after: start, through: end, &transaction.lease.connection)
+      guard let last = rows.last?.sequence else {
+        throw StoreError(.compacted, "the changes after revision \(start) were forgotten")
+      }
+      return (rows.filter { !$0.isEnd }.map(\.change), last)
+    }
+  }
+
+  func close() {
+    pool.close()
+  }
+}
+
+/// Which store a thread is in the middle of a transaction of.
+final class StoreIdentity: Sendable {
+  /// - Throws: `StoreError.nested` when the thread is in a transaction of this store already.
+  func enter() throws(StoreError) {
+    let thread = DeliveryThread.current
+    guard !thread.scopes.contains(ObjectIdentifier(self)) else {
+      throw StoreError(.nested, "a read or write inside another one of the same store; use the transaction that is open")
+    }
+    thread.scopes.append(ObjectIdentifier(self))
+  }
+
+  func leave() {
+    DeliveryThread.current.scopes.removeAll { $0 == ObjectIdentifier(self) }
+  }
+}

@@ -1,0 +1,163 @@
+extension Transaction where Mode == Writing {
+  /// Adds a user.
+  ///
+  /// - Parameters:
+  ///   - name: 1 to 1,000 Unicode scalars without control characters. Several users may have the same.
+  ///   - hairColor: The colour of the hair, if known.
+  /// - Returns: the new id; ids of removed users are not given again.
+  /// - Throws: `StoreError.badValue`, and what writing can throw.
+  @discardableResult
+  public mutating func add(name: String, hairColor: Color? = nil) throws(StoreError) -> User.ID {
+    let name = try Limits.checked(name.storedValue, for: "name")
+    return try perform("add a user") { connection throws(SQLiteError) in
+      try connection.run(RecordSQL.insertUser, name, hairColor?.storedValue ?? .null)
+      return User.ID(connection.lastInsertedRow)
+    }
+  }
+
+  /// Changes a user's name.
+  ///
+  /// - Parameters:
+  ///   - id: Whose.
+  ///   - name: 1 to 1,000 Unicode scalars without control characters.
+  /// - Returns: whether it was another one before.
+  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  @discardableResult
+  public mutating func rename(_ id: User.ID, to name: String) throws(StoreError) -> Bool {
+    try set("name", of: id, to: name.storedValue)
+  }
+
+  /// Sets an attribute, or unsets it with nil.
+  ///
+  /// - Parameters:
+  ///   - attribute: Which one.
+  ///   - id: Whose.
+  ///   - value: The new value; nil is refused for the name.
+  /// - Returns: whether that was a change; one in nothing but the storage class (1 → 1.0) is one.
+  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  @discardableResult
+  public mutating func set<Value>(
+    _ attribute: Attribute<Value>, of id: User.ID, to value: Value?
+  ) throws(StoreError) -> Bool {
+    try set(attribute.name, of: id, to: value?.storedValue ?? .null)
+  }
+
+  /// Sets an attribute if it has the value that is expected: compare and set.
+  ///
+  /// - Parameters:
+  ///   - attribute: Which one.
+  ///   - id: Whose.
+  ///   - value: The new value; nil unsets.
+  ///   - expected: What it must be now; nil for not set. Text is compared by its bytes.
+  /// - Returns: whether that was a change.
+  /// - Throws: `StoreError.conflict` when it is something else; otherwise as `set`.
+  @discardableResult
+  public mutating func set<Value>(
+    _ attribute: Attribute<Value>, of id: User.ID, to value: Value?, expecting expected: Value?
+  ) throws(StoreError) -> Bool {
+    try set(attribute.name, of: id, to: value?.storedValue ?? .null, expecting: expected?.storedValue ?? .null)
+  }
+
+  /// Sets an attribute by its name, as it is to be stored, for tools that learn of types at run time.
+  ///
+  /// - Parameters:
+  ///   - attribute: The name; `name` wants text, `hair_color` a colour.
+  ///   - id: Whose.
+  ///   - value: The new value; null unsets.
+  /// - Returns: whether that was a change.
+  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  @discardableResult
+  public mutating func set(_ attribute: String, of id: User.ID, to value: StoredValue) throws(StoreError) -> Bool {
+    let value = try Limits.checked(value, for: attribute)
+    let key = StoredValue.integer(id.rawValue)
+    let changed = try perform("set the \(attribute) of user \(id)") { connection throws(SQLiteError) in
+      switch attribute {
+      case "name": try connection.run(RecordSQL.updateName, key, value)
+      case "hair_color": try connection.run(RecordSQL.updateHairColor, key, value)
+      case _ where value.isNull: try connection.run(RecordSQL.deleteAttribute, key, .text(attribute))
+      default: try connection.run(RecordSQL.updateAttribute, key, .text(attribute), value)
+      }
+      return connection.changedRows > 0
+    }
+    if changed { return true }
+    try requireUser(id)
+    if attribute == "name" || attribute == "hair_color" || value.isNull { return false }
+    return try insertAttribute(attribute, of: id, value)
+  }
+
+  /// Compare and set, by name and as stored.
+  ///
+  /// - Parameters:
+  ///   - attribute: The name.
+  ///   - id: Whose.
+  ///   - value: The new value; null unsets.
+  ///   - expected: What it must be now; null for not set.
+  /// - Returns: whether that was a change.
+  /// - Throws: `StoreError.conflict` when it is something else; otherwise as `set`.
+  @discardableResult
+  public mutating func set(
+    _ attribute: String, of id: User.ID, to value: StoredValue, expecting expected: StoredValue
+  ) throws(StoreError) -> Bool {
+    let present = try storedValue(attribute, of: id)
+    guard present == expected else {
+      try requireUser(id)
+      throw StoreError(
+        .conflict, "the \(attribute) of user \(id) is \(present.forMessages), not \(expected.forMessages)")
+    }
+    return try set(attribute, of: id, to: value)
+  }
+
+  /// Takes an attribute away.
+  ///
+  /// - Parameters:
+  ///   - attribute: Which one; not the name.
+  ///   - id: Whose.
+  /// - Returns: whether it was set.
+  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  @discardableResult
+  public mutating func unset<Value>(_ attribute: Attribute<Value>, of id: User.ID) throws(StoreError) -> Bool {
+    try set(attribute.name, of: id, to: .null)
+  }
+
+  /// Removes a user with all attributes.
+  ///
+  /// - Parameter id: Whom.
+  /// - Throws: `StoreError.userNotFound`, and what writing can throw.
+  public mutating func remove(_ id: User.ID) throws(StoreError) {
+    let removed = try perform("remove user \(id)") { connection throws(SQLiteError) in
+      try connection.run(RecordSQL.deleteUser, .integer(id.rawValue))
+      return connection.changedRows > 0
+    }
+    if !removed { throw StoreError(.userNotFound, "there is no user \(id)") }
+  }
+
+  /// What this write has changed so far, in order. A set that is rolled back never existed; this is for showing what would be.
+  ///
+  /// - Throws: what reading can throw.
+  public var changes: [Change] {
+    mutating get throws(StoreError) {
+      guard let head = lease.head else { return [] }
+      var rows: [LogRow] = []
+      while true {
+        let last = rows.last?.sequence ?? head.revision.rawValue
+        let more = try LogPage.load(after: last, through: .max, &lease.connection)
+        if more.isEmpty { return rows.filter { !$0.isEnd }.map(\.change) }
+        rows += more
+      }
+    }
+  }
+
+  private mutating func requireUser(_ id: User.ID) throws(StoreError) {
+    if try storedValue("name", of: id).isNull { throw StoreError(.userNotFound, "there is no user \(id)") }
+  }
+
+  private mutating func insertAttribute(
+    _ attribute: String, of id: User.ID, _ value: StoredValue
+  ) throws(StoreError) -> Bool {
+    guard try storedValue(attribute, of: id).isNull else { return false }
+    try perform("set the \(attribute) of user \(id)") { connection throws(SQLiteError) in
+      try connection.run(RecordSQL.insertAttribute, .integer(id.rawValue), .text(attribute), value)
+    }
+    return true
+  }
+}

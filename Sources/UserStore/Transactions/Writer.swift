@@ -1,0 +1,262 @@
+/// Runs write transactions: one at a time, each told to the hub in the order of its commit.
+final class Writer: Sendable {
+  private let pool: ConnectionPool
+  private let checkpoints: Checkpoints?
+  private let hub: ListenerHub<ChangeSet>
+  private let tail: LogTail
+  private let bell: Bell
+  private let reader: Reader
+  private let store: StoreIdentity
+  private let walPath: String?
+  private let roundLimit: Int
+  /// Set after a COMMIT of which nobody knows whether it happened.
+  private let failure = Lock<StoreError?>(nil)
+
+  init(
+    pool: ConnectionPool, checkpoints: Checkpoints?, hub: ListenerHub<ChangeSet>, tail: LogTail, bell: Bell,
+    reader: Reader, store: StoreIdentity, walPath: String?, roundLimit: Int
+  ) {
+    self.pool = pool
+    self.checkpoints = checkpoints
+    self.hub = hub
+    self.tail = tail
+    self.bell = bell
+    self.reader = reader
+    self.store = store
+    self.walPath = walPath
+    self.roundLimit = roundLimit
+  }
+
+  /// Runs `body` on the calling thread and commits; when it returns, every inline listener has seen the change, except
+  /// inside a listener.
+  func write<Result>(origin: String?, _ body: (inout WriteTransaction) throws -> Result) throws -> Result {
+    let cascade = DeliveryThread.current.call?.cascade
+    if let call = DeliveryThread.current.call { try admit(call) }
+    try store.enter()
+    let result: Result
+    let ticket: Int?
+    do {
+      defer { store.leave() }
+      let lease = try pool.take()
+      defer { pool.give(back: lease) }
+      (result, ticket) = try commit(on: lease, cascade) { group in
+        try member(of: &group, on: lease, origin: origin, body)
+      }
+    } catch {
+      DeliveryThread.current.deliverDeferred()
+      throw error
+    }
+    hub.deliver(through: ticket)
+    checkpointIfNeeded()
+    return result
+  }
+
+  /// Runs several closures in one transaction, each by itself: one that throws takes nobody with it.
+  ///
+  /// - Returns: for each closure why it failed, nil for success; fewer than there were closures when SQLite ended the
+  ///   transaction under one of them: the others were not begun.
+  func writeGroup(_ members: [GroupMember]) -> [(any Error)?] {
+    var failures: [(any Error)?] = []
+    do {
+      try store.enter()
+      let ticket: Int?
+      do {
+        defer { store.leave() }
+        let lease = try pool.take()
+        defer { pool.give(back: lease) }
+        (_, ticket) = try commit(on: lease, nil) { group in
+          for member in members {
+            do {
+              try self.member(of: &group, on: lease, origin: member.origin, savepoint: members.count > 1, member.body)
+              failures.append(nil)
+            } catch {
+              failures.append(error)
+              if !lease.connection.isInTransaction { throw error }
+            }
+          }
+        }
+      }
+      hub.deliver(through: ticket)
+      checkpointIfNeeded()
+    } catch {
+      // Nothing was kept: who failed by itself knows why, the others were taken along.
+      if failures.isEmpty { return members.map { _ in error } }
+      let taken = members.count == 1 ? error : Self.takenAlong(by: error)
+      failures = failures.map { $0 ?? taken }
+    }
+    return failures
+  }
+
+  struct GroupMember {
+    let origin: String?
+    let body: (inout WriteTransaction) throws -> Void
+  }
+
+  func close() {
+    pool.close()
+    checkpoints?.close()
+  }
+
+  // MARK: One transaction
+
+  /// What is known of the transaction so far.
+  private struct Group {
+    /// The end of the last set in it, or of the log before it.
+    var end: Cursor
+    var hasChanges = false
+  }
+
+  private func commit<Result>(
+    on lease: ConnectionPool.Lease, _ cascade: Cascade?, _ body: (inout Group) throws -> Result
+  ) throws -> (Result, ticket: Int?) {
+    try begin(lease)
+    var group: Group
+    let result: Result
+    var sets: [ChangeSet]?
+    do {
+      group = Group(end: try refreshedHead(lease))
+      result = try body(&group)
+      guard lease.connection.isInTransaction else {
+        throw StoreError(.transactionEnded, "an error inside the write ended its transaction; nothing of it was kept")
+      }
+      if hub.hasListeners { sets = try pendingSets(through: group.end, on: lease) }
+      tail.beginOwnCommit()
+      defer { tail.endOwnCommit() }
+      try commit(lease)
+      lease.head = group.end
+      guard group.hasChanges || sets?.isEmpty == false else { return (result, nil) }
+      return (result, publish(sets, through: group.end, on: lease, cascade))
+    } catch {
+      if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.rollback) }
+      lease.head = nil
+      throw error
+    }
+  }
+
+  private func begin(_ lease: ConnectionPool.Lease) throws(StoreError) {
+    if let failure = failure.withLock({ $0 }) {
+      throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
+    }
+    if walPath != nil, lease.connection.hasMoved {
+      throw StoreError(.moved, "the database file was moved, deleted or replaced while it was open; reopen the store")
+    }
+    lease.connection.hooks.reset()
+    try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.beginImmediate) }
+  }
+
+  /// The end of the log, read again if somebody else has written; then it is also seen whether the log goes on.
+  private func refreshedHead(_ lease: ConnectionPool.Lease) throws(StoreError) -> Cursor {
+    let version = try storing("write") { () throws(SQLiteError) in try ChangeLog.dataVersion(&lease.connection) }
+    if version == lease.dataVersion, let head = lease.head { return head }
+    let head = try ChangeLog.head(&lease.connection)
+    let position = tail.position
+    do { _ = try ChangeLog.verify(position, &lease.connection) } catch {
+      guard error.code == .diverged || error.code == .compacted else { throw error }
+      _ = tail.reset(from: position, to: head, because: error.code)
+    }
+    (lease.dataVersion, lease.head) = (version, head)
+    return head
+  }
+
+  private func member<Result>(
+    of group: inout Group, on lease: ConnectionPool.Lease, origin: String?, savepoint: Bool = false,
+    _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    lease.connection.hooks.reset()
+    if savepoint { try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.savepoint) } }
+    do {
+      lease.head = group.end
+      var transaction = WriteTransaction(lease)
+      let result = try body(&transaction)
+      if lease.connection.isInTransaction { try mark(&group, on: lease, origin: origin) }
+      if savepoint { try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.release) } }
+      return result
+    } catch {
+      if savepoint, lease.connection.isInTransaction {
+        try storing("undo a write") { () throws(SQLiteError) in
+          try lease.connection.run(TransactionSQL.rollbackToSavepoint)
+          try lease.connection.run(TransactionSQL.release)
+        }
+      }
+      throw error
+    }
+  }
+
+  /// Ends the member's set. The hook's bit spares the question where nothing can have been logged.
+  private func mark(_ group: inout Group, on lease: ConnectionPool.Lease, origin: String?) throws(StoreError) {
+    guard lease.connection.hooks.hasLogged else { return }
+    let end = try storing("write") { () throws(SQLiteError) in
+      try ChangeLog.mark(after: group.end, origin: origin, &lease.connection)
+    }
+    guard let end else { return }
+    group.end = end
+    group.hasChanges = true
+  }
+
+  private func commit(_ lease: ConnectionPool.Lease) throws(StoreError) {
+    do { try lease.connection.run(TransactionSQL.commit) } catch {
+      let isSync = error.code == .ioErrorSync || error.code == .ioErrorFolderSync
+      guard isSync, lease.connection.hooks.hasBegunCommit else { throw StoreError(error, "commit") }
+      let unknown = StoreError(
+        .commitUnknown, "whether the last write was committed is not known, the disk failed while it was synced", cause: error)
+      failure.withLock { $0 = unknown }
+      throw unknown
+    }
+  }
+
+  // MARK: Telling
+
+  /// Whole sets that the hub was not given yet: those of foreign writers first, then the transaction's own.
+  private func pendingSets(through end: Cursor, on lease: ConnectionPool.Lease) throws(StoreError) -> [ChangeSet] {
+    var position = tail.position
+    guard position.epoch == end.epoch else { return [] }
+    var sets: [ChangeSet] = []
+    while position.revision < end.revision {
+      let page = try LogPage(after: position, through: end.revision.rawValue, &lease.connection) {
+        [reader] start, end throws(StoreError) in try reader.page(after: start, through: end)
+      }
+      sets += page.sets
+      position = page.position
+    }
+    return sets
+  }
+
+  /// After the commit, while nobody else can write through this store.
+  private func publish(
+    _ sets: [ChangeSet]?, through end: Cursor, on lease: ConnectionPool.Lease, _ cascade: Cascade?
+  ) -> Int? {
+    var sets = sets
+    // Somebody came while it was being committed, and may have read the state before it.
+    if sets == nil, hub.hasListeners { sets = try? pendingSets(through: end, on: lease) }
+    let ticket = sets.map { tail.append($0, cascade: cascade) } ?? nil
+    if sets == nil { tail.skip(to: end) }
+    bell.ring()
+    if let walPath { Files.touch(walPath) }
+    checkpoints?.note(walPages: lease.connection.hooks.walPages)
+    return ticket
+  }
+
+  private func admit(_ call: DeliveryThread.Call) throws(StoreError) {
+    guard let names = call.cascade.admit(by: call.name, limit: roundLimit) else { return }
+    throw StoreError(
+      .tooManyRounds,
+      "listeners have answered each other \(roundLimit) times (\(names.joined(separator: ", "))); this write was refused")
+  }
+
+  private static func takenAlong(by error: any Error) -> StoreError {
+    StoreError(
+      .rolledBackWithGroup, "SQLite ended the transaction that this write shared with others: \(error)", cause: error)
+  }
+
+  // MARK: Checkpoints
+
+  private func checkpointIfNeeded() {
+    guard let checkpoints, !DeliveryThread.current.scopes.contains(ObjectIdentifier(store)) else { return }
+    guard checkpoints.isDue, let lease = try? pool.take() else { return }
+    defer { pool.give(back: lease) }
+    // With the write lock held no commit can land inside it. Failing is no harm: the next write tries again.
+    guard (try? lease.connection.run(TransactionSQL.beginImmediate)) != nil else { return }
+    checkpoints.run()
+    try? lease.connection.run(TransactionSQL.rollback)
+  }
+}

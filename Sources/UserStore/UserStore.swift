@@ -1,0 +1,270 @@
+/// User records in SQLite, and named listeners that are told of every committed change.
+///
+///     let store = try UserStore(path: "users.db")
+///     let zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
+///     let name = try store.listenable(.name, of: zoe)
+///     name.bindAndFire("FirstScreen") { print("first screen:", $0 ?? "gone") }
+///     try store.write { try $0.rename(zoe, to: "Zoe") }
+///
+/// Changes by other processes, whoever wrote them, reach the same listeners. All methods may be called on any thread.
+public final class UserStore: Sendable {
+  /// The listeners of this store, by topic: binding, counting, and a dump. `listenable` is the typed way in.
+  public let listeners: ListenerHub<ChangeSet>
+
+  private let reader: Reader
+  private let writer: Writer?
+  private let queue: WriteQueue?
+  private let readers: WorkerThread
+  private let watcher: FileWatcher?
+  private let tail: LogTail
+  private let bell: Bell
+  private let temporaryFolder: String?
+
+  // MARK: Opening
+
+  /// Opens the store in a file, and creates it if `configuration` lets it.
+  ///
+  /// A new file can be read by its owner only. Several processes may open, and create, the same file at once.
+  ///
+  /// - Parameters:
+  ///   - path: The database file; its folder too is created if it is missing. `file:` has no meaning here.
+  ///   - configuration: How.
+  /// - Throws: `StoreError`: the codes under “Opening”, `.busy`, `.diskFull`, `.corrupt`, `.ioError`.
+  public convenience init(path: String, configuration: Configuration = Configuration()) throws(StoreError) {
+    try self.init(file: DatabaseFile(path, configuration), temporaryFolder: nil)
+  }
+
+  /// Makes a store in memory. `read` and `write` take turns; no other process sees it; all else holds.
+  ///
+  /// - Parameter configuration: How; what concerns files is without meaning.
+  /// - Returns: the store, empty.
+  /// - Throws: `StoreError.outOfMemory`.
+  public static func inMemory(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
+    try UserStore(inMemory: configuration)
+  }
+
+  /// Makes a store in a temporary folder of its own, removed when the store goes.
+  ///
+  /// - Parameter configuration: How; it is created in any case.
+  /// - Returns: the store, empty.
+  /// - Throws: `StoreError.diskFull`, `.noPermission`, `.cannotCreate`.
+  public static func temporary(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
+    var configuration = configuration
+    configuration.access = .createIfMissing
+    do {
+      let folder = try Files.createTemporaryFolder()
+      return try UserStore(file: DatabaseFile(folder + "/users.db", configuration), temporaryFolder: folder)
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(.cannotCreate, "\(error)", cause: error)
+    }
+  }
+
+  private init(file: DatabaseFile, temporaryFolder: String?) throws(StoreError) {
+    let configuration = file.configuration
+    var connection =
+      configuration.access == .readOnly ? try file.openCheckedReader() : try file.openWriter()
+    let position = try ChangeLog.head(&connection)
+    let identity = StoreIdentity()
+    let readPool = ConnectionPool(limit: 4) { () throws(StoreError) in try file.open(.readOnly) }
+    listeners = ListenerHub(onError: configuration.onListenerError)
+    tail = LogTail(hub: listeners, position: position)
+    bell = Bell()
+    readers = WorkerThread(name: "userstore-read")
+    reader = Reader(pool: readPool, store: identity)
+    self.temporaryFolder = temporaryFolder
+    if configuration.access == .readOnly {
+      writer = nil
+      readPool.adopt(connection)
+    } else {
+      let pool = ConnectionPool(limit: 1) { () throws(StoreError) in throw StoreError(.closed, "the store is closed") }
+      pool.adopt(connection)
+      let checkpoints = Checkpoints(pool: ConnectionPool(limit: 1) { () throws(StoreError) in try file.open(.readWrite) })
+      writer = Writer(
+        pool: pool, checkpoints: checkpoints, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
+        walPath: file.walPath, roundLimit: configuration.roundLimit)
+    }
+    queue = writer.map { WriteQueue(writer: $0) }
+    guard configuration.watchesOtherProcesses else {
+      watcher = nil
+      return
+    }
+    watcher = try FileWatcher(
+      path: file.path, usingEvents: configuration.usesFileEvents,
+      open: { () throws(StoreError) in try file.open(.readOnly) }, hub: listeners, tail: tail, bell: bell,
+      reader: reader)
+    try watcher?.start()
+  }
+
+  private init(inMemory configuration: Configuration) throws(StoreError) {
+    var connection = try storing("make a database in memory") { () throws(SQLiteError) in
+      try Connection(path: nil, access: .readWrite, busyTimeout: 0)
+    }
+    try Schema.prepare(
+      &connection, isFile: false, creates: true, pageSize: configuration.pageSize, timeout: 0)
+    let position = try ChangeLog.head(&connection)
+    let pool = ConnectionPool(limit: 1) { () throws(StoreError) in throw StoreError(.closed, "the store is closed") }
+    pool.adopt(connection)
+    let identity = StoreIdentity()
+    listeners = ListenerHub(onError: configuration.onListenerError)
+    tail = LogTail(hub: listeners, position: position)
+    bell = Bell()
+    readers = WorkerThread(name: "userstore-read")
+    reader = Reader(pool: pool, store: identity)
+    writer = Writer(
+      pool: pool, checkpoints: nil, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
+      walPath: nil, roundLimit: configuration.roundLimit)
+    queue = writer.map { WriteQueue(writer: $0) }
+    watcher = nil
+    temporaryFolder = nil
+  }
+
+  deinit {
+    shutDown()
+    if let temporaryFolder {
+      for name in ["users.db-wal", "users.db-shm", "users.db"] { Files.remove(temporaryFolder + "/" + name) }
+      Files.remove(temporaryFolder)
+    }
+  }
+
+  // MARK: Using
+
+  /// Whether the system tells of the writes of other processes; without, the file is polled. False in memory.
+  public var hasFileEvents: Bool { watcher?.hasEvents ?? false }
+
+  /// Reads in one state of the store, on the calling thread, whatever others write meanwhile.
+  ///
+  /// - Parameter body: Gets the transaction, which ends with it.
+  /// - Returns: what `body` returns.
+  /// - Throws: `StoreError.nested` inside a transaction of the same store, `.closed`, and what `body` throws.
+  public func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
+    try reader.read(body)
+  }
+
+  /// Reads in one state of the store, on a thread of the store's.
+  ///
+  /// - Parameter body: Gets the transaction, which ends with it.
+  /// - Returns: what `body` returns.
+  /// - Throws: `StoreError.closed`, and what `body` throws.
+  public func read<Result: Sendable>(
+    _ body: @escaping @Sendable (inout ReadTransaction) throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        let isAccepted = try readers.run { [reader] in
+          continuation.resume(with: Swift.Result { try reader.read(body) })
+        }
+        if !isAccepted { continuation.resume(throwing: StoreError(.closed, "the store is closed")) }
+      } catch {
+        continuation.resume(throwing: StoreError(.unexpected, "\(error)", cause: error))
+      }
+    }
+  }
+
+  /// Changes records on the calling thread: all that `body` does is committed together, or, when it throws, not at all.
+  ///
+  /// When it returns, the change is on disk (`Configuration.durability`) and every inline listener has been called with
+  /// it. Inside a listener, of this store or another, it commits at once and listeners are called after the present round.
+  /// Listeners may run on this thread: never write while you hold something that a listener waits for.
+  ///
+  /// - Parameters:
+  ///   - origin: What the writer calls itself; listeners find it in the change set.
+  ///   - body: Gets the transaction, which ends with it. Not to be kept waiting: other writers wait too.
+  /// - Returns: what `body` returns.
+  /// - Throws: `StoreError`, the codes under “Reading and writing”; and what `body` throws.
+  @discardableResult
+  public func write<Result>(
+    origin: String? = nil, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    try writable(writer).write(origin: origin, body)
+  }
+
+  /// Changes records on the store's own thread. Writes that wait at the same time share a commit, each still a change set
+  /// of its own: one that throws takes nobody with it.
+  ///
+  /// - Parameters:
+  ///   - origin: What the writer calls itself; listeners find it in the change set.
+  ///   - body: Gets the transaction, which ends with it. Runs once, or, when the task is cancelled before, never.
+  /// - Returns: what `body` returns.
+  /// - Throws: as the synchronous `write`; `CancellationError`; `StoreError.rolledBackWithGroup`.
+  @discardableResult
+  public func write<Result: Sendable>(
+    origin: String? = nil, _ body: @escaping @Sendable (inout WriteTransaction) throws -> Result
+  ) async throws -> Result {
+    try await writable(queue).write(origin: origin, body)
+  }
+
+  /// An attribute of a user as a current value with listeners. nil is an attribute that is not set, or a removed user.
+  ///
+  /// A stored value that is not of the attribute's type reads as nil, and is reported to `Configuration.onListenerError`
+  /// with each change.
+  ///
+  /// - Parameters:
+  ///   - attribute: Which one.
+  ///   - id: Whose.
+  /// - Returns: the listenable; it stays current as long as it is held.
+  /// - Throws: what reading can throw; `StoreError.undecodable` when the present value is not of the attribute's type.
+  public func listenable<Value>(
+    _ attribute: Attribute<Value>, of id: User.ID
+  ) throws(StoreError) -> Listenable<Value?> {
+    let read = { @Sendable [reader, tail] () throws(StoreError) -> (value: Value?, position: Int64) in
+      try reader.reading { transaction throws(StoreError) in
+        let cursor = try transaction.cursor
+        return (try transaction.value(attribute, of: id), tail.round(at: cursor))
+      }
+    }
+    return Listenable(
+      try HubValue(
+        hub: listeners, topic: .attribute(attribute, of: id),
+        decode: { set in
+          if set.reset != nil { return try read().value }
+          return try set.changes.last.map { try $0.new(attribute) }
+        }, read: read))
+  }
+
+  /// The change sets after a cursor, without end.
+  ///
+  /// - Parameter cursor: The end of the last set that the consumer has dealt with, or `ReadTransaction.cursor` of the
+  ///   state that it has read.
+  /// - Returns: the feed; each iteration of it begins at the cursor.
+  public func changes(after cursor: Cursor) -> ChangeFeed {
+    ChangeFeed(after: cursor, reader: reader, bell: bell)
+  }
+
+  /// The change sets after a cursor that are there already, a step of at most 1,000 changes or 1 MiB at a time.
+  ///
+  /// - Parameter cursor: The end of a set; nil for the oldest that the log still has.
+  /// - Returns: whole sets, in order; none when there are no more.
+  /// - Throws: `StoreError.compacted`, `.diverged`, `.replaced`, and what reading can throw.
+  public func pastChanges(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
+    if let cursor { return try reader.sets(after: cursor) }
+    let oldest = try reader.reading { transaction throws(StoreError) in
+      try ChangeLog.horizon(&transaction.lease.connection)
+    }
+    return try reader.sets(after: oldest)
+  }
+
+  // MARK: Closing
+
+  /// Closes the store: feeds end, listeners hear no more, later calls throw `StoreError.closed`. What is under way is
+  /// finished first, by whoever does it. Releasing the store closes it too.
+  public func close() {
+    shutDown()
+    watcher?.join()
+  }
+
+  private func shutDown() {
+    watcher?.stop()
+    queue?.close()
+    readers.stop()
+    writer?.close()
+    reader.close()
+    bell.close()
+  }
+
+  private func writable<Part>(_ part: Part?) throws(StoreError) -> Part {
+    guard let part else { throw StoreError(.readOnly, "the store was opened only for reading") }
+    return part
+  }
+}
