@@ -250,17 +250,19 @@ public final class UserStore: Sendable {
   /// Closes the store: feeds end, listeners hear no more, later calls throw `StoreError.closed`. What is under way is
   /// finished first, by whoever does it. Releasing the store closes it too.
   public func close() {
-    shutDown()
+    watcher?.stop()
     watcher?.join()
+    shutDown()
   }
 
+  /// The writer goes last: only the last connection, if it may write, copies the -wal file and removes it.
   private func shutDown() {
     watcher?.stop()
     queue?.close()
     readers.stop()
-    writer?.close()
-    reader.close()
     bell.close()
+    reader.close()
+    writer?.close()
   }
 
   private func writable<Part>(_ part: Part?) throws(StoreError) -> Part {
