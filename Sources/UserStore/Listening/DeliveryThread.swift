@@ -23,6 +23,7 @@ final class DeliveryThread {
   var hubs: [ObjectIdentifier] = []
   /// What to deliver when the present call, or transaction, is over.
   private var deferred: [@Sendable () -> Void] = []
+  private var isDeliveringDeferred = false
   let parker = Parker()
 
   func `defer`(_ delivery: @escaping @Sendable () -> Void) {
@@ -33,7 +34,12 @@ final class DeliveryThread {
   var isBusy: Bool { calls > 0 || !scopes.isEmpty || !hubs.isEmpty }
 
   /// Delivers what was put off, unless this thread is still in the middle of something.
+  ///
+  /// Not one inside another, or the stack would grow with hubs that answer each other.
   func deliverDeferred() {
+    if isDeliveringDeferred { return }
+    isDeliveringDeferred = true
+    defer { isDeliveringDeferred = false }
     while !isBusy, !deferred.isEmpty {
       deferred.removeFirst()()
     }
