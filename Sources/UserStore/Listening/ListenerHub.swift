@@ -25,11 +25,10 @@ public final class ListenerHub<Content: Routable>: Sendable {
   enum Item: Sendable {
     case round(Content, Cascade)
     /// The first value of one listener.
-    case first(Registry.Reference, registration: Int, FirstValue)
+    case first(Registry.Reference, registration: Int)
   }
 
-  /// Reads the present value: its position, and the call that hands it over.
-  typealias FirstValue = @Sendable () -> (position: Int64, call: @Sendable () throws -> Void)
+  typealias FirstValue = Registry.FirstValue
 
   struct State {
     var registry = Registry()
@@ -99,7 +98,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
       isFirst = false
       switch item {
       case .round(let content, let cascade): run(content, cascade)
-      case .first(let reference, let registration, let first): run(first, of: reference, registration)
+      case .first(let reference, let registration): runFirst(reference, registration)
       case nil: return
       }
     }
@@ -161,17 +160,27 @@ public final class ListenerHub<Content: Routable>: Sendable {
     }
   }
 
-  private func run(_ first: FirstValue, of reference: Registry.Reference, _ registration: Int) {
-    let (position, handOver) = first()
+  /// Reads a first value, in the queue's order, and hands it over here or on the listener's actor.
+  private func runFirst(_ reference: Registry.Reference, _ registration: Int) {
+    guard let first = state.withLock({ $0.registry.first(reference, registration: registration) }) else { return }
+    let (value, position) = first.value.read()
     let call = state.withLock { state in
       state.registry.start(reference, registration: registration, after: max(position, state.begun))
     }
     guard let call else { return }
-    if let mailbox = call.mailbox {
-      post(to: mailbox, Cascade(), at: reference, registration, .max) { _ in try handOver() }
-    } else {
-      perform(name: call.name, Cascade(), handOver)
+    guard let mailbox = call.mailbox else {
+      handOver(value, to: reference, registration)
+      return
     }
+    mailbox.post {
+      self.handOver(value, to: reference, registration)
+      DeliveryThread.current.deliverDeferred()
+    }
+  }
+
+  private func handOver(_ value: any Sendable, to reference: Registry.Reference, _ registration: Int) {
+    guard let first = state.withLock({ $0.registry.takeFirst(reference, registration: registration) }) else { return }
+    perform(name: first.name, Cascade()) { try first.value.handOver(value) }
   }
 
   /// Leaves a call to an actor. Whether it is still wanted is asked again there.

@@ -6,6 +6,11 @@
 struct ListenerRegistry<Content: Routable>: Sendable {
   typealias Topic = Content.Topic
   typealias Action = @Sendable (Content) throws -> Void
+  /// Reads the present value with its position, and hands it over.
+  struct FirstValue: Sendable {
+    let read: @Sendable () -> (value: any Sendable, position: Int64)
+    let handOver: @Sendable (any Sendable) throws -> Void
+  }
 
   /// A slot, as a round remembers it.
   struct Reference: Sendable {
@@ -22,7 +27,11 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     /// Counts the actions that ever took a slot: the token of a replaced action does not fit any more.
     var registration: Int
     var action: Action
+    /// Still to be handed over: it lies here, and not in the queue, so that it goes with the action.
+    var first: FirstValue?
     var mailbox: Mailbox?
+    /// Kept alive, unless it is the owner itself.
+    var actor: (any Actor)?
     var owner: WeakReference?
     /// Rounds up to this position are not for the present action.
     var startsAfter: Int64
@@ -68,7 +77,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// - Returns: the slot, the number of the registration, and what it replaced: to be released under no lock.
   mutating func bind(
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, startsAfter: Int64,
-    keepsValue: Bool = false, action: @escaping Action
+    keepsValue: Bool = false, first: FirstValue? = nil, action: @escaping Action
   ) -> (reference: Reference, registration: Int, replaced: Slot?) {
     nextRegistration += 1
     let key = name.map { NameInTopic(topic: topic, name: $0) }
@@ -77,8 +86,9 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     if replaced == nil { nextOrdinal += 1 }
     let slot = Slot(
       ordinal: replaced?.ordinal ?? nextOrdinal, topic: topic, name: name, keepsValue: keepsValue,
-      registration: nextRegistration, action: action, mailbox: actor.map { mailbox(of: $0) }, owner: owner,
-      startsAfter: startsAfter, calls: replaced?.calls ?? 0, lastPosition: replaced?.lastPosition)
+      registration: nextRegistration, action: action, first: first, mailbox: actor.map { mailbox(of: $0) },
+      actor: actor.flatMap { $0 === owner?.object ? nil : $0 }, owner: owner, startsAfter: startsAfter,
+      calls: replaced?.calls ?? 0, lastPosition: replaced?.lastPosition)
     if let replaced, let replacedIndex {
       slots[replacedIndex] = slot
       release(replaced.mailbox)
@@ -137,6 +147,20 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return Call(action: slot.action, name: slot.name, mailbox: nil, registration: registration)
   }
 
+  /// The first value that is still wanted, and whose.
+  func first(_ reference: Reference, registration: Int) -> (value: FirstValue, name: String?)? {
+    guard let slot = slot(reference), slot.registration == registration, !slot.isOver, let first = slot.first
+    else { return nil }
+    return (first, slot.name)
+  }
+
+  /// The same, to be handed over now: it is forgotten, and with it what it keeps alive.
+  mutating func takeFirst(_ reference: Reference, registration: Int) -> (value: FirstValue, name: String?)? {
+    let taken = first(reference, registration: registration)
+    if taken != nil { slots[reference.index]!.first = nil }
+    return taken
+  }
+
   /// Lets the action hear the rounds after `position`.
   mutating func start(_ reference: Reference, registration: Int, after position: Int64) -> Call? {
     guard let slot = slot(reference), slot.registration == registration, !slot.isOver else { return nil }
@@ -180,14 +204,18 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   private mutating func mailbox(of actor: any Actor) -> Mailbox {
     let id = ObjectIdentifier(actor)
-    let mailbox = mailboxes[id]?.mailbox ?? Mailbox(actor)
-    mailboxes[id] = (mailbox, (mailboxes[id]?.listeners ?? 0) + 1)
+    if let (mailbox, listeners) = mailboxes[id], mailbox.isOf(actor) {
+      mailboxes[id] = (mailbox, listeners + 1)
+      return mailbox
+    }
+    let mailbox = Mailbox(actor)
+    mailboxes[id] = (mailbox, 1)
     return mailbox
   }
 
   private mutating func release(_ mailbox: Mailbox?) {
-    guard let mailbox else { return }
-    let listeners = mailboxes[mailbox.id]!.listeners - 1
+    guard let mailbox, let (present, count) = mailboxes[mailbox.id], present === mailbox else { return }
+    let listeners = count - 1
     mailboxes[mailbox.id] = listeners == 0 ? nil : (mailbox, listeners)
   }
 }

@@ -12,7 +12,9 @@ import Testing
   }
 
   @Test func `listeners are called in the order of their first registration, across topics`() {
-    for (name, topic) in [("a", "x"), ("b", "y"), ("c", "z"), ("d", "y"), ("e", "x"), ("f", "z")] { bind(name, to: topic) }
+    for (name, topic) in [("a", "x"), ("b", "y"), ("c", "z"), ("d", "y"), ("e", "x"), ("f", "z")] {
+      bind(name, to: topic)
+    }
     board.post(["x": 1, "y": 2, "z": 3])
     #expect(heard.all == ["a:1", "b:2", "c:3", "d:2", "e:1", "f:3"])
   }
