@@ -24,9 +24,7 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
 
   private let registration: Disposable
 
-  /// - Parameters:
-  ///   - decode: Finds the value in a round.
-  ///   - read: Reads the value and its position. Called after the hub has been joined, so that no round is missed.
+  /// Joins the hub, then calls `read` for the value and its position: in this order no round is missed.
   init<Failure: Error>(
     hub: ListenerHub<Content>, topic: Content.Topic, decode: @escaping Decode,
     read: () throws(Failure) -> (value: Value, position: Int64)

@@ -66,7 +66,9 @@ extension ListenerHub {
     register(nil, to: topic, on: place, owner: nil, action)
   }
 
-  /// Ends a named listener now, also for the round in flight. A name that nobody has is no error.
+  /// Ends a named listener now, also for the round in flight.
+  ///
+  /// A name that nobody has is no error.
   ///
   /// - Parameters:
   ///   - name: The name.
@@ -117,8 +119,10 @@ extension ListenerHub {
     return token(reference, registration, endsWithToken: name == nil)
   }
 
-  /// Registers and calls right here. Only where no round can run at the same time: by the thread that delivers, or on
-  /// the actor that the listener's calls are made on.
+  /// Registers and calls right here.
+  ///
+  /// Only where no round can run at the same time: by the thread that delivers, or on the actor that the listener's
+  /// calls are made on.
   func registerAtOnce(
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, first: FirstValue,
     _ action: @escaping Registry.Action

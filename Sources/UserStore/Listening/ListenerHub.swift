@@ -174,7 +174,9 @@ public final class ListenerHub<Content: Routable>: Sendable {
     }
   }
 
-  /// Leaves a call to an actor. Whether it is still wanted is asked again there.
+  /// Leaves a call to an actor.
+  ///
+  /// Whether it is still wanted is asked again there.
   private func post(
     to mailbox: Mailbox, _ cascade: Cascade, at reference: Registry.Reference, _ registration: Int,
     _ position: Int64, _ body: @escaping @Sendable (Registry.Action) throws -> Void

@@ -32,7 +32,9 @@ final class FileWatcher: Sendable {
   /// Whether the system tells of writes; without, they are polled for.
   var hasEvents: Bool { events.hasEvents }
 
-  /// Starts the thread. From when this returns, nothing that is committed is missed.
+  /// Starts the thread.
+  ///
+  /// From when this returns, nothing that is committed is missed.
   func start() throws(StoreError) {
     let lease = Lock<ConnectionPool.Lease?>(ConnectionPool.Lease(try open()))
     do {

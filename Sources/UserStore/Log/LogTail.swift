@@ -46,7 +46,9 @@ final class LogTail: Sendable {
 
   /// Gives sets to the hub's queue; those that it has already are left out.
   ///
-  /// - Parameter cascade: What they belong to, when a listener caused them.
+  /// - Parameters:
+  ///   - sets: In the order of their commits.
+  ///   - cascade: What they belong to, when a listener caused them.
   /// - Returns: a ticket to wait for; nil when there was nothing to give.
   func append(_ sets: [ChangeSet], cascade: Cascade?) -> Int? {
     state.withLock { state in

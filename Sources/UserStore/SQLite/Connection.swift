@@ -24,6 +24,7 @@ import CSQLite
   ///   - path: The file; nil for memory.
   ///   - access: Whether to write. One that reads never writes to the database file, and never checkpoints.
   ///   - busyTimeout: How long to wait for a lock of another connection, in milliseconds.
+  /// - Throws: `SQLiteError`; nothing stays open then.
   init(path: String?, access: Access, busyTimeout: Int32) throws(SQLiteError) {
     unsafe handle = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
     unsafe hooks.install(on: handle)
@@ -134,7 +135,8 @@ import CSQLite
     }
     for (limit, value) in limits { unsafe sqlite3_limit(handle, limit, value) }
     // None of these looks at the file: whether that is a database at all is asked later, with its own words.
-    let pragmas = "PRAGMA recursive_triggers=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY"
+    let pragmas =
+      "PRAGMA recursive_triggers=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY"
     let code = unsafe sqlite3_exec(handle, pragmas, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
   }
