@@ -2,19 +2,13 @@
 ///
 /// A property of the thread and not of the task: a task that a listener starts is not the listener.
 final class DeliveryThread {
-  /// The listener that runs on this thread.
-  struct Call {
-    let name: String?
-    let cascade: Cascade
-  }
-
   private static let local = ThreadLocal<DeliveryThread> { DeliveryThread() }
 
   /// That of the calling thread.
   static var current: DeliveryThread { local.value }
 
-  /// The listener that is being called.
-  var call: Call?
+  /// The calls that are being made, one at a time.
+  var calling: CallContext?
   /// How many calls this thread is inside of.
   var calls = 0
   /// What else this thread is inside of, and must not wait for a delivery in: transactions.
@@ -38,6 +32,21 @@ final class DeliveryThread {
       deferred.removeFirst()()
     }
   }
+}
+
+/// The calls of one round, as the thread that makes them sees them.
+final class CallContext {
+  let cascade: Cascade
+  /// Where in its hub's table the listener lies that runs now; a name is only looked up when somebody asks.
+  var listener = 0
+  private let nameOf: (Int) -> String?
+
+  init(cascade: Cascade, nameOf: @escaping (Int) -> String?) {
+    self.cascade = cascade
+    self.nameOf = nameOf
+  }
+
+  var name: String? { nameOf(listener) }
 }
 
 /// A change and all that listeners wrote in answer to it, and to that.

@@ -136,7 +136,7 @@ extension ListenerHub {
       state.registry.start(reference, registration: registration, after: position)
     }
     _ = replaced
-    perform(name: name, DeliveryThread.current.call?.cascade ?? Cascade(), handOver)
+    perform(reference, DeliveryThread.current.calling?.cascade ?? Cascade(), handOver)
     DeliveryThread.current.deliverDeferred()
     return token(reference, registration, endsWithToken: name == nil)
   }

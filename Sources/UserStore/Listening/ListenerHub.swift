@@ -146,17 +146,20 @@ public final class ListenerHub<Content: Routable>: Sendable {
   private func call(
     _ calls: [(Registry.Reference, part: Int)], _ parts: Parts, _ cascade: Cascade, at position: Int64
   ) {
-    for (reference, part) in calls {
-      let call = state.withLock { $0.registry.call(reference, at: position) }
-      guard let call else {
-        removeIfOver(reference)
-        continue
-      }
-      let part = parts[part].part
-      if let mailbox = call.mailbox {
-        post(to: mailbox, cascade, at: reference, call.registration, position) { try $0(part) }
-      } else {
-        perform(name: call.name, cascade) { try call.action(part) }
+    if calls.isEmpty { return }
+    calling(cascade) { context in
+      for (reference, part) in calls {
+        guard let call = state.withLock({ $0.registry.call(reference, at: position) }) else {
+          removeIfOver(reference)
+          continue
+        }
+        if let mailbox = call.mailbox {
+          let part = parts[part].part
+          post(to: mailbox, cascade, at: reference, call.registration, position) { try $0(part) }
+        } else {
+          context.listener = reference.index
+          do { try call.action(parts[part].part) } catch { handleError(context.name, error) }
+        }
       }
     }
   }
@@ -170,7 +173,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
     if let mailbox = call.mailbox {
       post(to: mailbox, Cascade(), at: reference, registration, .max) { _ in try handOver() }
     } else {
-      perform(name: call.name, Cascade(), handOver)
+      perform(reference, Cascade(), handOver)
     }
   }
 
@@ -184,7 +187,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
     mailbox.post {
       let call = self.state.withLock { $0.registry.call(reference, registration: registration, at: position) }
       if let call {
-        self.perform(name: call.name, cascade) { try body(call.action) }
+        self.perform(reference, cascade) { try body(call.action) }
       } else {
         self.removeIfOver(reference)
       }
@@ -192,14 +195,24 @@ public final class ListenerHub<Content: Routable>: Sendable {
     }
   }
 
-  func perform(name: String?, _ cascade: Cascade, _ body: () throws -> Void) {
+  /// Makes one call.
+  func perform(_ reference: Registry.Reference, _ cascade: Cascade, _ body: () throws -> Void) {
+    calling(cascade) { context in
+      context.listener = reference.index
+      do { try body() } catch { handleError(context.name, error) }
+    }
+  }
+
+  /// Marks the thread as one that runs listeners.
+  private func calling(_ cascade: Cascade, _ body: (CallContext) -> Void) {
     let thread = DeliveryThread.current
-    let outer = thread.call
-    thread.call = DeliveryThread.Call(name: name, cascade: cascade)
+    let outer = thread.calling
+    let context = CallContext(cascade: cascade) { index in self.state.withLock { $0.registry.name(at: index) } }
+    thread.calling = context
     thread.calls += 1
-    do { try body() } catch { handleError(name, error) }
+    body(context)
     thread.calls -= 1
-    thread.call = outer
+    thread.calling = outer
   }
 
   private func removeIfOver(_ reference: Registry.Reference) {

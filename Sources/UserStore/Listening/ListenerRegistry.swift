@@ -14,23 +14,37 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let index: Int
   }
 
+  /// One listener. Small, because a round touches it at each call: what rarely matters is behind `traits`.
   struct Slot: Sendable {
     let ordinal: Int
-    let topic: Topic
-    let name: String?
-    let keepsValue: Bool
     /// Counts the actions that ever took a slot: the token of a replaced action does not fit any more.
-    var registration: Int
-    var action: Action
-    var mailbox: Mailbox?
-    var owner: WeakReference?
+    let registration: Int
+    let action: Action
+    let traits: Traits
     /// Rounds up to this position are not for the present action.
     var startsAfter: Int64
-    var calls = 0
+    var calls: Int
     var lastPosition: Int64?
 
     /// Whether the owner is gone, and the listener with it.
-    var isOver: Bool { owner.map { $0.object == nil } ?? false }
+    var isOver: Bool { traits.owner.map { $0.object == nil } ?? false }
+  }
+
+  /// What does not change in a listener.
+  final class Traits: Sendable {
+    let topic: Topic
+    let name: String?
+    let keepsValue: Bool
+    let mailbox: Mailbox?
+    let owner: WeakReference?
+
+    init(topic: Topic, name: String?, keepsValue: Bool, mailbox: Mailbox?, owner: WeakReference?) {
+      self.topic = topic
+      self.name = name
+      self.keepsValue = keepsValue
+      self.mailbox = mailbox
+      self.owner = owner
+    }
   }
 
   /// Who is told of one topic, in order of registration; references to slots that are gone stay for a while.
@@ -75,13 +89,14 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let replacedIndex = key.flatMap { indexByName[$0] }
     let replaced = replacedIndex.flatMap { slots[$0] }
     if replaced == nil { nextOrdinal += 1 }
+    let traits = Traits(
+      topic: topic, name: name, keepsValue: keepsValue, mailbox: actor.map { mailbox(of: $0) }, owner: owner)
     let slot = Slot(
-      ordinal: replaced?.ordinal ?? nextOrdinal, topic: topic, name: name, keepsValue: keepsValue,
-      registration: nextRegistration, action: action, mailbox: actor.map { mailbox(of: $0) }, owner: owner,
+      ordinal: replaced?.ordinal ?? nextOrdinal, registration: nextRegistration, action: action, traits: traits,
       startsAfter: startsAfter, calls: replaced?.calls ?? 0, lastPosition: replaced?.lastPosition)
     if let replaced, let replacedIndex {
       slots[replacedIndex] = slot
-      release(replaced.mailbox)
+      release(replaced.traits.mailbox)
       return (Reference(ordinal: slot.ordinal, index: replacedIndex), nextRegistration, replaced)
     }
     let reference = Reference(ordinal: slot.ordinal, index: freeIndices.popLast() ?? slots.count)
@@ -122,41 +137,36 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return slot
   }
 
+  /// What a call needs, and no more.
+  struct Call {
+    let action: Action
+    let mailbox: Mailbox?
+    let registration: Int
+  }
+
   /// Counts a call and says what to call; nil for one that is gone or has not started yet.
   mutating func call(_ reference: Reference, at position: Int64) -> Call? {
     guard slots[reference.index]?.ordinal == reference.ordinal, slots[reference.index]!.startsAfter < position
     else { return nil }
-    if slots[reference.index]!.owner != nil, slots[reference.index]!.isOver { return nil }
-    return countCall(reference.index, position)
+    return slots[reference.index]!.countCall(at: position)
   }
 
   /// The same for a call that waited in a mailbox, and was counted then.
   func call(_ reference: Reference, registration: Int, at position: Int64) -> Call? {
     guard let slot = slot(reference), slot.registration == registration, slot.startsAfter < position, !slot.isOver
     else { return nil }
-    return Call(action: slot.action, name: slot.name, mailbox: nil, registration: registration)
+    return slot.call
   }
 
   /// Lets the action hear the rounds after `position`.
   mutating func start(_ reference: Reference, registration: Int, after position: Int64) -> Call? {
-    guard let slot = slot(reference), slot.registration == registration, !slot.isOver else { return nil }
+    guard let slot = slot(reference), slot.registration == registration else { return nil }
     slots[reference.index]!.startsAfter = position
-    return countCall(reference.index, position)
+    return slots[reference.index]!.countCall(at: position)
   }
 
-  struct Call {
-    let action: Action
-    let name: String?
-    let mailbox: Mailbox?
-    let registration: Int
-  }
-
-  private mutating func countCall(_ index: Int, _ position: Int64) -> Call {
-    slots[index]!.calls += 1
-    slots[index]!.lastPosition = position
-    let slot = slots[index]!
-    return Call(action: slot.action, name: slot.name, mailbox: slot.mailbox, registration: slot.registration)
-  }
+  /// The name of the listener in a place of the table.
+  func name(at index: Int) -> String? { slots[index]?.traits.name }
 
   // MARK: Parts
 
@@ -164,16 +174,17 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     guard let slot = slots[index] else { return nil }
     slots[index] = nil
     freeIndices.append(index)
-    if let name = slot.name { indexByName[NameInTopic(topic: slot.topic, name: name)] = nil }
-    release(slot.mailbox)
-    lists[slot.topic]!.living -= 1
-    if lists[slot.topic]!.living == 0 {
-      lists[slot.topic] = nil
-    } else if lists[slot.topic]!.isMostlyDead {
-      var list = lists.removeValue(forKey: slot.topic)!
+    let topic = slot.traits.topic
+    if let name = slot.traits.name { indexByName[NameInTopic(topic: topic, name: name)] = nil }
+    release(slot.traits.mailbox)
+    lists[topic]!.living -= 1
+    if lists[topic]!.living == 0 {
+      lists[topic] = nil
+    } else if lists[topic]!.isMostlyDead {
+      var list = lists.removeValue(forKey: topic)!
       list.listeners.removeAll { self.slot($0) == nil }
       list.values.removeAll { self.slot($0) == nil }
-      lists[slot.topic] = list
+      lists[topic] = list
     }
     return slot
   }
@@ -189,6 +200,19 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     guard let mailbox else { return }
     let listeners = mailboxes[mailbox.id]!.listeners - 1
     mailboxes[mailbox.id] = listeners == 0 ? nil : (mailbox, listeners)
+  }
+}
+
+extension ListenerRegistry.Slot {
+  fileprivate var call: ListenerRegistry.Call {
+    ListenerRegistry.Call(action: action, mailbox: traits.mailbox, registration: registration)
+  }
+
+  fileprivate mutating func countCall(at position: Int64) -> ListenerRegistry.Call? {
+    if isOver { return nil }
+    calls += 1
+    lastPosition = position
+    return call
   }
 }
 

@@ -30,8 +30,8 @@ final class Writer: Sendable {
   /// Runs `body` on the calling thread and commits; when it returns, every inline listener has seen the change, except
   /// inside a listener.
   func write<Result>(origin: String?, _ body: (inout WriteTransaction) throws -> Result) throws -> Result {
-    let cascade = DeliveryThread.current.call?.cascade
-    if let call = DeliveryThread.current.call { try admit(call) }
+    let calling = DeliveryThread.current.calling
+    if let calling { try admit(calling) }
     try store.enter()
     let result: Result
     let ticket: Int?
@@ -39,7 +39,7 @@ final class Writer: Sendable {
       defer { store.leave() }
       let lease = try pool.take()
       defer { pool.give(back: lease) }
-      (result, ticket) = try commit(on: lease, cascade) { group in
+      (result, ticket) = try commit(on: lease, calling?.cascade) { group in
         try member(of: &group, on: lease, origin: origin, body)
       }
     } catch {
@@ -243,8 +243,8 @@ final class Writer: Sendable {
     return ticket
   }
 
-  private func admit(_ call: DeliveryThread.Call) throws(StoreError) {
-    guard let names = call.cascade.admit(by: call.name, limit: roundLimit) else { return }
+  private func admit(_ calling: CallContext) throws(StoreError) {
+    guard let names = calling.cascade.admit(by: calling.name, limit: roundLimit) else { return }
     throw StoreError(
       .tooManyRounds,
       "listeners have answered each other \(roundLimit) times (\(names.joined(separator: ", "))); this write was refused"
