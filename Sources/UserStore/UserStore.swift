@@ -225,7 +225,7 @@ public final class UserStore: Sendable {
     }
     return Listenable(
       try HubValue(
-        hub: listeners, topic: .attribute(attribute, of: id),
+        hub: listeners, topic: .attribute(attribute, of: id), fallback: nil,
         decode: { set in
           if set.reset != nil { return try read().value }
           return try set.changes.last.map { try $0.new(attribute) }

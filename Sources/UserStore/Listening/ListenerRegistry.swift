@@ -14,7 +14,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let index: Int
   }
 
-  /// One listener. Small, because a round touches it at each call: what rarely matters is behind `traits`.
+  /// One listener, small, because a round touches it at each call: what rarely matters is behind `traits`.
   struct Slot: Sendable {
     let ordinal: Int
     /// Counts the actions that ever took a slot: the token of a replaced action does not fit any more.

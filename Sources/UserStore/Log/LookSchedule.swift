@@ -44,10 +44,4 @@ struct LookSchedule: Sendable {
     }
     if hasEvents, patience <= 0 { pause = Self.idle }
   }
-
-  /// Something is there that could not be had yet.
-  mutating func again() {
-    pause = Self.first
-    patience = max(patience, Self.longest)
-  }
 }

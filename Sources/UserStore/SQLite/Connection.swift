@@ -83,6 +83,9 @@ import CSQLite
   /// How many rows the last statement changed, triggers not counted.
   var changedRows: Int { unsafe Int(sqlite3_changes64(handle)) }
 
+  /// Whether the file was opened for reading, be it that it may not be written.
+  var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
   /// Whether the file that is open lies no longer under its name: moved, deleted, or replaced.
   ///
   /// SQLite then still reports success for writes that nobody will ever see. Costs 1.1 µs.

@@ -40,6 +40,8 @@ struct DatabaseFile: Sendable {
   /// A connection that writes, to a database that is as it should be.
   func openWriter() throws(StoreError) -> Connection {
     var connection = try open(.readWrite)
+    // SQLite opens a file that it may not write for reading, and says nothing.
+    if connection.isReadOnly { throw StoreError(.noPermission, "no permission to write \(path)") }
     try Schema.prepare(
       &connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize,
       timeout: configuration.busyMilliseconds)

@@ -70,7 +70,7 @@ final class WriteQueue: Sendable {
     return value
   }
 
-  /// Refuses what comes from now on; what waits is still done.
+  /// Refuses what comes from now on; what waits gets `StoreError.closed` when the writer is closed before its turn.
   func close() {
     thread.stop()
   }
