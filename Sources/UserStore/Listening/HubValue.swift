@@ -17,6 +17,10 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   private final class Stored: Sendable {
     let state: Lock<(value: Value, position: Int64)?> = Lock(nil)
 
+    func value(at position: Int64) -> Value? {
+      state.withLock { $0?.position == position ? $0?.value : nil }
+    }
+
     func store(_ value: Value, _ position: Int64) {
       state.withLock { state in
         if let old = state, old.position >= position { return }
@@ -88,7 +92,9 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   }
 
   private func onRound(_ action: @escaping @Sendable (Value) throws -> Void) -> @Sendable (Content) throws -> Void {
-    { [decode, fallback] content in
+    { [decode, fallback, stored] content in
+      // Decoded once for all, as long as this object is there to do it.
+      if let value = stored.value(at: content.position) { return try action(value) }
       let value: Value?
       do { value = try decode(content) } catch { value = fallback }
       if let value { try action(value) }
