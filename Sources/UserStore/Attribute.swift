@@ -9,7 +9,9 @@ public struct Attribute<Value: AttributeValue>: Hashable, Sendable {
   /// The name in the database: 1 to 200 Unicode scalars without control characters, and not `id`.
   public let name: String
 
-  /// Makes a key. What its name must be is checked when it is used for writing.
+  /// Makes a key.
+  ///
+  /// What its name must be is checked when it is used for writing.
   ///
   /// - Parameter name: The name in the database.
   public init(_ name: String) {
@@ -28,7 +30,9 @@ public struct Attribute<Value: AttributeValue>: Hashable, Sendable {
 }
 
 extension Attribute where Value == String {
-  /// The name of a user: 1 to 1,000 Unicode scalars without control characters. Never unset.
+  /// The name of a user: 1 to 1,000 Unicode scalars without control characters.
+  ///
+  /// Never unset.
   public static var name: Attribute { Attribute("name") }
 }
 

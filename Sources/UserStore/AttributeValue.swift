@@ -10,8 +10,10 @@ public protocol AttributeValue: Sendable {
 }
 
 extension String: AttributeValue {
+  /// How it is stored.
   public var storedValue: StoredValue { .text(self) }
 
+  /// Reads it back; nil for a value of another kind.
   public init?(storedValue: StoredValue) {
     guard case .text(let text) = storedValue else { return nil }
     self = text
@@ -19,8 +21,10 @@ extension String: AttributeValue {
 }
 
 extension Int64: AttributeValue {
+  /// How it is stored.
   public var storedValue: StoredValue { .integer(self) }
 
+  /// Reads it back; nil for a value of another kind.
   public init?(storedValue: StoredValue) {
     guard case .integer(let integer) = storedValue else { return nil }
     self = integer
@@ -28,8 +32,10 @@ extension Int64: AttributeValue {
 }
 
 extension Int: AttributeValue {
+  /// How it is stored.
   public var storedValue: StoredValue { .integer(Int64(self)) }
 
+  /// Reads it back; nil for a value of another kind.
   public init?(storedValue: StoredValue) {
     guard case .integer(let integer) = storedValue else { return nil }
     self.init(exactly: integer)
@@ -37,6 +43,7 @@ extension Int: AttributeValue {
 }
 
 extension Double: AttributeValue {
+  /// How it is stored.
   public var storedValue: StoredValue { .real(self) }
 
   /// Takes an integer too, when a `Double` can hold it exactly: shells and scripts write 1 for 1.0.
@@ -50,8 +57,10 @@ extension Double: AttributeValue {
 }
 
 extension Bool: AttributeValue {
+  /// How it is stored.
   public var storedValue: StoredValue { .integer(self ? 1 : 0) }
 
+  /// Reads it back; nil for a value of another kind.
   public init?(storedValue: StoredValue) {
     guard case .integer(let integer) = storedValue, integer == 0 || integer == 1 else { return nil }
     self = integer == 1
@@ -59,8 +68,10 @@ extension Bool: AttributeValue {
 }
 
 extension [UInt8]: AttributeValue {
+  /// How it is stored.
   public var storedValue: StoredValue { .blob(self) }
 
+  /// Reads it back; nil for a value of another kind.
   public init?(storedValue: StoredValue) {
     guard case .blob(let bytes) = storedValue else { return nil }
     self = bytes

@@ -12,6 +12,7 @@ public struct Change: Hashable, Sendable {
     case unknown
   }
 
+  /// What kind of change it is.
   public let kind: Kind
   /// The user.
   public let user: User.ID
@@ -21,7 +22,9 @@ public struct Change: Hashable, Sendable {
   public let old: StoredValue
   /// The stored value after.
   public let new: StoredValue
-  /// When it was written, in milliseconds since 1970, by the writer's clock. Information only: order is the log's.
+  /// When it was written, in milliseconds since 1970, by the writer's clock.
+  ///
+  /// Information only: order is the log's.
   public let milliseconds: Int64
   /// Its place in the log.
   let sequence: Int64

@@ -34,7 +34,9 @@ public struct ChangeSet: Sendable {
     if case .reset(let code) = content { code } else { nil }
   }
 
-  /// All changes as an array: for sets that fit into memory. `forEach` is for all others.
+  /// All changes as an array: for sets that fit into memory.
+  ///
+  /// `forEach` is for all others.
   ///
   /// - Throws: as `forEach`.
   public var changes: [Change] {
@@ -61,6 +63,7 @@ public struct ChangeSet: Sendable {
 }
 
 extension ChangeSet: Routable {
+  /// Divides the changes among the topics that somebody listens to.
   public func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChangeSet)] {
     switch content {
     case .held(let changes): Self.divide(changes, bound).map { ($0, with(.held($1))) }

@@ -1,9 +1,15 @@
-/// A colour: red, green and blue, eight bits each. Stored and shown as `#rrggbb`.
+/// A colour: red, green and blue, eight bits each.
+///
+/// Stored and shown as `#rrggbb`.
 public struct Color: Hashable, Sendable {
+  /// Red, from 0 to 255.
   public let red: UInt8
+  /// Green, from 0 to 255.
   public let green: UInt8
+  /// Blue, from 0 to 255.
   public let blue: UInt8
 
+  /// Makes a colour of its parts.
   public init(red: UInt8, green: UInt8, blue: UInt8) {
     self.red = red
     self.green = green
@@ -36,7 +42,8 @@ public struct Color: Hashable, Sendable {
   private static let hexDigits = Set("0123456789abcdef".utf8)
 
   private static let named: [String: UInt32] = [
-    "auburn": 0xA52A2A, "black": 0x000000, "blond": 0xFAF0BE, "blonde": 0xFAF0BE, "brown": 0x6A4E42, "chestnut": 0x954535,
+    "auburn": 0xA52A2A, "black": 0x000000, "blond": 0xFAF0BE, "blonde": 0xFAF0BE, "brown": 0x6A4E42,
+    "chestnut": 0x954535,
     "ginger": 0xB06500, "grey": 0x808080, "gray": 0x808080, "red": 0xFF0000, "silver": 0xC0C0C0, "white": 0xFFFFFF,
     "aqua": 0x00FFFF, "blue": 0x0000FF, "fuchsia": 0xFF00FF, "green": 0x008000, "lime": 0x00FF00, "maroon": 0x800000,
     "navy": 0x000080, "olive": 0x808000, "orange": 0xFFA500, "pink": 0xFFC0CB, "purple": 0x800080, "teal": 0x008080,
@@ -45,12 +52,14 @@ public struct Color: Hashable, Sendable {
 }
 
 extension Color: CustomStringConvertible {
+  /// The text that stands for it.
   public var description: String {
     "#" + [red, green, blue].map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
   }
 }
 
 extension Color: AttributeValue {
+  /// How it is stored.
   public var storedValue: StoredValue { .text(description) }
 
   /// Takes only `#rrggbb`: a name in the database would be a second spelling of the same value.

@@ -25,18 +25,23 @@ public struct Configuration: Sendable {
   public var durability: Durability = .full
   /// How long to wait for a lock of another process before `StoreError.busy`; 5 seconds unless said otherwise.
   public var busyTimeout: Duration = .seconds(5)
-  /// The page size of a new file in bytes, a power of two from 512 to 65,536. 2,048 makes small changes cheapest;
-  /// 4,096 is better for values of many kilobytes.
+  /// The page size of a new file in bytes, a power of two from 512 to 65,536.
+  ///
+  /// 2,048 makes small changes cheapest; 4,096 is better for values of many kilobytes.
   public var pageSize = 2_048
-  /// Whether listeners and feeds hear of what other processes commit. Costs a thread, which sleeps.
+  /// Whether listeners and feeds hear of what other processes commit.
+  ///
+  /// Costs a thread, which sleeps.
   public var watchesOtherProcesses = true
-  /// Whether the system's file events are used where it has them. Without, the file is polled: every millisecond after
-  /// a change, up to every 250 when nothing changes.
+  /// Whether the system's file events are used where it has them.
+  ///
+  /// Without, the file is polled: every millisecond after a change, up to every 250 when nothing changes.
   public var usesFileEvents = true
   /// How many rounds one change may cause through listeners that write; the next such write is refused.
   public var roundLimit = 1_000
-  /// Gets what listeners throw, with the listener's name, on the thread that called it. Writes a line to standard error
-  /// unless said otherwise.
+  /// Gets what listeners throw, with the listener's name, on the thread that called it.
+  ///
+  /// Writes a line to standard error unless said otherwise.
   public var onListenerError: @Sendable (_ listener: String?, any Error) -> Void = { listener, error in
     var stream = StandardError()
     print("userstore: listener \(listener ?? "without a name") threw: \(error)", to: &stream)
@@ -48,6 +53,8 @@ public struct Configuration: Sendable {
   var busyMilliseconds: Int {
     let (seconds, attoseconds) = busyTimeout.components
     let milliseconds = seconds.multipliedReportingOverflow(by: 1_000)
-    return milliseconds.overflow ? Int(Int32.max) : min(Int(Int32.max), max(0, Int(milliseconds.partialValue) + Int(attoseconds / 1_000_000_000_000_000)))
+    return milliseconds.overflow
+      ? Int(Int32.max)
+      : min(Int(Int32.max), max(0, Int(milliseconds.partialValue) + Int(attoseconds / 1_000_000_000_000_000)))
   }
 }

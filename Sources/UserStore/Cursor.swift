@@ -1,13 +1,17 @@
 /// The position of a change set's end in the log: strictly increasing, not by one.
 public struct Revision: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The value that stands for it.
   public let rawValue: Int64
 
+  /// Makes one of its raw value.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
+  /// Whether the left one comes first.
   public static func < (left: Revision, right: Revision) -> Bool { left.rawValue < right.rawValue }
 
+  /// The text that stands for it.
   public var description: String { String(rawValue) }
 }
 
@@ -50,6 +54,7 @@ public struct Cursor: Hashable, Sendable {
 }
 
 extension Cursor: CustomStringConvertible {
+  /// The text that stands for it.
   public var description: String {
     "v1-" + [epoch, revision.rawValue, nonce].map { String(UInt64(bitPattern: $0), radix: 16) }.joined(separator: "-")
   }

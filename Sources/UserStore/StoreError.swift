@@ -21,14 +21,19 @@ public struct StoreError: Error, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
+  /// The text that stands for it.
   public var description: String { message }
 }
 
 extension StoreError {
-  /// The kinds of error. More may come: match with a default.
+  /// The kinds of error.
+  ///
+  /// More may come: match with a default.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The value that stands for it.
     public let rawValue: String
 
+    /// Makes one of its raw value.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
@@ -51,27 +56,38 @@ extension StoreError {
     public static let schemaTooNew = Code(rawValue: "schemaTooNew")
     /// An older version wrote the file, and it was opened only for reading: a writer must open it once.
     public static let schemaTooOld = Code(rawValue: "schemaTooOld")
-    /// Tables, triggers, views or migrations in the file are not those of the library. Nothing of them was run.
+    /// Tables, triggers, views or migrations in the file are not those of the library.
+    ///
+    /// Nothing of them was run.
     public static let schemaChanged = Code(rawValue: "schemaChanged")
     /// The store was opened only for reading and a trigger of the log is missing: what was written since is not in it.
     public static let logIncomplete = Code(rawValue: "logIncomplete")
 
     // MARK: Reading and writing
 
-    /// Another process held a lock for longer than `busyTimeout`. Nothing was changed; it may be tried again.
+    /// Another process held a lock for longer than `busyTimeout`.
+    ///
+    /// Nothing was changed; it may be tried again.
     public static let busy = Code(rawValue: "busy")
     /// A write in a store that was opened only for reading, or on a file or file system that allows no writing.
     public static let readOnly = Code(rawValue: "readOnly")
-    /// No space left. Nothing was changed; the store goes on once there is space.
+    /// No space left.
+    ///
+    /// Nothing was changed; the store goes on once there is space.
     public static let diskFull = Code(rawValue: "diskFull")
     /// The database file is damaged.
     public static let corrupt = Code(rawValue: "corrupt")
-    /// Reading or writing the file failed. Nothing was changed.
+    /// Reading or writing the file failed.
+    ///
+    /// Nothing was changed.
     public static let ioError = Code(rawValue: "ioError")
-    /// The file was moved, deleted or replaced while it was open: what would be written now, nobody would find. Reopen.
+    /// The file was moved, deleted or replaced while it was open: what would be written now, nobody would find.
+    ///
+    /// Reopen.
     public static let moved = Code(rawValue: "moved")
-    /// COMMIT failed while it synced: the change may be found after a crash, or may not. The store refuses writes until it
-    /// is reopened; if the change survived, the log then delivers it.
+    /// COMMIT failed while it synced: the change may be found after a crash, or may not.
+    ///
+    /// The store refuses writes until it is reopened; if the change survived, the log then delivers it.
     public static let commitUnknown = Code(rawValue: "commitUnknown")
     /// A write after `commitUnknown`.
     public static let mustReopen = Code(rawValue: "mustReopen")
@@ -79,13 +95,21 @@ extension StoreError {
     public static let closed = Code(rawValue: "closed")
     /// `read` or `write` of a store inside another one of the same store.
     public static let nested = Code(rawValue: "nested")
-    /// SQLite ended the transaction after an error that the closure ignored. Nothing was changed.
+    /// SQLite ended the transaction after an error that the closure ignored.
+    ///
+    /// Nothing was changed.
     public static let transactionEnded = Code(rawValue: "transactionEnded")
-    /// SQLite ended a transaction that this write shared with others. Nothing was changed; it may be tried again.
+    /// SQLite ended a transaction that this write shared with others.
+    ///
+    /// Nothing was changed; it may be tried again.
     public static let rolledBackWithGroup = Code(rawValue: "rolledBackWithGroup")
-    /// Listeners answer each other without end: the write that would go beyond the limit. Nothing was changed by it.
+    /// Listeners answer each other without end: the write that would go beyond the limit.
+    ///
+    /// Nothing was changed by it.
     public static let tooManyRounds = Code(rawValue: "tooManyRounds")
-    /// SQLite found no memory. Nothing was changed.
+    /// SQLite found no memory.
+    ///
+    /// Nothing was changed.
     public static let outOfMemory = Code(rawValue: "outOfMemory")
     /// SQLite reported something that no other code covers.
     public static let unexpected = Code(rawValue: "unexpected")
@@ -96,9 +120,13 @@ extension StoreError {
     public static let userNotFound = Code(rawValue: "userNotFound")
     /// A value that the store does not take: an empty or over-long name, control characters in it, not-a-number, too big.
     public static let badValue = Code(rawValue: "badValue")
-    /// A stored value is not of the attribute's type, or is no valid text: a foreign writer's. It is left as it is.
+    /// A stored value is not of the attribute's type, or is no valid text: a foreign writer's.
+    ///
+    /// It is left as it is.
     public static let undecodable = Code(rawValue: "undecodable")
-    /// The present value is not the one that was expected. Nothing was changed.
+    /// The present value is not the one that was expected.
+    ///
+    /// Nothing was changed.
     public static let conflict = Code(rawValue: "conflict")
 
     // MARK: The log
@@ -118,7 +146,9 @@ extension StoreError {
 extension StoreError {
   /// What SQLite said, in the store's words.
   ///
-  /// - Parameter what: What was being done: `cannot WHAT`.
+  /// - Parameters:
+  ///   - error: What it said.
+  ///   - what: What was being done: `cannot WHAT`.
   init(_ error: SQLiteError, _ what: String) {
     self.init(Code(error), "cannot \(what): \(Self.reason(error))", cause: error)
   }

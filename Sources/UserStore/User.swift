@@ -8,6 +8,7 @@ public struct User: Identifiable, Hashable, Sendable {
     /// The number in the database.
     public let rawValue: Int64
 
+    /// Makes one of its raw value.
     public init(rawValue: Int64) {
       self.rawValue = rawValue
     }
@@ -19,11 +20,14 @@ public struct User: Identifiable, Hashable, Sendable {
       rawValue = number
     }
 
+    /// Whether the left one comes first.
     public static func < (left: ID, right: ID) -> Bool { left.rawValue < right.rawValue }
 
+    /// The text that stands for it.
     public var description: String { String(rawValue) }
   }
 
+  /// The key.
   public let id: ID
   /// All values as they are stored, by attribute name; `name` and, if set, `hair_color` among them.
   public internal(set) var storedValues: [String: StoredValue]

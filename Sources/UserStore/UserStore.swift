@@ -8,7 +8,9 @@
 ///
 /// Changes by other processes, whoever wrote them, reach the same listeners. All methods may be called on any thread.
 public final class UserStore: Sendable {
-  /// The listeners of this store, by topic: binding, counting, and a dump. `listenable` is the typed way in.
+  /// The listeners of this store, by topic: binding, counting, and a dump.
+  ///
+  /// `listenable` is the typed way in.
   public let listeners: ListenerHub<ChangeSet>
 
   private let reader: Reader
@@ -34,7 +36,9 @@ public final class UserStore: Sendable {
     try self.init(file: DatabaseFile(path, configuration), temporaryFolder: nil)
   }
 
-  /// Makes a store in memory. `read` and `write` take turns; no other process sees it; all else holds.
+  /// Makes a store in memory.
+  ///
+  /// `read` and `write` take turns; no other process sees it; all else holds.
   ///
   /// - Parameter configuration: How; what concerns files is without meaning.
   /// - Returns: the store, empty.
@@ -80,7 +84,8 @@ public final class UserStore: Sendable {
     } else {
       let pool = ConnectionPool(limit: 1) { () throws(StoreError) in throw StoreError(.closed, "the store is closed") }
       pool.adopt(connection)
-      let checkpoints = Checkpoints(pool: ConnectionPool(limit: 1) { () throws(StoreError) in try file.open(.readWrite) })
+      let checkpoints = Checkpoints(
+        pool: ConnectionPool(limit: 1) { () throws(StoreError) in try file.open(.readWrite) })
       writer = Writer(
         pool: pool, checkpoints: checkpoints, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
         walPath: file.walPath, roundLimit: configuration.roundLimit)
@@ -130,7 +135,9 @@ public final class UserStore: Sendable {
 
   // MARK: Using
 
-  /// Whether the system tells of the writes of other processes; without, the file is polled. False in memory.
+  /// Whether the system tells of the writes of other processes; without, the file is polled.
+  ///
+  /// False in memory.
   public var hasFileEvents: Bool { watcher?.hasEvents ?? false }
 
   /// Reads in one state of the store, on the calling thread, whatever others write meanwhile.
@@ -180,8 +187,10 @@ public final class UserStore: Sendable {
     try writable(writer).write(origin: origin, body)
   }
 
-  /// Changes records on the store's own thread. Writes that wait at the same time share a commit, each still a change set
-  /// of its own: one that throws takes nobody with it.
+  /// Changes records on the store's own thread.
+  ///
+  /// Writes that wait at the same time share a commit, each still a change set of its own: one that throws takes nobody
+  /// with it.
   ///
   /// - Parameters:
   ///   - origin: What the writer calls itself; listeners find it in the change set.
@@ -195,9 +204,9 @@ public final class UserStore: Sendable {
     try await writable(queue).write(origin: origin, body)
   }
 
-  /// An attribute of a user as a current value with listeners. nil is an attribute that is not set, or a removed user.
+  /// An attribute of a user as a current value with listeners.
   ///
-  /// A stored value that is not of the attribute's type reads as nil, and is reported to `Configuration.onListenerError`
+  /// The value is nil when the attribute is not set, and for a removed user. A stored value that is not of the attribute's type reads as nil, and is reported to `Configuration.onListenerError`
   /// with each change.
   ///
   /// - Parameters:
@@ -216,7 +225,7 @@ public final class UserStore: Sendable {
     }
     return Listenable(
       try HubValue(
-        hub: listeners, topic: .attribute(attribute, of: id),
+        hub: listeners, topic: .attribute(attribute, of: id), fallback: nil,
         decode: { set in
           if set.reset != nil { return try read().value }
           return try set.changes.last.map { try $0.new(attribute) }
@@ -247,8 +256,9 @@ public final class UserStore: Sendable {
 
   // MARK: Closing
 
-  /// Closes the store: feeds end, listeners hear no more, later calls throw `StoreError.closed`. What is under way is
-  /// finished first, by whoever does it. Releasing the store closes it too.
+  /// Closes the store: feeds end, listeners hear no more, later calls throw `StoreError.closed`.
+  ///
+  /// What is under way is finished first, by whoever does it. Releasing the store closes it too.
   public func close() {
     watcher?.stop()
     watcher?.join()

@@ -2,19 +2,13 @@
 ///
 /// A property of the thread and not of the task: a task that a listener starts is not the listener.
 final class DeliveryThread {
-  /// The listener that runs on this thread.
-  struct Call {
-    let name: String?
-    let cascade: Cascade
-  }
-
   private static let local = ThreadLocal<DeliveryThread> { DeliveryThread() }
 
   /// That of the calling thread.
   static var current: DeliveryThread { local.value }
 
-  /// The listener that is being called.
-  var call: Call?
+  /// The calls that are being made, one at a time.
+  var calling: CallContext?
   /// How many calls this thread is inside of.
   var calls = 0
   /// What else this thread is inside of, and must not wait for a delivery in: transactions.
@@ -44,6 +38,24 @@ final class DeliveryThread {
       deferred.removeFirst()()
     }
   }
+}
+
+/// The calls of one round, as the thread that makes them sees them.
+final class CallContext {
+  let cascade: Cascade
+  /// The listener that runs now. Not its place in the hub's table: that may be somebody else's before it ends.
+  var listener: (any Named)?
+
+  init(cascade: Cascade) {
+    self.cascade = cascade
+  }
+
+  var name: String? { listener?.name }
+}
+
+/// What has a name, or could have.
+protocol Named: AnyObject {
+  var name: String? { get }
 }
 
 /// A change and all that listeners wrote in answer to it, and to that.

@@ -20,7 +20,9 @@ public final class Disposable: Sendable {
     if endsWithToken { dispose() }
   }
 
-  /// Ends the registration now, also for the round that is being delivered. May be called on any thread, in a listener too.
+  /// Ends the registration now, also for the round that is being delivered.
+  ///
+  /// May be called on any thread, in a listener too.
   public func dispose() {
     let action = action.withLock { action in
       defer { action = nil }

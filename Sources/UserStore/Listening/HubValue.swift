@@ -3,16 +3,23 @@
 /// It hears each round before every listener, so that whoever is called finds the new value stored.
 final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   /// The value that a round leaves; nil when the round says nothing of it.
+  ///
+  /// What it throws goes to the hub's error handler, and the fallback takes the value's place.
   typealias Decode = @Sendable (Content) throws -> Value?
 
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
   private let decode: Decode
+  private let fallback: Value
   private let stored: Stored
 
   /// A value and the position that it belongs to; only ever replaced by a later one.
   private final class Stored: Sendable {
     let state: Lock<(value: Value, position: Int64)?> = Lock(nil)
+
+    func value(at position: Int64) -> Value? {
+      state.withLock { $0?.position == position ? $0?.value : nil }
+    }
 
     func store(_ value: Value, _ position: Int64) {
       state.withLock { state in
@@ -30,20 +37,25 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
 
   private let registration: Disposable
 
-  /// - Parameters:
-  ///   - decode: Finds the value in a round.
-  ///   - read: Reads the value and its position. Called after the hub has been joined, so that no round is missed.
+  /// Joins the hub, then calls `read` for the value and its position: in this order no round is missed.
   init<Failure: Error>(
-    hub: ListenerHub<Content>, topic: Content.Topic, decode: @escaping Decode,
+    hub: ListenerHub<Content>, topic: Content.Topic, fallback: Value, decode: @escaping Decode,
     read: () throws(Failure) -> (value: Value, position: Int64)
   ) throws(Failure) {
     let stored = Stored()
     registration = hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true) { content in
-      if let value = try decode(content) { stored.store(value, content.position) }
+      do {
+        if let value = try decode(content) { stored.store(value, content.position) }
+      } catch {
+        // Told once, here; those who listen get the fallback.
+        stored.store(fallback, content.position)
+        throw error
+      }
     }
     self.hub = hub
     self.topic = topic
     self.decode = decode
+    self.fallback = fallback
     self.stored = stored
     let first = try read()
     stored.store(first.value, first.position)
@@ -86,8 +98,12 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   }
 
   private func onRound(_ action: @escaping @Sendable (Value) throws -> Void) -> @Sendable (Content) throws -> Void {
-    { [decode] content in
-      if let value = try decode(content) { try action(value) }
+    { [decode, fallback, stored] content in
+      // Decoded once for all, as long as this object is there to do it.
+      if let value = stored.value(at: content.position) { return try action(value) }
+      let value: Value?
+      do { value = try decode(content) } catch { value = fallback }
+      if let value { try action(value) }
     }
   }
 

@@ -12,7 +12,9 @@ public final class Listenable<Value: Sendable>: Sendable {
     self.source = source
   }
 
-  /// The value as of the round that is being delivered, or of the last one. May be read on any thread.
+  /// The value as of the round that is being delivered, or of the last one.
+  ///
+  /// May be read on any thread.
   public var value: Value { source.value }
 
   /// Calls `action` from the next change on.
@@ -108,7 +110,9 @@ public final class Listenable<Value: Sendable>: Sendable {
     source.bind(name, on: place, owner: owner, fires: true, Self.weakly(owner, action))
   }
 
-  /// Ends a named listener now, also for the round in flight. A name that nobody has is no error.
+  /// Ends a named listener now, also for the round in flight.
+  ///
+  /// A name that nobody has is no error.
   ///
   /// - Parameter name: The name.
   public func unbind(_ name: String) {

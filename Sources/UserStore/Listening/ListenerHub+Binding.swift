@@ -66,7 +66,9 @@ extension ListenerHub {
     register(nil, to: topic, on: place, owner: nil, action)
   }
 
-  /// Ends a named listener now, also for the round in flight. A name that nobody has is no error.
+  /// Ends a named listener now, also for the round in flight.
+  ///
+  /// A name that nobody has is no error.
   ///
   /// - Parameters:
   ///   - name: The name.
@@ -117,8 +119,10 @@ extension ListenerHub {
     return token(reference, registration, endsWithToken: name == nil)
   }
 
-  /// Registers and calls right here. Only where no round can run at the same time: by the thread that delivers, or on
-  /// the actor that the listener's calls are made on.
+  /// Registers and calls right here.
+  ///
+  /// Only where no round can run at the same time: by the thread that delivers, or on the actor that the listener's
+  /// calls are made on.
   func registerAtOnce(
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, first: FirstValue,
     _ action: @escaping Registry.Action
@@ -128,11 +132,13 @@ extension ListenerHub {
     }
     // After it has registered: what a round brings from here on is in the value, or is still to be called.
     let (value, position) = first.read()
-    _ = state.withLock { state in
+    let call = state.withLock { state in
       state.registry.start(reference, registration: registration, after: position)
     }
     _ = replaced
-    perform(name: name, DeliveryThread.current.call?.cascade ?? Cascade()) { try first.handOver(value) }
+    if let call {
+      perform(call.traits, DeliveryThread.current.calling?.cascade ?? Cascade()) { try first.handOver(value) }
+    }
     DeliveryThread.current.deliverDeferred()
     return token(reference, registration, endsWithToken: name == nil)
   }

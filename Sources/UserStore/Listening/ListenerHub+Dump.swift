@@ -24,8 +24,8 @@ extension ListenerHub {
       return (state.registry.inOrder, removed)
     }
     _ = removed
-    return slots.filter { !$0.keepsValue }.map {
-      ListenerInfo(name: $0.name, topic: $0.topic, calls: $0.calls, lastPosition: $0.lastPosition)
+    return slots.filter { !$0.traits.keepsValue }.map {
+      ListenerInfo(name: $0.traits.name, topic: $0.traits.topic, calls: $0.calls, lastPosition: $0.lastPosition)
     }
   }
 

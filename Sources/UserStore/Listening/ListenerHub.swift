@@ -145,17 +145,20 @@ public final class ListenerHub<Content: Routable>: Sendable {
   private func call(
     _ calls: [(Registry.Reference, part: Int)], _ parts: Parts, _ cascade: Cascade, at position: Int64
   ) {
-    for (reference, part) in calls {
-      let call = state.withLock { $0.registry.call(reference, at: position) }
-      guard let call else {
-        removeIfOver(reference)
-        continue
-      }
-      let part = parts[part].part
-      if let mailbox = call.mailbox {
-        post(to: mailbox, cascade, at: reference, call.registration, position) { try $0(part) }
-      } else {
-        perform(name: call.name, cascade) { try call.action(part) }
+    if calls.isEmpty { return }
+    calling(cascade) { context in
+      for (reference, part) in calls {
+        guard let call = state.withLock({ $0.registry.call(reference, at: position) }) else {
+          removeIfOver(reference)
+          continue
+        }
+        if let mailbox = call.traits.mailbox {
+          let part = parts[part].part
+          post(to: mailbox, cascade, at: reference, call.registration, position) { try $0(part) }
+        } else {
+          context.listener = call.traits
+          do { try call.action(parts[part].part) } catch { handleError(context.name, error) }
+        }
       }
     }
   }
@@ -163,12 +166,12 @@ public final class ListenerHub<Content: Routable>: Sendable {
   /// Reads a first value, in the queue's order, and hands it over here or on the listener's actor.
   private func runFirst(_ reference: Registry.Reference, _ registration: Int) {
     guard let first = state.withLock({ $0.registry.first(reference, registration: registration) }) else { return }
-    let (value, position) = first.value.read()
+    let (value, position) = first.read()
     let call = state.withLock { state in
       state.registry.start(reference, registration: registration, after: max(position, state.begun))
     }
     guard let call else { return }
-    guard let mailbox = call.mailbox else {
+    guard let mailbox = call.traits.mailbox else {
       handOver(value, to: reference, registration)
       return
     }
@@ -179,11 +182,13 @@ public final class ListenerHub<Content: Routable>: Sendable {
   }
 
   private func handOver(_ value: any Sendable, to reference: Registry.Reference, _ registration: Int) {
-    guard let first = state.withLock({ $0.registry.takeFirst(reference, registration: registration) }) else { return }
-    perform(name: first.name, Cascade()) { try first.value.handOver(value) }
+    let taken = state.withLock { $0.registry.takeFirst(reference, registration: registration) }
+    if let (first, traits) = taken { perform(traits, Cascade()) { try first.handOver(value) } }
   }
 
-  /// Leaves a call to an actor. Whether it is still wanted is asked again there.
+  /// Leaves a call to an actor.
+  ///
+  /// Whether it is still wanted is asked again there.
   private func post(
     to mailbox: Mailbox, _ cascade: Cascade, at reference: Registry.Reference, _ registration: Int,
     _ position: Int64, _ body: @escaping @Sendable (Registry.Action) throws -> Void
@@ -191,7 +196,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
     mailbox.post {
       let call = self.state.withLock { $0.registry.call(reference, registration: registration, at: position) }
       if let call {
-        self.perform(name: call.name, cascade) { try body(call.action) }
+        self.perform(call.traits, cascade) { try body(call.action) }
       } else {
         self.removeIfOver(reference)
       }
@@ -199,14 +204,24 @@ public final class ListenerHub<Content: Routable>: Sendable {
     }
   }
 
-  func perform(name: String?, _ cascade: Cascade, _ body: () throws -> Void) {
+  /// Makes one call.
+  func perform(_ listener: any Named, _ cascade: Cascade, _ body: () throws -> Void) {
+    calling(cascade) { context in
+      context.listener = listener
+      do { try body() } catch { handleError(context.name, error) }
+    }
+  }
+
+  /// Marks the thread as one that runs listeners.
+  private func calling(_ cascade: Cascade, _ body: (CallContext) -> Void) {
     let thread = DeliveryThread.current
-    let outer = thread.call
-    thread.call = DeliveryThread.Call(name: name, cascade: cascade)
+    let outer = thread.calling
+    let context = CallContext(cascade: cascade)
+    thread.calling = context
     thread.calls += 1
-    do { try body() } catch { handleError(name, error) }
+    body(context)
     thread.calls -= 1
-    thread.call = outer
+    thread.calling = outer
   }
 
   private func removeIfOver(_ reference: Registry.Reference) {

@@ -19,27 +19,46 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let index: Int
   }
 
+  /// One listener, small, because a round touches it at each call: what rarely matters is behind `traits`.
   struct Slot: Sendable {
     let ordinal: Int
-    let topic: Topic
-    let name: String?
-    let keepsValue: Bool
     /// Counts the actions that ever took a slot: the token of a replaced action does not fit any more.
-    var registration: Int
-    var action: Action
-    /// Still to be handed over: it lies here, and not in the queue, so that it goes with the action.
-    var first: FirstValue?
-    var mailbox: Mailbox?
-    /// Kept alive, unless it is the owner itself.
-    var actor: (any Actor)?
-    var owner: WeakReference?
+    let registration: Int
+    let action: Action
+    let traits: Traits
     /// Rounds up to this position are not for the present action.
     var startsAfter: Int64
-    var calls = 0
+    var calls: Int
     var lastPosition: Int64?
 
     /// Whether the owner is gone, and the listener with it.
-    var isOver: Bool { owner.map { $0.object == nil } ?? false }
+    var isOver: Bool { traits.owner.map { $0.object == nil } ?? false }
+  }
+
+  /// What does not change in a listener.
+  final class Traits: Named, Sendable {
+    let topic: Topic
+    let name: String?
+    let keepsValue: Bool
+    let mailbox: Mailbox?
+    /// Kept alive, unless it is the owner itself.
+    let actor: (any Actor)?
+    let owner: WeakReference?
+    /// Still to be handed over: it lies here, and not in the queue, so that it goes with the action.
+    let first: Lock<FirstValue?>
+
+    init(
+      topic: Topic, name: String?, keepsValue: Bool, mailbox: Mailbox?, actor: (any Actor)?, owner: WeakReference?,
+      first: FirstValue?
+    ) {
+      self.topic = topic
+      self.name = name
+      self.keepsValue = keepsValue
+      self.mailbox = mailbox
+      self.actor = actor === owner?.object ? nil : actor
+      self.owner = owner
+      self.first = Lock(first)
+    }
   }
 
   /// Who is told of one topic, in order of registration; references to slots that are gone stay for a while.
@@ -84,14 +103,15 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let replacedIndex = key.flatMap { indexByName[$0] }
     let replaced = replacedIndex.flatMap { slots[$0] }
     if replaced == nil { nextOrdinal += 1 }
+    let traits = Traits(
+      topic: topic, name: name, keepsValue: keepsValue, mailbox: actor.map { mailbox(of: $0) }, actor: actor,
+      owner: owner, first: first)
     let slot = Slot(
-      ordinal: replaced?.ordinal ?? nextOrdinal, topic: topic, name: name, keepsValue: keepsValue,
-      registration: nextRegistration, action: action, first: first, mailbox: actor.map { mailbox(of: $0) },
-      actor: actor.flatMap { $0 === owner?.object ? nil : $0 }, owner: owner, startsAfter: startsAfter,
-      calls: replaced?.calls ?? 0, lastPosition: replaced?.lastPosition)
+      ordinal: replaced?.ordinal ?? nextOrdinal, registration: nextRegistration, action: action, traits: traits,
+      startsAfter: startsAfter, calls: replaced?.calls ?? 0, lastPosition: replaced?.lastPosition)
     if let replaced, let replacedIndex {
       slots[replacedIndex] = slot
-      release(replaced.mailbox)
+      release(replaced.traits.mailbox)
       return (Reference(ordinal: slot.ordinal, index: replacedIndex), nextRegistration, replaced)
     }
     let reference = Reference(ordinal: slot.ordinal, index: freeIndices.popLast() ?? slots.count)
@@ -132,54 +152,48 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return slot
   }
 
+  /// What a call needs, and no more.
+  struct Call {
+    let action: Action
+    let traits: Traits
+    let registration: Int
+  }
+
   /// Counts a call and says what to call; nil for one that is gone or has not started yet.
   mutating func call(_ reference: Reference, at position: Int64) -> Call? {
     guard slots[reference.index]?.ordinal == reference.ordinal, slots[reference.index]!.startsAfter < position
     else { return nil }
-    if slots[reference.index]!.owner != nil, slots[reference.index]!.isOver { return nil }
-    return countCall(reference.index, position)
+    return slots[reference.index]!.countCall(at: position)
   }
 
   /// The same for a call that waited in a mailbox, and was counted then.
   func call(_ reference: Reference, registration: Int, at position: Int64) -> Call? {
     guard let slot = slot(reference), slot.registration == registration, slot.startsAfter < position, !slot.isOver
     else { return nil }
-    return Call(action: slot.action, name: slot.name, mailbox: nil, registration: registration)
+    return slot.call
   }
 
-  /// The first value that is still wanted, and whose.
-  func first(_ reference: Reference, registration: Int) -> (value: FirstValue, name: String?)? {
-    guard let slot = slot(reference), slot.registration == registration, !slot.isOver, let first = slot.first
-    else { return nil }
-    return (first, slot.name)
+  /// The first value that is still wanted.
+  func first(_ reference: Reference, registration: Int) -> FirstValue? {
+    traits(of: reference, registration)?.first.withLock { $0 }
   }
 
   /// The same, to be handed over now: it is forgotten, and with it what it keeps alive.
-  mutating func takeFirst(_ reference: Reference, registration: Int) -> (value: FirstValue, name: String?)? {
-    let taken = first(reference, registration: registration)
-    if taken != nil { slots[reference.index]!.first = nil }
-    return taken
+  func takeFirst(_ reference: Reference, registration: Int) -> (FirstValue, Traits)? {
+    guard let traits = traits(of: reference, registration) else { return nil }
+    return traits.first.withLock { $0.take() }.map { ($0, traits) }
+  }
+
+  private func traits(of reference: Reference, _ registration: Int) -> Traits? {
+    guard let slot = slot(reference), slot.registration == registration, !slot.isOver else { return nil }
+    return slot.traits
   }
 
   /// Lets the action hear the rounds after `position`.
   mutating func start(_ reference: Reference, registration: Int, after position: Int64) -> Call? {
-    guard let slot = slot(reference), slot.registration == registration, !slot.isOver else { return nil }
+    guard let slot = slot(reference), slot.registration == registration else { return nil }
     slots[reference.index]!.startsAfter = position
-    return countCall(reference.index, position)
-  }
-
-  struct Call {
-    let action: Action
-    let name: String?
-    let mailbox: Mailbox?
-    let registration: Int
-  }
-
-  private mutating func countCall(_ index: Int, _ position: Int64) -> Call {
-    slots[index]!.calls += 1
-    slots[index]!.lastPosition = position
-    let slot = slots[index]!
-    return Call(action: slot.action, name: slot.name, mailbox: slot.mailbox, registration: slot.registration)
+    return slots[reference.index]!.countCall(at: position)
   }
 
   // MARK: Parts
@@ -188,16 +202,17 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     guard let slot = slots[index] else { return nil }
     slots[index] = nil
     freeIndices.append(index)
-    if let name = slot.name { indexByName[NameInTopic(topic: slot.topic, name: name)] = nil }
-    release(slot.mailbox)
-    lists[slot.topic]!.living -= 1
-    if lists[slot.topic]!.living == 0 {
-      lists[slot.topic] = nil
-    } else if lists[slot.topic]!.isMostlyDead {
-      var list = lists.removeValue(forKey: slot.topic)!
+    let topic = slot.traits.topic
+    if let name = slot.traits.name { indexByName[NameInTopic(topic: topic, name: name)] = nil }
+    release(slot.traits.mailbox)
+    lists[topic]!.living -= 1
+    if lists[topic]!.living == 0 {
+      lists[topic] = nil
+    } else if lists[topic]!.isMostlyDead {
+      var list = lists.removeValue(forKey: topic)!
       list.listeners.removeAll { self.slot($0) == nil }
       list.values.removeAll { self.slot($0) == nil }
-      lists[slot.topic] = list
+      lists[topic] = list
     }
     return slot
   }
@@ -217,6 +232,19 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     guard let mailbox, let (present, count) = mailboxes[mailbox.id], present === mailbox else { return }
     let listeners = count - 1
     mailboxes[mailbox.id] = listeners == 0 ? nil : (mailbox, listeners)
+  }
+}
+
+extension ListenerRegistry.Slot {
+  fileprivate var call: ListenerRegistry.Call {
+    ListenerRegistry.Call(action: action, traits: traits, registration: registration)
+  }
+
+  fileprivate mutating func countCall(at position: Int64) -> ListenerRegistry.Call? {
+    if isOver { return nil }
+    calls += 1
+    lastPosition = position
+    return call
   }
 }
 

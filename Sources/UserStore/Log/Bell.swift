@@ -27,7 +27,9 @@ final class Bell: Sendable {
     return stream
   }
 
-  /// Rings. No lock is held while anybody is woken: their cancellation may need it.
+  /// Rings.
+  ///
+  /// No lock is held while anybody is woken: their cancellation may need it.
   func ring() {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
   }

@@ -13,7 +13,9 @@
 /// `.replaced` when the log does not go on from the cursor; reading the present state with `read`, and going on after the
 /// cursor of that transaction, misses nothing.
 public struct ChangeFeed: AsyncSequence, Sendable {
+  /// A change set.
   public typealias Element = ChangeSet
+  /// The store's error.
   public typealias Failure = StoreError
 
   private let cursor: Cursor
@@ -26,6 +28,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
     self.bell = bell
   }
 
+  /// Begins right after the cursor.
   public func makeAsyncIterator() -> Iterator {
     Iterator(after: cursor, reader: reader, bell: bell)
   }
@@ -46,10 +49,12 @@ public struct ChangeFeed: AsyncSequence, Sendable {
       ringing = rings.makeAsyncIterator()
     }
 
+    /// The next change set; nil when the task was cancelled or the store closed.
     public mutating func next() async throws(StoreError) -> ChangeSet? {
       try await next(isolation: nil)
     }
 
+    /// The next change set; nil when the task was cancelled or the store closed.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(StoreError) -> ChangeSet? {

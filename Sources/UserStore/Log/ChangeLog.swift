@@ -1,4 +1,6 @@
-/// The log of a database, seen through one connection. Whoever calls has a transaction open.
+/// The log of a database, seen through one connection.
+///
+/// Whoever calls has a transaction open.
 enum ChangeLog {
   private static let selectHead = Query(
     """
@@ -51,10 +53,12 @@ enum ChangeLog {
     }
     let revision = cursor.revision.rawValue
     guard epoch == cursor.epoch else {
-      throw StoreError(.diverged, "the cursor is of another log: another database, or one that was restored or repaired")
+      throw StoreError(
+        .diverged, "the cursor is of another log: another database, or one that was restored or repaired")
     }
     guard revision >= horizon else {
-      throw StoreError(.compacted, "the changes after revision \(revision) were forgotten; the log begins after \(horizon)")
+      throw StoreError(
+        .compacted, "the changes after revision \(revision) were forgotten; the log begins after \(horizon)")
     }
     guard found == cursor.nonce || revision == horizon && horizonNonce == cursor.nonce else {
       throw StoreError(.diverged, "the log does not go on from revision \(revision): it was rewound")

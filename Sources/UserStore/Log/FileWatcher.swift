@@ -32,7 +32,9 @@ final class FileWatcher: Sendable {
   /// Whether the system tells of writes; without, they are polled for.
   var hasEvents: Bool { events.hasEvents }
 
-  /// Starts the thread. From when this returns, nothing that is committed is missed.
+  /// Starts the thread.
+  ///
+  /// From when this returns, nothing that is committed is missed.
   func start() throws(StoreError) {
     let lease = Lock<ConnectionPool.Lease?>(ConnectionPool.Lease(try open()))
     do {
@@ -69,14 +71,13 @@ final class FileWatcher: Sendable {
       switch look(lease) {
       case .nothing: schedule.looked(found: false)
       case .something: schedule.looked(found: true)
-      case .later: schedule.again()
       case .over: return
       }
     }
   }
 
   private enum Found {
-    case nothing, something, later
+    case nothing, something
     /// The file is another one now, or gone: this store has no more to see.
     case over
   }
@@ -89,12 +90,11 @@ final class FileWatcher: Sendable {
       hub.deliver(through: nil)
       return .over
     }
-    // A failing look (a lock during recovery, no memory) is repeated, like one that comes too early.
-    guard let version = try? ChangeLog.dataVersion(&lease.connection) else { return .later }
-    if version == lease.dataVersion { return .nothing }
-    guard let isComplete = try? takeOver(lease) else { return .later }
-    guard isComplete else { return .later }
-    lease.dataVersion = version
+    // A look that fails (a lock during recovery, no memory) is repeated, like one that comes too early.
+    guard let version = try? ChangeLog.dataVersion(&lease.connection), version != lease.dataVersion,
+      let isComplete = try? takeOver(lease)
+    else { return .nothing }
+    if isComplete { lease.dataVersion = version }
     return .something
   }
 
@@ -104,10 +104,10 @@ final class FileWatcher: Sendable {
   private func takeOver(_ lease: ConnectionPool.Lease) throws(StoreError) -> Bool {
     while true {
       let page = try readPage(lease)
-      let isGiven = page.map { tail.appendFound($0.sets) } ?? true
+      let given = tail.appendFound(page?.sets ?? [])
       bell.ring()
-      hub.deliver(through: nil)
-      guard isGiven else { return false }
+      // Waits also for what another thread is delivering: otherwise a slow listener would let the queue grow.
+      if case .given(let ticket) = given { hub.deliver(through: ticket) } else { return false }
       if page?.isLast ?? true { return true }
     }
   }

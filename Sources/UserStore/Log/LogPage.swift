@@ -21,12 +21,16 @@ struct LogPage {
     "SELECT seq, attribute, old, nonce FROM changes WHERE seq > ?1 AND seq <= ?2 AND op = 0 ORDER BY seq LIMIT 1")
   private static let selectNonce = Query("SELECT nonce FROM changes WHERE seq = ?1")
 
-  /// Reads the sets after a position. The caller has a transaction open and knows that the log goes on from there.
+  /// Reads the sets after a position.
+  ///
+  /// The caller has a transaction open and knows that the log goes on from there.
   ///
   /// - Parameters:
   ///   - position: The end of a set.
   ///   - end: The last row to read: the last one of a transaction.
+  ///   - connection: Where the transaction is open.
   ///   - pages: Reads a huge set again, later.
+  /// - Throws: `StoreError.diverged` for a gap, and what reading can throw.
   init(after position: Cursor, through end: Int64, _ connection: inout Connection, pages: @escaping PagedChanges.Read)
     throws(StoreError)
   {

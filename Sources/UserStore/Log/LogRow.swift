@@ -18,7 +18,9 @@ struct LogRow {
   /// Whether this row ends a write of the library.
   var isEnd: Bool { operation == 0 }
 
-  /// In the row of an end: the first row of the write. A number that cannot be is somebody's tampering; the row itself then.
+  /// In the row of an end: the first row of the write.
+  ///
+  /// A number that cannot be is somebody's tampering; the row itself then.
   var firstOfSet: Int64 {
     if case .integer(let first) = change.old, first <= sequence { first } else { sequence }
   }

@@ -37,16 +37,22 @@ final class LogTail: Sendable {
 
   /// What the watcher found: given, unless the writer is just giving its own.
   ///
-  /// - Returns: whether the hub has it now; otherwise it is to be looked for again.
-  func appendFound(_ sets: [ChangeSet]) -> Bool {
-    if state.withLock({ $0.isCommitting }) { return false }
-    _ = append(sets, cascade: nil)
-    return true
+  /// The writer touches the file afterwards, so that the watcher looks again.
+  func appendFound(_ sets: [ChangeSet]) -> Found {
+    if state.withLock({ $0.isCommitting }) { return .refused }
+    return .given(append(sets, cascade: nil))
+  }
+
+  enum Found {
+    case given(Int?)
+    case refused
   }
 
   /// Gives sets to the hub's queue; those that it has already are left out.
   ///
-  /// - Parameter cascade: What they belong to, when a listener caused them.
+  /// - Parameters:
+  ///   - sets: In the order of their commits.
+  ///   - cascade: What they belong to, when a listener caused them.
   /// - Returns: a ticket to wait for; nil when there was nothing to give.
   func append(_ sets: [ChangeSet], cascade: Cascade?) -> Int? {
     state.withLock { state in

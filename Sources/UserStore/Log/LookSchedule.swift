@@ -4,7 +4,9 @@
 /// so one look for an event finds nothing: under `synchronous=FULL` in 404 of 405 cases. Looks are repeated for a
 /// while, unless the writer touched the file, which ours do when their commit is visible.
 struct LookSchedule: Sendable {
-  /// The slow look that is the guarantee: events only make it fast. Twice a second.
+  /// The slow look that is the guarantee: events only make it fast.
+  ///
+  /// Twice a second.
   static let idle = 500_000
   private static let first = 50
   private static let longest = 5_000
@@ -41,11 +43,5 @@ struct LookSchedule: Sendable {
       pause = min(pause * 2, Self.longest)
     }
     if hasEvents, patience <= 0 { pause = Self.idle }
-  }
-
-  /// Something is there that could not be had yet.
-  mutating func again() {
-    pause = Self.first
-    patience = max(patience, Self.longest)
   }
 }

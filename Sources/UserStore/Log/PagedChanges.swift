@@ -20,7 +20,9 @@ struct PagedChanges: Sendable {
     }
   }
 
-  /// The parts for those topics that it has changes of. A part that fits is held, a larger one is read again by pages.
+  /// The parts for those topics that it has changes of.
+  ///
+  /// A part that fits is held, a larger one is read again by pages.
   ///
   /// When reading fails, every bound topic gets a part, and whoever iterates it gets the error.
   func divide(for bound: BoundTopics<Topic>) -> [(Topic, ChangeSet.Content)] {

@@ -24,6 +24,7 @@ import CSQLite
   ///   - path: The file; nil for memory.
   ///   - access: Whether to write. One that reads never writes to the database file, and never checkpoints.
   ///   - busyTimeout: How long to wait for a lock of another connection, in milliseconds.
+  /// - Throws: `SQLiteError`; nothing stays open then.
   init(path: String?, access: Access, busyTimeout: Int32) throws(SQLiteError) {
     unsafe handle = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
     unsafe hooks.install(on: handle)
@@ -82,6 +83,9 @@ import CSQLite
   /// How many rows the last statement changed, triggers not counted.
   var changedRows: Int { unsafe Int(sqlite3_changes64(handle)) }
 
+  /// Whether the file was opened for reading, be it that it may not be written.
+  var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
   /// Whether the file that is open lies no longer under its name: moved, deleted, or replaced.
   ///
   /// SQLite then still reports success for writes that nobody will ever see. Costs 1.1 µs.
@@ -97,6 +101,8 @@ import CSQLite
   /// lands inside a passive checkpoint makes the database malformed in SQLite 3.7.0 to 3.51.2 (the WAL-reset bug);
   /// the write lock keeps commits out.
   func checkpoint() throws(SQLiteError) {
+    // A connection that has never read does not know yet that there is a -wal file, and would copy nothing.
+    try execute("PRAGMA schema_version")
     let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     guard code == SQLITE_OK || ResultCode(rawValue: code).primary == .busy else {
       throw unsafe SQLiteError(code, on: handle)
@@ -134,7 +140,8 @@ import CSQLite
     }
     for (limit, value) in limits { unsafe sqlite3_limit(handle, limit, value) }
     // None of these looks at the file: whether that is a database at all is asked later, with its own words.
-    let pragmas = "PRAGMA recursive_triggers=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY"
+    let pragmas =
+      "PRAGMA recursive_triggers=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY"
     let code = unsafe sqlite3_exec(handle, pragmas, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
   }

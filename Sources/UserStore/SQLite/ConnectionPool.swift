@@ -87,7 +87,9 @@ final class ConnectionPool: Sendable {
     waiter?.wake()
   }
 
-  /// Lends no more. Those that are idle are closed now, the others when they come back.
+  /// Lends no more.
+  ///
+  /// Those that are idle are closed now, the others when they come back.
   func close() {
     let (leases, waiters) = state.withLock { state in
       defer {

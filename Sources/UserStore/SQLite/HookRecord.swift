@@ -24,14 +24,17 @@ import CSQLite
     hasRolledBack = false
   }
 
-  /// Registers the hooks. The connection must keep this object until it is closed.
+  /// Registers the hooks.
+  ///
+  /// The connection must keep this object until it is closed.
   func install(on connection: OpaquePointer) {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     _ = unsafe sqlite3_update_hook(
       connection,
       { context, _, _, table, _ in
         // Runs for every row: the name is told apart by its second letter (users, attributes, displaced_…, meta).
-        guard let context = unsafe context, let table = unsafe table, unsafe table[0] == 0x63, unsafe table[1] == 0x68 else { return }
+        guard let context = unsafe context, let table = unsafe table, unsafe table[0] == 0x63, unsafe table[1] == 0x68
+        else { return }
         unsafe Unmanaged<HookRecord>.fromOpaque(context).takeUnretainedValue().hasLogged = true
       }, context)
     _ = unsafe sqlite3_commit_hook(

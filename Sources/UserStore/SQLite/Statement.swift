@@ -26,7 +26,9 @@ import CSQLite
     unsafe sqlite3_finalize(handle)
   }
 
-  /// Sets the parameter `index`, counted from 1. SQLite keeps a copy.
+  /// Sets the parameter `index`, counted from 1.
+  ///
+  /// SQLite keeps a copy.
   mutating func bind(_ value: StoredValue, at index: Int32) throws(SQLiteError) {
     switch value {
     case .null: try check(unsafe sqlite3_bind_null(handle, index))
@@ -34,7 +36,8 @@ import CSQLite
     case .real(let real): try check(unsafe sqlite3_bind_double(handle, index, real))
     case .text(let text): try bind(text, at: index)
     case .blob(let bytes):
-      try check(unsafe bytes.withUnsafeBytes { unsafe userstore_bind_blob(handle, index, $0.baseAddress, UInt64($0.count)) })
+      try check(
+        unsafe bytes.withUnsafeBytes { unsafe userstore_bind_blob(handle, index, $0.baseAddress, UInt64($0.count)) })
     case .invalidText(let bytes):
       try check(
         unsafe bytes.withUnsafeBytes { raw in

@@ -23,6 +23,7 @@ public enum StoredValue: Sendable {
 }
 
 extension StoredValue: Hashable {
+  /// Whether both are the same value, of the same storage class.
   public static func == (left: StoredValue, right: StoredValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -35,6 +36,7 @@ extension StoredValue: Hashable {
     }
   }
 
+  /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)

@@ -9,14 +9,18 @@ struct DatabaseFile: Sendable {
   /// The path is made absolute, so that one that begins with `file:` is a name and no URI; links are resolved once; a
   /// pipe, which would hang for ever, is refused before anybody opens it.
   init(_ path: String, _ configuration: Configuration) throws(StoreError) {
-    guard !path.isEmpty, !path.utf8.contains(0) else { throw StoreError(.cannotOpen, "the path of the database is empty or holds a NUL") }
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw StoreError(.cannotOpen, "the path of the database is empty or holds a NUL")
+    }
     self.configuration = configuration
     do {
       if configuration.access == .createIfMissing { try Files.createPrivateFolder(Files.split(path).folder) }
       self.path = try Files.canonical(path)
       var kind = try Files.kind(of: self.path)
       if kind == .missing {
-        guard configuration.access == .createIfMissing else { throw StoreError(.notFound, "there is no database at \(path)") }
+        guard configuration.access == .createIfMissing else {
+          throw StoreError(.notFound, "there is no database at \(path)")
+        }
         // Before SQLite opens it: SQLite would create it for everybody to read.
         try Files.createPrivate(self.path)
         kind = .regular
@@ -36,6 +40,8 @@ struct DatabaseFile: Sendable {
   /// A connection that writes, to a database that is as it should be.
   func openWriter() throws(StoreError) -> Connection {
     var connection = try open(.readWrite)
+    // SQLite opens a file that it may not write for reading, and says nothing.
+    if connection.isReadOnly { throw StoreError(.noPermission, "no permission to write \(path)") }
     try Schema.prepare(
       &connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize,
       timeout: configuration.busyMilliseconds)

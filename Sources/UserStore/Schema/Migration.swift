@@ -4,7 +4,9 @@ struct Migration: Sendable {
   let name: String
   let sql: String
 
-  /// All of them, in order. A new one is a file in `/migrations` and a line here.
+  /// All of them, in order.
+  ///
+  /// A new one is a file in `/migrations` and a line here.
   static let all = [
     Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql)
   ]

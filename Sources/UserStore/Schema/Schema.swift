@@ -15,9 +15,12 @@ enum Schema {
   /// Creates or migrates what must be, and checks what is there.
   ///
   /// - Parameters:
+  ///   - connection: One that may write.
+  ///   - isFile: Whether WAL is wanted.
   ///   - creates: Whether an empty file may become a store.
   ///   - pageSize: For a new file, in bytes.
   ///   - timeout: How long to wait for others, in milliseconds.
+  /// - Throws: `StoreError`, the codes under “Opening”.
   static func prepare(
     _ connection: inout Connection, isFile: Bool, creates: Bool, pageSize: Int, timeout: Int
   ) throws(StoreError) {
@@ -47,7 +50,8 @@ enum Schema {
     if !broken.isEmpty {
       throw StoreError(
         .logIncomplete,
-        "triggers of the log are missing or changed (\(broken.joined(separator: ", "))); opening the store for writing mends it")
+        "triggers of the log are missing or changed (\(broken.joined(separator: ", "))); opening the store for writing mends it"
+      )
     }
   }
 
@@ -64,7 +68,8 @@ enum Schema {
     }
     guard header.version <= Migration.latest else {
       throw StoreError(
-        .schemaTooNew, "a newer version wrote the database (schema \(header.version); this one knows \(Migration.latest))")
+        .schemaTooNew,
+        "a newer version wrote the database (schema \(header.version); this one knows \(Migration.latest))")
     }
     return header
   }
@@ -95,13 +100,17 @@ enum Schema {
   private static func checkMigrations(_ connection: borrowing Connection) throws(StoreError) {
     var applied: [Int64: String] = [:]
     try storing("read the migrations") { () throws(SQLiteError) in
-      try connection.rows("SELECT type FROM sqlite_schema WHERE name = 'migrations' AND type = 'table'") { _ in applied[0] = "" }
+      try connection.rows("SELECT type FROM sqlite_schema WHERE name = 'migrations' AND type = 'table'") { _ in
+        applied[0] = ""
+      }
     }
     guard applied.removeValue(forKey: 0) != nil else {
       throw StoreError(.schemaChanged, "the table of migrations is missing")
     }
     try storing("read the migrations") { () throws(SQLiteError) in
-      try connection.rows("SELECT number, fingerprint FROM migrations LIMIT 10000") { applied[$0.integer(0)] = $0.text(1) }
+      try connection.rows("SELECT number, fingerprint FROM migrations LIMIT 10000") {
+        applied[$0.integer(0)] = $0.text(1)
+      }
     }
     for migration in Migration.all {
       switch applied.removeValue(forKey: migration.number) {

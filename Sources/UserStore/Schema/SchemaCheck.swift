@@ -53,10 +53,13 @@ struct SchemaCheck {
     default: break
     }
     throw StoreError(
-      .schemaChanged, "the database has a \(object.type) “\(object.name)” on “\(table)” that is not this library's; remove it")
+      .schemaChanged,
+      "the database has a \(object.type) “\(object.name)” on “\(table)” that is not this library's; remove it")
   }
 
-  /// Makes the broken triggers again. The caller has a transaction open.
+  /// Makes the broken triggers again.
+  ///
+  /// The caller has a transaction open.
   func repair(_ connection: inout Connection) throws(StoreError) {
     let expected = try Self.expectedObjects()
     try storing("repair the triggers of the log") { () throws(SQLiteError) in

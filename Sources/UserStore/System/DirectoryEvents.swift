@@ -37,6 +37,7 @@ final class DirectoryEvents: Sendable {
   ///   - folder: The folder to watch; a watch on a file would end when SQLite deletes the file.
   ///   - names: The files in it that matter.
   ///   - usingEvents: False to have none, as on systems without them.
+  /// - Throws: `SystemError` when the process has no descriptors left.
   init(folder: String, names: Set<String>, usingEvents: Bool) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw SystemError(operation: "create a pipe") }
@@ -65,6 +66,7 @@ final class DirectoryEvents: Sendable {
   /// Sleeps, and says what ended it; empty when the time had passed.
   ///
   /// - Parameter microseconds: How long at most.
+  /// - Returns: all that happened since the last call.
   func wait(microseconds: Int) -> Happening {
     let ready = userstore_wait_readable(wakeReader, events, Int64(microseconds))
     var happening: Happening = []

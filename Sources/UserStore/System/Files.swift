@@ -52,7 +52,9 @@ enum Files {
     return (folder.isEmpty ? "/" : folder, String(path[path.utf8.index(after: slash)...]))
   }
 
-  /// Creates an empty file that only its owner may read. One that is already there is left alone, unopened.
+  /// Creates an empty file that only its owner may read.
+  ///
+  /// One that is already there is left alone, unopened.
   static func createPrivate(_ path: String) throws(SystemError) {
     let descriptor = unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if descriptor < 0 {

@@ -14,7 +14,9 @@ struct Lock<State: ~Copyable>: ~Copyable, Sendable {
     mutex = Mutex(state)
   }
 
-  /// Runs `body` with the value, while nobody else has it. Not recursive.
+  /// Runs `body` with the value, while nobody else has it.
+  ///
+  /// Not recursive.
   borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

@@ -18,7 +18,9 @@ final class WorkerThread: Sendable {
     self.name = name
   }
 
-  /// Appends a job. After `stop` it is refused.
+  /// Appends a job.
+  ///
+  /// After `stop` it is refused.
   ///
   /// - Returns: whether the job will run.
   /// - Throws: `SystemError` when the thread cannot be started; the job is not kept then.
@@ -43,7 +45,9 @@ final class WorkerThread: Sendable {
     return accepted
   }
 
-  /// Lets the thread end when it has run what it accepted. Returns at once.
+  /// Lets the thread end when it has run what it accepted.
+  ///
+  /// Returns at once.
   func stop() {
     state.withLock { $0.isStopped = true }
     parker.wake()

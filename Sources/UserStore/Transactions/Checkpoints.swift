@@ -30,7 +30,9 @@ final class Checkpoints: Sendable {
 
   var isDue: Bool { state.withLock { $0.walPages >= $0.dueAt } }
 
-  /// Copies what can be copied. The caller's connection holds BEGIN IMMEDIATE.
+  /// Copies what can be copied.
+  ///
+  /// The caller's connection holds BEGIN IMMEDIATE.
   ///
   /// What a reader still needs stays; then it is tried again after as many pages more.
   func run() {

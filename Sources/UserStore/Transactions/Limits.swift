@@ -43,11 +43,15 @@ enum Limits {
     guard length.contains(count) else {
       throw StoreError(
         .badValue,
-        count == 0 ? "\(what) cannot be empty" : "\(what) has at most \(length.upperBound) characters, this one has \(count)")
+        count == 0
+          ? "\(what) cannot be empty" : "\(what) has at most \(length.upperBound) characters, this one has \(count)")
     }
     if let control = text.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
       let code = String(control.value, radix: 16, uppercase: true)
-      throw StoreError(.badValue, "\(what) cannot hold control characters (here U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code))")
+      throw StoreError(
+        .badValue,
+        "\(what) cannot hold control characters (here U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code))"
+      )
     }
   }
 }
@@ -68,6 +72,8 @@ extension StoredValue {
 
 extension Character {
   fileprivate var isSafeInMessages: Bool {
-    unicodeScalars.allSatisfy { ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory) }
+    unicodeScalars.allSatisfy {
+      ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+    }
   }
 }

@@ -52,7 +52,8 @@ final class StoreIdentity: Sendable {
   func enter() throws(StoreError) {
     let thread = DeliveryThread.current
     guard !thread.scopes.contains(ObjectIdentifier(self)) else {
-      throw StoreError(.nested, "a read or write inside another one of the same store; use the transaction that is open")
+      throw StoreError(
+        .nested, "a read or write inside another one of the same store; use the transaction that is open")
     }
     thread.scopes.append(ObjectIdentifier(self))
   }

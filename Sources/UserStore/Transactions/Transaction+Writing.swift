@@ -131,7 +131,9 @@ extension Transaction where Mode == Writing {
     if !removed { throw StoreError(.userNotFound, "there is no user \(id)") }
   }
 
-  /// What this write has changed so far, in order. A set that is rolled back never existed; this is for showing what would be.
+  /// What this write has changed so far, in order.
+  ///
+  /// A set that is rolled back never existed; this is for showing what would be.
   ///
   /// - Throws: what reading can throw.
   public var changes: [Change] {

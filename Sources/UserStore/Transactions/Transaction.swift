@@ -1,4 +1,6 @@
-/// A transaction in which users are read, and, in a `write`, changed. Lives as long as the closure that gets it.
+/// A transaction in which users are read, and, in a `write`, changed.
+///
+/// Lives as long as the closure that gets it.
 public struct Transaction<Mode>: ~Copyable {
   let lease: ConnectionPool.Lease
 

@@ -14,7 +14,9 @@ final class WriteQueue: Sendable {
     var isScheduled = false
   }
 
-  /// A write on its way. Its closure runs at most once; exactly one of result and error reaches who awaits it.
+  /// A write on its way.
+  ///
+  /// Its closure runs at most once; exactly one of result and error reaches who awaits it.
   private final class Entry: Sendable {
     let origin: String?
     let body: @Sendable (inout WriteTransaction) throws -> Void
@@ -68,7 +70,7 @@ final class WriteQueue: Sendable {
     return value
   }
 
-  /// Refuses what comes from now on; what waits is still done.
+  /// Refuses what comes from now on; what waits gets `StoreError.closed` when the writer is closed before its turn.
   func close() {
     thread.stop()
   }

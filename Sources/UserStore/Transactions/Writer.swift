@@ -30,8 +30,8 @@ final class Writer: Sendable {
   /// Runs `body` on the calling thread and commits; when it returns, every inline listener has seen the change, except
   /// inside a listener.
   func write<Result>(origin: String?, _ body: (inout WriteTransaction) throws -> Result) throws -> Result {
-    let cascade = DeliveryThread.current.call?.cascade
-    if let call = DeliveryThread.current.call { try admit(call) }
+    let calling = DeliveryThread.current.calling
+    if let calling { try admit(calling) }
     try store.enter()
     let result: Result
     let ticket: Int?
@@ -39,7 +39,7 @@ final class Writer: Sendable {
       defer { store.leave() }
       let lease = try pool.take()
       defer { pool.give(back: lease) }
-      (result, ticket) = try commit(on: lease, cascade) { group in
+      (result, ticket) = try commit(on: lease, calling?.cascade) { group in
         try member(of: &group, on: lease, origin: origin, body)
       }
     } catch {
@@ -163,13 +163,17 @@ final class Writer: Sendable {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     lease.connection.hooks.reset()
-    if savepoint { try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.savepoint) } }
+    if savepoint {
+      try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.savepoint) }
+    }
     do {
       lease.head = group.end
       var transaction = WriteTransaction(lease)
       let result = try body(&transaction)
       if lease.connection.isInTransaction { try mark(&group, on: lease, origin: origin) }
-      if savepoint { try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.release) } }
+      if savepoint {
+        try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.release) }
+      }
       return result
     } catch {
       if savepoint, lease.connection.isInTransaction {
@@ -182,7 +186,9 @@ final class Writer: Sendable {
     }
   }
 
-  /// Ends the member's set. The hook's bit spares the question where nothing can have been logged.
+  /// Ends the member's set.
+  ///
+  /// The hook's bit spares the question where nothing can have been logged.
   private func mark(_ group: inout Group, on lease: ConnectionPool.Lease, origin: String?) throws(StoreError) {
     guard lease.connection.hooks.hasLogged else { return }
     let end = try storing("write") { () throws(SQLiteError) in
@@ -198,7 +204,8 @@ final class Writer: Sendable {
       let isSync = error.code == .ioErrorSync || error.code == .ioErrorFolderSync
       guard isSync, lease.connection.hooks.hasBegunCommit else { throw StoreError(error, "commit") }
       let unknown = StoreError(
-        .commitUnknown, "whether the last write was committed is not known, the disk failed while it was synced", cause: error)
+        .commitUnknown, "whether the last write was committed is not known, the disk failed while it was synced",
+        cause: error)
       failure.withLock { $0 = unknown }
       throw unknown
     }
@@ -236,11 +243,12 @@ final class Writer: Sendable {
     return ticket
   }
 
-  private func admit(_ call: DeliveryThread.Call) throws(StoreError) {
-    guard let names = call.cascade.admit(by: call.name, limit: roundLimit) else { return }
+  private func admit(_ calling: CallContext) throws(StoreError) {
+    guard let names = calling.cascade.admit(by: calling.name, limit: roundLimit) else { return }
     throw StoreError(
       .tooManyRounds,
-      "listeners have answered each other \(roundLimit) times (\(names.joined(separator: ", "))); this write was refused")
+      "listeners have answered each other \(roundLimit) times (\(names.joined(separator: ", "))); this write was refused"
+    )
   }
 
   private static func takenAlong(by error: any Error) -> StoreError {

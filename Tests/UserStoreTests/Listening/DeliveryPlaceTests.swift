@@ -135,7 +135,7 @@ import Testing
     board.hub.bind("starts", to: "x") { note in
       guard note.position == 1 else { return }
       Task.detached {
-        heard.record("busy: \(DeliveryThread.current.call != nil)")
+        heard.record("busy: \(DeliveryThread.current.calling != nil)")
         board.post("x", 2)
       }
     }

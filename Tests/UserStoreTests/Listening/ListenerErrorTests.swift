@@ -30,6 +30,36 @@ import Testing
     #expect(board.errors.all.map(\.listener) == ["a"])
   }
 
+  @Test func `a listener that ended itself, and whose place has somebody else, is named as what it was`() {
+    let board = Board()
+    board.hub.bind("gone", to: "x") { _ in
+      board.hub.unbind("gone", from: "x")
+      board.hub.bind("heir", to: "x") { _ in }
+      throw Refusal()
+    }
+    board.post("x", 1)
+    #expect(board.errors.all.map(\.listener) == ["gone"])
+  }
+
+  @Test func `a value that cannot be made is told once a round, and listeners get the fallback`() {
+    let heard = Recorder<Int>()
+    let errors = Recorder<String?>()
+    let hub = ListenerHub<Note> { listener, _ in errors.record(listener) }
+    let listenable = Listenable(
+      HubValue(
+        hub: hub, topic: "x", fallback: -1,
+        decode: { note in
+          guard let value = note.values["x"], value < 10 else { throw Refusal() }
+          return value
+        }, read: { (0, 0) }))
+    for name in ["a", "b"] { listenable.bind(name) { heard.record($0) } }
+    for (position, value) in [(1, 5), (2, 50), (3, 6)] as [(Int64, Int)] {
+      hub.deliver(through: hub.append([Note(position: position, values: ["x": value])], cascade: nil))
+    }
+    #expect(heard.all == [5, 5, -1, -1, 6, 6])
+    #expect(errors.count == 1)
+  }
+
   @Test func `the handler may bind and post`() {
     let heard = Recorder<Int>()
     let bound = Recorder<Void>()

@@ -40,7 +40,7 @@ final class Board: Sendable {
       state.position += 1
       state.values.merge(values) { $1 }
       return hub.append(
-        [Note(position: state.position, values: values)], cascade: DeliveryThread.current.call?.cascade)
+        [Note(position: state.position, values: values)], cascade: DeliveryThread.current.calling?.cascade)
     }
     hub.deliver(through: ticket)
   }
@@ -52,7 +52,7 @@ final class Board: Sendable {
   func listenable(_ topic: String) -> Listenable<Int> {
     Listenable(
       HubValue(
-        hub: hub, topic: topic, decode: { $0.values[topic] },
+        hub: hub, topic: topic, fallback: -1, decode: { $0.values[topic] },
         read: { state.withLock { ($0.values[topic] ?? 0, $0.position) } }))
   }
 }

@@ -1,0 +1,63 @@
+import Foundation
+import Synchronization
+import Testing
+import UserStore
+
+/// The README's example, compiled and run: every line of it stands in `example`, and what it prints is compared.
+struct ReadmeTests {
+  @Test
+  func `the example does what it says`() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    printed.withLock { $0 = [] }
+    try example(path: folder.appendingPathComponent("users.db").path)
+    #expect(
+      printed.withLock { $0 } == [
+        "first screen: NIX", "first screen, entered again: NIX", "first screen, entered again: Zoë",
+        "audit: 1 null → integer(36)",
+      ])
+  }
+
+  @Test
+  func `every line of the README's example is in the one that runs`() throws {
+    let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+    let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+    let example = try #require(readme.components(separatedBy: "```swift\nimport UserStore\n").dropFirst().first)
+    let lines = example.components(separatedBy: "```")[0].split(separator: "\n").filter { !$0.hasPrefix("let path") }
+    #expect(lines.count > 10)
+    for line in lines { #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)") }
+  }
+
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}
+
+private let printed = Mutex<[String]>([])
+
+private func print(_ parts: Any...) {
+  printed.withLock { $0.append(parts.map { "\($0)" }.joined(separator: " ")) }
+}
+
+extension Attribute where Value == Int {
+  static var age: Attribute { Attribute("age") }
+}
+
+private func example(path: String) throws {
+  let store = try UserStore(path: path)
+  let nix = try store.write { try $0.add(name: "NIX", hairColor: Color("auburn")) }
+
+  // Entering a screen twice: the same name, one listener.
+  let name = try store.listenable(.name, of: nix)
+  name.bindAndFire("FirstScreen") { print("first screen:", $0 ?? "gone") }
+  name.bindAndFire("FirstScreen") { print("first screen, entered again:", $0 ?? "gone") }
+
+  store.listeners.bind("audit", to: .attribute(.age)) { set in
+    for change in try set.changes { print("audit:", change.user, change.old, "→", change.new) }
+  }
+
+  // One write, one round: whoever listens finds both new values.
+  try store.write { users in
+    try users.rename(nix, to: "Zoë")
+    try users.set(.age, of: nix, to: 36)
+  }
+}
