@@ -20,7 +20,7 @@ public final class UserStore: Sendable {
   private let watcher: FileWatcher?
   private let tail: LogTail
   private let bell: Bell
-  private let temporaryFolder: String?
+  let temporaryFolder: String?
 
   // MARK: Opening
 

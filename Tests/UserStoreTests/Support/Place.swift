@@ -10,7 +10,9 @@ actor Place {
 
   deinit { executor.stop() }
 
-  /// Keeps the actor busy until the gate is opened. Returns when it is busy.
+  /// Keeps the actor busy until the gate is opened.
+  ///
+  /// Returns when it is busy.
   nonisolated func hold(until gate: Gate) {
     let inside = Gate()
     executor.run {

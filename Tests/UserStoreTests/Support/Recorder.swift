@@ -46,7 +46,9 @@ final class Recorder<Element: Sendable>: Sendable {
     wait(until: { $0.count >= count }, sourceLocation: sourceLocation)
   }
 
-  /// The same for tests that must leave their thread to the tasks that they wait for. Cancellation ends it.
+  /// The same for tests that must leave their thread to the tasks that they wait for.
+  ///
+  /// Cancellation ends it.
   func heard(until isSatisfied: @escaping @Sendable ([Element]) -> Bool) async {
     let number = Lock<Int?>(nil)
     await withTaskCancellationHandler {

@@ -1,0 +1,137 @@
+import Testing
+
+@testable import UserStore
+
+/// Every operation on records, with its errors.
+@Suite struct RecordTests {
+  let store: UserStore
+  let zoe: User.ID
+
+  init() throws {
+    store = try UserStore.inMemory()
+    zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
+  }
+
+  @Test func `a user that was added is read back, with nothing more`() throws {
+    let user = try #require(try store.read { try $0.user(zoe) })
+    #expect(try user.name == "Zoë")
+    #expect(try user.hairColor == Color("#a52a2a"))
+    #expect(user.storedValues == ["name": .text("Zoë"), "hair_color": .text("#a52a2a")])
+    #expect(try store.read { try $0.user(User.ID(99)) } == nil)
+  }
+
+  @Test func `users are listed by id, counted and found by name, byte by byte`() throws {
+    let others = try store.write { transaction throws in
+      try ["Bob", "bob", "Zo\u{65}\u{308}", "Bob"].map { try transaction.add(name: $0) }
+    }
+    try store.read { transaction throws in
+      #expect(try transaction.users().map(\.id) == [zoe] + others)
+      #expect(try transaction.userCount == 5)
+      #expect(try transaction.users(named: "Bob") == [others[0], others[3]])
+      #expect(try transaction.users(named: "Zo\u{EB}") == [zoe])
+      #expect(try transaction.users(named: "nobody") == [])
+    }
+  }
+
+  @Test func `rename, set, unset and remove say whether something changed`() throws {
+    try store.write { transaction throws in
+      #expect(try transaction.rename(zoe, to: "Zoe"))
+      #expect(try !transaction.rename(zoe, to: "Zoe"))
+      #expect(try transaction.set(.age, of: zoe, to: 7))
+      #expect(try !transaction.set(.age, of: zoe, to: 7))
+      #expect(try transaction.value(.age, of: zoe) == 7)
+      #expect(try transaction.unset(.age, of: zoe))
+      #expect(try !transaction.unset(.age, of: zoe))
+      #expect(try transaction.set(.hairColor, of: zoe, to: nil))
+      #expect(try transaction.user(zoe)?.hairColor == nil)
+      try transaction.remove(zoe)
+      #expect(try transaction.user(zoe) == nil)
+    }
+  }
+
+  @Test func `an unknown user is refused by every operation that changes one`() throws {
+    let nobody = User.ID(99)
+    let operations: [(inout WriteTransaction) throws -> Void] = [
+      { try $0.rename(nobody, to: "x") }, { try $0.set(.hairColor, of: nobody, to: Color("red")) },
+      { try $0.set(.age, of: nobody, to: 1) }, { try $0.unset(.age, of: nobody) }, { try $0.remove(nobody) },
+      { try $0.set(.age, of: nobody, to: 1, expecting: nil) },
+      { try $0.set(.name, of: nobody, to: "x", expecting: "y") },
+    ]
+    for operation in operations {
+      #expect(code { try store.write { try operation(&$0) } } == .userNotFound)
+    }
+  }
+
+  @Test(arguments: ["", "a\nb", "a\u{0}b", "\u{1B}[31m", "a\u{85}b", String(repeating: "x", count: 1_001)])
+  func `a bad name is refused`(_ name: String) throws {
+    #expect(code { try store.write { try $0.add(name: name) } } == .badValue)
+    #expect(code { try store.write { try $0.rename(zoe, to: name) } } == .badValue)
+    #expect(try store.read { try $0.users().map { try $0.name } } == ["Zoë"])
+  }
+
+  @Test(arguments: ["x", String(repeating: "é", count: 1_000), "\u{1F9D1}\u{200D}\u{1F680}", "O'Hara; DROP TABLE users"])
+  func `a name of 1 to 1,000 scalars is kept as it is`(_ name: String) throws {
+    try store.write { try $0.rename(zoe, to: name) }
+    #expect(try store.read { try $0.value(.name, of: zoe) }?.utf8.elementsEqual(name.utf8) == true)
+  }
+
+  @Test func `a thousand scalars, not characters, are the limit`() throws {
+    let name = String(repeating: "e\u{308}", count: 501)
+    #expect(name.count == 501)
+    #expect(code { try store.write { try $0.rename(zoe, to: name) } } == .badValue)
+  }
+
+  @Test(arguments: ["", "id", "a\tb", String(repeating: "x", count: 201)])
+  func `a bad attribute name is refused`(_ name: String) throws {
+    #expect(code { try store.write { try $0.set(Attribute<Int>(name), of: zoe, to: 1) } } == .badValue)
+  }
+
+  @Test func `a name cannot be unset, nor be anything but text, and hair has a colour`() throws {
+    #expect(code { try store.write { try $0.unset(.name, of: zoe) } } == .badValue)
+    #expect(code { try store.write { try $0.set("name", of: zoe, to: .integer(1)) } } == .badValue)
+    #expect(code { try store.write { try $0.set("hair_color", of: zoe, to: .text("mauve-ish")) } } == .badValue)
+    #expect(code { try store.write { try $0.set("hair_color", of: zoe, to: .text("red")) } } == .badValue)
+  }
+
+  @Test func `compare and set changes what is as expected, and nothing else`() throws {
+    try store.write { transaction throws in
+      #expect(try transaction.set(.age, of: zoe, to: 1, expecting: nil))
+      #expect(try transaction.set(.age, of: zoe, to: 2, expecting: 1))
+      #expect(try transaction.set(.age, of: zoe, to: nil, expecting: 2))
+      #expect(try transaction.set(.name, of: zoe, to: "Z", expecting: "Zoë"))
+    }
+    #expect(code { try store.write { try $0.set(.age, of: zoe, to: 1, expecting: 9) } } == .conflict)
+    #expect(code { try store.write { try $0.set(.name, of: zoe, to: "e\u{301}", expecting: "z") } } == .conflict)
+    try store.write { try $0.rename(zoe, to: "é") }
+    #expect(code { try store.write { try $0.set(.name, of: zoe, to: "x", expecting: "e\u{301}") } } == .conflict)
+    #expect(try store.read { try $0.value(.name, of: zoe) } == "é")
+  }
+
+  @Test func `an id is never used again, also after the last user was removed and the store reopened`() throws {
+    let folder = try Folder()
+    var last = User.ID(0)
+    for _ in 0..<3 {
+      let store = try folder.open()
+      let id = try store.write { try $0.add(name: "a") }
+      #expect(id > last)
+      try store.write { try $0.remove(id) }
+      last = id
+      store.close()
+    }
+  }
+
+  @Test func `forEachUser stops at an error and throws it`() throws {
+    try store.write { for name in ["a", "b"] { try $0.add(name: name) } }
+    var seen = 0
+    #expect(throws: Refusal.self) {
+      try store.read { transaction throws in
+        try transaction.forEachUser { _ in
+          seen += 1
+          if seen == 2 { throw Refusal() }
+        }
+      }
+    }
+    #expect(seen == 2)
+    #expect(try store.read { try $0.userCount } == 3)
+  }
+}

@@ -1,0 +1,105 @@
+import Testing
+
+@testable import UserStore
+
+/// Types and limits of attributes, and what counts as a change.
+@Suite struct ValueTests {
+  let store: UserStore
+  let zoe: User.ID
+  let sets = Recorder<[String]>()
+
+  init() throws {
+    store = try UserStore.inMemory()
+    zoe = try store.write { try $0.add(name: "Zoë") }
+    store.listeners.bind("test", to: .everything) { [sets] in sets.record($0.lines) }
+  }
+
+  private func roundTrip<Value: AttributeValue & Equatable>(_ value: Value, _ type: Value.Type = Value.self) throws {
+    let attribute = Attribute<Value>("x")
+    try store.write { try $0.set(attribute, of: zoe, to: value) }
+    #expect(try store.read { try $0.value(attribute, of: zoe) } == value)
+    #expect(try store.read { try $0.user(zoe)?[attribute] } == value)
+  }
+
+  @Test func `each type comes back as it was`() throws {
+    for integer in [Int64.min, -1, 0, 1, Int64.max] { try roundTrip(integer) }
+    for real in [-Double.infinity, -1.5, .leastNonzeroMagnitude, 0, .greatestFiniteMagnitude, .infinity] { try roundTrip(real) }
+    for text in ["", "a\u{0}b", "007", "\u{10FFFF}", "e\u{308}"] { try roundTrip(text) }
+    for bytes in [[], [0], Array(0...255)] as [[UInt8]] { try roundTrip(bytes) }
+    try roundTrip(true)
+    try roundTrip(false)
+    try roundTrip(Int.max)
+    try roundTrip(Color(red: 0, green: 1, blue: 255))
+  }
+
+  @Test func `minus zero is stored as zero, and not-a-number is refused`() throws {
+    let real = Attribute<Double>("real")
+    try store.write { try $0.set(real, of: zoe, to: -0.0) }
+    #expect(try store.read { try $0.value(real, of: zoe) }?.sign == .plus)
+    #expect(try !store.write { try $0.set(real, of: zoe, to: 0.0) })
+    #expect(code { try store.write { try $0.set(real, of: zoe, to: .nan) } } == .badValue)
+  }
+
+  @Test func `composed and decomposed text are a change`() throws {
+    try store.write { try $0.rename(zoe, to: "e\u{308}") }
+    try store.write { try $0.rename(zoe, to: "\u{EB}") }
+    try store.write { try $0.rename(zoe, to: "\u{EB}") }
+    #expect(sets.count == 2)
+  }
+
+  @Test func `1 and 1.0 are a change`() throws {
+    try store.write { try $0.set("x", of: zoe, to: .integer(1)) }
+    #expect(try store.write { try $0.set("x", of: zoe, to: .real(1)) })
+    #expect(try !store.write { try $0.set("x", of: zoe, to: .real(1)) })
+    #expect(sets.all == [["updated 1 x - 1"], ["updated 1 x 1 1.0"]])
+  }
+
+  @Test func `a value of a megabyte is kept and told`() throws {
+    let bytes = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let blob = Attribute<[UInt8]>("blob")
+    let heard = Recorder<Int>()
+    store.listeners.bind("blob", to: .attribute(blob)) { heard.record(try $0.changes[0].new(blob)?.count ?? 0) }
+    try store.write { try $0.set(blob, of: zoe, to: bytes) }
+    #expect(try store.read { try $0.value(blob, of: zoe) } == bytes)
+    #expect(heard.all == [1 << 20])
+  }
+
+  @Test func `more than 16 MiB is refused, exactly 16 is not`() throws {
+    let blob = Attribute<[UInt8]>("blob")
+    #expect(try store.write { try $0.set(blob, of: zoe, to: Array(repeating: 1, count: 1 << 24)) })
+    #expect(
+      code { try store.write { try $0.set(blob, of: zoe, to: Array(repeating: 1, count: 1 << 24 + 1)) } } == .badValue)
+  }
+
+  @Test func `what is not of the type is undecodable, names user and attribute, and spoils nothing else`() throws {
+    try store.write { transaction throws in
+      try transaction.set("age", of: zoe, to: .text("old"))
+      try transaction.set("ok", of: zoe, to: .integer(1))
+    }
+    let user = try #require(try store.read { try $0.user(zoe) })
+    let error = #expect(throws: StoreError.self) { try user[.age] }
+    #expect(error?.code == .undecodable)
+    #expect(error?.message == "the age of user \(zoe) is not of type Int")
+    #expect(try user[Attribute<Bool>("ok")] == true)
+    #expect(code { _ = try store.listenable(.age, of: zoe) } == .undecodable)
+  }
+
+  @Test func `a double takes an integer that it can hold, a bool only 0 and 1, an int no real`() {
+    #expect(Double(storedValue: .integer(3)) == 3)
+    #expect(Double(storedValue: .integer(Int64.max)) == nil)
+    #expect(Bool(storedValue: .integer(2)) == nil)
+    #expect(Int(storedValue: .real(1)) == nil)
+    #expect(String(storedValue: .blob([65])) == nil)
+    #expect(Color(storedValue: .text("red")) == nil)
+  }
+
+  @Test(arguments: [("#A52A2A", "#a52a2a"), ("Auburn", "#a52a2a"), ("white", "#ffffff")])
+  func `a colour is read from text in either case`(_ text: String, _ stored: String) {
+    #expect(Color(text)?.description == stored)
+  }
+
+  @Test(arguments: ["", "#", "#12345", "#1234567", "#12 456", "#+12345", "a52a2a", "mauve-ish", "#１２３４５６"])
+  func `what is no colour is none`(_ text: String) {
+    #expect(Color(text) == nil)
+  }
+}

@@ -1,0 +1,50 @@
+import Testing
+
+@testable import UserStore
+
+/// The code of the store's error that `body` throws; nil, and an issue, when it throws none.
+func code<Result>(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Result
+) -> StoreError.Code? {
+  do { _ = try body() } catch {
+    if let error = error as? StoreError { return error.code }
+    Issue.record("another error: \(error)", sourceLocation: sourceLocation)
+    return nil
+  }
+  Issue.record("no error", sourceLocation: sourceLocation)
+  return nil
+}
+
+/// The same for what is awaited.
+func awaitedCode<Result>(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Result
+) async -> StoreError.Code? {
+  do { _ = try await body() } catch {
+    if let error = error as? StoreError { return error.code }
+    Issue.record("another error: \(error)", sourceLocation: sourceLocation)
+    return nil
+  }
+  Issue.record("no error", sourceLocation: sourceLocation)
+  return nil
+}
+
+extension ChangeSet {
+  /// Each change in one line: for comparing.
+  var lines: [String] {
+    guard let changes = try? changes else { return ["unreadable"] }
+    return changes.map { "\($0.kind) \($0.user) \($0.attribute) \($0.old.line) \($0.new.line)" }
+  }
+}
+
+extension StoredValue {
+  fileprivate var line: String {
+    switch self {
+    case .null: "-"
+    case .integer(let integer): "\(integer)"
+    case .real(let real): "\(real)"
+    case .text(let text): "'\(text)'"
+    case .blob(let bytes): "\(bytes)"
+    case .invalidText(let bytes): "invalid\(bytes)"
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+@testable import UserStore
+
+/// A folder for one test, and the programs that write into it from outside.
+final class Folder: Sendable {
+  let path: String
+
+  init() throws {
+    path = try Files.canonical(Files.createTemporaryFolder())
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// Where the store of the test lies.
+  var database: String { path + "/users.db" }
+
+  func open(_ change: (inout Configuration) -> Void = { _ in }) throws -> UserStore {
+    var configuration = Configuration()
+    configuration.durability = .normal
+    change(&configuration)
+    return try UserStore(path: database, configuration: configuration)
+  }
+
+  /// A connection that knows nothing of the library.
+  func plain() throws -> Connection {
+    try Connection(path: database, access: .readWrite, busyTimeout: 5_000)
+  }
+
+  /// Runs SQL in the sqlite3 shell.
+  @discardableResult
+  func shell(_ sql: String, _ file: String? = nil) throws -> String {
+    try Program.run("sqlite3", ["-cmd", ".timeout 5000", file ?? database], input: sql)
+  }
+
+  /// Runs Python with the path as `path` and an open connection as `db`.
+  @discardableResult
+  func python(_ script: String) throws -> String {
+    let prologue = """
+      import os, signal, sqlite3, sys, threading, time
+      path = sys.argv[1]
+      db = sqlite3.connect(path, timeout=30, isolation_level=None)
+
+      """
+    return try Program.run("/usr/bin/python3", ["-c", prologue + script, database])
+  }
+
+  func mode(of name: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
+    return (attributes[.posixPermissions] as? Int ?? 0) & 0o777
+  }
+}

@@ -1,0 +1,180 @@
+import Testing
+
+@testable import UserStore
+
+/// What listeners of a store hear, and when.
+@Suite(.timeLimit(.minutes(1))) struct DeliveryTests {
+  let store: UserStore
+  let errors = Recorder<String>()
+  let zoe: User.ID
+
+  init() throws {
+    var configuration = Configuration()
+    configuration.roundLimit = 20
+    configuration.onListenerError = { [errors] in errors.record("\($0 ?? "-"): \($1)") }
+    store = try UserStore.inMemory(configuration: configuration)
+    zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("red")) }
+  }
+
+  @Test func `each topic hears its part, one round a write`() throws {
+    let heard = Recorder<String>()
+    let bob = try store.write { try $0.add(name: "Bob") }
+    let topics: [(String, Topic)] = [
+      ("all", .everything), ("zoe", .user(zoe)), ("names", .attribute(.name)), ("zoe's name", .attribute(.name, of: zoe)),
+      ("bob's age", .attribute(.age, of: bob)),
+    ]
+    for (name, topic) in topics {
+      store.listeners.bind(name, to: topic) { heard.record("\(name): \($0.lines.count)") }
+    }
+    try store.write { transaction in
+      try transaction.rename(zoe, to: "Z")
+      try transaction.rename(bob, to: "B")
+      try transaction.set(.age, of: zoe, to: 1)
+    }
+    #expect(heard.all == ["all: 3", "zoe: 2", "names: 2", "zoe's name: 1"])
+  }
+
+  @Test func `when listeners run, the change is committed and every value stored`() throws {
+    let (name, hair) = (try store.listenable(.name, of: zoe), try store.listenable(.hairColor, of: zoe))
+    let heard = Recorder<String>()
+    let store = store
+    let zoe = zoe
+    let see: @Sendable () throws -> Void = {
+      let committed = try store.read { try $0.value(.name, of: zoe) }
+      heard.record("\(name.value ?? "-") \(hair.value?.description ?? "-") \(committed ?? "-")")
+    }
+    name.bind("screen") { _ in try see() }
+    hair.bind("screen") { _ in try see() }
+    try store.write { transaction in
+      try transaction.rename(zoe, to: "Zoe")
+      try transaction.set(.hairColor, of: zoe, to: Color("#000001"))
+    }
+    #expect(heard.all == ["Zoe #000001 Zoe", "Zoe #000001 Zoe"])
+  }
+
+  @Test func `a listenable is nil for an attribute that is not set and for a removed user`() throws {
+    let age = try store.listenable(.age, of: zoe)
+    let name = try store.listenable(.name, of: zoe)
+    let heard = Recorder<Int?>()
+    age.bindAndFire("test") { heard.record($0) }
+    try store.write { try $0.set(.age, of: zoe, to: 3) }
+    try store.write { try $0.unset(.age, of: zoe) }
+    try store.write { try $0.set(.age, of: zoe, to: 4) }
+    try store.write { try $0.remove(zoe) }
+    #expect(heard.all == [nil, 3, nil, 4, nil])
+    #expect(name.value == nil && age.value == nil)
+    #expect(try store.listenable(.name, of: User.ID(77)).value == nil)
+  }
+
+  @Test func `what is rolled back is not heard`() throws {
+    let heard = Recorder<String?>()
+    try store.listenable(.name, of: zoe).bind("test") { heard.record($0) }
+    let store = store
+    let zoe = zoe
+    #expect(throws: Refusal.self) {
+      try store.write { transaction in
+        try transaction.rename(zoe, to: "X")
+        throw Refusal()
+      }
+    }
+    #expect(heard.count == 0)
+  }
+
+  @Test func `what a listener writes is committed at once, and told after the round`() throws {
+    let heard = Recorder<String>()
+    let (store, zoe) = (store, zoe)
+    let age = try store.listenable(.age, of: zoe)
+    store.listeners.bind("first", to: .attribute(.age)) { _ in
+      guard age.value == 1 else { return }
+      try store.write { try $0.set(.age, of: zoe, to: 2) }
+      heard.record("committed \(try store.read { try $0.value(.age, of: zoe) } ?? 0), told \(age.value ?? 0)")
+    }
+    age.bind("second") { heard.record("heard \($0 ?? 0)") }
+    try store.write { try $0.set(.age, of: zoe, to: 1) }
+    #expect(heard.all == ["committed 2, told 1", "heard 1", "heard 2"])
+  }
+
+  @Test func `the write beyond the limit of rounds is refused with the listeners' names, and not committed`() throws {
+    let (store, zoe) = (store, zoe)
+    let age = try store.listenable(.age, of: zoe)
+    let heard = Recorder<Int>()
+    for name in ["ping", "pong"] {
+      age.bind(name) { value in
+        let isMine = value.map { ($0 % 2 == 0) == (name == "ping") } ?? false
+        if let value, isMine { try store.write { try $0.set(.age, of: zoe, to: value + 1) } }
+      }
+    }
+    age.bind("counts") { heard.record($0 ?? -1) }
+    try store.write { try $0.set(.age, of: zoe, to: 0) }
+    #expect(heard.all == Array(0...20), "everything that was committed was delivered")
+    #expect(try store.read { try $0.value(.age, of: zoe) } == 20)
+    #expect(errors.count == 1)
+    #expect(errors.all.first?.contains("ping, pong") == true)
+    // The next write of ours begins a new cascade.
+    try store.write { try $0.set(.age, of: zoe, to: 100) }
+    #expect(try store.read { try $0.value(.age, of: zoe) } == 120)
+  }
+
+  @Test func `a listener's writes that change nothing make no round, and count none`() throws {
+    let (store, zoe) = (store, zoe)
+    let written = Recorder<Int>()
+    store.listeners.bind("idle", to: .everything) { _ in
+      for step in 0..<50 {
+        try store.write { try $0.rename(zoe, to: "same") }
+        written.record(step)
+      }
+    }
+    try store.write { try $0.rename(zoe, to: "same") }
+    #expect(written.count == 50)
+    #expect(errors.all == [])
+  }
+
+  @Test func `ten thousand answers are delivered when the limit allows`() throws {
+    var configuration = Configuration()
+    configuration.roundLimit = 20_000
+    let store = try UserStore.inMemory(configuration: configuration)
+    let zoe = try store.write { try $0.add(name: "a") }
+    let age = try store.listenable(.age, of: zoe)
+    age.bind("counts") { value in
+      if let value, value < 10_000 { try store.write { try $0.set(.age, of: zoe, to: value + 1) } }
+    }
+    try store.write { try $0.set(.age, of: zoe, to: 1) }
+    #expect(age.value == 10_000)
+  }
+
+  @Test func `threads that write hear their own change before write returns, and all in one order`() throws {
+    let store = store
+    let heard = Recorder<Revision>()
+    store.listeners.bind("order", to: .everything) { heard.record($0.revision) }
+    try Threads.run(6) { thread in
+      let id = try store.write { try $0.add(name: "\(thread)") }
+      let age = try store.listenable(.age, of: id)
+      let seen = Lock(-1)
+      age.bind("own") { value in seen.withLock { $0 = value ?? -1 } }
+      for step in 0..<100 {
+        try store.write { try $0.set(.age, of: id, to: step) }
+        try #require(seen.withLock { $0 } == step)
+      }
+    }
+    #expect(heard.count == 606)
+    #expect(zip(heard.all, heard.all.dropFirst()).allSatisfy { $0 < $1 })
+  }
+
+  @Test func `a store goes when it is released, with what its listeners hold`() throws {
+    var store: UserStore? = try UserStore.temporary()
+    weak let weakStore = store
+    weak let hub = store?.listeners
+    var token: Token? = Token()
+    weak let weakToken = token
+    let zoe = try #require(try store?.write { try $0.add(name: "a") })
+    let name = try store?.listenable(.name, of: zoe)
+    name?.bindAndFire("test") { [token] _ in withExtendedLifetime(token) {} }
+    try store?.write { try $0.rename(zoe, to: "b") }
+    store?.close()
+    (store, token) = (nil, nil)
+    #expect(weakStore == nil)
+    #expect(name?.value == "b")
+    withExtendedLifetime(name) {}
+    #expect(hub == nil || weakToken != nil)
+  }
+}

@@ -1,0 +1,183 @@
+import Testing
+
+@testable import UserStore
+
+/// One write, one change set: in memory, in a file, and in a temporary file.
+@Suite(.timeLimit(.minutes(1))) struct WriteTests {
+  enum Kind: CaseIterable {
+    case memory, file, temporary
+  }
+
+  private func withStore(_ kind: Kind, _ body: (UserStore) throws -> Void) throws {
+    switch kind {
+    case .memory: try body(UserStore.inMemory())
+    case .temporary: try body(UserStore.temporary())
+    case .file:
+      let folder = try Folder()
+      let store = try folder.open()
+      try body(store)
+      store.close()
+      #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a write is one set with exact old and new values, in order, and its origin`(_ kind: Kind) throws {
+    try withStore(kind) { store in
+      let sets = Recorder<ChangeSet>()
+      store.listeners.bind("test", to: .everything) { sets.record($0) }
+      let zoe = try store.write(origin: "first") { transaction in
+        let zoe = try transaction.add(name: "Zoë", hairColor: Color("#a52a2a"))
+        try transaction.set(.age, of: zoe, to: 7)
+        return zoe
+      }
+      try store.write { transaction in
+        try transaction.rename(zoe, to: "Zoe")
+        try transaction.set(.hairColor, of: zoe, to: nil)
+        try transaction.set(.age, of: zoe, to: 8)
+      }
+      try store.write(origin: "last") { try $0.remove(zoe) }
+      #expect(
+        sets.all.map(\.lines) == [
+          ["added 1 name - 'Zoë'", "added 1 hair_color - '#a52a2a'", "updated 1 age - 7"],
+          ["updated 1 name 'Zoë' 'Zoe'", "updated 1 hair_color '#a52a2a' -", "updated 1 age 7 8"],
+          ["removed 1 name 'Zoe' -", "removed 1 hair_color - -", "removed 1 age 8 -"],
+        ])
+      #expect(sets.all.map(\.origin) == ["first", nil, "last"])
+      #expect(sets.all.allSatisfy { !$0.isForeign && $0.reset == nil })
+      #expect(zip(sets.all, sets.all.dropFirst()).allSatisfy { $0.revision < $1.revision })
+      #expect(try store.read { try $0.cursor } == sets.all.last?.cursor)
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a write that throws leaves nothing behind, and the store goes on`(_ kind: Kind) throws {
+    try withStore(kind) { store in
+      let sets = Recorder<[String]>()
+      store.listeners.bind("test", to: .everything) { sets.record($0.lines) }
+      let before = try store.read { try $0.cursor }
+      #expect(throws: Refusal.self) {
+        try store.write { transaction in
+          try transaction.add(name: "a")
+          throw Refusal()
+        }
+      }
+      #expect(try store.read { try $0.userCount } == 0)
+      #expect(try store.read { try $0.cursor } == before)
+      try store.write { try $0.add(name: "b") }
+      #expect(sets.all == [["added 1 name - 'b'", "added 1 hair_color - -"]])
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a write that changes nothing has no set and no revision`(_ kind: Kind) throws {
+    try withStore(kind) { store in
+      let zoe = try store.write { try $0.add(name: "Zoë") }
+      let sets = Recorder<[String]>()
+      store.listeners.bind("test", to: .everything) { sets.record($0.lines) }
+      let before = try store.read { try $0.cursor }
+      try store.write { try $0.rename(zoe, to: "Zoë") }
+      try store.write { _ in }
+      try store.write { _ = try $0.user(zoe) }
+      #expect(sets.all == [])
+      #expect(try store.read { try $0.cursor } == before)
+      #expect(try store.pastChanges(after: nil).count == 1)
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a change that is undone in the same write is told as it happened`(_ kind: Kind) throws {
+    try withStore(kind) { store in
+      let sets = Recorder<[String]>()
+      let zoe = try store.write { try $0.add(name: "a") }
+      store.listeners.bind("test", to: .everything) { sets.record($0.lines) }
+      try store.write { transaction in
+        try transaction.rename(zoe, to: "b")
+        try transaction.rename(zoe, to: "a")
+      }
+      #expect(sets.all == [["updated 1 name 'a' 'b'", "updated 1 name 'b' 'a'"]])
+    }
+  }
+
+  @Test func `one inside another is refused, in all orders, and nothing is lost`() throws {
+    let store = try UserStore.temporary()
+    let zoe = try store.write { try $0.add(name: "a") }
+    #expect(code { try store.write { _ in try store.write { _ in } } } == .nested)
+    #expect(code { try store.write { _ in try store.read { _ in } } } == .nested)
+    #expect(code { try store.read { _ in try store.write { _ in } } } == .nested)
+    #expect(code { try store.read { _ in try store.read { _ in } } } == .nested)
+    try store.write { transaction in
+      try transaction.rename(zoe, to: "b")
+      #expect(code { try store.read { _ in } } == .nested)
+    }
+    #expect(try store.read { try $0.value(.name, of: zoe) } == "b")
+  }
+
+  @Test func `two stores may be nested, and each tells its listeners`() throws {
+    let (left, right) = (try UserStore.inMemory(), try UserStore.inMemory())
+    let heard = Recorder<String>()
+    left.listeners.bind("l", to: .everything) { _ in heard.record("left") }
+    right.listeners.bind("r", to: .everything) { _ in heard.record("right") }
+    try left.write { transaction in
+      try transaction.add(name: "a")
+      try right.write { try $0.add(name: "b") }
+      #expect(heard.all == [], "no listener is called inside a transaction")
+    }
+    #expect(heard.all.sorted() == ["left", "right"])
+    try left.read { _ in _ = try right.write { try $0.add(name: "c") } }
+    #expect(heard.all.count == 3)
+    #expect(throws: Refusal.self) {
+      try left.write { _ in
+        try right.write { try $0.add(name: "d") }
+        throw Refusal()
+      }
+    }
+    #expect(heard.all.count == 4)
+  }
+
+  @Test func `a listenable that is bound inside a read is fired when that is over`() throws {
+    let (left, right) = (try UserStore.inMemory(), try UserStore.inMemory())
+    let zoe = try right.write { try $0.add(name: "a") }
+    let name = try right.listenable(.name, of: zoe)
+    let heard = Recorder<String?>()
+    try left.read { _ in
+      name.bindAndFire("test") { heard.record($0) }
+      #expect(heard.count == 0)
+    }
+    #expect(heard.all == ["a"])
+  }
+
+  @Test func `a write shows what it has changed so far`() throws {
+    let store = try UserStore.inMemory()
+    try store.write { try $0.add(name: "before") }
+    try store.write { transaction in
+      #expect(try transaction.changes.isEmpty)
+      for number in 0..<600 { try transaction.add(name: "\(number)") }
+      #expect(try transaction.changes.count == 1_200)
+      #expect(try transaction.changes.last?.attribute == "hair_color")
+    }
+  }
+
+  @Test func `a closed store says so, to all who come later`() async throws {
+    let store = try UserStore.temporary()
+    let cursor = try await store.read { try $0.cursor }
+    store.close()
+    store.close()
+    #expect(code { try store.write { try $0.add(name: "a") } } == .closed)
+    #expect(code { try store.read { try $0.userCount } } == .closed)
+    #expect(await awaitedCode { try await store.write { try $0.add(name: "a") } } == .closed)
+    #expect(await awaitedCode { try await store.read { try $0.userCount } } == .closed)
+    #expect(code { try store.pastChanges(after: cursor) } == .closed)
+    #expect(code { try store.listenable(.name, of: User.ID(1)) } == .closed)
+  }
+
+  @Test func `a temporary store takes its folder with it`() throws {
+    var store: UserStore? = try UserStore.temporary()
+    let folder = try #require(store?.temporaryFolder)
+    try store?.write { try $0.add(name: "a") }
+    #expect(try Files.kind(of: folder + "/users.db") == .regular)
+    store?.close()
+    store = nil
+    #expect(try Files.kind(of: folder) == .missing)
+  }
+}
