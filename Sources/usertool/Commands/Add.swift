@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool add`
+/// `usertool add`.
 struct AddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",

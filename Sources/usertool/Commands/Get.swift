@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool get`
+/// `usertool get`.
 struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool init`
+/// `usertool init`.
 struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init",

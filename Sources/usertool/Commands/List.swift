@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool list`
+/// `usertool list`.
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",

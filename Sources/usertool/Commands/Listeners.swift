@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool listeners`
+/// `usertool listeners`.
 struct ListenersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "listeners",

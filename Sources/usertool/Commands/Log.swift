@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool log`
+/// `usertool log`.
 struct LogCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool remove`
+/// `usertool remove`.
 struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool rename`
+/// `usertool rename`.
 struct RenameCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",

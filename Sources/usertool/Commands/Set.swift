@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool set`
+/// `usertool set`.
 struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",

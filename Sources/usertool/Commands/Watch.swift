@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool watch`
+/// `usertool watch`.
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",

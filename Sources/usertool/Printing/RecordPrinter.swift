@@ -19,7 +19,9 @@ struct RecordPrinter {
 
   /// Adds a record.
   ///
-  /// - Parameter plain: What the plain layout shows, if it is something else.
+  /// - Parameters:
+  ///   - record: Its fields.
+  ///   - plain: What the plain layout shows, if it is something else.
   mutating func print(_ record: Record, plain: Record? = nil) {
     defer { count += 1 }
     switch format {

@@ -5,7 +5,8 @@ enum Arguments {
   /// Moves common options that stand before the command behind it, and refuses a command that there is not.
   ///
   /// - Throws: `Failure`.
-  static func prepared(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) throws(Failure) -> [String] {
+  static func prepared(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) throws(Failure) -> [String]
+  {
     if let index = System.invalidArgument {
       throw Failure(.badData, "argument \(index) is not valid UTF-8: \"\(CommandLine.arguments[index])\"")
     }

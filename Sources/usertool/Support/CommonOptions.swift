@@ -52,7 +52,9 @@ extension CommonOptions {
         if path.isEmpty { throw Failure(.usage, "--db names no file") }
         return path
       }
-      if let folder = System.environment("XDG_DATA_HOME"), folder.hasPrefix("/") { return folder + "/usertool/users.db" }
+      if let folder = System.environment("XDG_DATA_HOME"), folder.hasPrefix("/") {
+        return folder + "/usertool/users.db"
+      }
       guard let home = System.environment("HOME") else {
         throw Failure(.usage, "HOME is not set", hint: "name the database with --db")
       }
@@ -60,7 +62,9 @@ extension CommonOptions {
     }
   }
 
-  /// Opens the database. Only a watching store listens for other processes: it costs a thread.
+  /// Opens the database.
+  ///
+  /// Only a watching store listens for other processes: it costs a thread.
   ///
   /// - Throws: `Failure`.
   func open(_ access: Configuration.Access, isWatching: Bool = false) throws(Failure) -> UserStore {

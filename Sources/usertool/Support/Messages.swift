@@ -18,7 +18,9 @@ struct Messages {
     write(lines.joined(separator: "\n") + "\n")
   }
 
-  /// A line that is no error. Its values were made safe to show by whoever made the line.
+  /// A line that is no error.
+  ///
+  /// Its values were made safe to show by whoever made the line.
   func say(_ line: String) {
     write(line + "\n")
   }

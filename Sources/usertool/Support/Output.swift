@@ -29,7 +29,9 @@ final class Output {
     write(Array(line.utf8) + [0x0A])
   }
 
-  /// Writes what was added. When the command is to end and nobody reads, it gives up.
+  /// Writes what was added.
+  ///
+  /// When the command is to end and nobody reads, it gives up.
   func flush() {
     var rest = pending[...]
     while !rest.isEmpty, !hasGivenUp {

@@ -37,9 +37,14 @@ final class Signals: Sendable {
   }
 
   /// Why the process is to end; nil while it is not.
-  var status: ExitStatus? { ExitStatus(rawValue: reason.load(ordering: .sequentiallyConsistent)).flatMap { $0 == .success ? nil : $0 } }
+  var status: ExitStatus? {
+    let status = ExitStatus(rawValue: reason.load(ordering: .sequentiallyConsistent))
+    return status == .success ? nil : status
+  }
 
-  /// Lets the first signal only call `handler`: the command ends by itself. The second one ends it at once.
+  /// Lets the first signal call `handler`, after which the command ends by itself.
+  ///
+  /// The second one ends it at once.
   func takeOver(_ handler: @escaping @Sendable () -> Void) {
     self.handler.withLock { $0 = handler }
   }

@@ -10,7 +10,9 @@
 ///
 /// Not Foundation's: loading it takes longer than most commands run.
 enum System {
-  /// Ends the process at once. What is to be written was written, and other threads may be in the middle of things.
+  /// Ends the process at once.
+  ///
+  /// What is to be written was written, and other threads may be in the middle of things.
   static func exit(_ status: ExitStatus) -> Never {
     _exit(status.rawValue)
   }
@@ -82,7 +84,9 @@ enum System {
   /// - Returns: false at once when it is no pipe or socket.
   static func waitUntilUnread(_ descriptor: Int32) -> Bool {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else { return false }
+    guard unsafe fstat(descriptor, &status) == 0, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
+      return false
+    }
     var descriptors = [pollfd(fd: descriptor, events: 0, revents: 0)]
     while unsafe poll(&descriptors, 1, -1) < 0 {
       if errno != EINTR { return false }

@@ -1,6 +1,8 @@
 import UserStore
 
-/// A JSON text in the making. The order of members is part of what the tool promises, and Foundation's encoder has none.
+/// A JSON text in the making.
+///
+/// The order of members is part of what the tool promises, and Foundation's encoder has none.
 indirect enum JSON {
   case null
   case bool(Bool)
@@ -47,7 +49,9 @@ extension JSON {
     bytes.append(brackets.utf8.last!)
   }
 
-  /// The shortest text that reads back as the same number. JSON has no infinity: 1e999 reads as one nearly everywhere.
+  /// The shortest text that reads back as the same number.
+  ///
+  /// JSON has no infinity: 1e999 reads as one nearly everywhere.
   static func text(of real: Double) -> String {
     if real.isInfinite { return real < 0 ? "-1e999" : "1e999" }
     return real.isNaN ? "null" : "\(real)"
@@ -66,7 +70,8 @@ extension JSON {
       case 0x0D: bytes += "\\r".utf8
       case 0x09: bytes += "\\t".utf8
       // C1 controls too, which a terminal may obey.
-      case 0x00..<0x20, 0x7F..<0xA0: bytes += "\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))".utf8
+      case 0x00..<0x20, 0x7F..<0xA0:
+        bytes += "\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))".utf8
       default: bytes += UTF8.encode(scalar)!
       }
     }

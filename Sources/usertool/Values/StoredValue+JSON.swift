@@ -30,7 +30,9 @@ extension StoredValue {
     }
   }
 
-  /// The value as a person sees it: nothing in it acts on a terminal. Nothing for null.
+  /// The value as a person sees it: nothing in it acts on a terminal.
+  ///
+  /// Nothing for null.
   var shown: String {
     switch self {
     case .invalidText(let bytes): Shown.text(ofInvalid: bytes)

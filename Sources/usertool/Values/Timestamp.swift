@@ -28,7 +28,9 @@ struct Timestamp {
     return (Self.date(ofDay: day), time)
   }
 
-  /// The Gregorian date of a day counted from 1970-01-01. Years are counted from March, so that the leap day is last.
+  /// The Gregorian date of a day counted from 1970-01-01.
+  ///
+  /// Years are counted from March, so that the leap day is last.
   private static func date(ofDay day: Int64) -> String {
     let shifted = day + 719_468
     let era = divide(shifted, 146_097)

@@ -16,7 +16,8 @@ enum TypedText {
     if !text.utf8.contains(where: { ".eE".utf8.contains($0) }) {
       guard let integer = Int64(text) else {
         throw Failure(
-          .badData, "\(text) does not fit into 64 bits", hint: "k:=\(text) keeps it as text, k=\(text).0 as a real number")
+          .badData, "\(text) does not fit into 64 bits",
+          hint: "k:=\(text) keeps it as text, k=\(text).0 as a real number")
       }
       return .integer(integer)
     }

@@ -8,6 +8,7 @@ enum Deadline {
   ///   - timeout: nil for no limit.
   ///   - body: Returns by itself soon after it is cancelled.
   /// - Returns: `success`, or why `body` was cancelled.
+  /// - Throws: what `body` throws.
   static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Void) async throws -> ExitStatus {
     let task = Task { try await body() }
     Signals.shared.takeOver { task.cancel() }

@@ -43,9 +43,12 @@ struct Entry {
 
   static let columns = ["revision", "cursor", "op", "user", "attribute", "old", "new", "at"]
 
+  /// The fields of the line.
+  ///
   /// - Parameters:
   ///   - cursor: The end of the set; nil when it was not committed.
   ///   - listener: Who heard it.
+  /// - Returns: them in order.
   func record(at cursor: Cursor?, listener: String?) -> Record {
     var record = Record(fields: [
       ("revision", cursor.map { .integer($0.revision.rawValue) } ?? .null),

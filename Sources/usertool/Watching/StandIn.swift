@@ -46,7 +46,9 @@ struct StandInOptions: ParsableArguments {
       valueName: "name[=attribute]"))
   var listeners: [StandIn] = []
 
-  /// In the order of registration. The same name and attribute given twice is one listener.
+  /// In the order of registration.
+  ///
+  /// The same name and attribute given twice is one listener.
   var standIns: [StandIn] {
     var seen = Set<StandIn>()
     return (listeners.isEmpty ? StandIn.screens : listeners).filter { seen.insert($0).inserted }

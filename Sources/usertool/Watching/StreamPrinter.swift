@@ -4,7 +4,9 @@ import UserStore
 struct StreamPrinter {
   /// Whose changes, and which of them.
   var filter: Filter
-  /// How many lines may still be printed; nil for any number. Negative once a line was left out.
+  /// How many lines may still be printed; nil for any number.
+  ///
+  /// Negative once a line was left out.
   private var remaining: Int?
   private let isReadable: Bool
   private let output: Output

@@ -16,6 +16,7 @@ struct Telling {
   /// - Parameters:
   ///   - user: Whose record.
   ///   - body: Changes it.
+  /// - Throws: `Failure`, what writing can throw, and what `body` throws.
   func run(_ user: UserReference, _ body: (inout WriteTransaction, User) throws -> Void) throws {
     try common.withStore(.readWrite) { store in
       let heard = Heard()
