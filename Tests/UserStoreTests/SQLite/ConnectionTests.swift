@@ -6,7 +6,8 @@ import Testing
 
 /// How a connection is opened, and what it leaves behind.
 @Suite struct ConnectionTests {
-  private func open(_ path: String?, _ access: Connection.Access = .readWrite) throws(SQLiteError) -> Connection {
+  private static func open(_ path: String?, _ access: Connection.Access = .readWrite) throws(SQLiteError) -> Connection
+  {
     try Connection(path: path, access: access, busyTimeout: 0)
   }
 
@@ -15,12 +16,12 @@ import Testing
     ("writable_schema", "0"),
   ])
   func `the recipe is in force`(pragma: String, value: String) throws {
-    #expect(try open(nil).text("PRAGMA \(pragma)") == value)
+    #expect(try Self.open(nil).text("PRAGMA \(pragma)") == value)
   }
 
   @Test func `the file is not mapped into memory`() throws {
     let folder = try TemporaryFolder()
-    #expect(try open(folder.file("a.db")).text("PRAGMA mmap_size") == "0")
+    #expect(try Self.open(folder.file("a.db")).text("PRAGMA mmap_size") == "0")
   }
 
   @Test(arguments: [
@@ -34,13 +35,27 @@ import Testing
     ("SELECT 1\(String(repeating: " + 1", count: 60))", "maximum depth 50"),
   ])
   func `what a hostile file might want is refused`(sql: String, words: String) throws {
-    let connection = try open(nil)
+    let connection = try Self.open(nil)
     let error = #expect(throws: SQLiteError.self) { try connection.execute(sql) }
     #expect(error?.message.contains(words) == true, "\(String(describing: error))")
   }
 
+  @Test func `no extension is loaded`() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.file("a.db")
+    try OpenedHandles.watch(file)
+    let connection = try Self.open(file)
+    let handle = try unsafe OpenedHandles.last(file)
+    var message: UnsafeMutablePointer<CChar>?
+    defer { unsafe sqlite3_free(message) }
+    let code = unsafe sqlite3_load_extension(handle, "none", nil, &message)
+    #expect(code == SQLITE_ERROR)
+    #expect(unsafe message.map { unsafe String(cString: $0) } == "not authorized")
+    _ = consume connection
+  }
+
   @Test func `the tables and their triggers work under the recipe`() throws {
-    let connection = try open(nil)
+    let connection = try Self.open(nil)
     try connection.execute(Migrations.usersAndChanges)
     try connection.execute(
       """
@@ -61,15 +76,15 @@ import Testing
     try folder.link("link.db", to: file)
     try folder.link("link", to: folder.path)
     for path in [folder.path + "/link.db", folder.path + "/link/a.db"] {
-      let error = #expect(throws: SQLiteError.self) { _ = try open(path) }
+      let error = #expect(throws: SQLiteError.self) { _ = try Self.open(path) }
       #expect(error?.code.primary == .cannotOpen)
     }
-    _ = try open(file)
+    _ = try Self.open(file)
   }
 
   @Test func `a file that is not there is not created`() throws {
     let folder = try TemporaryFolder()
-    let error = #expect(throws: SQLiteError.self) { _ = try open(folder.path + "/a.db") }
+    let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
     #expect(error?.code.primary == .cannotOpen)
     #expect(error?.systemNumber == ENOENT)
     #expect(try Files.kind(of: folder.path + "/a.db") == .missing)
@@ -78,15 +93,15 @@ import Testing
   @Test func `who reads cannot write`() throws {
     let folder = try TemporaryFolder()
     let file = try folder.file("a.db")
-    try open(file).execute("CREATE TABLE t (x)")
-    let error = #expect(throws: SQLiteError.self) { try open(file, .readOnly).execute("DELETE FROM t") }
+    try Self.open(file).execute("CREATE TABLE t (x)")
+    let error = #expect(throws: SQLiteError.self) { try Self.open(file, .readOnly).execute("DELETE FROM t") }
     #expect(error?.code.primary == .readOnly)
   }
 
   @Test func `a file that has moved is noticed`() throws {
     let folder = try TemporaryFolder()
     let file = try folder.file("a.db")
-    let connection = try open(file)
+    let connection = try Self.open(file)
     try connection.execute("CREATE TABLE t (x)")
     #expect(connection.hasMoved == false)
     Files.remove(file)
@@ -96,7 +111,7 @@ import Testing
   }
 
   @Test func `a transaction that SQLite ended is noticed`() throws {
-    let connection = try open(nil)
+    let connection = try Self.open(nil)
     try connection.execute("CREATE TABLE t (x UNIQUE); INSERT INTO t VALUES (1); BEGIN IMMEDIATE")
     #expect(connection.isInTransaction == true)
     #expect(throws: SQLiteError.self) { try connection.execute("INSERT OR ROLLBACK INTO t VALUES (1)") }
@@ -108,7 +123,7 @@ import Testing
     let file = try folder.file("a.db")
     let query = Query("SELECT count(*) FROM sqlite_schema")
     for _ in 0..<100 {
-      var connection = try open(file)
+      var connection = try Self.open(file)
       try connection.execute("PRAGMA journal_mode = WAL")
       #expect(try connection.first(query) { $0.integer(0) } == 0)
       #expect(try folder.openDescriptors() > 0)
@@ -116,26 +131,38 @@ import Testing
     #expect(try folder.openDescriptors() == 0)
   }
 
-  @Test func `a failure to open leaks nothing`() throws {
-    let folder = try TemporaryFolder()
-    // A connection holds far more than 20 KB; 1,000 of them would show above whatever other tests hold meanwhile.
-    let memory = sqlite3_memory_used()
-    for _ in 0..<1_000 {
-      #expect(throws: SQLiteError.self) { _ = try open(folder.path + "/a.db") }
+  // In a process of their own, where nobody else takes memory meanwhile.
+
+  @Test func `a failure to open leaks nothing`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      try Self.expectNoLeak(in: folder, of: 1_000) {
+        let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
+        #expect(error?.code.primary == .cannotOpen)
+      }
     }
-    #expect(try folder.openDescriptors() == 0)
-    #expect(sqlite3_memory_used() - memory < 20_000_000)
   }
 
-  @Test func `a file that is no database leaks nothing`() throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.file("a.db", holding: String(repeating: "no database ", count: 1_000))
-    let memory = sqlite3_memory_used()
-    for _ in 0..<1_000 {
-      let error = #expect(throws: SQLiteError.self) { try open(file).execute("SELECT * FROM sqlite_schema") }
-      #expect(error?.code.primary == .notADatabase)
+  @Test func `a file that is no database leaks nothing`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let file = try folder.file("a.db", holding: String(repeating: "no database ", count: 1_000))
+      try Self.expectNoLeak(in: folder, of: 1_000) {
+        let error = #expect(throws: SQLiteError.self) { try Self.open(file).execute("SELECT * FROM sqlite_schema") }
+        #expect(error?.code.primary == .notADatabase)
+      }
     }
-    #expect(try folder.openDescriptors() == 0)
-    #expect(sqlite3_memory_used() - memory < 20_000_000)
+  }
+
+  /// Does it once, and then again and again: nothing may be left that was not left by the first.
+  private static func expectNoLeak(
+    in folder: borrowing TemporaryFolder, of count: Int, _ body: () throws -> Void
+  ) throws {
+    try body()
+    let memory = sqlite3_memory_used()
+    for _ in 0..<count { try body() }
+    #expect(sqlite3_memory_used() == memory)
+    let descriptors = try folder.openDescriptors()
+    #expect(descriptors == 0)
   }
 }
