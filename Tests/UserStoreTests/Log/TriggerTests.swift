@@ -51,6 +51,29 @@ import Testing
     #expect(log == (recursiveTriggers ? ["2 1 'age' 36 NULL", "2 1 'age' NULL 36.0"] : ["2 1 'age' 36 36.0"]))
   }
 
+  /// SQLite before 3.45.3 fills OLD with pages of another row here, or even says that the database is malformed.
+  @Test(arguments: [512, 1024, 2048, 4096], [3_000, 9_000, 40_000])
+  func `an UPSERT that meets its own row logs what was stored`(pageSize: Int, count: Int) throws {
+    let connection = try PlainConnection.withTables(pageSize: pageSize)
+    try connection.script("INSERT INTO users (name) VALUES ('Ada')")
+    let position = try connection.position()
+    let values = "acbc".utf8.map {
+      PlainValue.text(Array(repeating: 0x50, count: pageSize) + Array(repeating: $0, count: count))
+    }
+    try connection.run(
+      """
+      INSERT INTO attributes (user_id, name, value) VALUES (1, 'a', ?), (1, 'a', ?), (1, 'b', ?), (1, 'b', ?)
+      ON CONFLICT DO UPDATE SET value = excluded.value
+      """, values)
+    let log = try connection.run("SELECT attribute, old, new FROM changes WHERE seq > ?", [.integer(position)])
+    let expected: [[PlainValue]] = [
+      ["a", .null, values[0]], ["a", values[0], values[1]], ["b", .null, values[2]], ["b", values[2], values[3]],
+    ]
+    // Not compared by #expect, which would print megabytes.
+    let isAsExpected = log == expected
+    #expect(isAsExpected)
+  }
+
   @Test func `the newest change cannot be deleted`() throws {
     let connection = try connectionWithAda()
     let position = try connection.position()

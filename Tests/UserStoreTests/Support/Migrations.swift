@@ -7,9 +7,11 @@ enum Migrations {
 
 extension PlainConnection {
   /// A new database in memory with the library's tables, opened as a careful foreign writer opens it.
-  static func withTables(recursiveTriggers: Bool = false) throws(PlainError) -> PlainConnection {
+  static func withTables(
+    recursiveTriggers: Bool = false, pageSize: Int = 4096
+  ) throws(PlainError) -> PlainConnection {
     let connection = try PlainConnection()
-    try connection.script(Migrations.usersAndChanges)
+    try connection.script("PRAGMA page_size = \(pageSize); \(Migrations.usersAndChanges)")
     try connection.script("PRAGMA trusted_schema = OFF")
     if recursiveTriggers { try connection.script("PRAGMA recursive_triggers = ON") }
     return connection
