@@ -24,19 +24,29 @@ extension StepGenerator {
     }
   }
 
-  /// Brings in many attributes by one statement, some of them twice, each larger than a page.
+  /// Brings in many rows by one statement, some of them twice, each larger than a page.
   private mutating func upsertLarge() -> [Step] {
-    let user = key()
-    let count = random.choose(600, 1_500, 4_000)
-    let rows = ["a", "a", "b", "b", "A", "A", "b"].map { (name: PlainValue) -> [PlainValue] in
-      [user, name, .text(Array(repeating: random.choose(0x61, 0x62, 0x63), count: count))]
+    let (user, other) = (key(), key())
+    if random.oneIn(4) {
+      let upsert = "ON CONFLICT (id) DO UPDATE SET \(random.choose("name", "hair_color")) = excluded.name"
+      return [Step("DELETE FROM users WHERE id > 1"), insertLarge(into: "users (id, name)", [user, other], upsert)]
     }
-    let values = rows.map { _ in "(?, ?, ?)" }.joined(separator: ", ")
-    let sql = "INSERT INTO attributes (user_id, name, value) VALUES \(values)"
+    let upsert = "ON CONFLICT (user_id, name) DO UPDATE SET value = excluded.value"
     return [
       Step("DELETE FROM attributes WHERE user_id = ?", user),
-      Step("\(sql) ON CONFLICT (user_id, name) DO UPDATE SET value = excluded.value", rows.flatMap(\.self)),
+      insertLarge(into: "attributes (user_id, name, value)", [user], upsert),
     ]
+  }
+
+  private mutating func insertLarge(into table: String, _ users: [PlainValue], _ clause: String) -> Step {
+    let count = random.choose(600, 1_500, 4_000)
+    let names: [PlainValue] = ["a", "a", "b", "b", "A", "A", "b"]
+    let rows = names.enumerated().map { index, name in
+      let large = PlainValue.text(Array(repeating: random.choose(0x61, 0x62, 0x63), count: count))
+      return users.count == 1 ? [users[0], name, large] : [users[index / 2 % 2], large]
+    }
+    let marks = rows.map { "(\($0.map { _ in "?" }.joined(separator: ", ")))" }.joined(separator: ", ")
+    return Step("INSERT INTO \(table) VALUES \(marks) \(clause)", rows.flatMap(\.self))
   }
 
   /// Dumps the database after an insert that was ignored, restores it, and goes on.
