@@ -17,6 +17,7 @@ final class DeliveryThread {
   var hubs: [ObjectIdentifier] = []
   /// What to deliver when the present call, or transaction, is over.
   private var deferred: [@Sendable () -> Void] = []
+  private var isDeliveringDeferred = false
   let parker = Parker()
 
   func `defer`(_ delivery: @escaping @Sendable () -> Void) {
@@ -27,7 +28,12 @@ final class DeliveryThread {
   var isBusy: Bool { calls > 0 || !scopes.isEmpty || !hubs.isEmpty }
 
   /// Delivers what was put off, unless this thread is still in the middle of something.
+  ///
+  /// Not one inside another, or the stack would grow with hubs that answer each other.
   func deliverDeferred() {
+    if isDeliveringDeferred { return }
+    isDeliveringDeferred = true
+    defer { isDeliveringDeferred = false }
     while !isBusy, !deferred.isEmpty {
       deferred.removeFirst()()
     }
@@ -37,16 +43,19 @@ final class DeliveryThread {
 /// The calls of one round, as the thread that makes them sees them.
 final class CallContext {
   let cascade: Cascade
-  /// Where in its hub's table the listener lies that runs now; a name is only looked up when somebody asks.
-  var listener = 0
-  private let nameOf: (Int) -> String?
+  /// The listener that runs now. Not its place in the hub's table: that may be somebody else's before it ends.
+  var listener: (any Named)?
 
-  init(cascade: Cascade, nameOf: @escaping (Int) -> String?) {
+  init(cascade: Cascade) {
     self.cascade = cascade
-    self.nameOf = nameOf
   }
 
-  var name: String? { nameOf(listener) }
+  var name: String? { listener?.name }
+}
+
+/// What has a name, or could have.
+protocol Named: AnyObject {
+  var name: String? { get }
 }
 
 /// A change and all that listeners wrote in answer to it, and to that.

@@ -29,6 +29,12 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
     }
   }
 
+  /// A cast tells an optional value from its absence no longer; that of an object holds.
+  private final class Box: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+  }
+
   private let registration: Disposable
 
   /// Joins the hub, then calls `read` for the value and its position: in this order no round is missed.
@@ -103,9 +109,11 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
 
   /// Keeps this object alive until the first value was handed over.
   private func firstValue(_ action: @escaping @Sendable (Value) throws -> Void) -> ListenerHub<Content>.FirstValue {
-    {
-      let (value, position) = self.current
-      return (position, { try action(value) })
-    }
+    ListenerHub<Content>.FirstValue(
+      read: {
+        let (value, position) = self.current
+        return (Box(value), position)
+      },
+      handOver: { if let box = $0 as? Box { try action(box.value) } })
   }
 }

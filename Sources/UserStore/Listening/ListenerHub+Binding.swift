@@ -102,7 +102,7 @@ extension ListenerHub {
   /// Registers, and hands over a first value: in the queue's order, so that no round comes before it or is missed.
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
-    first: @escaping FirstValue, _ action: @escaping Registry.Action
+    first: FirstValue, _ action: @escaping Registry.Action
   ) -> Disposable {
     let owner = owner.map { WeakReference(object: $0) }
     if DeliveryThread.current.hubs.contains(ObjectIdentifier(self)), case .inline = place {
@@ -110,8 +110,8 @@ extension ListenerHub {
     }
     let (reference, registration, replaced, ticket) = state.withLock { state in
       let (reference, registration, replaced) = state.registry.bind(
-        name, to: topic, on: place.actor, owner: owner, startsAfter: .max, action: action)
-      let ticket = state.queue.append(.first(reference, registration: registration, first))
+        name, to: topic, on: place.actor, owner: owner, startsAfter: .max, first: first, action: action)
+      let ticket = state.queue.append(.first(reference, registration: registration))
       return (reference, registration, replaced, ticket)
     }
     _ = replaced
@@ -131,12 +131,14 @@ extension ListenerHub {
       state.registry.bind(name, to: topic, on: actor, owner: owner, startsAfter: state.begun, action: action)
     }
     // After it has registered: what a round brings from here on is in the value, or is still to be called.
-    let (position, handOver) = first()
-    _ = state.withLock { state in
+    let (value, position) = first.read()
+    let call = state.withLock { state in
       state.registry.start(reference, registration: registration, after: position)
     }
     _ = replaced
-    perform(reference, DeliveryThread.current.calling?.cascade ?? Cascade(), handOver)
+    if let call {
+      perform(call.traits, DeliveryThread.current.calling?.cascade ?? Cascade()) { try first.handOver(value) }
+    }
     DeliveryThread.current.deliverDeferred()
     return token(reference, registration, endsWithToken: name == nil)
   }

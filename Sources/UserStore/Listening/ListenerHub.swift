@@ -25,11 +25,10 @@ public final class ListenerHub<Content: Routable>: Sendable {
   enum Item: Sendable {
     case round(Content, Cascade)
     /// The first value of one listener.
-    case first(Registry.Reference, registration: Int, FirstValue)
+    case first(Registry.Reference, registration: Int)
   }
 
-  /// Reads the present value: its position, and the call that hands it over.
-  typealias FirstValue = @Sendable () -> (position: Int64, call: @Sendable () throws -> Void)
+  typealias FirstValue = Registry.FirstValue
 
   struct State {
     var registry = Registry()
@@ -99,7 +98,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
       isFirst = false
       switch item {
       case .round(let content, let cascade): run(content, cascade)
-      case .first(let reference, let registration, let first): run(first, of: reference, registration)
+      case .first(let reference, let registration): runFirst(reference, registration)
       case nil: return
       }
     }
@@ -153,28 +152,38 @@ public final class ListenerHub<Content: Routable>: Sendable {
           removeIfOver(reference)
           continue
         }
-        if let mailbox = call.mailbox {
+        if let mailbox = call.traits.mailbox {
           let part = parts[part].part
           post(to: mailbox, cascade, at: reference, call.registration, position) { try $0(part) }
         } else {
-          context.listener = reference.index
+          context.listener = call.traits
           do { try call.action(parts[part].part) } catch { handleError(context.name, error) }
         }
       }
     }
   }
 
-  private func run(_ first: FirstValue, of reference: Registry.Reference, _ registration: Int) {
-    let (position, handOver) = first()
+  /// Reads a first value, in the queue's order, and hands it over here or on the listener's actor.
+  private func runFirst(_ reference: Registry.Reference, _ registration: Int) {
+    guard let first = state.withLock({ $0.registry.first(reference, registration: registration) }) else { return }
+    let (value, position) = first.read()
     let call = state.withLock { state in
       state.registry.start(reference, registration: registration, after: max(position, state.begun))
     }
     guard let call else { return }
-    if let mailbox = call.mailbox {
-      post(to: mailbox, Cascade(), at: reference, registration, .max) { _ in try handOver() }
-    } else {
-      perform(reference, Cascade(), handOver)
+    guard let mailbox = call.traits.mailbox else {
+      handOver(value, to: reference, registration)
+      return
     }
+    mailbox.post {
+      self.handOver(value, to: reference, registration)
+      DeliveryThread.current.deliverDeferred()
+    }
+  }
+
+  private func handOver(_ value: any Sendable, to reference: Registry.Reference, _ registration: Int) {
+    let taken = state.withLock { $0.registry.takeFirst(reference, registration: registration) }
+    if let (first, traits) = taken { perform(traits, Cascade()) { try first.handOver(value) } }
   }
 
   /// Leaves a call to an actor.
@@ -187,7 +196,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
     mailbox.post {
       let call = self.state.withLock { $0.registry.call(reference, registration: registration, at: position) }
       if let call {
-        self.perform(reference, cascade) { try body(call.action) }
+        self.perform(call.traits, cascade) { try body(call.action) }
       } else {
         self.removeIfOver(reference)
       }
@@ -196,9 +205,9 @@ public final class ListenerHub<Content: Routable>: Sendable {
   }
 
   /// Makes one call.
-  func perform(_ reference: Registry.Reference, _ cascade: Cascade, _ body: () throws -> Void) {
+  func perform(_ listener: any Named, _ cascade: Cascade, _ body: () throws -> Void) {
     calling(cascade) { context in
-      context.listener = reference.index
+      context.listener = listener
       do { try body() } catch { handleError(context.name, error) }
     }
   }
@@ -207,7 +216,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
   private func calling(_ cascade: Cascade, _ body: (CallContext) -> Void) {
     let thread = DeliveryThread.current
     let outer = thread.calling
-    let context = CallContext(cascade: cascade) { index in self.state.withLock { $0.registry.name(at: index) } }
+    let context = CallContext(cascade: cascade)
     thread.calling = context
     thread.calls += 1
     body(context)

@@ -6,6 +6,11 @@
 struct ListenerRegistry<Content: Routable>: Sendable {
   typealias Topic = Content.Topic
   typealias Action = @Sendable (Content) throws -> Void
+  /// Reads the present value with its position, and hands it over.
+  struct FirstValue: Sendable {
+    let read: @Sendable () -> (value: any Sendable, position: Int64)
+    let handOver: @Sendable (any Sendable) throws -> Void
+  }
 
   /// A slot, as a round remembers it.
   struct Reference: Sendable {
@@ -31,19 +36,28 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   }
 
   /// What does not change in a listener.
-  final class Traits: Sendable {
+  final class Traits: Named, Sendable {
     let topic: Topic
     let name: String?
     let keepsValue: Bool
     let mailbox: Mailbox?
+    /// Kept alive, unless it is the owner itself.
+    let actor: (any Actor)?
     let owner: WeakReference?
+    /// Still to be handed over: it lies here, and not in the queue, so that it goes with the action.
+    let first: Lock<FirstValue?>
 
-    init(topic: Topic, name: String?, keepsValue: Bool, mailbox: Mailbox?, owner: WeakReference?) {
+    init(
+      topic: Topic, name: String?, keepsValue: Bool, mailbox: Mailbox?, actor: (any Actor)?, owner: WeakReference?,
+      first: FirstValue?
+    ) {
       self.topic = topic
       self.name = name
       self.keepsValue = keepsValue
       self.mailbox = mailbox
+      self.actor = actor === owner?.object ? nil : actor
       self.owner = owner
+      self.first = Lock(first)
     }
   }
 
@@ -82,7 +96,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// - Returns: the slot, the number of the registration, and what it replaced: to be released under no lock.
   mutating func bind(
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, startsAfter: Int64,
-    keepsValue: Bool = false, action: @escaping Action
+    keepsValue: Bool = false, first: FirstValue? = nil, action: @escaping Action
   ) -> (reference: Reference, registration: Int, replaced: Slot?) {
     nextRegistration += 1
     let key = name.map { NameInTopic(topic: topic, name: $0) }
@@ -90,7 +104,8 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let replaced = replacedIndex.flatMap { slots[$0] }
     if replaced == nil { nextOrdinal += 1 }
     let traits = Traits(
-      topic: topic, name: name, keepsValue: keepsValue, mailbox: actor.map { mailbox(of: $0) }, owner: owner)
+      topic: topic, name: name, keepsValue: keepsValue, mailbox: actor.map { mailbox(of: $0) }, actor: actor,
+      owner: owner, first: first)
     let slot = Slot(
       ordinal: replaced?.ordinal ?? nextOrdinal, registration: nextRegistration, action: action, traits: traits,
       startsAfter: startsAfter, calls: replaced?.calls ?? 0, lastPosition: replaced?.lastPosition)
@@ -140,7 +155,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// What a call needs, and no more.
   struct Call {
     let action: Action
-    let mailbox: Mailbox?
+    let traits: Traits
     let registration: Int
   }
 
@@ -158,15 +173,28 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return slot.call
   }
 
+  /// The first value that is still wanted.
+  func first(_ reference: Reference, registration: Int) -> FirstValue? {
+    traits(of: reference, registration)?.first.withLock { $0 }
+  }
+
+  /// The same, to be handed over now: it is forgotten, and with it what it keeps alive.
+  func takeFirst(_ reference: Reference, registration: Int) -> (FirstValue, Traits)? {
+    guard let traits = traits(of: reference, registration) else { return nil }
+    return traits.first.withLock { $0.take() }.map { ($0, traits) }
+  }
+
+  private func traits(of reference: Reference, _ registration: Int) -> Traits? {
+    guard let slot = slot(reference), slot.registration == registration, !slot.isOver else { return nil }
+    return slot.traits
+  }
+
   /// Lets the action hear the rounds after `position`.
   mutating func start(_ reference: Reference, registration: Int, after position: Int64) -> Call? {
     guard let slot = slot(reference), slot.registration == registration else { return nil }
     slots[reference.index]!.startsAfter = position
     return slots[reference.index]!.countCall(at: position)
   }
-
-  /// The name of the listener in a place of the table.
-  func name(at index: Int) -> String? { slots[index]?.traits.name }
 
   // MARK: Parts
 
@@ -191,21 +219,25 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   private mutating func mailbox(of actor: any Actor) -> Mailbox {
     let id = ObjectIdentifier(actor)
-    let mailbox = mailboxes[id]?.mailbox ?? Mailbox(actor)
-    mailboxes[id] = (mailbox, (mailboxes[id]?.listeners ?? 0) + 1)
+    if let (mailbox, listeners) = mailboxes[id], mailbox.isOf(actor) {
+      mailboxes[id] = (mailbox, listeners + 1)
+      return mailbox
+    }
+    let mailbox = Mailbox(actor)
+    mailboxes[id] = (mailbox, 1)
     return mailbox
   }
 
   private mutating func release(_ mailbox: Mailbox?) {
-    guard let mailbox else { return }
-    let listeners = mailboxes[mailbox.id]!.listeners - 1
+    guard let mailbox, let (present, count) = mailboxes[mailbox.id], present === mailbox else { return }
+    let listeners = count - 1
     mailboxes[mailbox.id] = listeners == 0 ? nil : (mailbox, listeners)
   }
 }
 
 extension ListenerRegistry.Slot {
   fileprivate var call: ListenerRegistry.Call {
-    ListenerRegistry.Call(action: action, mailbox: traits.mailbox, registration: registration)
+    ListenerRegistry.Call(action: action, traits: traits, registration: registration)
   }
 
   fileprivate mutating func countCall(at position: Int64) -> ListenerRegistry.Call? {

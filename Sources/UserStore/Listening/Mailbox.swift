@@ -1,11 +1,12 @@
 /// The calls that wait for an actor, in order.
 ///
 /// One task at a time runs on the actor and makes all of them: tasks that are started one for each call may overtake
-/// each other.
+/// each other. The actor is held by who listens on it, so that one that owns its listeners can go.
 final class Mailbox: Sendable {
   typealias Letter = @Sendable () -> Void
 
-  private let actor: any Actor
+  private weak let actor: (any Actor)?
+  let id: ObjectIdentifier
   private let state = Lock(State())
 
   private struct State {
@@ -15,11 +16,14 @@ final class Mailbox: Sendable {
 
   init(_ actor: any Actor) {
     self.actor = actor
+    id = ObjectIdentifier(actor)
   }
 
-  var id: ObjectIdentifier { ObjectIdentifier(actor) }
+  /// Whether it is that of an actor, and not of one that is gone and lay at the same address.
+  func isOf(_ actor: any Actor) -> Bool { self.actor === actor }
 
   func post(_ letter: @escaping Letter) {
+    guard let actor else { return }
     let mustStart = state.withLock { state in
       state.letters.append(letter)
       defer { state.isScheduled = true }

@@ -1,0 +1,168 @@
+import Testing
+
+@testable import UserStore
+
+/// DESIGN §8.4.
+@Suite(.timeLimit(.minutes(1))) struct BindAndFireTests {
+  let board = Board()
+  let heard = Recorder<Int>()
+
+  @Test func `bindAndFire calls once with the present value before it returns, then with each change`() {
+    let heard = heard
+    board.post("x", 1)
+    board.listenable("x").bindAndFire("a") { heard.record($0) }
+    #expect(heard.all == [1])
+    board.post("x", 2)
+    board.post("y", 9)
+    #expect(heard.all == [1, 2])
+  }
+
+  @Test func `bind is called from the next change on`() {
+    let heard = heard
+    board.post("x", 1)
+    board.listenable("x").bind("a") { heard.record($0) }
+    #expect(heard.all == [])
+    board.post("x", 2)
+    #expect(heard.all == [2])
+  }
+
+  @Test func `inside a listener it fires at once, with the value of the round in flight, which skips it`() {
+    let (board, heard) = (board, heard)
+    let listenable = board.listenable("x")
+    board.hub.bind("first", to: "x") { note in
+      guard note.position == 1 else { return }
+      board.post("x", 2)
+      listenable.bindAndFire("late") { heard.record($0) }
+      #expect(heard.all == [1])
+    }
+    board.post("x", 1)
+    #expect(heard.all == [1, 2])
+  }
+
+  @Test func `a value is as of the round being delivered, though later ones are committed`() {
+    let (board, heard) = (board, heard)
+    let listenable = board.listenable("x")
+    board.hub.bind("writes", to: "x") { note in
+      if note.position == 1 { board.post("x", 2) }
+      heard.record(listenable.value)
+    }
+    board.post("x", 1)
+    #expect(heard.all == [1, 2])
+    #expect(listenable.value == 2)
+  }
+
+  @Test func `when a listener runs, every value of its round is stored already`() {
+    let heard = heard
+    let (x, y) = (board.listenable("x"), board.listenable("y"))
+    x.bind("both") { _ in heard.record(x.value * 10 + y.value) }
+    y.bind("both") { _ in heard.record(x.value * 10 + y.value) }
+    let late = board.listenable("x")
+    x.bind("late") { _ in heard.record(late.value) }
+    board.post(["x": 1, "y": 2])
+    #expect(heard.all == [12, 12, 1])
+  }
+
+  @Test func `the first value is a round of its own: it waits for the round in flight`() throws {
+    let (board, heard) = (board, heard)
+    let listenable = board.listenable("x")
+    let (inside, goOn) = (Gate(), Gate())
+    board.hub.bind("first", to: "x") { note in
+      guard note.position == 1 else { return }
+      inside.open()
+      goOn.wait()
+      heard.record(-1)
+    }
+    let writer = try Threads.start { board.post("x", 1) }
+    inside.wait()
+    let binder = try Threads.start {
+      listenable.bindAndFire("late") { heard.record($0) }
+      heard.record(-2)
+    }
+    while listenable.names.isEmpty {}
+    goOn.open()
+    try writer.join()
+    try binder.join()
+    #expect(heard.all == [-1, 1, -2])
+  }
+
+  @MainActor @Test func `on the main actor from the main actor the first value comes before it returns`() async {
+    let heard = heard
+    board.post("x", 1)
+    let listenable = board.listenable("x")
+    listenable.bindAndFire("a", on: .main) { heard.record($0) }
+    #expect(heard.all == [1])
+    board.post("x", 2)
+    await heard.heard(2)
+    #expect(heard.all == [1, 2])
+  }
+
+  @MainActor @Test func `on the main actor nothing comes twice or in reverse while others write`() async throws {
+    let (board, heard) = (board, heard)
+    let listenable = board.listenable("x")
+    let writer = try Threads.start { for value in 1...2_000 { board.post("x", value) } }
+    for step in 0..<50 {
+      let own = Recorder<Int>()
+      listenable.bindAndFire("a", on: .main) { value in
+        own.record(value)
+        heard.record(value)
+      }
+      #expect(own.count == 1, "step \(step)")
+      await Task.yield()
+    }
+    try await Task.detached { try writer.join() }.value
+    await heard.heard { $0.last == 2_000 }
+    let rebound = heard.all
+    #expect(zip(rebound, rebound.dropFirst()).allSatisfy { $0 <= $1 })
+  }
+
+  @Test(arguments: [1, 4])
+  func `no gap, no double, no reversal while threads write and bind`(_ writers: Int) throws {
+    let board = board
+    let listenable = board.listenable("x")
+    let next = Lock(0)
+    let writing = try (0..<writers).map { _ in
+      try Threads.start {
+        for _ in 0..<1_000 {
+          // Posting under the lock of the counter would wait for a delivery in it: the number is the position.
+          next.withLock { $0 += 1 }
+          board.post("x", 0)
+        }
+      }
+    }
+    try Threads.run(4) { thread in
+      for step in 0..<100 {
+        let positions = Recorder<Int64>()
+        let token = board.hub.bind("plain \(thread)", to: "x") { positions.record($0.position) }
+        let first = Lock(Int64?.none)
+        listenable.bindAndFire("fire \(thread)") { _ in
+          first.withLock { if $0 == nil { $0 = positions.all.last ?? 0 } }
+        }
+        token.dispose()
+        let all = positions.all
+        try #require(all.isEmpty || all == Array(all[0]...all[all.count - 1]), "step \(step)")
+      }
+    }
+    for writer in writing { try writer.join() }
+    #expect(listenable.names.count == 4)
+  }
+
+  @Test func `the values that a new listener hears have no gap, double or reversal`() throws {
+    let board = board
+    let listenable = board.listenable("x")
+    let writer = try Threads.start { for value in 1...5_000 { board.post("x", value) } }
+    try Threads.run(3) { thread in
+      for step in 0..<300 {
+        let heard = Recorder<Int>()
+        listenable.bindAndFire("l\(thread)") { heard.record($0) }
+        let after = heard.all
+        try #require(!after.isEmpty, "it returns after the first call")
+        if heard.all.last! < 5_000, step % 3 == 0 { heard.wait { $0.count >= 3 || $0.last == 5_000 } }
+        let token = listenable.bind("l\(thread)") { _ in }
+        let all = heard.all
+        try #require(all == Array(all[0]...all[all.count - 1]), "thread \(thread), step \(step)")
+        token.dispose()
+      }
+    }
+    try writer.join()
+  }
+}

@@ -1,0 +1,58 @@
+import Testing
+
+@testable import UserStore
+
+/// Nothing is left after release.
+@Suite(.timeLimit(.minutes(1))) struct LeakTests {
+  @Test func `a hub goes with its owner, with all that listeners hold, though tokens and listenables remain`() {
+    var board: Board? = Board()
+    weak let weakBoard = board
+    weak let hub = board?.hub
+    var held: Token? = Token()
+    weak let weakHeld = held
+    let token = board?.hub.bind("a", to: "x") { [held] _ in withExtendedLifetime(held) {} }
+    board?.post("x", 1)
+    (board, held) = (nil, nil)
+    #expect(weakBoard == nil && hub == nil && weakHeld == nil)
+    token?.dispose()
+  }
+
+  @Test func `a listenable goes, and its place in the hub with it`() {
+    let board = Board()
+    var listenable: Listenable<Int>? = board.listenable("x")
+    weak let weakListenable = listenable
+    #expect(board.hub.hasListeners)
+    listenable = nil
+    #expect(weakListenable == nil)
+    #expect(!board.hub.hasListeners)
+  }
+
+  @Test func `a listenable that a listener of its own holds goes when that is unbound`() {
+    let board = Board()
+    var listenable: Listenable<Int>? = board.listenable("x")
+    weak let weakListenable = listenable
+    listenable?.bindAndFire("a") { [listenable] _ in withExtendedLifetime(listenable) {} }
+    listenable = nil
+    board.post("x", 1)
+    #expect(weakListenable != nil)
+    board.hub.unbind("a", from: "x")
+    #expect(weakListenable == nil)
+  }
+
+  @Test func `what is called leaves nothing behind: rounds, mailboxes, threads`() async {
+    let heard = Recorder<Int>()
+    actor Place {}
+    weak var weakPlace: Place?
+    weak var weakHub: ListenerHub<Note>?
+    do {
+      let board = Board()
+      let place = Place()
+      (weakPlace, weakHub) = (place, board.hub)
+      board.listenable("x").bindAndFire("a", on: .actor(place)) { heard.record($0) }
+      for value in 1...10 { board.post("x", value) }
+      await heard.heard { $0.last == 10 }
+    }
+    while weakPlace != nil || weakHub != nil, !Task.isCancelled { await Task.yield() }
+    #expect(weakPlace == nil && weakHub == nil)
+  }
+}

@@ -1,0 +1,95 @@
+import Testing
+
+@testable import UserStore
+
+/// DESIGN §8.1 and §8.2.
+@Suite(.timeLimit(.minutes(1))) struct OrderTests {
+  let board = Board()
+  let heard = Recorder<String>()
+
+  private func bind(_ name: String, to topic: String) {
+    board.hub.bind(name, to: topic) { [heard] note in heard.record("\(name):\(note.values[topic] ?? -1)") }
+  }
+
+  @Test func `listeners are called in the order of their first registration, across topics`() {
+    for (name, topic) in [("a", "x"), ("b", "y"), ("c", "z"), ("d", "y"), ("e", "x"), ("f", "z")] {
+      bind(name, to: topic)
+    }
+    board.post(["x": 1, "y": 2, "z": 3])
+    #expect(heard.all == ["a:1", "b:2", "c:3", "d:2", "e:1", "f:3"])
+  }
+
+  @Test func `binding a name again keeps its place`() {
+    for name in ["a", "b", "c"] { bind(name, to: "x") }
+    bind("a", to: "x")
+    board.post("x", 1)
+    #expect(heard.all == ["a:1", "b:1", "c:1"])
+    #expect(board.hub.names == ["a", "b", "c"])
+  }
+
+  @Test func `unbinding and binding again goes to the end, also in a slot that was used before`() {
+    for name in ["a", "b", "c"] { bind(name, to: "x") }
+    board.hub.unbind("a", from: "x")
+    bind("d", to: "x")
+    bind("a", to: "x")
+    board.post("x", 1)
+    #expect(heard.all == ["b:1", "c:1", "d:1", "a:1"])
+  }
+
+  @Test func `a round calls a listener once, with all that belongs to its topic and nothing else`() {
+    let parts = Recorder<[String: Int]>()
+    board.hub.bind("a", to: "x") { parts.record($0.values) }
+    board.post(["x": 1, "y": 2])
+    board.post("y", 3)
+    #expect(parts.all == [["x": 1]])
+  }
+
+  @Test func `a name is scoped by its topic`() {
+    bind("same", to: "x")
+    bind("same", to: "y")
+    board.post(["x": 1, "y": 2])
+    #expect(heard.all == ["same:1", "same:2"])
+    board.hub.unbind("same", from: "x")
+    #expect(board.hub.all.map(\.topic) == ["y"])
+  }
+
+  @Test func `a listener that is bound in a round is not called in it`() {
+    let board = board
+    let heard = heard
+    board.hub.bind("a", to: "x") { note in
+      if note.position == 1 { board.hub.bind("late", to: "x") { heard.record("late:\($0.position)") } }
+      heard.record("a:\(note.position)")
+    }
+    board.post("x", 1)
+    #expect(heard.all == ["a:1"])
+    board.post("x", 2)
+    #expect(heard.all == ["a:1", "a:2", "late:2"])
+  }
+
+  @Test func `rounds of several writers come one after another in the order of their positions`() throws {
+    let board = board
+    let positions = Recorder<Int64>()
+    board.hub.bind("a", to: "x") { positions.record($0.position) }
+    try Threads.run(8) { thread in
+      for step in 0..<200 { board.post("x", thread * 1_000 + step) }
+    }
+    #expect(positions.all == Array(1...1_600))
+  }
+
+  @Test func `when a write returns, its round has been delivered, whichever thread delivered it`() throws {
+    let board = board
+    let last = Lock([String: Int]())
+    for thread in 0..<8 {
+      board.hub.bind("l", to: "t\(thread)") { note in
+        last.withLock { $0.merge(note.values) { $1 } }
+      }
+    }
+    try Threads.run(8) { thread in
+      for step in 0..<200 {
+        board.post("t\(thread)", step)
+        let seen = last.withLock { $0["t\(thread)"] }
+        try #require(seen == step)
+      }
+    }
+  }
+}

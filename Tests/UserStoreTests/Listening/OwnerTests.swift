@@ -1,0 +1,74 @@
+import Testing
+
+@testable import UserStore
+
+/// DESIGN §8.10.
+@Suite(.timeLimit(.minutes(1))) struct OwnerTests {
+  let board = Board()
+
+  private final class Screen: Sendable {
+    let heard = Recorder<Int>()
+  }
+
+  @Test func `a listener ends with its owner, which it does not keep alive`() {
+    var screen: Screen? = Screen()
+    weak let weakScreen = screen
+    let other = Recorder<Int>()
+    board.listenable("x").bindAndFire("screen", owner: screen!) { screen, value in screen.heard.record(value) }
+    board.hub.bind("hub", to: "x", owner: screen!) { screen, note in screen.heard.record(Int(note.position) * 100) }
+    board.listenable("x").bind("other") { other.record($0) }
+    board.post("x", 1)
+    #expect(screen?.heard.all == [0, 1, 100])
+    screen = nil
+    #expect(weakScreen == nil)
+    #expect(board.hub.names == ["other"])
+    board.post("x", 2)
+    #expect(other.all == [1, 2])
+  }
+
+  @Test func `an owner that goes in a round hears nothing more of it`() {
+    let heard = Recorder<Int>()
+    let screen = Lock<Screen?>(Screen())
+    board.hub.bind("first", to: "x") { _ in screen.withLock { $0 = nil } }
+    board.hub.bind("second", to: "x", owner: screen.withLock { $0! }) { _, _ in heard.record(1) }
+    board.post("x", 1)
+    #expect(heard.all == [])
+    #expect(board.hub.count == 1)
+  }
+
+  @Test func `what an ended listener held is released at the next round`() {
+    let board = board
+    var token: Token? = Token()
+    weak let weakToken = token
+    var screen: Screen? = Screen()
+    board.hub.bind("screen", to: "x", owner: screen!) { [token] _, _ in withExtendedLifetime(token) {} }
+    (token, screen) = (nil, nil)
+    board.post("x", 1)
+    #expect(weakToken == nil)
+  }
+
+  @Test func `the same name with a new owner replaces`() {
+    let (old, new) = (Screen(), Screen())
+    board.listenable("x").bind("screen", owner: old) { screen, value in screen.heard.record(value) }
+    board.listenable("x").bind("screen", owner: new) { screen, value in screen.heard.record(value) }
+    board.post("x", 1)
+    #expect(old.heard.all == [] && new.heard.all == [1])
+  }
+
+  @Test func `an actor that owns its listener is not kept alive by it`() async {
+    let heard = Recorder<Int>()
+    actor Model {}
+    var model: Model? = Model()
+    weak let weakModel = model
+    board.listenable("x").bind("model", on: .actor(model!), owner: model!) { _, value in heard.record(value) }
+    board.post("x", 1)
+    await heard.heard(1)
+    model = nil
+    // The actor may still be leaving its last call.
+    while weakModel != nil, !Task.isCancelled { await Task.yield() }
+    #expect(weakModel == nil)
+    board.post("x", 2)
+    #expect(board.hub.count == 0)
+    #expect(heard.all == [1])
+  }
+}

@@ -1,0 +1,144 @@
+import Testing
+
+@testable import UserStore
+
+/// DESIGN §8.3.
+@Suite(.timeLimit(.minutes(1))) struct RebindTests {
+  let board = Board()
+  let heard = Recorder<String>()
+
+  @Test func `the same name replaces, and its token does not remove the successor`() {
+    let heard = heard
+    let old = board.hub.bind("a", to: "x") { _ in heard.record("old") }
+    let new = board.hub.bind("a", to: "x") { _ in heard.record("new") }
+    old.dispose()
+    board.post("x", 1)
+    #expect(heard.all == ["new"])
+    #expect(board.hub.count == 1)
+    new.dispose()
+    #expect(board.hub.count == 0)
+  }
+
+  @Test func `a token of a slot that somebody else has now is inert`() {
+    let heard = heard
+    let old = board.hub.bind("a", to: "x") { _ in }
+    board.hub.unbind("a", from: "x")
+    board.hub.bind("b", to: "x") { _ in heard.record("b") }
+    old.dispose()
+    board.post("x", 1)
+    #expect(heard.all == ["b"])
+  }
+
+  @Test func `the old closure gets nothing more, from the round in flight either`() {
+    let (board, heard) = (board, heard)
+    board.hub.bind("first", to: "x") { note in
+      if note.position == 1 { board.hub.bind("second", to: "x") { heard.record("new:\($0.position)") } }
+    }
+    board.hub.bind("second", to: "x") { heard.record("old:\($0.position)") }
+    board.post("x", 1)
+    #expect(heard.all == [])
+    board.post("x", 2)
+    #expect(heard.all == ["new:2"])
+  }
+
+  @Test func `binding again while a round runs on another thread reaches that round too`() throws {
+    let (board, heard) = (board, heard)
+    let (inside, goOn) = (Gate(), Gate())
+    board.hub.bind("first", to: "x") { _ in
+      inside.open()
+      goOn.wait()
+    }
+    board.hub.bind("second", to: "x") { _ in heard.record("old") }
+    let writer = try Threads.start { board.post("x", 1) }
+    inside.wait()
+    board.hub.bind("second", to: "x") { _ in heard.record("new") }
+    goOn.open()
+    try writer.join()
+    #expect(heard.all == [])
+  }
+
+  @Test(arguments: ["bind", "bindAndFire", "unbind", "dispose"])
+  func `the old closure is released before the call returns`(_ how: String) {
+    let listenable = board.listenable("x")
+    var token: Token? = Token()
+    weak let weakToken = token
+    let disposable = listenable.bind("a") { [token] _ in withExtendedLifetime(token) {} }
+    token = nil
+    #expect(weakToken != nil)
+    switch how {
+    case "bind": listenable.bind("a") { _ in }
+    case "bindAndFire": listenable.bindAndFire("a") { _ in }
+    case "unbind": listenable.unbind("a")
+    default: disposable.dispose()
+    }
+    #expect(weakToken == nil)
+  }
+
+  @Test func `the old closure is released before bind returns, also while a round is in flight on another thread`()
+    throws
+  {
+    let board = board
+    let (inside, goOn) = (Gate(), Gate())
+    board.hub.bind("first", to: "x") { _ in
+      inside.open()
+      goOn.wait()
+    }
+    var token: Token? = Token()
+    weak let weakToken = token
+    board.hub.bind("second", to: "x") { [token] _ in withExtendedLifetime(token) {} }
+    token = nil
+    let writer = try Threads.start { board.post("x", 1) }
+    inside.wait()
+    board.hub.bind("second", to: "x") { _ in }
+    #expect(weakToken == nil)
+    goOn.open()
+    try writer.join()
+  }
+
+  @Test func `a first value that still waits is not handed to a closure that was replaced`() throws {
+    let (board, heard) = (board, heard)
+    let (inside, goOn) = (Gate(), Gate())
+    board.hub.bind("busy", to: "y") { _ in
+      inside.open()
+      goOn.wait()
+    }
+    let writer = try Threads.start { board.post("y", 1) }
+    inside.wait()
+    let listenable = board.listenable("x")
+    let binder = try Threads.start { listenable.bindAndFire("a") { _ in heard.record("old") } }
+    while listenable.names.isEmpty {}
+    listenable.bind("a") { _ in heard.record("new") }
+    goOn.open()
+    try writer.join()
+    try binder.join()
+    board.post("x", 1)
+    #expect(heard.all == ["new"])
+  }
+
+  @Test func `ten thousand bindings of one name leave one listener, called once`() {
+    let heard = heard
+    for number in 0..<10_000 { board.hub.bind("screen", to: "x") { _ in heard.record("\(number)") } }
+    #expect(board.hub.count == 1)
+    board.post("x", 1)
+    #expect(heard.all == ["9999"])
+  }
+
+  @Test func `plain bind starts after the round in flight`() throws {
+    let (board, heard) = (board, heard)
+    let (inside, goOn) = (Gate(), Gate())
+    board.hub.bind("first", to: "x") { note in
+      guard note.position == 1 else { return }
+      inside.open()
+      goOn.wait()
+    }
+    let writer = try Threads.start { board.post("x", 1) }
+    inside.wait()
+    board.hub.bind("second", to: "x") { heard.record("\($0.position)") }
+    board.listenable("x").bind("third") { heard.record("value \($0)") }
+    goOn.open()
+    try writer.join()
+    #expect(heard.all == [])
+    board.post("x", 7)
+    #expect(heard.all == ["2", "value 7"])
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// DESIGN §8.6.
+@Suite(.timeLimit(.minutes(1))) struct ReentrancyTests {
+  @Test func `what a listener writes is delivered after the present round reached everybody`() {
+    let board = Board()
+    let heard = Recorder<String>()
+    board.hub.bind("a", to: "x") { note in
+      heard.record("a\(note.values["x"]!)")
+      if note.values["x"] == 1 {
+        board.post("x", 2)
+        heard.record("written")
+      }
+    }
+    board.hub.bind("b", to: "x") { heard.record("b\($0.values["x"]!)") }
+    board.post("x", 1)
+    #expect(heard.all == ["a1", "written", "b1", "a2", "b2"])
+  }
+
+  @Test func `the write whose listener answers returns after the answers were delivered`() {
+    let board = Board()
+    let heard = Recorder<Int>()
+    board.hub.bind("counts", to: "x") { note in
+      let value = note.values["x"]!
+      heard.record(value)
+      if value < 100 { board.post("x", value + 1) }
+    }
+    board.post("x", 1)
+    #expect(heard.all == Array(1...100))
+  }
+
+  @Test func `the stack does not grow with ten thousand answers`() {
+    let board = Board()
+    let depths = Recorder<Int>()
+    board.hub.bind("counts", to: "x") { note in
+      let value = note.values["x"]!
+      if value == 2 || value == 9_999 { depths.record(Thread.callStackReturnAddresses.count) }
+      if value < 10_000 { board.post("x", value + 1) }
+    }
+    board.post("x", 1)
+    #expect(board.listenable("x").value == 10_000)
+    #expect(depths.count == 2 && depths.all[0] == depths.all[1])
+  }
+
+  @Test func `the stack does not grow when two hubs answer each other`() {
+    let (left, right) = (Board(), Board())
+    let depths = Recorder<Int>()
+    left.hub.bind("to right", to: "x") { note in
+      let value = note.values["x"]!
+      if value == 10 || value == 9_000 { depths.record(Thread.callStackReturnAddresses.count) }
+      if value < 10_000 { right.post("x", value + 1) }
+    }
+    right.hub.bind("to left", to: "x") { note in left.post("x", note.values["x"]! + 1) }
+    left.post("x", 0)
+    #expect(left.listenable("x").value == 10_000)
+    #expect(depths.count == 2 && depths.all[0] == depths.all[1])
+  }
+
+  @Test func `a post inside a listener of another hub is delivered when that is over`() {
+    let (left, right) = (Board(), Board())
+    let heard = Recorder<String>()
+    left.hub.bind("first", to: "x") { _ in
+      right.post("y", 1)
+      heard.record("written")
+    }
+    left.hub.bind("second", to: "x") { _ in heard.record("second") }
+    right.hub.bind("other", to: "y") { _ in heard.record("other") }
+    left.post("x", 1)
+    #expect(heard.all == ["written", "second", "other"])
+  }
+
+  @Test func `a limit is for one cascade, and names who writes`() {
+    let cascade = Cascade()
+    #expect(cascade.admit(by: "ping", limit: 2) == nil)
+    #expect(cascade.admit(by: "pong", limit: 2) == nil)
+    #expect(cascade.admit(by: nil, limit: 2) == ["ping", "pong", "a listener without a name"])
+    #expect(Cascade().admit(by: "ping", limit: 1) == nil)
+  }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import UserStore
+
+/// The state machine by itself.
+@Suite struct RoundQueueTests {
+  private let first = Parker()
+  private let second = Parker()
+
+  @Test func `the deliverer stops at its own item and hands over to who waits`() {
+    var queue = RoundQueue<String>()
+    let own = queue.append("own")
+    #expect(queue.enter(through: own, parker: first) == .deliver)
+    let other = queue.append("other")
+    #expect(queue.enter(through: other, parker: second) == .wait)
+    #expect(queue.next(isFirst: true, through: own).item == "own")
+    let end = queue.next(isFirst: false, through: own)
+    #expect(end.item == nil)
+    #expect(end.wake.count == 1 && end.wake.first === second)
+    #expect(queue.enter(through: other, parker: second) == .deliver)
+    #expect(queue.next(isFirst: true, through: other).item == "other")
+  }
+
+  @Test func `without anybody waiting it empties the queue`() {
+    var queue = RoundQueue<String>()
+    let own = queue.append("own")
+    #expect(queue.enter(through: own, parker: first) == .deliver)
+    _ = queue.append("other")
+    #expect(queue.next(isFirst: true, through: own).item == "own")
+    #expect(queue.next(isFirst: false, through: own).item == "other")
+    #expect(queue.next(isFirst: false, through: own).item == nil)
+    #expect(queue.enter(through: nil, parker: first) == .leave)
+  }
+
+  @Test func `who waits is woken when somebody else has delivered its item`() {
+    var queue = RoundQueue<String>()
+    let early = queue.append("early")
+    let late = queue.append("late")
+    #expect(queue.enter(through: late, parker: first) == .deliver)
+    #expect(queue.enter(through: early, parker: second) == .wait)
+    _ = queue.next(isFirst: true, through: late)
+    let next = queue.next(isFirst: false, through: late)
+    #expect(next.item == "late" && next.wake.count == 1)
+    #expect(queue.enter(through: early, parker: second) == .leave)
+  }
+
+  @Test func `who has no item of its own delivers only what nobody delivers`() {
+    var queue = RoundQueue<String>()
+    #expect(queue.enter(through: nil, parker: first) == .leave)
+    _ = queue.append("a")
+    #expect(queue.enter(through: nil, parker: first) == .deliver)
+    #expect(queue.enter(through: nil, parker: second) == .leave)
+  }
+
+  @Test func `a long queue keeps its order`() {
+    var queue = RoundQueue<Int>()
+    var ticket = 0
+    for number in 0..<5_000 { ticket = queue.append(number) }
+    #expect(queue.enter(through: ticket, parker: first) == .deliver)
+    var seen: [Int] = []
+    while let item = queue.next(isFirst: seen.isEmpty, through: ticket).item {
+      seen.append(item)
+      if item < 1_000 { _ = queue.append(5_000 + item) }
+    }
+    #expect(seen == Array(0..<6_000))
+  }
+}

@@ -1,0 +1,66 @@
+@testable import UserStore
+
+/// A toy round: numbers by topic.
+struct Note: Routable {
+  let position: Int64
+  let values: [String: Int]
+
+  func parts(for bound: BoundTopics<String>) -> [(topic: String, part: Note)] {
+    values.filter { bound.contains($0.key) }.map { topic, value in
+      (topic, Note(position: position, values: [topic: value]))
+    }
+  }
+}
+
+/// A toy store: the present numbers, and a hub that is told of each change in the order of its position.
+final class Board: Sendable {
+  let hub: ListenerHub<Note>
+  let errors: Recorder<Thrown>
+  private let state = Lock(State())
+
+  struct Thrown: Sendable {
+    let listener: String?
+    let error: any Error
+  }
+
+  private struct State {
+    var position: Int64 = 0
+    var values: [String: Int] = [:]
+  }
+
+  init() {
+    let errors = Recorder<Thrown>()
+    self.errors = errors
+    hub = ListenerHub { errors.record(Thrown(listener: $0, error: $1)) }
+  }
+
+  /// Changes numbers and sees the change delivered, as `UserStore.write` does.
+  func post(_ values: [String: Int]) {
+    let ticket = state.withLock { state in
+      state.position += 1
+      state.values.merge(values) { $1 }
+      return hub.append(
+        [Note(position: state.position, values: values)], cascade: DeliveryThread.current.calling?.cascade)
+    }
+    hub.deliver(through: ticket)
+  }
+
+  func post(_ topic: String, _ value: Int) { post([topic: value]) }
+
+  var position: Int64 { state.withLock { $0.position } }
+
+  func listenable(_ topic: String) -> Listenable<Int> {
+    Listenable(
+      HubValue(
+        hub: hub, topic: topic, fallback: -1, decode: { $0.values[topic] },
+        read: { state.withLock { ($0.values[topic] ?? 0, $0.position) } }))
+  }
+}
+
+/// An object to hold weakly.
+final class Token: Sendable {}
+
+/// An error to throw.
+struct Refusal: Error, Equatable {
+  var reason = ""
+}

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import UserStore
+
+/// An actor with a thread of its own, which a test may hold up without holding up any other task.
+actor Place {
+  private let executor = ThreadExecutor()
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  deinit { executor.stop() }
+
+  /// Keeps the actor busy until the gate is opened. Returns when it is busy.
+  nonisolated func hold(until gate: Gate) {
+    let inside = Gate()
+    executor.run {
+      inside.open()
+      gate.wait()
+    }
+    inside.wait()
+  }
+}
+
+private final class ThreadExecutor: SerialExecutor {
+  private let thread = WorkerThread(name: "test-actor")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    run { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+
+  func run(_ body: @escaping @Sendable () -> Void) {
+    precondition((try? thread.run(body)) == true, "the test's actor has no thread")
+  }
+
+  func stop() { thread.stop() }
+}

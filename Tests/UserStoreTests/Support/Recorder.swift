@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// What was heard, in order, from any thread.
+final class Recorder<Element: Sendable>: Sendable {
+  private struct Waiter: Sendable {
+    let number: Int
+    let isSatisfied: @Sendable ([Element]) -> Bool
+    let resume: @Sendable () -> Void
+  }
+
+  private struct State {
+    var elements: [Element] = []
+    var waiters: [Waiter] = []
+    var lastNumber = 0
+  }
+
+  private let state = Lock(State())
+
+  var all: [Element] { state.withLock { $0.elements } }
+  var count: Int { state.withLock { $0.elements.count } }
+
+  func record(_ element: Element) {
+    let satisfied = state.withLock { state in
+      state.elements.append(element)
+      let elements = state.elements
+      let satisfied = state.waiters.filter { $0.isSatisfied(elements) }
+      if !satisfied.isEmpty { state.waiters.removeAll { waiter in satisfied.contains { $0.number == waiter.number } } }
+      return satisfied
+    }
+    for waiter in satisfied { waiter.resume() }
+  }
+
+  /// Blocks the thread until enough was heard.
+  func wait(
+    until isSatisfied: @escaping @Sendable ([Element]) -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let gate = Gate()
+    if addWaiter(isSatisfied, { gate.open() }) == nil { return }
+    gate.wait(sourceLocation: sourceLocation)
+  }
+
+  func wait(for count: Int, sourceLocation: SourceLocation = #_sourceLocation) {
+    wait(until: { $0.count >= count }, sourceLocation: sourceLocation)
+  }
+
+  /// The same for tests that must leave their thread to the tasks that they wait for. Cancellation ends it.
+  func heard(until isSatisfied: @escaping @Sendable ([Element]) -> Bool) async {
+    let number = Lock<Int?>(nil)
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let added = addWaiter(isSatisfied) { continuation.resume() }
+        number.withLock { $0 = added }
+        if added == nil { continuation.resume() }
+        if Task.isCancelled, let added { removeWaiter(added) }
+      }
+    } onCancel: {
+      if let number = number.withLock({ $0 }) { removeWaiter(number) }
+    }
+  }
+
+  func heard(_ count: Int) async {
+    await heard { $0.count >= count }
+  }
+
+  /// - Returns: nil when there is nothing to wait for.
+  private func addWaiter(
+    _ isSatisfied: @escaping @Sendable ([Element]) -> Bool, _ resume: @escaping @Sendable () -> Void
+  ) -> Int? {
+    state.withLock { state in
+      if isSatisfied(state.elements) { return nil }
+      state.lastNumber += 1
+      state.waiters.append(Waiter(number: state.lastNumber, isSatisfied: isSatisfied, resume: resume))
+      return state.lastNumber
+    }
+  }
+
+  private func removeWaiter(_ number: Int) {
+    let removed = state.withLock { state in
+      let removed = state.waiters.filter { $0.number == number }
+      state.waiters.removeAll { $0.number == number }
+      return removed
+    }
+    for waiter in removed { waiter.resume() }
+  }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import UserStore
+
+/// Threads of the system: what blocks must not block the threads that tasks run on.
+enum Threads {
+  /// Starts a thread; `join` waits for it and throws what it threw.
+  static func start(_ body: @escaping @Sendable () throws -> Void) throws -> Running {
+    let running = Running()
+    try SystemThread.start(named: "test") { running.run(body) }
+    return running
+  }
+
+  /// Runs `body` on `count` threads at the same time, and waits for all of them.
+  static func run(_ count: Int, _ body: @escaping @Sendable (_ index: Int) throws -> Void) throws {
+    let start = Gate()
+    let all = try (0..<count).map { index in
+      try Threads.start {
+        start.wait()
+        try body(index)
+      }
+    }
+    start.open()
+    for thread in all { try thread.join() }
+  }
+
+  final class Running: Sendable {
+    private let end = Gate()
+    private let error = Lock<(any Error)?>(nil)
+
+    func join(sourceLocation: SourceLocation = #_sourceLocation) throws {
+      end.wait(sourceLocation: sourceLocation)
+      if let error = error.withLock({ $0 }) { throw error }
+    }
+
+    fileprivate func run(_ body: () throws -> Void) {
+      do { try body() } catch { self.error.withLock { $0 = error } }
+      end.open()
+    }
+  }
+}
