@@ -120,16 +120,17 @@ BEGIN
   DELETE FROM displaced_attributes WHERE 1;
 END;
 
+-- Logs before the update, and never reads OLD.value: when an UPSERT meets a row that the same statement inserted, SQLite
+-- before 3.45.3 may fill it with pages of another row (sqlite.org/forum/forumpost/284955a3cd454a15). Whatever is logged
+-- here is then stored: no key changes, ANY takes every class, and a null is left to NOT NULL.
 CREATE TRIGGER attributes_before_update BEFORE UPDATE ON attributes
-WHEN NEW.rowid IS NOT OLD.rowid OR NEW.user_id IS NOT OLD.user_id OR NEW.name IS NOT OLD.name COLLATE BINARY
 BEGIN
-  SELECT RAISE(ABORT, 'the key of an attribute never changes');
-END;
-
-CREATE TRIGGER attributes_after_update AFTER UPDATE ON attributes
-WHEN OLD.value IS NOT NEW.value COLLATE BINARY OR typeof(OLD.value) IS NOT typeof(NEW.value)
-BEGIN
-  INSERT INTO changes (op, user, attribute, old, new) VALUES (2, NEW.user_id, NEW.name, OLD.value, NEW.value);
+  SELECT RAISE(ABORT, 'the key of an attribute never changes')
+    WHERE NEW.rowid IS NOT OLD.rowid OR NEW.user_id IS NOT OLD.user_id OR NEW.name IS NOT OLD.name COLLATE BINARY;
+  INSERT INTO changes (op, user, attribute, old, new)
+    SELECT 2, user_id, name, value, NEW.value FROM attributes
+    WHERE rowid = OLD.rowid AND NEW.value IS NOT NULL
+      AND (value IS NOT NEW.value COLLATE BINARY OR typeof(value) IS NOT typeof(NEW.value));
 END;
 
 -- Goes with its user (op 3), or by itself (op 2, nothing on the new side).

@@ -54,9 +54,20 @@ public struct ChangeSet: Sendable {
   /// - Throws: `StoreError.compacted` when a huge set was forgotten meanwhile, and what reading can throw. A set of up to
   ///   1,000 changes and 1 MiB is at hand and throws nothing.
   public func forEach(_ body: (Change) -> Void) throws(StoreError) {
+    try iterate { change in
+      body(change)
+      return true
+    }
+  }
+
+  /// Calls `body` with each change, in order, until it has enough: the rest of a huge set is not read then.
+  ///
+  /// - Parameter body: Returns whether it wants more. Called under no lock and in no transaction.
+  /// - Throws: as `forEach`.
+  public func iterate(while body: (Change) -> Bool) throws(StoreError) {
     switch content {
-    case .held(let changes): for change in changes { body(change) }
-    case .paged(let pages): try pages.forEach(body)
+    case .held(let changes): for change in changes where !body(change) { return }
+    case .paged(let pages): try pages.iterate(while: body)
     case .reset: break
     }
   }

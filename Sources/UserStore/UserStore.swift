@@ -85,7 +85,7 @@ public final class UserStore: Sendable {
       let pool = ConnectionPool(limit: 1) { () throws(StoreError) in throw StoreError(.closed, "the store is closed") }
       pool.adopt(connection)
       let checkpoints = Checkpoints(
-        pool: ConnectionPool(limit: 1) { () throws(StoreError) in try file.open(.readWrite) })
+        pool: ConnectionPool(limit: 1) { () throws(StoreError) in try file.openCheckpointer() })
       writer = Writer(
         pool: pool, checkpoints: checkpoints, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
         walPath: file.walPath, roundLimit: configuration.roundLimit)

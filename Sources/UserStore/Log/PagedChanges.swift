@@ -11,11 +11,13 @@ struct PagedChanges: Sendable {
   let topic: Topic?
   let read: Read
 
-  func forEach(_ body: (Change) -> Void) throws(StoreError) {
+  func iterate(while body: (Change) -> Bool) throws(StoreError) {
     var position = start
     while position < end {
       let (changes, last) = try read(position, end)
-      for change in changes where topic?.contains(change) ?? true { body(change) }
+      for change in changes where topic?.contains(change) ?? true {
+        if !body(change) { return }
+      }
       position = last
     }
   }
@@ -28,7 +30,7 @@ struct PagedChanges: Sendable {
   func divide(for bound: BoundTopics<Topic>) -> [(Topic, ChangeSet.Content)] {
     var parts: [Topic: [Change]?] = [:]
     do {
-      try forEach { change in
+      try iterate { change in
         for topic in change.topics where bound.contains(topic) {
           guard var held = parts[topic, default: []] else { continue }
           parts[topic] = .some(nil)
@@ -37,6 +39,7 @@ struct PagedChanges: Sendable {
             parts[topic] = held
           }
         }
+        return true
       }
     } catch {
       parts = Dictionary(uniqueKeysWithValues: bound.all.map { ($0, nil) })

@@ -101,8 +101,6 @@ import CSQLite
   /// lands inside a passive checkpoint makes the database malformed in SQLite 3.7.0 to 3.51.2 (the WAL-reset bug);
   /// the write lock keeps commits out.
   func checkpoint() throws(SQLiteError) {
-    // A connection that has never read does not know yet that there is a -wal file, and would copy nothing.
-    try execute("PRAGMA schema_version")
     let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     guard code == SQLITE_OK || ResultCode(rawValue: code).primary == .busy else {
       throw unsafe SQLiteError(code, on: handle)

@@ -57,6 +57,15 @@ struct DatabaseFile: Sendable {
     return connection
   }
 
+  /// A connection for checkpoints.
+  ///
+  /// One that has never read does not know yet that there is a -wal file, and would copy nothing.
+  func openCheckpointer() throws(StoreError) -> Connection {
+    let connection = try open(.readWrite)
+    try storing("open \(path)") { () throws(SQLiteError) in try connection.execute("PRAGMA schema_version") }
+    return connection
+  }
+
   /// A further connection to a database that was checked.
   func open(_ access: Connection.Access) throws(StoreError) -> Connection {
     try storing("open \(path)") { () throws(SQLiteError) in

@@ -6,18 +6,18 @@ import Synchronization
 /// It is `Mutex`, made visible to the thread sanitizer: on Linux that does not see into the Synchronization library
 /// and takes every use of a `Mutex` for a race. In a build for the sanitizer each hand-over is told to it; in any
 /// other build the two calls do nothing.
-struct Lock<State: ~Copyable>: ~Copyable, Sendable {
+package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   private let mutex: Mutex<State>
   private let mark = LockMark()
 
-  init(_ state: consuming sending State) {
+  package init(_ state: consuming sending State) {
     mutex = Mutex(state)
   }
 
   /// Runs `body` with the value, while nobody else has it.
   ///
   /// Not recursive.
-  borrowing func withLock<Result: ~Copyable, Failure: Error>(
+  package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     try mutex.withLock { state throws(Failure) in

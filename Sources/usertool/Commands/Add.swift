@@ -1,0 +1,81 @@
+import ArgumentParser
+import UserStore
+
+/// `usertool add`.
+struct AddCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Add a user, and print the new id.",
+    discussion: """
+      Examples:
+        usertool add Zoë
+        usertool add Zoë --hair-color auburn --set age=41 --set room:=007
+      """)
+
+  @Argument(help: "The name: 1 to 1,000 characters. Several users may have the same.")
+  var name: String
+
+  @Option(help: ArgumentHelp("A name of a colour, or #rrggbb.", valueName: "color"))
+  var hairColor: String?
+
+  @Option(
+    name: .customLong("set"),
+    help: ArgumentHelp("A further attribute; may be repeated. k:=TEXT takes the value as text.", valueName: "k=v"))
+  var assignments: [Assignment] = []
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var writing: WritingOptions
+
+  func run() throws {
+    let color = try hairColor.map(ColorText.color)
+    let values = try assignments.map { (attribute: $0.attribute, value: try $0.value()) }
+    if writing.isDryRun { return try printDryRun(color, values) }
+    let user = try common.withStore(.createIfMissing) { store in
+      try store.write(origin: "usertool") { transaction in try add(to: &transaction, color, values) }
+    }
+    if let user { printAdded(user) }
+  }
+
+  private func add(
+    to transaction: inout WriteTransaction, _ color: Color?, _ values: [(attribute: String, value: StoredValue)]
+  ) throws -> User? {
+    let id = try transaction.add(name: name, hairColor: color)
+    for (attribute, value) in values { try transaction.set(attribute, of: id, to: value) }
+    return try transaction.user(id)
+  }
+
+  /// The id alone where a person or a shell reads it.
+  private func printAdded(_ user: User) {
+    let format = common.recordFormat
+    let output = Output()
+    if format == .table || format == .plain {
+      output.writeLine("\(user.id)")
+    } else if format == .json {
+      output.write(user.record.json.bytes + [0x0A])
+    } else {
+      var printer = RecordPrinter(format, columns: nil, to: output, common.style)
+      printer.print(user.record)
+      printer.end()
+    }
+    output.flush()
+  }
+
+  private func printDryRun(_ color: Color?, _ values: [(attribute: String, value: StoredValue)]) throws {
+    struct Undo: Error {}
+    // A database that is not there is not created for it.
+    let store = try System.exists(common.path) ? common.open(.readWrite) : UserStore.inMemory()
+    defer { store.close() }
+    var changes: [Change] = []
+    do {
+      try store.write { transaction in
+        _ = try add(to: &transaction, color, values)
+        changes = try transaction.changes
+        throw Undo()
+      }
+    } catch is Undo {}
+    var printer = StreamPrinter(common.streamFormat, to: Output(), common.style, filter: Filter(), standIns: nil)
+    printer.print(changes.map { Entry($0) }, at: nil, to: nil)
+    printer.end()
+    common.note("dry run: nothing was changed")
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import UserStore
+
+/// `usertool get`.
+struct GetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Print a user, or one bare value.",
+    discussion: """
+      Examples:
+        usertool get Zoë
+        usertool get 7 hair-color
+        usertool get 7 --format json
+      """)
+
+  @Argument(help: "The id, or the name.")
+  var user: UserReference
+
+  @Argument(help: "The attribute whose bare value is printed.")
+  var attribute: String?
+
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    let user = try common.withStore(.readOnly) { store in
+      try store.read { transaction in try self.user.resolve(in: &transaction) }
+    }
+    let output = Output()
+    if let attribute {
+      try printValue(of: AttributeName.canonical(attribute), user, to: output)
+    } else if common.recordFormat == .json {
+      output.write(user.record.json.bytes + [0x0A])
+    } else {
+      var printer = RecordPrinter(common.recordFormat, columns: nil, to: output, common.style)
+      printer.print(user.record, plain: user.plainRecord)
+      printer.end()
+    }
+    output.flush()
+  }
+
+  private func printValue(of attribute: String, _ user: User, to output: Output) throws {
+    guard let value = user.storedValues[attribute] else {
+      throw Failure(
+        .notFound,
+        "user \(user.id) has no \"\(attribute)\"" + Suggestion.question(for: attribute, among: known(user)),
+        hint: "usertool get \(user.id) shows all attributes")
+    }
+    if value.isInvalid {
+      throw Failure(
+        .badData, "the \(attribute) of user \(user.id) is not valid UTF-8: another program stored it",
+        hint: "usertool get \(user.id) shows what is left of it")
+    }
+    if attribute == "hair_color" { _ = try user.hairColor }
+    switch common.recordFormat {
+    case .table, .plain: output.writeLine(value.shown)
+    case .json, .jsonl: output.write(value.json.bytes + [0x0A])
+    case .csv:
+      output.writeLine(CSV.line([attribute]))
+      output.writeLine(CSV.line([value.bare]))
+    }
+  }
+
+  private func known(_ user: User) -> [String] {
+    // One that is not set is what was meant, and not a mistake.
+    user.storedValues.keys.sorted() + AttributeName.builtIn.filter { $0 != attribute && user.storedValues[$0] == nil }
+  }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import UserStore
+
+/// `usertool listeners`.
+struct ListenersCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "listeners",
+    abstract: "Print the listeners that rename, set and watch bind, as the store knows them.",
+    discussion: """
+      Examples:
+        usertool listeners
+        usertool listeners Zoë
+        usertool listeners Zoë --listener Title=name --listener Title=name
+      """)
+
+  @Argument(help: "The user that they listen to, instead of all.")
+  var user: UserReference?
+
+  @OptionGroup var listening: StandInOptions
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    try common.withStore(.readOnly) { store in
+      let id = try store.read { transaction in try user?.resolve(in: &transaction).id }
+      // As given, doubles too: the store is what makes one of them.
+      for standIn in listening.listeners.isEmpty ? StandIn.screens : listening.listeners {
+        store.listeners.bind(standIn.name, to: standIn.topic(of: id)) { _ in }
+      }
+      var printer = RecordPrinter(
+        common.recordFormat, columns: ["order", "listener", "topic", "calls", "last"], to: Output(), common.style)
+      for (index, listener) in store.listeners.all.enumerated() {
+        printer.print(Self.record(of: listener, order: index + 1))
+      }
+      printer.end()
+    }
+  }
+
+  private static func record(of listener: ListenerInfo<Topic>, order: Int) -> Record {
+    Record(fields: [
+      ("order", .integer(Int64(order))), ("listener", listener.name.map { .text($0) } ?? .null),
+      ("topic", .text(listener.topic.words)), ("calls", .integer(Int64(listener.calls))),
+      ("last", listener.lastPosition.map { .integer($0) } ?? .null),
+    ])
+  }
+}
+
+extension Topic {
+  fileprivate var words: String {
+    switch self {
+    case .everything: "everything"
+    case .user(let id): "user \(id)"
+    case .attributeOfAll(let name): "\(name) of all users"
+    case .attributeOfUser(let name, let id): "\(name) of user \(id)"
+    }
+  }
+}

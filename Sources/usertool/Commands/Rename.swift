@@ -1,0 +1,39 @@
+import ArgumentParser
+import UserStore
+
+/// `usertool rename`.
+struct RenameCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rename",
+    abstract: "Change a user's name, and print what each listener hears.",
+    discussion: """
+      Examples:
+        usertool rename Zoë Zoe
+        usertool rename 7 Zoe --expect Zoë
+        usertool rename 7 Zoe --listener Title=name --listener Journal
+      """)
+
+  @Argument(help: "The id, or the name.")
+  var user: UserReference
+
+  @Argument(help: "The new name.")
+  var name: String
+
+  @Option(help: ArgumentHelp("Only if this is the present name; else exit 4.", valueName: "name"))
+  var expect: String?
+
+  @OptionGroup var listening: StandInOptions
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var writing: WritingOptions
+
+  func run() throws {
+    let telling = Telling(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
+    try telling.run(user) { transaction, user in
+      if let expect {
+        try transaction.set(.name, of: user.id, to: name, expecting: expect)
+      } else {
+        try transaction.rename(user.id, to: name)
+      }
+    }
+  }
+}

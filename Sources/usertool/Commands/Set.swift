@@ -1,0 +1,56 @@
+import ArgumentParser
+import UserStore
+
+/// `usertool set`.
+struct SetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Change attributes in one write, and print what each listener hears.",
+    discussion: """
+      Examples:
+        usertool set Zoë hair_color=#ff8800 age=41
+        usertool set 7 room:=007 --unset age
+        usertool set 7 'photo={"base64":"iVBORw0="}'
+
+      What reads as a JSON number, true or false is stored as a number; k:=TEXT stores text.
+      """)
+
+  @Argument(help: "The id, or the name.")
+  var user: UserReference
+
+  @Argument(help: ArgumentHelp("Attributes and their new values.", valueName: "k=v"))
+  var assignments: [Assignment] = []
+
+  @Option(help: ArgumentHelp("An attribute to take away; may be repeated.", valueName: "attribute"))
+  var unset: [String] = []
+
+  @OptionGroup var listening: StandInOptions
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var writing: WritingOptions
+
+  func validate() throws {
+    if assignments.isEmpty, unset.isEmpty { throw ValidationError("nothing to set: give k=v, or --unset k") }
+  }
+
+  func run() throws {
+    let values = try assignments.map { (attribute: $0.attribute, value: try $0.value()) }
+    let gone = unset.map { AttributeName.canonical($0) }
+    let names = values.map(\.attribute) + gone
+    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+      throw Failure(.usage, "\"\(twice)\" is given twice")
+    }
+    let telling = Telling(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
+    try telling.run(user) { transaction, user in
+      for (attribute, value) in values { try transaction.set(attribute, of: user.id, to: value) }
+      for attribute in gone { try unset(attribute, of: user, in: &transaction) }
+    }
+  }
+
+  private func unset(_ attribute: String, of user: User, in transaction: inout WriteTransaction) throws {
+    if try transaction.set(attribute, of: user.id, to: .null) { return }
+    let question = Suggestion.question(for: attribute, among: user.storedValues.keys.filter { $0 != "name" })
+    if !question.isEmpty {
+      throw Failure(.notFound, "user \(user.id) has no \"\(attribute)\"" + question, hint: "nothing was changed")
+    }
+  }
+}

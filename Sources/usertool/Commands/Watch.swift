@@ -1,0 +1,81 @@
+import ArgumentParser
+import UserStore
+
+/// `usertool watch`.
+struct WatchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Print each listener's updates as they come, from any process.",
+    discussion: """
+      Examples:
+        usertool watch
+        usertool watch Zoë --attribute name --count 1 --timeout 30s
+        usertool watch --format jsonl --per-change --cursor-file ~/.seen | while read -r line; do …; done
+
+      Shows the present state first, then follows until stopped. Once it says "watching" on standard error, nothing from
+      there on is missed.
+      """)
+
+  @Argument(help: "The user to watch, instead of all: an id or a name.")
+  var user: UserReference?
+
+  @Option(help: ArgumentHelp("Go on right after this cursor, without the present state.", valueName: "cursor"))
+  var after: String?
+
+  @Option(
+    help: ArgumentHelp("Go on after the cursor in this file, and keep it up to date.", valueName: "file"),
+    completion: .file())
+  var cursorFile: String?
+
+  @Option(help: ArgumentHelp("End after so many lines, the present state aside.", valueName: "n"))
+  var count: Int?
+
+  @Flag(help: "End after one line: --count 1.")
+  var once = false
+
+  @Option(help: ArgumentHelp("End after this time, with exit code 124: 30s, 500ms, 2m.", valueName: "time"))
+  var timeout: Timespan?
+
+  @Option(
+    name: .customLong("attribute"), help: ArgumentHelp("Only this attribute; may be repeated.", valueName: "attribute"))
+  var attributes: [String] = []
+
+  @Option(
+    name: .customLong("op"),
+    help: ArgumentHelp("Only this kind: insert, update, delete or snapshot; may be repeated.", valueName: "kind"))
+  var operations: [Entry.Operation] = []
+
+  @Flag(name: .customLong("no-initial"), help: "Leave the present state out.")
+  var skipsInitial = false
+
+  @Flag(
+    name: .customLong("no-resync"),
+    help: "End with exit code 6 when the log does not go on, instead of starting from the present state.")
+  var refusesResync = false
+
+  @Flag(help: "A line a change, instead of a line a listener.")
+  var perChange = false
+
+  @OptionGroup var listening: StandInOptions
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count wants a number from 1") }
+    if once, count ?? 1 != 1 { throw ValidationError("--once is --count 1: give one of them") }
+    if after != nil, cursorFile != nil { throw ValidationError("--after and --cursor-file both say where to begin") }
+    if perChange, !listening.listeners.isEmpty { throw ValidationError("--per-change prints no listeners") }
+  }
+
+  func run() async throws {
+    let order = Follower.Order(
+      common: common, user: user, after: try after.map { try Cursor($0) },
+      cursorFile: cursorFile.map { CursorFile(path: $0) }, count: once ? 1 : count,
+      filter: Filter(attributes: Set(attributes.map { AttributeName.canonical($0) }), operations: Set(operations)),
+      standIns: perChange ? nil : listening.standIns, showsInitial: !skipsInitial, resyncs: !refusesResync)
+    let status = try await Deadline.run(timeout: timeout?.duration) {
+      var follower = Follower(order)
+      try await follower.run()
+    }
+    if status != .success { throw Exit(status: status) }
+  }
+}

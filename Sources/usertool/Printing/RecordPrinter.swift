@@ -1,0 +1,87 @@
+import UserStore
+
+/// Prints records in any layout; a table when the last one is there.
+struct RecordPrinter {
+  private let format: OutputFormat
+  private let output: Output
+  private let style: Style
+  /// nil for columns that only the records tell: they are collected first.
+  private let columns: [String]?
+  private var collected: [Record] = []
+  private var count = 0
+
+  init(_ format: OutputFormat, columns: [String]?, to output: Output, _ style: Style) {
+    self.format = format
+    self.output = output
+    self.style = style
+    self.columns = columns
+  }
+
+  /// Adds a record.
+  ///
+  /// - Parameters:
+  ///   - record: Its fields.
+  ///   - plain: What the plain layout shows, if it is something else.
+  mutating func print(_ record: Record, plain: Record? = nil) {
+    defer { count += 1 }
+    switch format {
+    case .table: collected.append(record)
+    case .plain: output.writeLine((plain ?? record).plain)
+    case .jsonl: output.write(record.json.bytes + [0x0A])
+    case .json: output.write(Array((count == 0 ? "[\n" : ",\n").utf8) + record.json.bytes)
+    case .csv:
+      guard let columns else { return collected.append(record) }
+      if count == 0 { output.writeLine(CSV.line(columns)) }
+      output.writeLine(record.csv(columns))
+    }
+  }
+
+  /// After the last record.
+  mutating func end() {
+    switch format {
+    case .table: printTable()
+    case .json: output.writeLine(count == 0 ? "[]" : "\n]")
+    case .csv where columns == nil || count == 0:
+      let columns = allColumns
+      output.writeLine(CSV.line(columns))
+      for record in collected { output.writeLine(record.csv(columns)) }
+    default: break
+    }
+    output.flush()
+  }
+
+  private var allColumns: [String] {
+    if let columns { return columns }
+    var names: [String] = ["id", "name", "hair_color"]
+    var known = Set(names)
+    var further: [String] = []
+    for record in collected {
+      for field in record.fields where known.insert(field.name).inserted { further.append(field.name) }
+    }
+    names += further.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return names
+  }
+
+  private func printTable() {
+    guard !collected.isEmpty else { return }
+    let columns = allColumns
+    var table = Table(header: columns.map { $0.shown.uppercased().replacing("_", with: " ") })
+    for record in collected {
+      table.add(
+        columns.map { column in
+          guard let value = record.fields.first(where: { $0.name == column })?.value else { return Table.Cell("") }
+          return Table.Cell(value.shown, tail: style.swatch(value, of: column), isNumber: value.isNumber)
+        })
+    }
+    for line in table.lines(style) { output.writeLine(line) }
+  }
+}
+
+extension StoredValue {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .integer, .real: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import UserStore
+
+/// A user edits their name on the third of three screens, and all three show it.
+///
+/// Entering a screen again does not make it hear twice, because listeners have names; without names it would.
+struct ScreensScene {
+  private let stage: Stage
+  private let store: UserStore
+  private let user: User.ID
+
+  init(_ stage: Stage) throws {
+    self.stage = stage
+    var configuration = Configuration()
+    configuration.watchesOtherProcesses = false
+    store = try UserStore.temporary(configuration: configuration)
+    user = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
+  }
+
+  func play() throws {
+    defer { store.close() }
+    stage.announce("A store with one user: \"NIX\", hair #000000. Nobody listens yet.")
+    showCount()
+    for screen in ["FirstScreen", "SecondScreen", "ThirdScreen"] { try enter(screen) }
+    stage.announce("Back to the first screen: the others are popped. Nobody has to unbind.")
+    showCount()
+    for screen in ["SecondScreen", "ThirdScreen"] { try enter(screen) }
+    try edit()
+    try playWithoutNames()
+  }
+
+  // MARK: With names
+
+  /// Pushes a screen: it shows the present values at once, then each change.
+  private func enter(_ screen: String) throws {
+    if Signals.shared.status != nil { return }
+    let before = store.listeners.count
+    stage.announce("Push \(screen): bindAndFire \(screen).nameButton and \(screen).background")
+    try store.listenable(.name, of: user).bindAndFire(screen + ".nameButton") { [stage] name in
+      stage.show("\(screen).nameButton  \(name ?? "(gone)")")
+    }
+    try store.listenable(.hairColor, of: user).bindAndFire(screen + ".background") { [stage] color in
+      stage.show("\(screen).background  \(color.map { "\($0)" } ?? "(none)")")
+    }
+    let after = store.listeners.count
+    stage.show(
+      "listeners: \(before) before, \(after) after" + (before == after ? ": its names were bound already" : ""))
+  }
+
+  /// The form shows the present value; one write changes both attributes, and is one round.
+  private func edit() throws {
+    if Signals.shared.status != nil { return }
+    let present = try store.listenable(.name, of: user).value ?? ""
+    stage.announce("On the third screen the field shows \"\(present)\". The user types \"Zoë\":")
+    try store.write { try $0.rename(user, to: "Zoë") }
+    showCount()
+    stage.announce("A new name and a new colour in one write are one round; each listener is called once:")
+    try store.write { transaction in
+      try transaction.rename(user, to: "Zoe")
+      try transaction.set(.hairColor, of: user, to: Color("auburn"))
+    }
+    showCount()
+  }
+
+  private func showCount() {
+    stage.show("listeners: \(store.listeners.count)")
+  }
+
+  // MARK: Without names
+
+  /// The first stage of the story: closures in a list.
+  ///
+  /// Nothing says that two of them are the same screen's.
+  private func playWithoutNames() throws {
+    if Signals.shared.status != nil { return }
+    store.listeners.unbindAll()
+    stage.announce("The same with closures without names: first, second, third screen, pop, second and third again")
+    var tokens: [Disposable] = []
+    for screen in ["FirstScreen", "SecondScreen", "ThirdScreen", "SecondScreen", "ThirdScreen"] {
+      tokens.append(
+        store.listeners.bind(to: .attribute(.name, of: user)) { [stage] set in
+          for change in try set.changes { stage.show("\(screen)  \(try change.new(.name) ?? "(gone)")") }
+        })
+    }
+    stage.show("listeners: \(store.listeners.count), for three screens")
+    stage.announce("Rename to \"NIX\": the screens that were entered twice are told twice.")
+    try store.write { try $0.rename(user, to: "NIX") }
+    for token in tokens { token.dispose() }
+    stage.announce("Only who kept every token can end them. With names there is nothing to keep.")
+    showCount()
+  }
+}

@@ -1,0 +1,32 @@
+import UserStore
+
+/// Where a scene is played: what is said and what is seen there, at a pace that a person can follow.
+final class Stage: Sendable {
+  private let output: Lock<Output>
+  private let style: Style
+  private let pause: Int32
+
+  init(_ output: sending Output, _ style: Style) {
+    self.output = Lock(output)
+    self.style = style
+    pause = System.isTerminal(1) ? 500 : 0
+  }
+
+  /// Begins a step.
+  func announce(_ text: String) {
+    if pause > 0 { Signals.shared.sleep(milliseconds: pause) }
+    write(style.bold(text))
+  }
+
+  /// Shows what somebody does or hears.
+  func show(_ text: String) {
+    write("  " + text)
+  }
+
+  private func write(_ line: String) {
+    output.withLock { output in
+      output.writeLine(line)
+      output.flush()
+    }
+  }
+}

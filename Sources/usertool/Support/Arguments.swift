@@ -1,0 +1,47 @@
+import ArgumentParser
+
+/// What is done to the command line before the parser sees it.
+enum Arguments {
+  /// Moves common options that stand before the command behind it, and refuses a command that there is not.
+  ///
+  /// - Throws: `Failure`.
+  static func prepared(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) throws(Failure) -> [String]
+  {
+    if let index = System.invalidArgument {
+      throw Failure(.badData, "argument \(index) is not valid UTF-8: \"\(CommandLine.arguments[index])\"")
+    }
+    let (options, rest) = leadingOptions(arguments)
+    guard let command = rest.first else { return Array(arguments) }
+    if command.hasPrefix("-") { return Array(arguments) }
+    let names = names(of: root)
+    guard names.contains(command) else {
+      throw Failure(
+        .usage, "there is no command \"\(command)\"" + Suggestion.question(for: command, among: names),
+        hint: "usertool --help lists all commands")
+    }
+    return [command] + options + rest.dropFirst()
+  }
+
+  /// Where help for a mistake is.
+  static func helpHint(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) -> String {
+    let command = leadingOptions(arguments).rest.first.flatMap { names(of: root).contains($0) ? $0 : nil }
+    return "see " + (["usertool", command].compactMap { $0 } + ["--help"]).joined(separator: " ")
+  }
+
+  private static func names(of root: any ParsableCommand.Type) -> [String] {
+    root.configuration.subcommands.map { $0._commandName } + ["help"]
+  }
+
+  private static func leadingOptions(_ arguments: ArraySlice<String>) -> (options: [String], rest: ArraySlice<String>) {
+    var options: [String] = []
+    var rest = arguments
+    while let option = rest.first {
+      let name = option.prefix { $0 != "=" }
+      guard let takesValue = CommonOptions.names[String(name)] else { break }
+      let count = takesValue && name.count == option.count ? 2 : 1
+      options += rest.prefix(count)
+      rest = rest.dropFirst(count)
+    }
+    return (options, rest)
+  }
+}

@@ -1,0 +1,45 @@
+import UserStore
+
+/// How the tool ends; scripts rely on the numbers.
+enum ExitStatus: Int32 {
+  case success = 0
+  case failure = 1
+  /// No such user or attribute, or a name that several users have.
+  case notFound = 3
+  /// `--expect` was not met.
+  case conflict = 4
+  /// Another process held the database for too long.
+  case busy = 5
+  /// The log does not go on from the cursor.
+  case history = 6
+  case usage = 64
+  /// Bad input data: a value, a cursor, a file that is no store.
+  case badData = 65
+  /// No input file or database.
+  case noInput = 66
+  case cannotCreate = 73
+  case noPermission = 77
+  case timeout = 124
+  case interrupted = 130
+  case brokenPipe = 141
+  case terminated = 143
+}
+
+extension ExitStatus {
+  /// What an error of the store means for whoever called the tool.
+  init(_ code: StoreError.Code) {
+    self =
+      switch code {
+      case .userNotFound: .notFound
+      case .conflict: .conflict
+      case .busy: .busy
+      case .compacted, .diverged, .replaced: .history
+      case .badValue, .undecodable, .badCursor, .notADatabase, .notAUserStore, .corrupt: .badData
+      case .schemaTooNew, .schemaTooOld, .schemaChanged, .logIncomplete: .badData
+      case .notFound, .cannotOpen: .noInput
+      case .cannotCreate: .cannotCreate
+      case .noPermission, .readOnly: .noPermission
+      default: .failure
+      }
+  }
+}

@@ -1,0 +1,41 @@
+import UserStore
+
+/// Why a command failed: a message, what may help, and the exit code.
+struct Failure: Error {
+  let status: ExitStatus
+  let message: String
+  /// One line: what to do.
+  var hint: String?
+  /// Lines between the two: candidates.
+  var details: [String] = []
+
+  init(_ status: ExitStatus, _ message: String, hint: String? = nil, details: [String] = []) {
+    self.status = status
+    self.message = message
+    self.hint = hint
+    self.details = details
+  }
+}
+
+extension Failure {
+  init(_ error: StoreError) {
+    self.init(ExitStatus(error.code), error.message, hint: Self.hint(for: error.code))
+  }
+
+  private static func hint(for code: StoreError.Code) -> String? {
+    switch code {
+    case .notFound: "create it with usertool init"
+    case .busy: "another program is writing; try again, or wait longer with --busy-timeout 30s"
+    case .noPermission, .readOnly: "ask the owner of the file, or name another one with --db"
+    case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate: "name another file with --db"
+    case .schemaTooNew: "update usertool"
+    case .schemaTooOld, .logIncomplete: "any writing command, such as usertool init, puts it right"
+    case .corrupt: "restore a backup; sqlite3's .recover saves what can be read"
+    case .diskFull: "nothing was changed; make room and try again"
+    case .commitUnknown: "read the record again: the change may be there, or not"
+    case .compacted, .diverged, .replaced: "leave --no-resync out to go on from the present state"
+    case .badCursor: "cursors are printed by watch and log, and are taken as they are"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/// What was meant by a word that is not known.
+enum Suggestion {
+  /// The nearest of the candidates, if any is near: a third of the letters may differ, or only their case.
+  static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+    let lowercased = Array(word.lowercased())
+    let limit = max(1, lowercased.count / 3)
+    return
+      candidates
+      .map { (candidate: $0, distance: distance(lowercased, Array($0.lowercased()), atMost: limit)) }
+      .filter { $0.distance <= limit }
+      .min { $0.distance < $1.distance }?.candidate
+  }
+
+  /// ` (did you mean "…"?)`, or nothing.
+  static func question(for word: String, among candidates: some Sequence<String>) -> String {
+    nearest(to: word, among: candidates).map { " (did you mean \"\($0)\"?)" } ?? ""
+  }
+
+  /// How many letters must be added, removed, changed, or swapped with the next.
+  static func distance(_ left: [Character], _ right: [Character], atMost limit: Int = .max) -> Int {
+    if abs(left.count - right.count) > limit { return .max }
+    if left.isEmpty || right.isEmpty { return max(left.count, right.count) }
+    var before: [Int] = []
+    var above = Array(0...right.count)
+    for row in 1...left.count {
+      var line = [row]
+      for column in 1...right.count {
+        let changed = above[column - 1] + (left[row - 1] == right[column - 1] ? 0 : 1)
+        var best = min(changed, above[column] + 1, line[column - 1] + 1)
+        if row > 1, column > 1, left[row - 1] == right[column - 2], left[row - 2] == right[column - 1] {
+          best = min(best, before[column - 2] + 1)
+        }
+        line.append(best)
+      }
+      (before, above) = (above, line)
+    }
+    return above[right.count]
+  }
+}

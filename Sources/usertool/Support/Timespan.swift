@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// A length of time on the command line: `30s`, `500ms`, `2m`, `1h`, or seconds without a unit.
+struct Timespan: ExpressibleByArgument {
+  let text: String
+  let duration: Duration
+
+  init?(argument: String) {
+    let units: [(name: String, milliseconds: Double)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]
+    let unit = units.first { argument.hasSuffix($0.name) }
+    let digits = unit.map { argument.dropLast($0.name.count) } ?? argument[...]
+    guard let number = Double(digits), number.isFinite, number >= 0 else { return nil }
+    let milliseconds = number * (unit?.milliseconds ?? 1_000)
+    guard milliseconds < 1e15 else { return nil }
+    text = unit == nil ? argument + "s" : argument
+    duration = .milliseconds(Int64(milliseconds))
+  }
+
+  var defaultValueDescription: String { text }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import UserStore
+
+/// A user as the command line names one: by id, by a name that only one user has, or by `name:` and a name.
+struct UserReference: ExpressibleByArgument, Sendable {
+  let text: String
+
+  init(argument: String) {
+    text = argument
+  }
+
+  /// The id, when it is one: all digits.
+  var id: User.ID? { isNumber ? Int64(text).map { User.ID($0) } : nil }
+
+  private var isNumber: Bool { !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+
+  private var name: String { text.hasPrefix("name:") ? String(text.dropFirst(5)) : text }
+
+  /// Finds the user.
+  ///
+  /// - Throws: `Failure` with status `notFound`, also when several have the name.
+  func resolve<Mode>(in transaction: inout Transaction<Mode>) throws -> User {
+    if isNumber { return try resolveNumber(in: &transaction) }
+    let ids = try transaction.users(named: name)
+    guard ids.count <= 1 else { throw try ambiguous(ids, &transaction) }
+    if let id = ids.first, let user = try transaction.user(id) { return user }
+    let question = Suggestion.question(for: name, among: try Self.names(&transaction))
+    throw Failure(.notFound, "no user \"\(name)\"" + question, hint: "usertool list shows all users")
+  }
+
+  private func resolveNumber<Mode>(in transaction: inout Transaction<Mode>) throws -> User {
+    if let id, let user = try transaction.user(id) { return user }
+    let isName = try !transaction.users(named: text).isEmpty
+    throw Failure(
+      .notFound, "no user has the id \(text)",
+      hint: isName ? "a user is called so: name:\(text)" : "usertool list shows all users")
+  }
+
+  private func ambiguous<Mode>(_ ids: [User.ID], _ transaction: inout Transaction<Mode>) throws -> Failure {
+    let candidates = try ids.prefix(20).compactMap { try transaction.user($0) }
+    var details = candidates.map { $0.plainRecord.plain }
+    if ids.count > details.count { details.append("and \(ids.count - details.count) more") }
+    return Failure(
+      .notFound, "\(ids.count) users are called \"\(name)\"", hint: "name one of them by its id", details: details)
+  }
+
+  /// Names that may have been meant: of the first 10,000 users, because a mistake must not cost a minute.
+  private static func names<Mode>(_ transaction: inout Transaction<Mode>) throws -> [String] {
+    var names: [String] = []
+    do {
+      try transaction.forEachUser { user in
+        if let name = try? user.name { names.append(name) }
+        if names.count >= 10_000 { throw Enough() }
+      }
+    } catch is Enough {}
+    return names
+  }
+}
+
+/// Ends a reading that has found enough.
+private struct Enough: Error {}

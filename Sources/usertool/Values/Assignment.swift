@@ -1,0 +1,51 @@
+import ArgumentParser
+import UserStore
+
+/// `k=v` or `k:=TEXT` on the command line.
+struct Assignment: ExpressibleByArgument {
+  let attribute: String
+  let text: String
+  let isText: Bool
+
+  init?(argument: String) {
+    guard let sign = argument.firstIndex(of: "="), sign != argument.startIndex else { return nil }
+    let before = argument.index(before: sign)
+    isText = argument[before] == ":"
+    let name = argument[..<(isText ? before : sign)]
+    guard !name.isEmpty else { return nil }
+    attribute = AttributeName.canonical(String(name))
+    text = String(argument[argument.index(after: sign)...])
+  }
+
+  /// The value, of the attribute's type.
+  ///
+  /// - Throws: `Failure` for a colour that nobody knows, and for what `TypedText` refuses.
+  func value() throws(Failure) -> StoredValue {
+    switch attribute {
+    case "name": .text(text)
+    case "hair_color": try ColorText.color(text).storedValue
+    default: isText ? .text(text) : try TypedText.value(of: text)
+    }
+  }
+}
+
+/// The names of attributes on the command line.
+enum AttributeName {
+  static let builtIn = ["name", "hair_color"]
+
+  /// `hair-color` is taken for `hair_color`.
+  static func canonical(_ name: String) -> String {
+    name == "hair-color" ? "hair_color" : name
+  }
+}
+
+/// Colours on the command line.
+enum ColorText {
+  /// - Throws: `Failure` with the colour that may have been meant.
+  static func color(_ text: String) throws(Failure) -> Color {
+    if let color = Color(text) { return color }
+    throw Failure(
+      .badData, "\"\(text)\" is not a colour" + Suggestion.question(for: text, among: Color.names),
+      hint: "colours are #rrggbb, or one of: " + Color.names.joined(separator: " "))
+  }
+}

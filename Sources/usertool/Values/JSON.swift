@@ -1,0 +1,80 @@
+import UserStore
+
+/// A JSON text in the making.
+///
+/// The order of members is part of what the tool promises, and Foundation's encoder has none.
+indirect enum JSON {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case list([JSON])
+  case object([(name: String, value: JSON)])
+}
+
+extension JSON {
+  /// The text, on one line.
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return bytes
+  }
+
+  private func append(to bytes: inout [UInt8]) {
+    switch self {
+    case .null: bytes += "null".utf8
+    case .bool(let bool): bytes += (bool ? "true" : "false").utf8
+    case .integer(let integer): bytes += String(integer).utf8
+    case .real(let real): bytes += Self.text(of: real).utf8
+    case .text(let text): Self.append(text, to: &bytes)
+    case .list(let items): Self.append(items, between: "[]", to: &bytes) { $0.append(to: &$1) }
+    case .object(let members):
+      Self.append(members, between: "{}", to: &bytes) { member, bytes in
+        append(member.name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        member.value.append(to: &bytes)
+      }
+    }
+  }
+
+  private static func append<Item>(
+    _ items: [Item], between brackets: String, to bytes: inout [UInt8], _ body: (Item, inout [UInt8]) -> Void
+  ) {
+    bytes.append(brackets.utf8.first!)
+    for (index, item) in items.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      body(item, &bytes)
+    }
+    bytes.append(brackets.utf8.last!)
+  }
+
+  /// The shortest text that reads back as the same number.
+  ///
+  /// JSON has no infinity: 1e999 reads as one nearly everywhere.
+  static func text(of real: Double) -> String {
+    if real.isInfinite { return real < 0 ? "-1e999" : "1e999" }
+    return real.isNaN ? "null" : "\(real)"
+  }
+
+  private func append(_ text: String, to bytes: inout [UInt8]) {
+    Self.append(text, to: &bytes)
+  }
+
+  private static func append(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x22, 0x5C: bytes += [UInt8(ascii: "\\"), UInt8(scalar.value)]
+      case 0x0A: bytes += "\\n".utf8
+      case 0x0D: bytes += "\\r".utf8
+      case 0x09: bytes += "\\t".utf8
+      // C1 controls too, which a terminal may obey.
+      case 0x00..<0x20, 0x7F..<0xA0:
+        bytes += "\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))".utf8
+      default: bytes += UTF8.encode(scalar)!
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+}

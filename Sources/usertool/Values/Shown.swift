@@ -1,0 +1,79 @@
+/// Text as it may be shown: control, bidi and zero-width characters are escaped, so that a name can neither act on the
+/// terminal nor look like another one.
+enum Shown {
+  static func text(of text: String) -> String {
+    var isAfterEmoji = false
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      // A variation selector after an emoji says that it is one, which is no disguise.
+      if isSafe(scalar) || scalar.value == 0xFE0F && isAfterEmoji {
+        shown.append(scalar)
+      } else {
+        shown.append(contentsOf: escape(scalar).unicodeScalars)
+      }
+      isAfterEmoji = !scalar.isASCII && scalar.properties.isEmoji
+    }
+    return String(shown)
+  }
+
+  /// Text that is no UTF-8: what is wrong in it becomes `\xff`.
+  static func text(ofInvalid bytes: [UInt8]) -> String {
+    var shown = ""
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let length = (1...min(4, rest.count)).first { String(validating: rest.prefix($0), as: UTF8.self) != nil }
+      if let length {
+        shown += text(of: String(decoding: rest.prefix(length), as: UTF8.self))
+      } else {
+        shown += "\\x" + (rest.first! < 16 ? "0" : "") + String(rest.first!, radix: 16)
+      }
+      rest = rest.dropFirst(length ?? 1)
+    }
+    return shown
+  }
+
+  private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return (0x20..<0x7F).contains(scalar.value) }
+    let properties = scalar.properties
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: return false
+    default: return !properties.isDefaultIgnorableCodePoint
+    }
+  }
+
+  private static func escape(_ scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\n": "\\n"
+    case "\r": "\\r"
+    case "\t": "\\t"
+    default: "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+    }
+  }
+}
+
+extension String {
+  /// The text as it may be shown.
+  var shown: String {
+    // Most text is plain.
+    utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? self : Shown.text(of: self)
+  }
+
+  /// How many columns a terminal uses for the text, after it was made safe to show.
+  var columns: Int {
+    if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
+    return reduce(0) { $0 + ($1.isWide ? 2 : 1) }
+  }
+}
+
+extension Character {
+  fileprivate var isWide: Bool {
+    guard let first = unicodeScalars.first else { return false }
+    if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return true }
+    switch first.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+      return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import UserStore
+
+extension StoredValue {
+  /// The JSON value of the same type; data is `{"base64":"…"}`, and what is no UTF-8 becomes U+FFFD.
+  var json: JSON {
+    switch self {
+    case .null: .null
+    case .integer(let integer): .integer(integer)
+    case .real(let real): .real(real)
+    case .text(let text): .text(text)
+    case .blob(let bytes): .object([("base64", .text(Base64.encode(bytes)))])
+    case .invalidText(let bytes): .text(String(decoding: bytes, as: UTF8.self))
+    }
+  }
+
+  /// Whether `json` is not all of it.
+  var isInvalid: Bool {
+    if case .invalidText = self { true } else { false }
+  }
+
+  /// The value without quotes and escapes, for CSV; nothing for null.
+  var bare: String {
+    switch self {
+    case .null: ""
+    case .integer(let integer): String(integer)
+    case .real(let real): JSON.text(of: real)
+    case .text(let text): text
+    case .blob: String(decoding: json.bytes, as: UTF8.self)
+    case .invalidText(let bytes): String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// The value as a person sees it: nothing in it acts on a terminal.
+  ///
+  /// Nothing for null.
+  var shown: String {
+    switch self {
+    case .invalidText(let bytes): Shown.text(ofInvalid: bytes)
+    default: bare.shown
+    }
+  }
+
+  /// The same with text in quotes, and a word for null.
+  var quoted: String {
+    switch self {
+    case .null: "(none)"
+    case .text, .invalidText: "\"\(shown)\""
+    default: shown
+    }
+  }
+}

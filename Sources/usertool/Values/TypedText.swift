@@ -1,0 +1,61 @@
+import UserStore
+
+/// A value as it is written on the command line.
+enum TypedText {
+  /// What reads as a JSON number, true or false is one; `{"base64":"…"}` is data; all else is text.
+  ///
+  /// - Throws: `Failure` for a number that would not be kept as it is, and for base64 that is none.
+  static func value(of text: String) throws(Failure) -> StoredValue {
+    switch text {
+    case "true": return .integer(1)
+    case "false": return .integer(0)
+    default: break
+    }
+    if let data = try data(in: text) { return .blob(data) }
+    guard isNumber(text) else { return .text(text) }
+    if !text.utf8.contains(where: { ".eE".utf8.contains($0) }) {
+      guard let integer = Int64(text) else {
+        throw Failure(
+          .badData, "\(text) does not fit into 64 bits",
+          hint: "k:=\(text) keeps it as text, k=\(text).0 as a real number")
+      }
+      return .integer(integer)
+    }
+    return Double(text).map { .real($0) } ?? .text(text)
+  }
+
+  /// The grammar of RFC 8259: no leading zeros, no plus sign, digits on both sides of the point.
+  static func isNumber(_ text: String) -> Bool {
+    var rest = text.utf8[...]
+    if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+    let whole = takeDigits(&rest)
+    guard whole == 1 || whole > 1 && !text.utf8.drop(while: { $0 == UInt8(ascii: "-") }).starts(with: "0".utf8) else {
+      return false
+    }
+    if rest.first == UInt8(ascii: ".") {
+      rest.removeFirst()
+      guard takeDigits(&rest) > 0 else { return false }
+    }
+    if let letter = rest.first, "eE".utf8.contains(letter) {
+      rest.removeFirst()
+      if let sign = rest.first, "+-".utf8.contains(sign) { rest.removeFirst() }
+      guard takeDigits(&rest) > 0 else { return false }
+    }
+    return rest.isEmpty
+  }
+
+  private static func takeDigits(_ rest: inout Substring.UTF8View) -> Int {
+    let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
+    rest.removeFirst(digits)
+    return digits
+  }
+
+  private static func data(in text: String) throws(Failure) -> [UInt8]? {
+    let compact = text.filter { !$0.isWhitespace }
+    guard compact.hasPrefix("{\"base64\":\""), compact.hasSuffix("\"}") else { return nil }
+    guard let bytes = Base64.decode(compact.dropFirst(11).dropLast(2)) else {
+      throw Failure(.badData, "this is not base64: \(text.prefix(80))", hint: "k:=TEXT takes any text as it is")
+    }
+    return bytes
+  }
+}

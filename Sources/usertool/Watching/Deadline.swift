@@ -1,0 +1,32 @@
+import Dispatch
+
+/// What ends a command that would not end by itself: a signal, a time, a reader of its output who went away.
+enum Deadline {
+  /// Runs `body` until it returns, or is told to end by being cancelled.
+  ///
+  /// - Parameters:
+  ///   - timeout: nil for no limit.
+  ///   - body: Returns by itself soon after it is cancelled.
+  /// - Returns: `success`, or why `body` was cancelled.
+  /// - Throws: what `body` throws.
+  static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Void) async throws -> ExitStatus {
+    let task = Task { try await body() }
+    Signals.shared.takeOver { task.cancel() }
+    if let timeout {
+      Task {
+        try await Task.sleep(for: timeout)
+        Signals.shared.end(with: .timeout)
+      }
+    }
+    endWhenUnread()
+    try await task.value
+    return Signals.shared.status ?? .success
+  }
+
+  /// Without waiting for a next line, which may never come.
+  private static func endWhenUnread() {
+    DispatchQueue(label: "usertool.output").async {
+      if System.waitUntilUnread(1) { System.exit(.brokenPipe) }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import UserStore
+
+/// A line of a stream: a change, or a part of the present state.
+struct Entry {
+  enum Operation: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case insert, update, delete, snapshot
+    /// A row of the log that no version of the library writes.
+    case unknown
+  }
+
+  let operation: Operation
+  let user: User.ID
+  let attribute: String
+  let old: StoredValue
+  let new: StoredValue
+  let milliseconds: Int64
+
+  init(_ change: Change) {
+    operation =
+      switch change.kind {
+      case .added: .insert
+      case .updated: .update
+      case .removed: .delete
+      case .unknown: .unknown
+      }
+    user = change.user
+    attribute = change.attribute
+    old = change.old
+    new = change.new
+    milliseconds = change.milliseconds
+  }
+
+  /// A part of the present state.
+  init(of user: User.ID, _ attribute: String, _ value: StoredValue, at milliseconds: Int64) {
+    operation = .snapshot
+    self.user = user
+    self.attribute = attribute
+    old = .null
+    new = value
+    self.milliseconds = milliseconds
+  }
+
+  static let columns = ["revision", "cursor", "op", "user", "attribute", "old", "new", "at"]
+
+  /// The fields of the line.
+  ///
+  /// - Parameters:
+  ///   - cursor: The end of the set; nil when it was not committed.
+  ///   - listener: Who heard it.
+  /// - Returns: them in order.
+  func record(at cursor: Cursor?, listener: String?) -> Record {
+    var record = Record(fields: [
+      ("revision", cursor.map { .integer($0.revision.rawValue) } ?? .null),
+      ("cursor", cursor.map { .text($0.description) } ?? .null), ("op", .text(operation.rawValue)),
+      ("user", .integer(user.rawValue)), ("attribute", .text(attribute)), ("old", old), ("new", new),
+      ("at", .text(Timestamp(milliseconds: milliseconds).utc)),
+    ])
+    if let listener { record.fields.append(("listener", .text(listener))) }
+    return record
+  }
+}

@@ -1,0 +1,26 @@
+import CSQLite
+import Testing
+
+@testable import UserStore
+
+/// Proves that the replay test can fail: without any one rule of the triggers it does.
+@Suite struct ReplayControlTests {
+  /// Most mutations are noticed in the first runs, the hardest after twenty.
+  static let seedCount: UInt64 = 1_000
+
+  static let mutations =
+    SchemaMutation.ofUsers + SchemaMutation.ofRemovals + SchemaMutation.ofAttributes
+    + SchemaMutation.ofDisplacedAttributes
+    + (sqlite3_libversion_number() < 3_045_003 ? SchemaMutation.ofUpserts : [])
+
+  @Test(arguments: mutations)
+  func `the replay goes wrong when`(mutation: SchemaMutation) throws {
+    let mutant = try mutation.applied(to: Migrations.usersAndChanges)
+    for index in 0..<Self.seedCount {
+      let settings = WriterSettings.all[Int(index % 4)]
+      let run = ReplayRun(schema: mutant, settings: settings, seed: Seed.base &+ index)
+      if try run.failure() != nil { return }
+    }
+    Issue.record("not one of \(Self.seedCount) runs noticed")
+  }
+}

@@ -1,0 +1,19 @@
+import Testing
+
+@testable import UserStore
+
+/// Whoever writes, and however: the log describes the tables exactly, after every single statement.
+@Suite struct ReplayTests {
+  static let seedCount: UInt64 = 100
+
+  @Test(arguments: WriterSettings.all)
+  func `replaying the log gives the tables`(settings: WriterSettings) throws {
+    for index in 0..<Self.seedCount {
+      let run = ReplayRun(schema: Migrations.usersAndChanges, settings: settings, seed: Seed.base &+ index)
+      if let failure = try run.failure() {
+        Issue.record("\(failure)")
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import CSQLite
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// How a connection is opened, and what it leaves behind.
+@Suite struct ConnectionTests {
+  private static func open(_ path: String?, _ access: Connection.Access = .readWrite) throws(SQLiteError) -> Connection
+  {
+    try Connection(path: path, access: access, busyTimeout: 0)
+  }
+
+  @Test(arguments: [
+    ("recursive_triggers", "1"), ("trusted_schema", "0"), ("cell_size_check", "1"), ("temp_store", "2"),
+    ("writable_schema", "0"),
+  ])
+  func `the recipe is in force`(pragma: String, value: String) throws {
+    #expect(try Self.open(nil).text("PRAGMA \(pragma)") == value)
+  }
+
+  @Test func `the file is not mapped into memory`() throws {
+    let folder = try TemporaryFolder()
+    #expect(try Self.open(folder.file("a.db")).text("PRAGMA mmap_size") == "0")
+  }
+
+  @Test(arguments: [
+    ("SELECT load_extension('none')", "not authorized"),
+    ("SELECT \"text\"", "no such column"),
+    ("CREATE TABLE t (x CHECK (x <> \"text\"))", "no such column"),
+    ("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema", "table sqlite_master may not be modified"),
+    ("CREATE VIEW v AS SELECT * FROM pragma_table_list; SELECT * FROM v", "unsafe use of virtual table"),
+    ("ATTACH ':memory:' AS other", "too many attached databases"),
+    ("SELECT 1\(String(repeating: " UNION ALL SELECT 1", count: 20))", "too many terms in compound SELECT"),
+    ("SELECT 1\(String(repeating: " + 1", count: 60))", "maximum depth 50"),
+  ])
+  func `what a hostile file might want is refused`(sql: String, words: String) throws {
+    let connection = try Self.open(nil)
+    let error = #expect(throws: SQLiteError.self) { try connection.execute(sql) }
+    #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+  }
+
+  @Test func `no extension is loaded`() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.file("a.db")
+    try OpenedHandles.watch(file)
+    let connection = try Self.open(file)
+    let handle = try unsafe OpenedHandles.last(file)
+    var message: UnsafeMutablePointer<CChar>?
+    defer { unsafe sqlite3_free(message) }
+    let code = unsafe sqlite3_load_extension(handle, "none", nil, &message)
+    #expect(code == SQLITE_ERROR)
+    #expect(unsafe message.map { unsafe String(cString: $0) } == "not authorized")
+    _ = consume connection
+  }
+
+  @Test func `the tables and their triggers work under the recipe`() throws {
+    let connection = try Self.open(nil)
+    try connection.execute(Migrations.usersAndChanges)
+    try connection.execute(
+      """
+      INSERT INTO users (name) VALUES ('Ada'), ('Bob');
+      INSERT INTO attributes (user_id, name, value) VALUES (1, 'age', 36), (2, 'age', 40);
+      UPDATE attributes SET value = value + 1;
+      UPDATE users SET hair_color = '#112233';
+      REPLACE INTO attributes (user_id, name, value) VALUES (1, 'age', 1);
+      REPLACE INTO users (id, name) VALUES (1, 'Eve');
+      DELETE FROM users;
+      """)
+    #expect(try connection.text("SELECT count(*) FROM changes") == "22")
+  }
+
+  @Test func `a path with a link in it is refused`() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.file("a.db")
+    try folder.link("link.db", to: file)
+    try folder.link("link", to: folder.path)
+    for path in [folder.path + "/link.db", folder.path + "/link/a.db"] {
+      let error = #expect(throws: SQLiteError.self) { _ = try Self.open(path) }
+      #expect(error?.code.primary == .cannotOpen)
+    }
+    _ = try Self.open(file)
+  }
+
+  @Test func `a file that is not there is not created`() throws {
+    let folder = try TemporaryFolder()
+    let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
+    #expect(error?.code.primary == .cannotOpen)
+    #expect(error?.systemNumber == ENOENT)
+    #expect(try Files.kind(of: folder.path + "/a.db") == .missing)
+  }
+
+  @Test func `who reads cannot write`() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.file("a.db")
+    try Self.open(file).execute("CREATE TABLE t (x)")
+    let error = #expect(throws: SQLiteError.self) { try Self.open(file, .readOnly).execute("DELETE FROM t") }
+    #expect(error?.code.primary == .readOnly)
+  }
+
+  @Test func `a file that has moved is noticed`() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.file("a.db")
+    let connection = try Self.open(file)
+    try connection.execute("CREATE TABLE t (x)")
+    #expect(connection.hasMoved == false)
+    Files.remove(file)
+    #expect(connection.hasMoved == true)
+    _ = try folder.file("a.db")
+    #expect(connection.hasMoved == true)
+  }
+
+  @Test func `a transaction that SQLite ended is noticed`() throws {
+    let connection = try Self.open(nil)
+    try connection.execute("CREATE TABLE t (x UNIQUE); INSERT INTO t VALUES (1); BEGIN IMMEDIATE")
+    #expect(connection.isInTransaction == true)
+    #expect(throws: SQLiteError.self) { try connection.execute("INSERT OR ROLLBACK INTO t VALUES (1)") }
+    #expect(connection.isInTransaction == false)
+  }
+
+  @Test func `closing leaves no descriptor open`() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.file("a.db")
+    let query = Query("SELECT count(*) FROM sqlite_schema")
+    for _ in 0..<100 {
+      var connection = try Self.open(file)
+      try connection.execute("PRAGMA journal_mode = WAL")
+      #expect(try connection.first(query) { $0.integer(0) } == 0)
+      #expect(try folder.openDescriptors() > 0)
+    }
+    #expect(try folder.openDescriptors() == 0)
+  }
+
+  // In a process of their own, where nobody else takes memory meanwhile.
+
+  @Test func `a failure to open leaks nothing`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      try Self.expectNoLeak(in: folder, of: 1_000) {
+        let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
+        #expect(error?.code.primary == .cannotOpen)
+      }
+    }
+  }
+
+  @Test func `a file that is no database leaks nothing`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let file = try folder.file("a.db", holding: String(repeating: "no database ", count: 1_000))
+      try Self.expectNoLeak(in: folder, of: 1_000) {
+        let error = #expect(throws: SQLiteError.self) { try Self.open(file).execute("SELECT * FROM sqlite_schema") }
+        #expect(error?.code.primary == .notADatabase)
+      }
+    }
+  }
+
+  /// Does it once, and then again and again: nothing may be left that was not left by the first.
+  private static func expectNoLeak(
+    in folder: borrowing TemporaryFolder, of count: Int, _ body: () throws -> Void
+  ) throws {
+    try body()
+    let memory = sqlite3_memory_used()
+    for _ in 0..<count { try body() }
+    #expect(sqlite3_memory_used() == memory)
+    let descriptors = try folder.openDescriptors()
+    #expect(descriptors == 0)
+  }
+}

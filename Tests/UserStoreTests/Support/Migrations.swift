@@ -1,0 +1,31 @@
+@testable import UserStore
+
+/// The SQL that is compiled into the library.
+enum Migrations {
+  static let usersAndChanges = String(decoding: PackageResources.m0001_users_and_changes_sql, as: UTF8.self)
+}
+
+extension PlainConnection {
+  /// A new database in memory with the library's tables, opened as a careful foreign writer opens it.
+  static func withTables(
+    recursiveTriggers: Bool = false, pageSize: Int = 4096
+  ) throws(PlainError) -> PlainConnection {
+    let connection = try PlainConnection()
+    try connection.script("PRAGMA page_size = \(pageSize); \(Migrations.usersAndChanges)")
+    try connection.script("PRAGMA trusted_schema = OFF")
+    if recursiveTriggers { try connection.script("PRAGMA recursive_triggers = ON") }
+    return connection
+  }
+
+  /// The log after a position: op, user, attribute, old and new, as SQL writes them.
+  func log(after seq: Int64 = 0) throws(PlainError) -> [String] {
+    let sql = "SELECT op, user, attribute, old, new FROM changes WHERE seq > ? ORDER BY seq"
+    return try run(sql, [.integer(seq)]).map { $0.map(\.description).joined(separator: " ") }
+  }
+
+  /// The number of the newest change.
+  func position() throws -> Int64 {
+    guard case .integer(let seq) = try value("SELECT max(seq) FROM changes") else { return 0 }
+    return seq
+  }
+}

@@ -1,0 +1,97 @@
+import CSQLite
+
+/// SQLite without the library: what any other program has.
+@safe final class PlainConnection {
+  private let handle: OpaquePointer
+
+  init(_ path: String = ":memory:", busyTimeout: Int32 = 0) throws(PlainError) {
+    var handle: OpaquePointer?
+    let code = unsafe sqlite3_open(path, &handle)
+    guard code == SQLITE_OK, let handle = unsafe handle else {
+      unsafe sqlite3_close(handle)
+      throw PlainError(code: code, message: "cannot open \(path)")
+    }
+    unsafe self.handle = handle
+    unsafe sqlite3_extended_result_codes(handle, 1)
+    unsafe sqlite3_busy_timeout(handle, busyTimeout)
+  }
+
+  deinit {
+    unsafe sqlite3_close_v2(handle)
+  }
+
+  /// Runs several statements.
+  func script(_ sql: String) throws(PlainError) {
+    try check(unsafe sqlite3_exec(handle, sql, nil, nil, nil))
+  }
+
+  /// Runs one statement to its end and gives its rows.
+  @discardableResult
+  func run(_ sql: String, _ values: [PlainValue] = []) throws(PlainError) -> [[PlainValue]] {
+    var statement: OpaquePointer?
+    defer { unsafe sqlite3_finalize(statement) }
+    try check(unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil))
+    for (index, value) in values.enumerated() { try check(unsafe bind(value, at: Int32(index + 1), of: statement)) }
+    return try unsafe rows(of: statement)
+  }
+
+  /// The first column of the first row.
+  func value(_ sql: String, _ values: [PlainValue] = []) throws(PlainError) -> PlainValue? {
+    try run(sql, values).first?.first
+  }
+
+  private func rows(of statement: OpaquePointer?) throws(PlainError) -> [[PlainValue]] {
+    var rows: [[PlainValue]] = []
+    while true {
+      let code = unsafe sqlite3_step(statement)
+      guard code == SQLITE_ROW else {
+        try check(code == SQLITE_DONE ? SQLITE_OK : code)
+        return rows
+      }
+      let columns = unsafe 0..<sqlite3_column_count(statement)
+      rows.append(columns.map { unsafe value($0, of: statement) })
+    }
+  }
+
+  private func value(_ column: Int32, of statement: OpaquePointer?) -> PlainValue {
+    switch unsafe sqlite3_column_type(statement, column) {
+    case SQLITE_INTEGER: .integer(unsafe sqlite3_column_int64(statement, column))
+    case SQLITE_FLOAT: .real(unsafe sqlite3_column_double(statement, column))
+    case SQLITE_TEXT: .text(unsafe bytes(sqlite3_column_text(statement, column), column, of: statement))
+    case SQLITE_BLOB: .blob(unsafe bytes(sqlite3_column_blob(statement, column), column, of: statement))
+    default: .null
+    }
+  }
+
+  private func bytes(_ start: UnsafeRawPointer?, _ column: Int32, of statement: OpaquePointer?) -> [UInt8] {
+    unsafe Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+  }
+
+  private func bind(_ value: PlainValue, at index: Int32, of statement: OpaquePointer?) -> Int32 {
+    switch value {
+    case .null: unsafe sqlite3_bind_null(statement, index)
+    case .integer(let integer): unsafe sqlite3_bind_int64(statement, index, integer)
+    case .real(let real): unsafe sqlite3_bind_double(statement, index, real)
+    case .text(let bytes):
+      unsafe bytes.withUnsafeBytes { raw in
+        let characters = unsafe raw.assumingMemoryBound(to: CChar.self).baseAddress
+        return unsafe userstore_bind_text(statement, index, characters, UInt64(raw.count))
+      }
+    case .blob(let bytes):
+      unsafe bytes.withUnsafeBytes { unsafe userstore_bind_blob(statement, index, $0.baseAddress, UInt64($0.count)) }
+    }
+  }
+
+  private func check(_ code: Int32) throws(PlainError) {
+    guard code != SQLITE_OK else { return }
+    throw PlainError(code: code, message: unsafe String(cString: sqlite3_errmsg(handle)))
+  }
+}
+
+/// A call of SQLite that failed.
+struct PlainError: Error, CustomStringConvertible {
+  let code: Int32
+  let message: String
+
+  var description: String { "\(message) (SQLite \(code))" }
+}

@@ -1,0 +1,23 @@
+/// One statement of a foreign writer.
+struct Step: CustomStringConvertible {
+  let sql: String
+  let values: [PlainValue]
+
+  init(_ sql: String, _ values: PlainValue...) {
+    self.init(sql, values)
+  }
+
+  init(_ sql: String, _ values: [PlainValue]) {
+    self.sql = sql
+    self.values = values
+  }
+
+  /// Whether it touches what only the library's schema has.
+  var touchesLog: Bool { sql.contains("changes") || sql.contains("displaced") }
+
+  /// The statement as the sqlite3 shell takes it.
+  var description: String {
+    var values = values.makeIterator()
+    return sql.map { $0 == "?" ? values.next()?.description ?? "?" : String($0) }.joined() + ";"
+  }
+}

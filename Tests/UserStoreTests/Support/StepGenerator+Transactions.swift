@@ -1,0 +1,28 @@
+extension StepGenerator {
+  mutating func begin() -> Step {
+    Step(random.choose("BEGIN", "BEGIN IMMEDIATE", "SAVEPOINT a", "SAVEPOINT b"))
+  }
+
+  mutating func end() -> Step {
+    Step(random.choose("COMMIT", "ROLLBACK", "ROLLBACK TO a", "ROLLBACK TO b", "RELEASE a", "RELEASE b"))
+  }
+
+  /// What fails, mostly, and then must leave nothing behind.
+  mutating func refused() -> Step {
+    // abs fails for the smallest integer: with the user whose id is 1, after some rows or none.
+    let overflow = "abs(-9223372036854775807 - user_id)"
+    return random.choose(
+      Step("INSERT INTO users (nme) VALUES (1)"),
+      Step("DELETE FROM changes WHERE seq >= (SELECT max(seq) FROM changes) - 1"),
+      Step("INSERT OR FAIL INTO attributes (user_id, name, value) SELECT user_id, 'c', \(overflow) FROM attributes"),
+      Step("UPDATE attributes SET value = \(overflow)"))
+  }
+
+  /// What changes neither table, and may change what the next statement does.
+  mutating func housekeeping() -> Step {
+    random.choose(
+      Step("VACUUM"), Step("PRAGMA reverse_unordered_selects = ON"), Step("PRAGMA reverse_unordered_selects = OFF"),
+      Step("UPDATE sqlite_sequence SET seq = ?", key()), Step("DELETE FROM sqlite_sequence"),
+      random.oneIn(6) ? Step("INSERT INTO users (id, name) VALUES (9223372036854775807, 'last')") : Step("VACUUM"))
+  }
+}

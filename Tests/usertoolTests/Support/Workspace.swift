@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// A folder of its own for a test, with a database in it that the tool finds by USERTOOL_DB.
+final class Workspace {
+  let folder: String
+  var database: String { folder + "/users.db" }
+
+  /// The tool as it was built with this test: next to the test's own executable.
+  static let tool: String = {
+    let executable = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    return URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("usertool").path
+  }()
+
+  init() throws {
+    var template = Array("/tmp/usertool-test-XXXXXX".utf8CString)
+    let made = unsafe mkdtemp(&template).map { unsafe String(cString: $0) }
+    folder = try #require(made)
+    try #require(FileManager.default.isExecutableFile(atPath: Self.tool), "there is no usertool at \(Self.tool)")
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// What a child finds: nothing of the developer's own settings.
+  var environment: [String: String] {
+    var environment = ["HOME": folder, "USERTOOL_DB": database, "TZ": "UTC", "LC_ALL": "C.UTF-8"]
+    for name in ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "ASAN_OPTIONS"] {
+      environment[name] = ProcessInfo.processInfo.environment[name]
+    }
+    return environment
+  }
+
+  // MARK: Processes
+
+  struct Outcome: CustomStringConvertible {
+    let status: Int32
+    let output: String
+    let errors: String
+
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+    var description: String { "exit \(status)\n\(output)\(errors)" }
+  }
+
+  /// Starts the tool.
+  func start(_ arguments: String..., environment: [String: String] = [:]) throws -> Child {
+    try start([Self.tool] + arguments, environment)
+  }
+
+  /// Runs the tool to its end.
+  @discardableResult
+  func run(_ arguments: String..., environment: [String: String] = [:], input: String = "") throws -> Outcome {
+    try finish([Self.tool] + arguments, environment, input)
+  }
+
+  /// Runs any program to its end.
+  @discardableResult
+  func finish(_ command: [String], _ environment: [String: String] = [:], _ input: String = "") throws -> Outcome {
+    let child = try start(command, environment)
+    child.type(input)
+    // Messages are few: they fit into their pipe while the output is read.
+    let output = child.output.rest()
+    let errors = child.errors.rest()
+    return Outcome(
+      status: child.wait(), output: String(decoding: output, as: UTF8.self),
+      errors: String(decoding: errors, as: UTF8.self))
+  }
+
+  func start(_ command: [String], _ environment: [String: String] = [:]) throws -> Child {
+    try Child(command, environment: self.environment.merging(environment) { $1 })
+  }
+
+  // MARK: Foreign writers
+
+  /// Runs SQL in the `sqlite3` shell, which knows nothing of the library.
+  @discardableResult
+  func sqlite(_ sql: String) throws -> Outcome {
+    try finish(["sqlite3", "-batch", "-cmd", ".timeout 20000", database, sql])
+  }
+
+  /// Runs a program in Python, with a connection `db` in autocommit mode.
+  func python(_ program: String) throws -> Child {
+    let head = "import sqlite3, sys\ndb = sqlite3.connect(\(database.debugDescription), timeout=20, isolation_level=None)\n"
+    return try start(["python3", "-c", head + program])
+  }
+
+  /// Everything in the tables and the log, to see that nothing changed.
+  func dump() throws -> String {
+    let outcome = try sqlite("SELECT * FROM users; SELECT * FROM attributes; SELECT seq, op, user, attribute FROM changes")
+    try #require(outcome.status == 0, "\(outcome)")
+    return outcome.output
+  }
+
+  func bytes(of name: String = "users.db") -> Data? {
+    FileManager.default.contents(atPath: folder + "/" + name)
+  }
+
+  func write(_ bytes: Data, to name: String) throws {
+    try bytes.write(to: URL(fileURLWithPath: folder + "/" + name))
+  }
+}
