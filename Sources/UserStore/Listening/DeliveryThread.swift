@@ -43,7 +43,9 @@ final class DeliveryThread {
 /// The calls of one round, as the thread that makes them sees them.
 final class CallContext {
   let cascade: Cascade
-  /// The listener that runs now. Not its place in the hub's table: that may be somebody else's before it ends.
+  /// The listener that runs now.
+  ///
+  /// Not its place in the hub's table: that may be somebody else's before it ends.
   var listener: (any Named)?
 
   init(cascade: Cascade) {

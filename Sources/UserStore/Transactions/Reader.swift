@@ -13,7 +13,11 @@ final class Reader: Sendable {
   /// - Throws: `StoreError.nested` inside a transaction of the same store, and what `body` throws.
   func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
     try store.enter()
-    defer { store.leave() }
+    defer {
+      store.leave()
+      // What another store's write, or a binding, put off until here.
+      DeliveryThread.current.deliverDeferred()
+    }
     let lease = try pool.take()
     defer { pool.give(back: lease) }
     try storing("begin reading") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.begin) }

@@ -31,7 +31,6 @@ final class Writer: Sendable {
   /// inside a listener.
   func write<Result>(origin: String?, _ body: (inout WriteTransaction) throws -> Result) throws -> Result {
     let calling = DeliveryThread.current.calling
-    if let calling { try admit(calling) }
     try store.enter()
     let result: Result
     let ticket: Int?
@@ -39,7 +38,7 @@ final class Writer: Sendable {
       defer { store.leave() }
       let lease = try pool.take()
       defer { pool.give(back: lease) }
-      (result, ticket) = try commit(on: lease, calling?.cascade) { group in
+      (result, ticket) = try commit(on: lease, calling) { group in
         try member(of: &group, on: lease, origin: origin, body)
       }
     } catch {
@@ -79,6 +78,7 @@ final class Writer: Sendable {
       hub.deliver(through: ticket)
       checkpointIfNeeded()
     } catch {
+      DeliveryThread.current.deliverDeferred()
       // Nothing was kept: who failed by itself knows why, the others were taken along.
       if failures.isEmpty { return members.map { _ in error } }
       let taken = members.count == 1 ? error : Self.takenAlong(by: error)
@@ -107,7 +107,7 @@ final class Writer: Sendable {
   }
 
   private func commit<Result>(
-    on lease: ConnectionPool.Lease, _ cascade: Cascade?, _ body: (inout Group) throws -> Result
+    on lease: ConnectionPool.Lease, _ calling: CallContext?, _ body: (inout Group) throws -> Result
   ) throws -> (Result, ticket: Int?) {
     try begin(lease)
     var group: Group
@@ -116,6 +116,7 @@ final class Writer: Sendable {
     do {
       group = Group(end: try refreshedHead(lease))
       result = try body(&group)
+      if group.hasChanges, let calling { try admit(calling) }
       guard lease.connection.isInTransaction else {
         throw StoreError(.transactionEnded, "an error inside the write ended its transaction; nothing of it was kept")
       }
@@ -125,7 +126,7 @@ final class Writer: Sendable {
       try commit(lease)
       lease.head = group.end
       guard group.hasChanges || sets?.isEmpty == false else { return (result, nil) }
-      return (result, publish(sets, through: group.end, on: lease, cascade))
+      return (result, publish(sets, through: group.end, on: lease, calling?.cascade))
     } catch {
       if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.rollback) }
       lease.head = nil
