@@ -16,7 +16,7 @@ struct RenameCommand: ParsableCommand {
   @Argument(help: "The id, or the name.")
   var user: UserReference
 
-  @Argument(help: "The new name.")
+  @Argument(help: ArgumentHelp("The new name.", valueName: "new-name"))
   var name: String
 
   @Option(help: ArgumentHelp("Only if this is the present name; else exit 4.", valueName: "name"))
