@@ -6,6 +6,7 @@ struct RenameCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",
     abstract: "Change a user's name, and print what each listener hears.",
+    usage: "usertool rename <user> <new-name> [<options>]",
     discussion: """
       Examples:
         usertool rename Zoë Zoe

@@ -10,7 +10,8 @@ struct Stranger {
   init(_ workspace: Workspace) throws {
     self.workspace = workspace
     tool = workspace.folder + "/tool"
-    try FileManager.default.copyItem(atPath: Workspace.tool, toPath: tool)
+    // By another process: this one may be forking, and a child that has the file open for writing keeps it from running.
+    try workspace.finish(["cp", Workspace.tool, tool])
     try set(workspace.folder, 0o755)
     try set(tool, 0o755)
   }
