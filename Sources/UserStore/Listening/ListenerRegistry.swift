@@ -161,9 +161,8 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   /// Counts a call and says what to call; nil for one that is gone or has not started yet.
   mutating func call(_ reference: Reference, at position: Int64) -> Call? {
-    guard slots[reference.index]?.ordinal == reference.ordinal, slots[reference.index]!.startsAfter < position
-    else { return nil }
-    return slots[reference.index]!.countCall(at: position)
+    // In place: a copy of the slot would be most of what a call costs.
+    slots[reference.index]?.countCall(ordinal: reference.ordinal, after: position, at: position) ?? nil
   }
 
   /// The same for a call that waited in a mailbox, and was counted then.
@@ -193,7 +192,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   mutating func start(_ reference: Reference, registration: Int, after position: Int64) -> Call? {
     guard let slot = slot(reference), slot.registration == registration else { return nil }
     slots[reference.index]!.startsAfter = position
-    return slots[reference.index]!.countCall(at: position)
+    return slots[reference.index]!.countCall(ordinal: reference.ordinal, after: .max, at: position)
   }
 
   // MARK: Parts
@@ -240,8 +239,10 @@ extension ListenerRegistry.Slot {
     ListenerRegistry.Call(action: action, traits: traits, registration: registration)
   }
 
-  fileprivate mutating func countCall(at position: Int64) -> ListenerRegistry.Call? {
-    if isOver { return nil }
+  fileprivate mutating func countCall(
+    ordinal: Int, after start: Int64, at position: Int64
+  ) -> ListenerRegistry.Call? {
+    if self.ordinal != ordinal || startsAfter >= start || isOver { return nil }
     calls += 1
     lastPosition = position
     return call
