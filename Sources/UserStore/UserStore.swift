@@ -14,8 +14,8 @@ public final class UserStore: Sendable {
   public let listeners: ListenerHub<ChangeSet>
 
   private let reader: Reader
-  private let writer: Writer?
-  private let queue: WriteQueue?
+  let writer: Writer?
+  let queue: WriteQueue?
   private let readers: WorkerThread
   private let watcher: FileWatcher?
   private let tail: LogTail

@@ -39,6 +39,9 @@ final class WriteQueue: Sendable {
     thread = WorkerThread(name: "userstore-write")
   }
 
+  /// How many wait for their turn.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
   /// Queues `body` and waits for its commit and delivery.
   ///
   /// - Throws: `CancellationError` when the task was cancelled before it began; what `body` throws; the store's errors.

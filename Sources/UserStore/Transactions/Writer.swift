@@ -117,9 +117,6 @@ final class Writer: Sendable {
       group = Group(end: try refreshedHead(lease))
       result = try body(&group)
       if group.hasChanges, let calling { try admit(calling) }
-      guard lease.connection.isInTransaction else {
-        throw StoreError(.transactionEnded, "an error inside the write ended its transaction; nothing of it was kept")
-      }
       if hub.hasListeners { sets = try pendingSets(through: group.end, on: lease) }
       tail.beginOwnCommit()
       defer { tail.endOwnCommit() }
@@ -171,7 +168,10 @@ final class Writer: Sendable {
       lease.head = group.end
       var transaction = WriteTransaction(lease)
       let result = try body(&transaction)
-      if lease.connection.isInTransaction { try mark(&group, on: lease, origin: origin) }
+      guard lease.connection.isInTransaction else {
+        throw StoreError(.transactionEnded, "an error inside the write ended its transaction; nothing of it was kept")
+      }
+      try mark(&group, on: lease, origin: origin)
       if savepoint {
         try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.release) }
       }
@@ -253,7 +253,9 @@ final class Writer: Sendable {
   }
 
   private static func takenAlong(by error: any Error) -> StoreError {
-    StoreError(
+    // Then it is not so that nothing was changed.
+    if let error = error as? StoreError, error.code == .commitUnknown { return error }
+    return StoreError(
       .rolledBackWithGroup, "SQLite ended the transaction that this write shared with others: \(error)", cause: error)
   }
 

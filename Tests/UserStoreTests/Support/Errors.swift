@@ -48,3 +48,16 @@ extension StoredValue {
     }
   }
 }
+
+extension UserStore {
+  /// All sets after a cursor that are there, step by step.
+  func allChanges(after cursor: Cursor? = nil) throws -> [ChangeSet] {
+    var sets = try pastChanges(after: cursor)
+    while let last = sets.last {
+      let more = try pastChanges(after: last.cursor)
+      if more.isEmpty { break }
+      sets += more
+    }
+    return sets
+  }
+}

@@ -75,7 +75,9 @@ extension StepGenerator {
     return random.choose("a", "a", "a", "A", "b", "a\0", "Name", .text([0xFF]), 1)
   }
 
-  /// Neighbours that a careless comparison holds for equal. −0.0 is not among them: SQL cannot tell it from 0.0.
+  /// Neighbours that a careless comparison holds for equal.
+  ///
+  /// −0.0 is not among them: SQL cannot tell it from 0.0.
   mutating func attributeValue() -> PlainValue {
     if random.oneIn(20) { return .null }
     if random.oneIn(2) { return random.choose(1, .real(1), "1", "a", "A") }
