@@ -150,16 +150,17 @@ public final class ListenerHub<Content: Routable>: Sendable {
       var (part, index) = (parts[calls[0].part].part, calls[0].part)
       for (reference, partIndex) in calls {
         if partIndex != index { (part, index) = (parts[partIndex].part, partIndex) }
-        guard let call = state.withLock({ $0.registry.call(reference, at: position) }) else {
-          removeIfOver(reference)
-          continue
-        }
-        if let mailbox = call.traits.mailbox {
+        guard let call = state.withLock({ $0.registry.call(reference, at: position) }) else { continue }
+        let owner = call.traits.owner?.object
+        if owner == nil, call.traits.owner != nil {
+          remove(reference, registration: call.registration)
+        } else if let mailbox = call.traits.mailbox {
           post(to: mailbox, cascade, at: reference, call.registration, position) { [part] in try $0(part) }
         } else {
           context.listener = call.traits
           do { try call.action(part) } catch { handleError(context.name, error) }
         }
+        withExtendedLifetime(owner) {}
       }
     }
   }
@@ -196,11 +197,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
   ) {
     mailbox.post {
       let call = self.state.withLock { $0.registry.call(reference, registration: registration, at: position) }
-      if let call {
-        self.perform(call.traits, cascade) { try body(call.action) }
-      } else {
-        self.removeIfOver(reference)
-      }
+      if let call { self.perform(call.traits, cascade) { try body(call.action) } }
       DeliveryThread.current.deliverDeferred()
     }
   }
@@ -225,11 +222,17 @@ public final class ListenerHub<Content: Routable>: Sendable {
     thread.calling = outer
   }
 
-  private func removeIfOver(_ reference: Registry.Reference) {
-    let removed = state.withLock { state -> Registry.Slot? in
-      guard let slot = state.registry.slot(reference), slot.isOver else { return nil }
-      return state.registry.remove(reference, registration: slot.registration)
+  /// Ends a listener, and lets go of it under no lock.
+  func remove(_ reference: Registry.Reference, registration: Int) {
+    let removed = state.withLock { $0.registry.remove(reference, registration: registration) }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// Ends those whose owner is gone.
+  func removeOver() {
+    for (reference, slot) in state.withLock({ $0.registry.withOwner }) where slot.traits.owner?.object == nil {
+      remove(reference, registration: slot.registration)
     }
-    _ = removed
+    state.withLock { $0.registry.swept() }
   }
 }
