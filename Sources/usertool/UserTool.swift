@@ -18,6 +18,10 @@ struct UserTool: ParsableCommand {
         usertool log Zoe
 
       A user is named by id, or by a name that only one user has; name:7 is the name 7.
+
+      Exit codes: 0 done, 1 failure, 3 not found or ambiguous, 4 --expect not met, 5 database busy, 6 the log does not \
+      go on, 64 usage, 65 bad data, 66 no database, 73 cannot create, 77 no permission, 124 --timeout, 130/143 signal, \
+      141 closed pipe.
       """,
     version: "0.1.0",
     subcommands: [

@@ -15,7 +15,12 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
 
   /// A value and the position that it belongs to; only ever replaced by a later one.
   private final class Stored: Sendable {
-    let state: Lock<(value: Value, position: Int64)?> = Lock(nil)
+    struct Entry {
+      let value: Value
+      let position: Int64
+    }
+
+    let state: Lock<Entry?> = Lock(nil)
 
     func value(at position: Int64) -> Value? {
       state.withLock { $0?.position == position ? $0?.value : nil }
@@ -24,7 +29,7 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
     func store(_ value: Value, _ position: Int64) {
       state.withLock { state in
         if let old = state, old.position >= position { return }
-        state = (value, position)
+        state = Entry(value: value, position: position)
       }
     }
   }
@@ -61,7 +66,7 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
     stored.store(first.value, first.position)
   }
 
-  private var current: (value: Value, position: Int64) {
+  private var current: Stored.Entry {
     guard let current = stored.state.withLock({ $0 }) else {
       preconditionFailure("the initializer stores a value before anybody has the object")
     }
@@ -111,8 +116,8 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   private func firstValue(_ action: @escaping @Sendable (Value) throws -> Void) -> ListenerHub<Content>.FirstValue {
     ListenerHub<Content>.FirstValue(
       read: {
-        let (value, position) = self.current
-        return (Box(value), position)
+        let entry = self.current
+        return (Box(entry.value), entry.position)
       },
       handOver: { if let box = $0 as? Box { try action(box.value) } })
   }

@@ -144,9 +144,10 @@ extension ListenerHub {
   }
 
   private func token(_ reference: Registry.Reference, _ registration: Int, endsWithToken: Bool) -> Disposable {
-    Disposable(endsWithToken: endsWithToken) { [weak self] in
-      let removed = self?.state.withLock { $0.registry.remove(reference, registration: registration) }
-      _ = removed
+    // Listeners to topics of which nothing is heard any more would otherwise outlive their owners for ever.
+    if state.withLock({ $0.registry.isSweepDue }) { removeOver() }
+    return Disposable(endsWithToken: endsWithToken) { [weak self] in
+      self?.remove(reference, registration: registration)
     }
   }
 }

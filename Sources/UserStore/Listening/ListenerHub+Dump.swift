@@ -19,12 +19,8 @@ extension ListenerHub {
 
   /// All listeners in the order of calls, for tests and for display.
   public var all: [ListenerInfo<Topic>] {
-    let (slots, removed) = state.withLock { state in
-      let removed = state.registry.removeOver()
-      return (state.registry.inOrder, removed)
-    }
-    _ = removed
-    return slots.filter { !$0.traits.keepsValue }.map {
+    removeOver()
+    return state.withLock { $0.registry.inOrder }.filter { !$0.traits.keepsValue }.map {
       ListenerInfo(name: $0.traits.name, topic: $0.traits.topic, calls: $0.calls, lastPosition: $0.lastPosition)
     }
   }

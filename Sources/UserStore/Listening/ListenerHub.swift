@@ -111,14 +111,14 @@ public final class ListenerHub<Content: Routable>: Sendable {
     // Snapshots are let go before anybody is called: a bind that met one would have to copy the table.
     var lists = state.withLock { $0.registry.lists }
     let parts = lists.isEmpty ? [] : Self.parts(of: content, lists)
-    let values = Self.references(parts, lists, \.values)
+    let values = Self.references(parts, lists) { $0.values }
     lists = [:]
     call(values, parts, cascade, at: content.position)
     lists = state.withLock { state in
       state.begun = content.position
       return state.registry.lists
     }
-    let listeners = Self.references(parts, lists, \.listeners)
+    let listeners = Self.references(parts, lists) { $0.listeners }
     lists = [:]
     call(listeners, parts, cascade, at: content.position)
   }
@@ -131,11 +131,11 @@ public final class ListenerHub<Content: Routable>: Sendable {
 
   /// Whom to call, in order, and with which part.
   private static func references(
-    _ parts: Parts, _ lists: [Topic: Registry.TopicList], _ list: KeyPath<Registry.TopicList, [Registry.Reference]>
+    _ parts: Parts, _ lists: [Topic: Registry.TopicList], _ list: (Registry.TopicList) -> [Registry.Reference]
   ) -> [(Registry.Reference, part: Int)] {
     var calls: [(Registry.Reference, part: Int)] = []
     for (index, part) in parts.enumerated() {
-      guard let references = lists[part.topic]?[keyPath: list] else { continue }
+      guard let references = lists[part.topic].map(list) else { continue }
       for reference in references { calls.append((reference, index)) }
     }
     if parts.count > 1 { calls.sort { $0.0.ordinal < $1.0.ordinal } }
@@ -147,18 +147,20 @@ public final class ListenerHub<Content: Routable>: Sendable {
   ) {
     if calls.isEmpty { return }
     calling(cascade) { context in
-      for (reference, part) in calls {
-        guard let call = state.withLock({ $0.registry.call(reference, at: position) }) else {
-          removeIfOver(reference)
-          continue
-        }
-        if let mailbox = call.traits.mailbox {
-          let part = parts[part].part
-          post(to: mailbox, cascade, at: reference, call.registration, position) { try $0(part) }
+      var (part, index) = (parts[calls[0].part].part, calls[0].part)
+      for (reference, partIndex) in calls {
+        if partIndex != index { (part, index) = (parts[partIndex].part, partIndex) }
+        guard let call = state.withLock({ $0.registry.call(reference, at: position) }) else { continue }
+        let owner = call.traits.owner?.object
+        if owner == nil, call.traits.owner != nil {
+          remove(reference, registration: call.registration)
+        } else if let mailbox = call.traits.mailbox {
+          post(to: mailbox, cascade, at: reference, call.registration, position) { [part] in try $0(part) }
         } else {
           context.listener = call.traits
-          do { try call.action(parts[part].part) } catch { handleError(context.name, error) }
+          do { try call.action(part) } catch { handleError(context.name, error) }
         }
+        withExtendedLifetime(owner) {}
       }
     }
   }
@@ -195,11 +197,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
   ) {
     mailbox.post {
       let call = self.state.withLock { $0.registry.call(reference, registration: registration, at: position) }
-      if let call {
-        self.perform(call.traits, cascade) { try body(call.action) }
-      } else {
-        self.removeIfOver(reference)
-      }
+      if let call { self.perform(call.traits, cascade) { try body(call.action) } }
       DeliveryThread.current.deliverDeferred()
     }
   }
@@ -224,11 +222,17 @@ public final class ListenerHub<Content: Routable>: Sendable {
     thread.calling = outer
   }
 
-  private func removeIfOver(_ reference: Registry.Reference) {
-    let removed = state.withLock { state -> Registry.Slot? in
-      guard let slot = state.registry.slot(reference), slot.isOver else { return nil }
-      return state.registry.remove(reference, registration: slot.registration)
+  /// Ends a listener, and lets go of it under no lock.
+  func remove(_ reference: Registry.Reference, registration: Int) {
+    let removed = state.withLock { $0.registry.remove(reference, registration: registration) }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// Ends those whose owner is gone.
+  func removeOver() {
+    for (reference, slot) in state.withLock({ $0.registry.withOwner }) where slot.traits.owner?.object == nil {
+      remove(reference, registration: slot.registration)
     }
-    _ = removed
+    state.withLock { $0.registry.swept() }
   }
 }

@@ -30,9 +30,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     var startsAfter: Int64
     var calls: Int
     var lastPosition: Int64?
-
-    /// Whether the owner is gone, and the listener with it.
-    var isOver: Bool { traits.owner.map { $0.object == nil } ?? false }
   }
 
   /// What does not change in a listener.
@@ -43,6 +40,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let mailbox: Mailbox?
     /// Kept alive, unless it is the owner itself.
     let actor: (any Actor)?
+    /// Only to be looked at under no lock: looking holds it, and letting go of the last reference runs its deinitializer.
     let owner: WeakReference?
     /// Still to be handed over: it lies here, and not in the queue, so that it goes with the action.
     let first: Lock<FirstValue?>
@@ -80,11 +78,11 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   private var mailboxes: [ObjectIdentifier: (mailbox: Mailbox, listeners: Int)] = [:]
   private var nextOrdinal = 0
   private var nextRegistration = 0
+  /// How many have an owner, and at how many of them it is worth looking whose owner is gone.
+  private var owned = 0
+  private var sweepAt = 64
   /// By topic, what a round looks up: a copy of it is a snapshot.
   private(set) var lists: [Topic: TopicList] = [:]
-
-  /// How many there are, those whose owner is gone included until `removeOver`.
-  var count: Int { slots.count - freeIndices.count }
 
   /// All in order of calls.
   var inOrder: [Slot] { slots.compactMap { $0 }.sorted { $0.ordinal < $1.ordinal } }
@@ -109,9 +107,10 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let slot = Slot(
       ordinal: replaced?.ordinal ?? nextOrdinal, registration: nextRegistration, action: action, traits: traits,
       startsAfter: startsAfter, calls: replaced?.calls ?? 0, lastPosition: replaced?.lastPosition)
+    if owner != nil { owned += 1 }
     if let replaced, let replacedIndex {
       slots[replacedIndex] = slot
-      release(replaced.traits.mailbox)
+      forget(replaced)
       return (Reference(ordinal: slot.ordinal, index: replacedIndex), nextRegistration, replaced)
     }
     let reference = Reference(ordinal: slot.ordinal, index: freeIndices.popLast() ?? slots.count)
@@ -134,10 +133,19 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     indexByName[NameInTopic(topic: topic, name: name)].flatMap { removeSlot(at: $0) }
   }
 
-  /// Removes those whose owner is gone.
-  mutating func removeOver() -> [Slot] {
-    slots.indices.filter { slots[$0]?.isOver ?? false }.compactMap { removeSlot(at: $0) }
+  /// Those that end with an owner.
+  var withOwner: [(reference: Reference, slot: Slot)] {
+    slots.indices.compactMap { index in
+      guard let slot = slots[index], slot.traits.owner != nil else { return nil }
+      return (Reference(ordinal: slot.ordinal, index: index), slot)
+    }
   }
+
+  /// Whether those with an owner have doubled since they were looked through.
+  var isSweepDue: Bool { owned >= sweepAt }
+
+  /// They were looked through.
+  mutating func swept() { sweepAt = max(64, owned * 2) }
 
   /// Removes all.
   mutating func removeAll() -> [Slot] {
@@ -161,14 +169,13 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   /// Counts a call and says what to call; nil for one that is gone or has not started yet.
   mutating func call(_ reference: Reference, at position: Int64) -> Call? {
-    guard slots[reference.index]?.ordinal == reference.ordinal, slots[reference.index]!.startsAfter < position
-    else { return nil }
-    return slots[reference.index]!.countCall(at: position)
+    // In place: a copy of the slot would be most of what a call costs.
+    slots[reference.index]?.countCall(ordinal: reference.ordinal, after: position, at: position) ?? nil
   }
 
   /// The same for a call that waited in a mailbox, and was counted then.
   func call(_ reference: Reference, registration: Int, at position: Int64) -> Call? {
-    guard let slot = slot(reference), slot.registration == registration, slot.startsAfter < position, !slot.isOver
+    guard let slot = slot(reference), slot.registration == registration, slot.startsAfter < position
     else { return nil }
     return slot.call
   }
@@ -185,7 +192,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   }
 
   private func traits(of reference: Reference, _ registration: Int) -> Traits? {
-    guard let slot = slot(reference), slot.registration == registration, !slot.isOver else { return nil }
+    guard let slot = slot(reference), slot.registration == registration else { return nil }
     return slot.traits
   }
 
@@ -193,7 +200,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   mutating func start(_ reference: Reference, registration: Int, after position: Int64) -> Call? {
     guard let slot = slot(reference), slot.registration == registration else { return nil }
     slots[reference.index]!.startsAfter = position
-    return slots[reference.index]!.countCall(at: position)
+    return slots[reference.index]!.countCall(ordinal: reference.ordinal, after: .max, at: position)
   }
 
   // MARK: Parts
@@ -204,7 +211,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     freeIndices.append(index)
     let topic = slot.traits.topic
     if let name = slot.traits.name { indexByName[NameInTopic(topic: topic, name: name)] = nil }
-    release(slot.traits.mailbox)
+    forget(slot)
     lists[topic]!.living -= 1
     if lists[topic]!.living == 0 {
       lists[topic] = nil
@@ -215,6 +222,11 @@ struct ListenerRegistry<Content: Routable>: Sendable {
       lists[topic] = list
     }
     return slot
+  }
+
+  private mutating func forget(_ slot: Slot) {
+    if slot.traits.owner != nil { owned -= 1 }
+    release(slot.traits.mailbox)
   }
 
   private mutating func mailbox(of actor: any Actor) -> Mailbox {
@@ -240,8 +252,10 @@ extension ListenerRegistry.Slot {
     ListenerRegistry.Call(action: action, traits: traits, registration: registration)
   }
 
-  fileprivate mutating func countCall(at position: Int64) -> ListenerRegistry.Call? {
-    if isOver { return nil }
+  fileprivate mutating func countCall(
+    ordinal: Int, after start: Int64, at position: Int64
+  ) -> ListenerRegistry.Call? {
+    if self.ordinal != ordinal || startsAfter >= start { return nil }
     calls += 1
     lastPosition = position
     return call

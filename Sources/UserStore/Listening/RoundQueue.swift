@@ -12,7 +12,8 @@ struct RoundQueue<Item: Sendable>: Sendable {
     let parker: Parker
   }
 
-  private var items: [Item] = []
+  /// nil once it was taken: whoever delivers an item lets go of it, under no lock.
+  private var items: [Item?] = []
   private var front = 0
   private var lastTicket = 0
   private var lastDelivered = 0
@@ -73,7 +74,7 @@ struct RoundQueue<Item: Sendable>: Sendable {
       front = 0
       return (nil, wake)
     }
-    let item = items[front]
+    let item = items[front].take()
     front += 1
     if front >= 64, front * 2 > items.count {
       items.removeFirst(front)

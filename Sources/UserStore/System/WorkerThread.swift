@@ -25,24 +25,16 @@ final class WorkerThread: Sendable {
   /// - Returns: whether the job will run.
   /// - Throws: `SystemError` when the thread cannot be started; the job is not kept then.
   func run(_ job: @escaping Job) throws(SystemError) -> Bool {
-    let (accepted, mustStart) = state.withLock { state in
-      if state.isStopped { return (false, false) }
+    let isAccepted = try state.withLock { state throws(SystemError) in
+      if state.isStopped { return false }
+      // Under the lock: a job of somebody else must not be accepted before it is known that the thread runs.
+      if !state.isRunning { try SystemThread.start(named: name) { self.loop() } }
+      state.isRunning = true
       state.jobs.append(job)
-      defer { state.isRunning = true }
-      return (true, !state.isRunning)
+      return true
     }
-    if mustStart {
-      do { try SystemThread.start(named: name) { self.loop() } } catch {
-        state.withLock { state in
-          state.isRunning = false
-          state.jobs.removeAll()
-        }
-        throw error
-      }
-    } else if accepted {
-      parker.wake()
-    }
-    return accepted
+    if isAccepted { parker.wake() }
+    return isAccepted
   }
 
   /// Lets the thread end when it has run what it accepted.

@@ -39,6 +39,8 @@ enum Limits {
   }
 
   private static func check(_ text: String, _ what: String, _ length: ClosedRange<Int>) throws(StoreError) {
+    // Almost every name is short and plain.
+    if length.contains(text.utf8.count), text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return }
     let count = text.unicodeScalars.count
     guard length.contains(count) else {
       throw StoreError(

@@ -6,6 +6,7 @@ struct AddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
     abstract: "Add a user, and print the new id.",
+    usage: "usertool add <name> [<options>]",
     discussion: """
       Examples:
         usertool add Zoë

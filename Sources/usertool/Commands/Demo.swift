@@ -10,6 +10,7 @@ struct DemoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
     abstract: "Play a scene on a temporary store.",
+    usage: "usertool demo [<scene>] [<options>]",
     discussion: """
       Examples:
         usertool demo screens      # three screens, one name, edited on the third

@@ -6,6 +6,7 @@ struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Print a user, or one bare value.",
+    usage: "usertool get <user> [<attribute>] [<options>]",
     discussion: """
       Examples:
         usertool get Zoë

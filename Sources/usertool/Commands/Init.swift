@@ -6,6 +6,7 @@ struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
     abstract: "Create the database.",
+    usage: "usertool init [<options>]",
     discussion: """
       Examples:
         usertool init

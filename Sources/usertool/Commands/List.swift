@@ -6,6 +6,7 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Print all users, or some.",
+    usage: "usertool list [<options>]",
     discussion: """
       Examples:
         usertool list

@@ -6,6 +6,7 @@ struct ListenersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "listeners",
     abstract: "Print the listeners that rename, set and watch bind, as the store knows them.",
+    usage: "usertool listeners [<user>] [<options>]",
     discussion: """
       Examples:
         usertool listeners

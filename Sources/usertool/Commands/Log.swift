@@ -6,6 +6,7 @@ struct LogCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
     abstract: "Print the changes of the past, with old and new values.",
+    usage: "usertool log [<user>] [<options>]",
     discussion: """
       Examples:
         usertool log

@@ -6,6 +6,7 @@ struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Remove a user with all attributes, and print what each listener hears.",
+    usage: "usertool remove <user> [<options>]",
     discussion: """
       Examples:
         usertool remove Zoë

@@ -6,6 +6,7 @@ struct RenameCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",
     abstract: "Change a user's name, and print what each listener hears.",
+    usage: "usertool rename <user> <new-name> [<options>]",
     discussion: """
       Examples:
         usertool rename Zoë Zoe
@@ -16,7 +17,7 @@ struct RenameCommand: ParsableCommand {
   @Argument(help: "The id, or the name.")
   var user: UserReference
 
-  @Argument(help: "The new name.")
+  @Argument(help: ArgumentHelp("The new name.", valueName: "new-name"))
   var name: String
 
   @Option(help: ArgumentHelp("Only if this is the present name; else exit 4.", valueName: "name"))

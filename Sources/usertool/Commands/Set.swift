@@ -6,6 +6,7 @@ struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
     abstract: "Change attributes in one write, and print what each listener hears.",
+    usage: "usertool set <user> <k=v> ... [<options>]",
     discussion: """
       Examples:
         usertool set Zoë hair_color=#ff8800 age=41

@@ -6,13 +6,14 @@ struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Print each listener's updates as they come, from any process.",
+    usage: "usertool watch [<user>] [<options>]",
     discussion: """
       Examples:
         usertool watch
         usertool watch Zoë --attribute name --count 1 --timeout 30s
-        usertool watch --format jsonl --per-change --cursor-file ~/.seen | while read -r line; do …; done
+        usertool watch --per-change --cursor-file ~/.seen | ./sync-elsewhere
 
-      Shows the present state first, then follows until stopped. Once it says "watching" on standard error, nothing from
+      Shows the present state first, then follows until stopped. Once it says "watching" on standard error, nothing from \
       there on is missed.
       """)
 
@@ -42,7 +43,7 @@ struct WatchCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("op"),
-    help: ArgumentHelp("Only this kind: insert, update, delete or snapshot; may be repeated.", valueName: "kind"))
+    help: ArgumentHelp("Only this kind of line; may be repeated.", valueName: "kind"))
   var operations: [Entry.Operation] = []
 
   @Flag(name: .customLong("no-initial"), help: "Leave the present state out.")

@@ -7,6 +7,9 @@ struct Entry {
     case insert, update, delete, snapshot
     /// A row of the log that no version of the library writes.
     case unknown
+
+    /// What help shows, and completion offers.
+    static var allValueStrings: [String] { allCases.filter { $0 != .unknown }.map(\.rawValue) }
   }
 
   let operation: Operation

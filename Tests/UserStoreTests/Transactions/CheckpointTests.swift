@@ -9,6 +9,8 @@ import Testing
     let path = try folder.file("users.db")
     var configuration = Configuration()
     configuration.durability = .normal
+    // A watcher that reads just then would hold a page back until the next one.
+    configuration.watchesOtherProcesses = false
     let store = try UserStore(path: path, configuration: configuration)
     let id = try store.write { try $0.add(name: "NIX") }
     // Each write appends two pages or more: without checkpoints five times the limit.

@@ -24,8 +24,11 @@ struct Line: Decodable, Equatable {
         self = .integer(integer)
       } else if let real = try? container.decode(Double.self) {
         self = .real(real)
+      } else if let text = try? container.decode(String.self) {
+        self = .text(text)
       } else {
-        self = .text(try container.decode(String.self))
+        // 1e999, which Foundation does not read.
+        self = .real(.infinity)
       }
     }
   }

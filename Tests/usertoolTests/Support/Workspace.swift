@@ -4,7 +4,7 @@ import Testing
 /// A folder of its own for a test, with a database in it that the tool finds by USERTOOL_DB.
 final class Workspace {
   let folder: String
-  var database: String { folder + "/users.db" }
+  var database: String
 
   /// The tool as it was built with this test: next to the test's own executable.
   static let tool: String = {
@@ -16,6 +16,7 @@ final class Workspace {
     var template = Array("/tmp/usertool-test-XXXXXX".utf8CString)
     let made = unsafe mkdtemp(&template).map { unsafe String(cString: $0) }
     folder = try #require(made)
+    database = folder + "/users.db"
     try #require(FileManager.default.isExecutableFile(atPath: Self.tool), "there is no usertool at \(Self.tool)")
   }
 

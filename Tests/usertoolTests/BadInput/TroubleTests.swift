@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@Suite struct `Trouble from outside` {
+  @Test func `a locked database is exit code 5, and changes nothing`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let before = try workspace.dump()
+    let holder = try workspace.python("db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.readline()")
+    #expect(holder.output.next() == "held")
+    for arguments in [["rename", "1", "x"], ["set", "1", "a=1"], ["remove", "1", "--yes"], ["add", "x"], ["add", "x", "-n"]] {
+      let outcome = try workspace.finish([Workspace.tool, "--busy-timeout", "10ms"] + arguments)
+      #expect(outcome.status == 5, "\(arguments): \(outcome)")
+      #expect(outcome.errors.contains("locked by another process"))
+    }
+    // Who only reads is not kept waiting.
+    #expect(try workspace.run("get", "1", "name", "--busy-timeout", "10ms").output == "NIX\n")
+    holder.type("\n")
+    #expect(holder.wait() == 0)
+    #expect(try workspace.dump() == before)
+  }
+
+  @Test(arguments: [(Int32(SIGINT), Int32(130)), (Int32(SIGTERM), Int32(143))])
+  func `a signal while it waits for a lock`(signal: Int32, status: Int32) throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let before = try workspace.dump()
+    let holder = try workspace.python("db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.readline()")
+    #expect(holder.output.next() == "held")
+    let writer = try workspace.start("rename", "1", "never", "--busy-timeout", "60s")
+    while !hasOpen(workspace.database + "-wal", writer.id) { sched_yield() }
+    writer.send(signal)
+    #expect(writer.wait() == status)
+    #expect(writer.errors.rest().isEmpty && writer.output.rest().isEmpty)
+    holder.type("\n")
+    #expect(holder.wait() == 0)
+    #expect(try workspace.dump() == before)
+  }
+
+  private func hasOpen(_ path: String, _ id: pid_t) -> Bool {
+    let folder = "/proc/\(id)/fd"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.contains { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path }
+  }
+
+  @Test func `Ctrl-C at any moment of a write leaves all of it or nothing`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let attributes = (0..<50).map { "a\($0)" }
+    var ends: Set<Int32> = []
+    for round in 1...60 {
+      let writer = try workspace.start([Workspace.tool, "set", "1", "-q"] + attributes.map { "\($0)=\(round)" })
+      // Spread over the life of the process, from its start to after its end.
+      for _ in 0..<round * 8 { _ = try? String(contentsOfFile: "/proc/\(writer.id)/stat", encoding: .utf8) }
+      writer.send(SIGINT)
+      ends.insert(writer.wait())
+      let values = try workspace.sqlite("SELECT count(DISTINCT value), count(*) FROM attributes").output
+      #expect(["0|0\n", "1|50\n"].contains(values), "\(values)")
+    }
+    #expect(ends.isSubset(of: [0, 130]), "\(ends)")
+    #expect(try workspace.sqlite("PRAGMA integrity_check").output == "ok\n")
+    // An end for each write that was kept, and one for adding.
+    let log = try workspace.sqlite("SELECT sum(op = 0), count(DISTINCT new) FROM changes WHERE op = 0 OR attribute = 'a49'")
+    let counts = log.output.trimmingCharacters(in: .newlines).split(separator: "|").compactMap { Int($0) }
+    #expect(counts.count == 2 && counts[0] == counts[1] + 1)
+  }
+
+  @Test func `a closed pipe ends every command silently with 141, also when SIGPIPE is ignored`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    for arguments in ["list", "get 1", "log", "rename 1 $$", "listeners", "demo screens", "--help"] {
+      for trap in ["", "trap '' PIPE; "] {
+        // The reader is gone before the tool starts: it waits for the end of the reader's own output.
+        let script = "\(trap){ read -r _ < \(workspace.folder)/gone; \(Workspace.tool) \(arguments); echo $? >&3; } | { exec <&-; echo > \(workspace.folder)/gone; }"
+        try workspace.finish(["sh", "-c", "rm -f \(workspace.folder)/gone; mkfifo \(workspace.folder)/gone"])
+        let outcome = try workspace.finish(["bash", "-c", "{ \(script); } 3>&1"])
+        #expect(outcome.output == "141\n" && outcome.errors.isEmpty, "\(arguments): \(outcome)")
+      }
+    }
+  }
+
+  @Test func `output that cannot be written is a failure`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let outcome = try workspace.finish(["sh", "-c", "\(Workspace.tool) list > /dev/full"])
+    #expect(outcome.status == 1 && outcome.errors.contains("cannot write the output"), "\(outcome)")
+  }
+
+  @Test(.enabled(if: SmallDisk.isPossible, "this process may not mount a small file system"))
+  func `a full disk is one clear error, and nothing is changed`() throws {
+    let workspace = try Workspace()
+    let disk = try SmallDisk(workspace)
+    try workspace.run("add", "NIX")
+    let before = try workspace.dump()
+    try disk.fill()
+    let big = String(repeating: "x", count: 100_000)
+    for arguments in [["set", "1", "note=\(big)"], ["add", "x", "--set", "note=\(big)"]] {
+      let outcome = try workspace.finish([Workspace.tool] + arguments)
+      #expect(outcome.status == 1 && outcome.errors.contains("no space left"), "\(outcome)")
+      #expect(outcome.output.isEmpty)
+    }
+    try disk.free()
+    #expect(try workspace.dump() == before)
+    #expect(try workspace.run("rename", "1", "Zoë").status == 0)
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@Suite struct `Using the tool` {
+  private static let commands = [
+    "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "listeners", "demo",
+  ]
+
+  @Test func `help begins with examples, for each command`() throws {
+    let workspace = try Workspace()
+    for command in Self.commands {
+      let help = try workspace.run(command, "--help")
+      #expect(help.status == 0 && help.errors.isEmpty)
+      let examples = try #require(help.output.range(of: "Examples:\n  usertool "), "\(command)")
+      let usage = try #require(help.output.range(of: "USAGE:"), "\(command)")
+      #expect(examples.lowerBound < usage.lowerBound)
+      #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(help.output)")
+    }
+    #expect(try workspace.run("--version").output.contains("."))
+    #expect(try workspace.run().output.contains("SUBCOMMANDS"))
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func `completion is made for the shell`(shell: String) throws {
+    let outcome = try Workspace().run("--generate-completion-script", shell)
+    #expect(outcome.status == 0 && outcome.output.contains("usertool") && outcome.output.contains("rename"))
+  }
+
+  @Test func `common options may stand before the command`() throws {
+    let workspace = try Workspace()
+    let other = workspace.folder + "/other.db"
+    try workspace.run("--db", other, "-q", "add", "NIX")
+    #expect(try workspace.run("--db=\(other)", "--format", "json", "get", "1", "name").output == "\"NIX\"\n")
+  }
+
+  @Test func `the database is the option, the variable, or the folder of the user's data`() throws {
+    let workspace = try Workspace()
+    let environment = ["USERTOOL_DB": "", "XDG_DATA_HOME": workspace.folder + "/data"]
+    try workspace.run("add", "data", environment: environment)
+    #expect(workspace.bytes(of: "data/usertool/users.db") != nil)
+    try workspace.run("add", "home", environment: ["USERTOOL_DB": "", "XDG_DATA_HOME": "relative"])
+    #expect(workspace.bytes(of: ".local/share/usertool/users.db") != nil)
+    let nowhere = try workspace.run("list", environment: ["USERTOOL_DB": "", "HOME": ""])
+    #expect(nowhere.status == 64)
+  }
+
+  @Test func `colour is the flag, then NO_COLOR, then CLICOLOR_FORCE`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    func isColored(_ arguments: String..., in environment: [String: String]) throws -> Bool {
+      try workspace.finish([Workspace.tool, "log", "--format", "table"] + arguments, environment).output.contains("\u{1B}")
+    }
+    #expect(try !isColored(in: [:]))
+    #expect(try isColored(in: ["CLICOLOR_FORCE": "1"]))
+    #expect(try !isColored(in: ["CLICOLOR_FORCE": "1", "NO_COLOR": "1"]))
+    #expect(try isColored("--color", "always", in: ["NO_COLOR": "1"]))
+    #expect(try !isColored("--color", "never", in: ["CLICOLOR_FORCE": "1"]))
+  }
+
+  @Test func `what a terminal would obey is escaped, but for JSON and CSV`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    // As a foreign writer may store it: an escape sequence, a tab, a right-to-left override, a zero-width space.
+    try workspace.sqlite("UPDATE users SET name = 'a' || char(27) || '[31m' || char(9) || char(8238) || char(8203) || 'é'")
+    let escaped = "a\\u{1B}[31m\\t\\u{202E}\\u{200B}é"
+    #expect(try workspace.run("get", "1", "name").output == escaped + "\n")
+    for arguments in [["list"], ["list", "--format", "table"], ["log", "--format", "plain"], ["log", "--format", "table"]] {
+      let output = try workspace.finish([Workspace.tool] + arguments).output
+      #expect(output.contains(escaped) && !output.contains("\u{1B}"), "\(output)")
+    }
+    #expect(try workspace.run("list", "--format", "json").output.contains("\"a\\u001b[31m\\t\u{202E}\u{200B}é\""))
+    #expect(try workspace.run("list", "--format", "csv").output.contains("a\u{1B}[31m\t\u{202E}\u{200B}é"))
+    #expect(try !workspace.run("get", "\u{1B}[31mX").errors.contains("\u{1B}"))
+  }
+
+  @Test func `times are local for people and UTC for programs`() throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    try workspace.sqlite("INSERT INTO users (name) VALUES ('x'); UPDATE changes SET at = 1795238411482")
+    let environment = ["TZ": "EST5"]
+    #expect(try workspace.run("log", "--format", "table", environment: environment).output.contains("  2026-11-21 00:20:11  "))
+    for format in ["jsonl", "csv", "plain"] {
+      let output = try workspace.run("log", "--format", format, environment: environment).output
+      #expect(output.contains("2026-11-21T05:20:11.482Z"), "\(output)")
+    }
+  }
+
+  @Test func `the screens scene is played, and entering a screen twice does not grow the list`() throws {
+    let workspace = try Workspace()
+    let outcome = try workspace.run("demo", "screens")
+    #expect(outcome.status == 0 && outcome.errors.isEmpty)
+    #expect(outcome.output.contains("listeners: 4 before, 6 after"))
+    #expect(outcome.output.components(separatedBy: "listeners: 6 before, 6 after").count == 3)
+    for screen in ["First", "Second", "Third"] {
+      #expect(outcome.output.components(separatedBy: "  \(screen)Screen.nameButton  Zoë\n").count == 2)
+    }
+    #expect(outcome.output.contains("listeners: 5, for three screens"))
+    #expect(workspace.bytes() == nil)
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@Suite struct `Ending a watch` {
+  @Test(arguments: [(Int32(SIGINT), Int32(130)), (Int32(SIGTERM), Int32(143))])
+  func `a signal ends it with where it stopped`(signal: Int32, status: Int32) throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let watcher = try workspace.start("watch", "--listener", "A=name", "--no-initial", "--timeout", "60s")
+    try watcher.waitUntilWatching()
+    try workspace.run("rename", "1", "Zoë")
+    let cursor = try #require(try watcher.output.next().map(Line.decode)?.cursor)
+    watcher.send(signal)
+    #expect(watcher.wait() == status)
+    let last = try #require(watcher.errors.next())
+    // The set may have been printed, and not yet counted as done.
+    #expect(last.hasPrefix("stopped at revision"), "\(last)")
+    #expect(last.contains("usertool watch --after v1-"))
+    let resumed = try workspace.run("watch", "--after", cursor, "--timeout", "50ms", "--listener", "A=name")
+    #expect(resumed.output.isEmpty)
+  }
+
+  @Test func `a signal ends it while nobody reads what it prints`() throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    try workspace.sqlite(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO users (name) SELECT 'u' || i FROM n")
+    let watcher = try workspace.start("watch", "--timeout", "60s")
+    try watcher.waitUntilWatching()
+    watcher.send(SIGINT)
+    #expect(watcher.wait() == 130)
+  }
+
+  @Test func `a reader that goes away ends it silently with 141, also while nothing happens`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let watcher = try workspace.start("watch", "--timeout", "60s")
+    try watcher.waitUntilWatching()
+    watcher.output.closeEnd()
+    #expect(watcher.wait() == 141)
+    #expect(watcher.errors.rest().isEmpty)
+  }
+
+  @Test func `a watcher that has nothing to do wakes at most four times a second`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let watcher = try workspace.start("watch", "--timeout", "60s")
+    try watcher.waitUntilWatching()
+    _ = watcher.output.next(6)
+    // What it does just after its start is not idleness: wait until it sleeps for the first time.
+    let seconds = 4
+    var fewest = Int.max
+    for _ in 0..<3 where fewest > 4 * seconds {
+      let before = try wakes(of: watcher.id)
+      sleep(UInt32(seconds))
+      fewest = min(fewest, try wakes(of: watcher.id) - before)
+    }
+    #expect(fewest <= 4 * seconds)
+    watcher.send(SIGINT)
+    #expect(watcher.wait() == 130)
+  }
+
+  /// How often any of its threads went to sleep of its own will.
+  private func wakes(of id: pid_t) throws -> Int {
+    let folder = "/proc/\(id)/task"
+    return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, thread in
+      let status = try String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8)
+      let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+      return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@Suite struct `Resuming a watch` {
+  @Test func `after a cursor comes what came after it, without the present state`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let first = try Line.decode(workspace.run("rename", "1", "one", "--listener", "A").lines[0])
+    try workspace.run("rename", "1", "two")
+    try workspace.run("rename", "1", "three")
+    let cursor = try #require(first.cursor)
+    let outcome = try workspace.run("watch", "--after", cursor, "--listener", "A", "--count", "2")
+    #expect(try outcome.summaries == ["update 1 name 'one'>'two' @A", "update 1 name 'two'>'three' @A"])
+    #expect(outcome.status == 0)
+  }
+
+  @Test func `a cursor file carries on where the last watch was, and nothing is lost between`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let file = workspace.folder + "/cursor"
+    let first = try workspace.start("watch", "--listener", "A=name", "--cursor-file", file, "--count", "1")
+    try first.waitUntilWatching()
+    try workspace.run("rename", "1", "one")
+    #expect(first.wait() == 0)
+    try workspace.run("rename", "1", "two")
+    try workspace.run("set", "1", "age=7")
+    let second = try workspace.run("watch", "--listener", "A=name", "--cursor-file", file, "--count", "1")
+    #expect(try second.summaries == ["update 1 name 'one'>'two' @A"])
+    let third = try workspace.run("watch", "--listener", "A", "--cursor-file", file, "--count", "1")
+    #expect(try third.summaries == ["update 1 age null>7 @A"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.contains("tmp") } == [])
+  }
+
+  @Test func `a set that the count cut short comes again, one that the filters hide does not`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let file = workspace.folder + "/cursor"
+    try workspace.run("watch", "--timeout", "1ms", "--cursor-file", file)
+    let start = workspace.bytes(of: "cursor")
+    try workspace.run("rename", "1", "one")
+    let cut = try workspace.run("watch", "--listener", "A=name", "--listener", "B=name", "--cursor-file", file, "--once")
+    #expect(try cut.summaries == ["update 1 name 'NIX'>'one' @A"])
+    #expect(workspace.bytes(of: "cursor") == start)
+    let hidden = try workspace.start("watch", "--attribute", "age", "--cursor-file", file, "--listener", "A", "--once")
+    try hidden.waitUntilWatching()
+    try workspace.run("set", "1", "age=7")
+    #expect(hidden.output.next(2).count == 1)
+    #expect(hidden.wait() == 0)
+    #expect(workspace.bytes(of: "cursor") != start)
+  }
+
+  @Test func `a foreign cursor resets to the present state, or is exit code 6`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let outcome = try workspace.run("watch", "--after", "v1-1-1-1", "--listener", "A=name", "--timeout", "100ms")
+    #expect(outcome.lines.first == #"{"op":"reset","reason":"diverged"}"#)
+    #expect(try outcome.summaries.dropFirst() == ["snapshot 1 name null>'NIX' @A"])
+    let refused = try workspace.run("watch", "--after", "v1-1-1-1", "--no-resync")
+    #expect(refused.status == 6 && refused.output.isEmpty)
+    #expect(try workspace.run("log", "--after", "v1-1-1-1").status == 6)
+  }
+
+  @Test func `another file in the place of the database is followed from its present state`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    try workspace.run("--db", workspace.folder + "/other.db", "add", "Other")
+    let watcher = try workspace.start("watch", "--listener", "A=name", "--no-initial", "--timeout", "60s")
+    try watcher.waitUntilWatching()
+    try FileManager.default.removeItem(atPath: workspace.database)
+    try FileManager.default.moveItem(atPath: workspace.folder + "/other.db", toPath: workspace.database)
+    #expect(watcher.output.next(2).last.map { try? Line.decode($0).summary } == "snapshot 1 name null>'Other' @A")
+    try workspace.run("rename", "1", "renamed")
+    #expect(try watcher.output.next().map(Line.decode)?.summary == "update 1 name 'Other'>'renamed' @A")
+  }
+}
