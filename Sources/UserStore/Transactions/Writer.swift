@@ -121,6 +121,8 @@ final class Writer: Sendable {
       tail.beginOwnCommit()
       defer { tail.endOwnCommit() }
       try commit(lease)
+      // What was just written lies in a file that nobody will find: that is not to be acknowledged.
+      try checkPlace(of: lease)
       lease.head = group.end
       guard group.hasChanges || sets?.isEmpty == false else { return (result, nil) }
       return (result, publish(sets, through: group.end, on: lease, calling?.cascade))
@@ -135,11 +137,14 @@ final class Writer: Sendable {
     if let failure = failure.withLock({ $0 }) {
       throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
     }
-    if walPath != nil, lease.connection.hasMoved {
-      throw StoreError(.moved, "the database file was moved, deleted or replaced while it was open; reopen the store")
-    }
+    try checkPlace(of: lease)
     lease.connection.hooks.reset()
     try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.beginImmediate) }
+  }
+
+  private func checkPlace(of lease: ConnectionPool.Lease) throws(StoreError) {
+    guard walPath != nil, lease.connection.hasMoved else { return }
+    throw StoreError(.moved, "the database file was moved, deleted or replaced while it was open; reopen the store")
   }
 
   /// The end of the log, read again if somebody else has written; then it is also seen whether the log goes on.
@@ -254,7 +259,7 @@ final class Writer: Sendable {
 
   private static func takenAlong(by error: any Error) -> StoreError {
     // Then it is not so that nothing was changed.
-    if let error = error as? StoreError, error.code == .commitUnknown { return error }
+    if let error = error as? StoreError, error.code == .commitUnknown || error.code == .moved { return error }
     return StoreError(
       .rolledBackWithGroup, "SQLite ended the transaction that this write shared with others: \(error)", cause: error)
   }

@@ -39,7 +39,8 @@ import Testing
     let swift = try Threads.start {
       try Threads.run(2) { thread in
         for step in 0..<200 {
-          try store.write { transaction in for part in 0..<2 { try transaction.add(name: "\(thread) \(step) \(part)") } }
+          try store.write { transaction in for part in 0..<2 { try transaction.add(name: "\(thread) \(step) \(part)") }
+          }
         }
       }
     }

@@ -29,7 +29,8 @@ import Testing
   }
 
   @Test func `what is no database is refused, and left as it is`() throws {
-    let bytes = Data("this is no database, and longer than a header of one hundred bytes has to be, so that it is read".utf8)
+    let bytes = Data(
+      "this is no database, and longer than a header of one hundred bytes has to be, so that it is read".utf8)
     try bytes.write(to: URL(filePath: folder.database))
     #expect(codes() == [.notADatabase, .notADatabase, .notADatabase])
     #expect(try Data(contentsOf: URL(filePath: folder.database)) == bytes)
@@ -56,7 +57,8 @@ import Testing
         _ = try store.read { try $0.users() }
         Issue.record("nothing was noticed at \(length)")
       } catch {
-        #expect([.notADatabase, .corrupt, .schemaChanged].contains((error as? StoreError)?.code), "\(length): \(error)")
+        #expect(
+          [.notADatabase, .corrupt, .schemaChanged].contains((error as? StoreError)?.code), "\(length): \(error)")
       }
     }
   }
@@ -111,7 +113,9 @@ import Testing
     "DROP TRIGGER users_after_update",
     "DROP TRIGGER users_after_delete; CREATE TRIGGER users_after_delete AFTER DELETE ON users BEGIN SELECT 1; END",
   ])
-  func `a missing or changed trigger is reported to who reads, and mended with a new epoch by who writes`(_ sql: String) throws {
+  func `a missing or changed trigger is reported to who reads, and mended with a new epoch by who writes`(_ sql: String)
+    throws
+  {
     try make()
     let cursor = try folder.open().read { try $0.cursor }
     try alter(sql + "; UPDATE users SET name = 'unseen'")

@@ -22,7 +22,9 @@ import Testing
     try store.write { try $0.add(name: "a") }
     #expect(try folder.mode(of: "new") == 0o700)
     #expect(try folder.mode(of: "new/deep") == 0o700)
-    for name in ["users.db", "users.db-wal", "users.db-shm"] { #expect(try folder.mode(of: "new/deep/" + name) == 0o600) }
+    for name in ["users.db", "users.db-wal", "users.db-shm"] {
+      #expect(try folder.mode(of: "new/deep/" + name) == 0o600)
+    }
   }
 
   @Test func `what is missing is created only when that is wanted`() throws {
