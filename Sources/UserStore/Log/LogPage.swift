@@ -15,7 +15,7 @@ struct LogPage {
   private static let selectRows = Query(
     """
     SELECT seq, op, user, attribute, old, new, nonce, at FROM changes
-    WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT \(rowLimit)
+    WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT \(rowLimit) + 1 -- the end of a set of that many
     """)
   private static let selectNextEnd = Query(
     "SELECT seq, attribute, old, nonce FROM changes WHERE seq > ?1 AND seq <= ?2 AND op = 0 ORDER BY seq LIMIT 1")
@@ -45,7 +45,7 @@ struct LogPage {
     if hasReachedEnd {
       appendSets(pending, endedBy: nil)
     } else if sets.isEmpty {
-      try appendHugeSet(through: end, &connection, pages)
+      try appendHugeSet(rows, through: end, &connection, pages)
     }
     isLast = self.position.revision.rawValue >= end
   }
@@ -78,9 +78,9 @@ struct LogPage {
     sets.append(ChangeSet(cursor: position, origin: origin, isForeign: isForeign, content: .held(changes)))
   }
 
-  /// A set of which not even the end is on this page.
+  /// A set of which not even the end is on this page; or the foreign one before it, which may be small.
   private mutating func appendHugeSet(
-    through end: Int64, _ connection: inout Connection, _ pages: @escaping PagedChanges.Read
+    _ rows: [LogRow], through end: Int64, _ connection: inout Connection, _ pages: @escaping PagedChanges.Read
   ) throws(StoreError) {
     let start = position.revision.rawValue
     let marker = try storing("read the log") { () throws(SQLiteError) in
@@ -92,6 +92,10 @@ struct LogPage {
       }
     }
     let foreignEnd = marker.map { min($0.first, $0.sequence) - 1 } ?? end
+    if foreignEnd > start, let last = rows.last, foreignEnd <= last.sequence {
+      appendSets(Array(rows.prefix { $0.sequence <= foreignEnd }), endedBy: nil)
+      return
+    }
     var isForeign = false
     if foreignEnd > start {
       let nonce = try storing("read the log") { () throws(SQLiteError) in

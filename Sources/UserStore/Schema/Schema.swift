@@ -60,6 +60,10 @@ enum Schema {
   private static func checkedHeader(_ connection: borrowing Connection) throws(StoreError) -> Header {
     var header = Header()
     try storing("open the database") { () throws(SQLiteError) in
+      // In one transaction: between two statements somebody else may create the store.
+      let isInner = connection.isInTransaction
+      if !isInner { try connection.execute("BEGIN") }
+      defer { if !isInner { try? connection.execute("ROLLBACK") } }
       try connection.rows("PRAGMA application_id") { header.applicationID = $0.integer(0) }
       try connection.rows("PRAGMA user_version") { header.version = $0.integer(0) }
       try connection.rows("SELECT count(*) FROM sqlite_schema") { header.objects = $0.integer(0) }

@@ -124,9 +124,9 @@ final class Writer: Sendable {
       tail.beginOwnCommit()
       defer { tail.endOwnCommit() }
       try commit(lease)
+      // What was just written lies in a file that nobody will find: that is not to be acknowledged.
+      if lease.connection.hasMoved { throw DatabaseFile.moved }
       lease.head = group.end
-      // What lies under no name any more is acknowledged to nobody.
-      if walPath != nil, lease.connection.hasMoved { throw DatabaseFile.moved }
       guard group.hasChanges || sets?.isEmpty == false else { return (result, nil) }
       return (result, publish(sets, after: head, through: group.end, on: lease, calling?.cascade))
     } catch {
@@ -140,7 +140,7 @@ final class Writer: Sendable {
     if let failure = failure.withLock({ $0 }) {
       throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
     }
-    if walPath != nil, lease.connection.hasMoved { throw DatabaseFile.moved }
+    if lease.connection.hasMoved { throw DatabaseFile.moved }
     lease.connection.hooks.reset()
     try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.beginImmediate) }
   }
@@ -280,7 +280,7 @@ final class Writer: Sendable {
 
   private static func takenAlong(by error: any Error) -> StoreError {
     // Then it is not so that nothing was changed.
-    if let error = error as? StoreError, error.code == .commitUnknown { return error }
+    if let error = error as? StoreError, error.code == .commitUnknown || error.code == .moved { return error }
     return StoreError(
       .rolledBackWithGroup, "SQLite ended the transaction that this write shared with others: \(error)", cause: error)
   }

@@ -100,7 +100,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `two stores on one file hear each other, in commit order, each with the other's origin`(_ events: Bool) async throws {
+  func `two stores on one file hear each other, in commit order, each with the other's origin`(_ events: Bool)
+    async throws
+  {
     let (left, leftSets) = try open(events: events)
     let (right, rightSets) = try open(events: events)
     try Threads.run(2) { thread in

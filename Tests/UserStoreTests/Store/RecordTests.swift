@@ -69,7 +69,9 @@ import Testing
     #expect(try store.read { try $0.users().map { try $0.name } } == ["Zoë"])
   }
 
-  @Test(arguments: ["x", String(repeating: "é", count: 1_000), "\u{1F9D1}\u{200D}\u{1F680}", "O'Hara; DROP TABLE users"])
+  @Test(arguments: [
+    "x", String(repeating: "é", count: 1_000), "\u{1F9D1}\u{200D}\u{1F680}", "O'Hara; DROP TABLE users",
+  ])
   func `a name of 1 to 1,000 scalars is kept as it is`(_ name: String) throws {
     try store.write { try $0.rename(zoe, to: name) }
     #expect(try store.read { try $0.value(.name, of: zoe) }?.utf8.elementsEqual(name.utf8) == true)

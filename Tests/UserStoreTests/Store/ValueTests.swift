@@ -23,7 +23,9 @@ import Testing
 
   @Test func `each type comes back as it was`() throws {
     for integer in [Int64.min, -1, 0, 1, Int64.max] { try roundTrip(integer) }
-    for real in [-Double.infinity, -1.5, .leastNonzeroMagnitude, 0, .greatestFiniteMagnitude, .infinity] { try roundTrip(real) }
+    for real in [-Double.infinity, -1.5, .leastNonzeroMagnitude, 0, .greatestFiniteMagnitude, .infinity] {
+      try roundTrip(real)
+    }
     for text in ["", "a\u{0}b", "007", "\u{10FFFF}", "e\u{308}"] { try roundTrip(text) }
     for bytes in [[], [0], Array(0...255)] as [[UInt8]] { try roundTrip(bytes) }
     try roundTrip(true)

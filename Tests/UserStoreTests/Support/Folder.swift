@@ -32,7 +32,7 @@ final class Folder: Sendable {
   /// Runs SQL in the sqlite3 shell.
   @discardableResult
   func shell(_ sql: String, _ file: String? = nil) throws -> String {
-    try Program.run("sqlite3", ["-cmd", ".timeout 5000", file ?? database], input: sql)
+    try Program.run("sqlite3", ["-cmd", ".timeout 5000", file ?? database, sql])
   }
 
   /// Runs Python with the path as `path` and an open connection as `db`.

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import UserStore
+
 /// A program that is run to its end.
 enum Program {
   struct Failure: Error, CustomStringConvertible {
@@ -10,22 +12,26 @@ enum Program {
     var description: String { "\(program) ended with \(status): \(output)" }
   }
 
+  /// One at a time begins: a child that inherits the pipe of another one would keep that open.
+  private static let starting = Lock(())
+
   /// Runs a program found by name or path.
   ///
   /// - Returns: what it wrote to standard output; both outputs are in the error when it fails.
   @discardableResult
-  static func run(_ name: String, _ arguments: [String], input: String = "") throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [name] + arguments
-    let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-    (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, stderr)
+  static func run(_ name: String, _ arguments: [String]) throws -> String {
     let end = Gate()
-    process.terminationHandler = { _ in end.open() }
-    try process.run()
-    // A small text, which the pipe holds.
-    try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-    try stdin.fileHandleForWriting.close()
+    let (process, stdout, stderr) = try starting.withLock { _ in
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = [name] + arguments
+      let (stdout, stderr) = (Pipe(), Pipe())
+      process.standardInput = FileHandle.nullDevice
+      (process.standardOutput, process.standardError) = (stdout, stderr)
+      process.terminationHandler = { _ in end.open() }
+      try process.run()
+      return (process, stdout, stderr)
+    }
     let output = String(decoding: stdout.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     let errors = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     end.wait()

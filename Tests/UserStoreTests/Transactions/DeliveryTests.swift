@@ -20,7 +20,8 @@ import Testing
     let heard = Recorder<String>()
     let bob = try store.write { try $0.add(name: "Bob") }
     let topics: [(String, Topic)] = [
-      ("all", .everything), ("zoe", .user(zoe)), ("names", .attribute(.name)), ("zoe's name", .attribute(.name, of: zoe)),
+      ("all", .everything), ("zoe", .user(zoe)), ("names", .attribute(.name)),
+      ("zoe's name", .attribute(.name, of: zoe)),
       ("bob's age", .attribute(.age, of: bob)),
     ]
     for (name, topic) in topics {

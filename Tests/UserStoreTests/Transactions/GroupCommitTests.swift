@@ -144,7 +144,9 @@ import Testing
       }
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<200 { group.addTask { _ = try await store.write(origin: "a") { try $0.add(name: "a\(number)") } } }
+      for number in 0..<200 {
+        group.addTask { _ = try await store.write(origin: "a") { try $0.add(name: "a\(number)") } }
+      }
       try await group.waitForAll()
     }
     try await Task.detached { try threads.join() }.value

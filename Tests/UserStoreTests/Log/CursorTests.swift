@@ -1,0 +1,29 @@
+import Testing
+
+@testable import UserStore
+
+@Suite struct CursorTests {
+  @Test func `a cursor's text gives the cursor back`() throws {
+    for cursor in [
+      Cursor(epoch: 0, revision: 0, nonce: 0), Cursor(epoch: .min, revision: .max, nonce: -1),
+      Cursor(epoch: -5, revision: 17, nonce: .max),
+    ] {
+      #expect(try Cursor(cursor.description) == cursor)
+    }
+  }
+
+  @Test(arguments: [
+    "", "v1", "v1---", "v1-1-1", "v1-1-1-1-1", "v1-g-1-1", "v1-+1-1-1", "v1-1-ffffffffffffffff-1", " v1-1-1-1",
+    "v1-1-1-1 ",
+    "v1-11111111111111111-1-1", "v0-1-1-1", "v2-1-1-1", "v99999999999-1", "1-1-1-1", "v1-１-1-1", "v1-1-1-1\u{0}",
+    "\u{1B}[31mv1-1-1-1",
+  ])
+  func `anything else is refused`(_ text: String) {
+    #expect(code { try Cursor(text) } == .badCursor)
+  }
+
+  @Test func `one of a newer version is said to be that`() {
+    let error = #expect(throws: StoreError.self) { try Cursor("v2-anything") }
+    #expect(error?.message.contains("newer version") == true)
+  }
+}

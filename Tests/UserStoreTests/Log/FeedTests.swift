@@ -1,0 +1,169 @@
+import Testing
+
+@testable import UserStore
+
+/// DESIGN §6.
+@Suite(.timeLimit(.minutes(2))) struct FeedTests {
+  let folder: Folder
+
+  init() throws {
+    folder = try Folder()
+  }
+
+  @Test func `a feed gives what is there, then what comes`() async throws {
+    let store = try folder.open()
+    let start = try await store.read { try $0.cursor }
+    for number in 0..<3 { try await store.write { try $0.add(name: "\(number)") } }
+    var sets: [ChangeSet] = []
+    for try await set in store.changes(after: start) {
+      sets.append(set)
+      if sets.count < 6 { try await store.write { try $0.add(name: "more") } }
+      if sets.count == 6 { break }
+    }
+    #expect(sets.count == 6)
+    #expect(try store.allChanges().prefix(6).map(\.cursor) == sets.map(\.cursor))
+  }
+
+  @Test func `a snapshot and the feed after it have no seam while threads and Python write`() async throws {
+    let store = try folder.open()
+    let folder = folder
+    let python = try Threads.start {
+      try folder.python(
+        """
+        for i in range(300):
+          db.execute('BEGIN IMMEDIATE')
+          for n in range(3): db.execute('INSERT INTO users (name) VALUES (?)', ('python %d %d' % (i, n),))
+          db.execute('COMMIT')
+        """)
+    }
+    let swift = try Threads.start {
+      try Threads.run(2) { thread in
+        for step in 0..<200 {
+          try store.write { transaction in for part in 0..<2 { try transaction.add(name: "\(thread) \(step) \(part)") }
+          }
+        }
+      }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          var (count, cursor) = try await store.read { (try $0.userCount, try $0.cursor) }
+          var iterator = store.changes(after: cursor).makeAsyncIterator()
+          while count < 1_700, let set = try await iterator.next() {
+            let added = try set.changes.count { $0.kind == .added && $0.attribute == "name" }
+            // Of a transaction there is never a part.
+            #expect(added % (set.isForeign ? 3 : 2) == 0)
+            count += added
+            #expect(set.cursor.revision > cursor.revision)
+            cursor = set.cursor
+          }
+          #expect(count == 1_700)
+        }
+      }
+      try await group.waitForAll()
+    }
+    try await Task.detached {
+      try python.join()
+      try swift.join()
+    }.value
+  }
+
+  @Test func `from every cursor on, the same sets follow`() throws {
+    let store = try folder.open()
+    for number in 0..<20 {
+      try store.write(origin: "\(number)") { try $0.add(name: "\(number)") }
+      if number % 5 == 0 { try folder.shell("UPDATE users SET name = name || '!'") }
+    }
+    let all = try store.allChanges()
+    #expect(all.count == 24)
+    for (index, set) in all.enumerated() {
+      let rest = try store.allChanges(after: set.cursor)
+      #expect(rest.map(\.lines) == all.dropFirst(index + 1).map(\.lines))
+      #expect(rest.map(\.origin) == all.dropFirst(index + 1).map(\.origin))
+    }
+  }
+
+  @Test func `a set of a thousand changes is at hand, a larger one is paged, and both are whole`() throws {
+    let store = try folder.open()
+    for count in [499, 500, 501, 2_000] {
+      let before = try store.read { try $0.cursor }
+      try store.write { transaction in for number in 0..<count { try transaction.add(name: "\(number)") } }
+      let sets = try store.allChanges(after: before)
+      #expect(sets.count == 1)
+      #expect(try sets[0].changes.count == 2 * count)
+      if case .held = sets[0].content { #expect(count <= 500) } else { #expect(count > 500) }
+    }
+  }
+
+  @Test func `a small foreign set before a huge set is a set of its own`() throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    let before = try store.read { try $0.cursor }
+    try folder.shell("INSERT INTO users (name) VALUES ('foreign')")
+    try store.write(origin: "own") { transaction in for number in 0..<800 { try transaction.add(name: "\(number)") } }
+    let sets = try store.allChanges(after: before)
+    #expect(sets.map(\.isForeign) == [true, false])
+    #expect(sets.map(\.origin) == [nil, "own"])
+    #expect(try sets.map { try $0.changes.count } == [2, 1_600])
+    if case .held = sets[0].content {} else { Issue.record("a set of two changes is not at hand") }
+  }
+
+  @Test func `a long backlog is read step by step`() throws {
+    let store = try folder.open()
+    try folder.python(
+      """
+      db.execute('BEGIN')
+      for i in range(50000):
+        db.execute("INSERT INTO users (name) VALUES ('a')")
+        db.execute("INSERT INTO changes (op, old) SELECT 0, max(seq) - 1 FROM changes")
+      db.execute('COMMIT')
+      """)
+    var (count, cursor) = (0, Cursor?.none)
+    while true {
+      let sets = try store.pastChanges(after: cursor)
+      #expect(sets.count <= 1_000)
+      guard let last = sets.last else { break }
+      count += sets.count
+      cursor = last.cursor
+    }
+    #expect(count == 50_000)
+  }
+
+  @Test func `a feed ends when its task is cancelled, and when the store is closed`() async throws {
+    let store = try folder.open()
+    let start = try await store.read { try $0.cursor }
+    let heard = Recorder<Void>()
+    let tasks = (0..<2).map { _ in
+      Task {
+        for try await _ in store.changes(after: start) { heard.record(()) }
+        return true
+      }
+    }
+    try await store.write { try $0.add(name: "a") }
+    await heard.heard(2)
+    tasks[0].cancel()
+    #expect(try await tasks[0].value)
+    store.close()
+    #expect(try await tasks[1].value)
+    var count = 0
+    for try await _ in store.changes(after: start) { count += 1 }
+    #expect(count == 0)
+  }
+
+  @Test func `a slow consumer holds nobody up`() async throws {
+    let store = try folder.open()
+    var iterator = store.changes(after: try await store.read { try $0.cursor }).makeAsyncIterator()
+    try await store.write { try $0.add(name: "first") }
+    #expect(try await iterator.next() != nil)
+    for number in 0..<2_000 { try await store.write { try $0.add(name: "\(number)") } }
+    try folder.shell("PRAGMA wal_checkpoint(TRUNCATE)")
+    #expect(try Files.size(of: folder.database + "-wal") == 0, "no transaction of the feed is left open")
+    for _ in 0..<2_000 { #expect(try await iterator.next()?.lines.count == 2) }
+  }
+
+  @Test func `in memory a feed works the same`() async throws {
+    let store = try UserStore.inMemory()
+    var iterator = store.changes(after: try await store.read { try $0.cursor }).makeAsyncIterator()
+    try await store.write(origin: "x") { try $0.add(name: "a") }
+    #expect(try await iterator.next()?.origin == "x")
+  }
+}

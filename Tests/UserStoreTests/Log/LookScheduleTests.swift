@@ -1,0 +1,49 @@
+import Testing
+
+@testable import UserStore
+
+@Suite struct LookScheduleTests {
+  @Test func `without anything happening it looks twice a second at most`() {
+    var schedule = LookSchedule(hasEvents: true)
+    for _ in 0..<10 {
+      #expect(schedule.wait >= 250_000)
+      schedule.looked(found: false)
+    }
+  }
+
+  @Test func `after a write it looks soon, ever more rarely, for a tenth of a second, then rests`() {
+    var schedule = LookSchedule(hasEvents: true)
+    schedule.written()
+    var waits: [Int] = []
+    while schedule.wait < 250_000, waits.count < 1_000 {
+      waits.append(schedule.wait)
+      schedule.looked(found: false)
+    }
+    #expect(waits.prefix(4) == [50, 100, 200, 400])
+    #expect(waits.max() == 5_000)
+    #expect((95_000...110_000).contains(waits.reduce(0, +)))
+  }
+
+  @Test func `a write in the middle begins the looks anew`() {
+    var schedule = LookSchedule(hasEvents: true)
+    schedule.written()
+    for _ in 0..<10 { schedule.looked(found: false) }
+    schedule.written()
+    #expect(schedule.wait == 50)
+  }
+
+  @Test func `a look after a touch is final`() {
+    var schedule = LookSchedule(hasEvents: true)
+    schedule.looked(found: true)
+    #expect(schedule.wait == LookSchedule.idle)
+  }
+
+  @Test func `without events it polls, ever more rarely, four times a second at most when nothing happens`() {
+    var schedule = LookSchedule(hasEvents: false)
+    #expect(schedule.wait <= 1_000)
+    for _ in 0..<20 { schedule.looked(found: false) }
+    #expect(schedule.wait == 250_000)
+    schedule.looked(found: true)
+    #expect(schedule.wait <= 1_000)
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// Paths, rights, and creating.
+@Suite(.timeLimit(.minutes(1))) struct OpeningTests {
+  let folder: Folder
+
+  init() throws {
+    folder = try Folder()
+  }
+
+  private func code(_ path: String, _ access: Configuration.Access = .createIfMissing) -> StoreError.Code? {
+    var configuration = Configuration()
+    configuration.access = access
+    return UserStoreTests.code { try UserStore(path: path, configuration: configuration) }
+  }
+
+  @Test func `a new store and its folders are its owner's alone`() throws {
+    let store = try UserStore(path: folder.path + "/new/deep/users.db")
+    try store.write { try $0.add(name: "a") }
+    #expect(try folder.mode(of: "new") == 0o700)
+    #expect(try folder.mode(of: "new/deep") == 0o700)
+    for name in ["users.db", "users.db-wal", "users.db-shm"] {
+      #expect(try folder.mode(of: "new/deep/" + name) == 0o600)
+    }
+  }
+
+  @Test func `what is missing is created only when that is wanted`() throws {
+    #expect(code(folder.database, .readWrite) == .notFound)
+    #expect(code(folder.database, .readOnly) == .notFound)
+    #expect(code(folder.path + "/no/users.db", .readOnly) == .notFound)
+    #expect(try Files.kind(of: folder.path + "/no") == .missing)
+    #expect(try Files.kind(of: folder.database) == .missing)
+  }
+
+  @Test func `an empty file becomes a store when it may, and is otherwise not one`() throws {
+    try Files.createPrivate(folder.database)
+    #expect(code(folder.database, .readWrite) == .notFound)
+    #expect(code(folder.database, .readOnly) == .notFound)
+    try folder.open().write { try $0.add(name: "a") }
+    #expect(try folder.shell("SELECT name FROM users") == "a\n")
+  }
+
+  @Test func `folders, pipes and devices are refused, and nobody hangs`() throws {
+    #expect(code(folder.path) == .cannotOpen)
+    #expect(code("/dev/null") == .cannotOpen)
+    #expect(code("") == .cannotOpen)
+    #expect(code(folder.path + "/a\u{0}b") == .cannotOpen)
+    try Program.run("mkfifo", [folder.path + "/pipe"])
+    for access in [Configuration.Access.createIfMissing, .readWrite, .readOnly] {
+      #expect(code(folder.path + "/pipe", access) == .cannotOpen)
+    }
+    try folder.open().close()
+    #expect(code(folder.database + "/below.db") == .cannotOpen)
+  }
+
+  @Test func `a path that begins with file: is a name, and so are question and percent signs`() throws {
+    for name in ["file:users.db", "users.db?mode=memory", "%41.db", ":memory:", "ü .db"] {
+      let store = try UserStore(path: folder.path + "/" + name)
+      try store.write { try $0.add(name: name) }
+      store.close()
+      #expect(try Files.size(of: folder.path + "/" + name) > 0)
+    }
+  }
+
+  @Test func `a link leads to its file, one that leads nowhere is refused`() throws {
+    try folder.open().write { try $0.add(name: "a") }
+    let manager = FileManager.default
+    try manager.createSymbolicLink(atPath: folder.path + "/link.db", withDestinationPath: "users.db")
+    try manager.createSymbolicLink(atPath: folder.path + "/nowhere.db", withDestinationPath: "missing.db")
+    let linked = try UserStore(path: folder.path + "/link.db")
+    #expect(try linked.read { try $0.userCount } == 1)
+    #expect(try Files.kind(of: folder.path + "/link.db-wal") == .missing)
+    #expect(code(folder.path + "/nowhere.db") == .cannotOpen)
+    #expect(code(folder.path + "/nowhere.db", .readOnly) == .notFound)
+  }
+
+  @Test func `six openers at once create one store`() throws {
+    for _ in 0..<5 {
+      let folder = try Folder()
+      try Threads.run(6) { thread in
+        let store = try folder.open()
+        try store.write { try $0.add(name: "\(thread)") }
+      }
+      #expect(try folder.shell("SELECT count(*) FROM users; SELECT count(*) FROM migrations") == "6\n1\n")
+      #expect(try folder.shell("PRAGMA integrity_check; PRAGMA journal_mode") == "ok\nwal\n")
+    }
+  }
+
+  @Test func `the page size is that of the configuration, 2,048 unless said otherwise`() throws {
+    try folder.open().close()
+    #expect(try folder.shell("PRAGMA page_size") == "2048\n")
+    let other = try Folder()
+    try other.open { $0.pageSize = 4_096 }.close()
+    #expect(try other.shell("PRAGMA page_size") == "4096\n")
+  }
+
+  @Test func `closing copies the log file into the database and removes it`() throws {
+    let store = try folder.open()
+    try store.write { try $0.add(name: "a") }
+    store.close()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["users.db"])
+  }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// What can go wrong under a live store: a clear code, nothing lost, and whether it goes on.
+@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+  let folder: Folder
+
+  init() throws {
+    folder = try Folder()
+  }
+
+  // MARK: Locks
+
+  @Test(arguments: [0, 20])
+  func `a lock that is held too long is busy, and the store goes on after it`(_ milliseconds: Int) async throws {
+    let store = try folder.open { $0.busyTimeout = .milliseconds(milliseconds) }
+    let sets = Recorder<ChangeSet>()
+    store.listeners.bind("test", to: .everything) { sets.record($0) }
+    let other = try folder.plain()
+    try other.execute("BEGIN IMMEDIATE")
+    #expect(code { try store.write { try $0.add(name: "a") } } == .busy)
+    #expect(await awaitedCode { try await store.write { try $0.add(name: "a") } } == .busy)
+    #expect(try await store.read { try $0.userCount } == 0)
+    try other.execute("COMMIT")
+    try await store.write { try $0.add(name: "b") }
+    #expect(sets.all.map(\.lines.first) == ["added 1 name - 'b'"])
+  }
+
+  @Test func `a lock that is given back in time is waited for`() throws {
+    let store = try folder.open()
+    let folder = folder
+    let (held, goOn) = (Gate(), Gate())
+    let holder = try Threads.start {
+      let other = try folder.plain()
+      try other.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('first')")
+      held.open()
+      goOn.wait()
+      try other.execute("COMMIT")
+    }
+    held.wait()
+    let writer = try Threads.start { try store.write { transaction throws in #expect(try transaction.userCount == 1) } }
+    goOn.open()
+    try holder.join()
+    try writer.join()
+  }
+
+  @Test func `a file that is locked while it is opened is busy`() throws {
+    try folder.open().close()
+    try folder.shell("PRAGMA journal_mode = DELETE")
+    let other = try folder.plain()
+    try other.execute("BEGIN EXCLUSIVE")
+    #expect(code { try folder.open { $0.busyTimeout = .milliseconds(20) } } == .busy)
+    try other.execute("COMMIT")
+    try folder.open().write { try $0.add(name: "a") }
+  }
+
+  // MARK: The file goes
+
+  enum Loss: CaseIterable {
+    case moved, deleted, replaced
+  }
+
+  private func lose(_ how: Loss) throws {
+    let manager = FileManager.default
+    switch how {
+    case .moved: try manager.moveItem(atPath: folder.database, toPath: folder.path + "/elsewhere.db")
+    case .deleted: for end in ["", "-wal", "-shm"] { try manager.removeItem(atPath: folder.database + end) }
+    case .replaced:
+      let other = try UserStore(path: folder.path + "/other.db")
+      try other.write { try $0.add(name: "other") }
+      other.close()
+      try manager.removeItem(atPath: folder.database)
+      try manager.moveItem(atPath: folder.path + "/other.db", toPath: folder.database)
+    }
+  }
+
+  @Test(arguments: Loss.allCases)
+  func `a file that is moved, deleted or replaced refuses writes, and tells listeners and feeds`(_ how: Loss)
+    async throws
+  {
+    let store = try folder.open()
+    try await store.write { try $0.add(name: "a") }
+    let cursor = try await store.read { try $0.cursor }
+    let resets = Recorder<StoreError.Code?>()
+    store.listeners.bind("test", to: .everything) { resets.record($0.reset) }
+    let feed = Task { await awaitedCode { for try await _ in store.changes(after: cursor) {} } }
+    try lose(how)
+    await resets.heard(1)
+    #expect(resets.all == [.replaced])
+    #expect(await feed.value == .replaced)
+    #expect(code { try store.write { try $0.add(name: "b") } } == .moved)
+    #expect(await awaitedCode { try await store.write { try $0.add(name: "b") } } == .moved)
+    #expect(code { try store.pastChanges(after: cursor) } == .replaced)
+  }
+
+  @Test func `a file that is moved during a write is noticed before the write is acknowledged`() throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    let sets = Recorder<ChangeSet>()
+    store.listeners.bind("test", to: .everything) { sets.record($0) }
+    let code = code {
+      try store.write { transaction in
+        try transaction.add(name: "a")
+        try lose(.moved)
+      }
+    }
+    #expect(code == .moved)
+    #expect(sets.count == 0)
+  }
+
+  // MARK: The disk
+
+  @Test func `a commit of which nobody knows whether it happened says so, and the store must be reopened`() async throws
+  {
+    try OpenedHandles.watch(folder.database)
+    let store = try folder.open {
+      $0.durability = .full
+      $0.watchesOtherProcesses = false
+    }
+    let sync = try unsafe FailingSync(on: OpenedHandles.last(folder.database))
+    try await store.write { try $0.add(name: "kept") }
+    let sets = Recorder<ChangeSet>()
+    store.listeners.bind("test", to: .everything) { sets.record($0) }
+    sync.isFailing = true
+    #expect(code { try store.write { try $0.add(name: "unknown") } } == .commitUnknown)
+    sync.isFailing = false
+    #expect(code { try store.write { try $0.add(name: "refused") } } == .mustReopen)
+    #expect(await awaitedCode { try await store.write { try $0.add(name: "refused") } } == .mustReopen)
+    #expect(sets.count == 0)
+    #expect(try await store.read { try $0.userCount } == 1)
+    store.close()
+    try await folder.open().write { try $0.add(name: "again") }
+    #expect(try folder.shell("PRAGMA integrity_check; SELECT name FROM users LIMIT 1") == "ok\nkept\n")
+  }
+
+  @Test func `an unknown commit is unknown to all who shared it`() async throws {
+    try OpenedHandles.watch(folder.database)
+    let store = try folder.open {
+      $0.durability = .full
+      $0.watchesOtherProcesses = false
+    }
+    let sync = try unsafe FailingSync(on: OpenedHandles.last(folder.database))
+    let (holding, goOn) = (Recorder<Void>(), Gate())
+    let first = Task {
+      await awaitedCode {
+        try await store.write { transaction in
+          holding.record(())
+          goOn.wait()
+          throw StoreError(.conflict, "")
+        }
+      }
+    }
+    await holding.heard(1)
+    let others = (0..<3).map { number in
+      Task { await awaitedCode { try await store.write { try $0.add(name: "\(number)") } } }
+    }
+    while store.queue?.waitingCount != 3 { await Task.yield() }
+    sync.isFailing = true
+    goOn.open()
+    #expect(await first.value == .conflict)
+    for other in others { #expect(await other.value == .commitUnknown) }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "mounting a small file system wants root"))
+  func `a full disk is said to be that, nothing is lost, and the store goes on when there is space`() async throws {
+    let disk = folder.path + "/disk"
+    try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
+    try Program.run("mount", ["-t", "tmpfs", "-o", "size=400k", "tmpfs", disk])
+    defer { _ = try? Program.run("umount", ["-l", disk]) }
+    let store = try UserStore(path: disk + "/users.db")
+    let sets = Recorder<ChangeSet>()
+    store.listeners.bind("test", to: .everything) { sets.record($0) }
+    let blob = Attribute<[UInt8]>("blob")
+    let zoe = try await store.write { try $0.add(name: "a") }
+    let big = Array(repeating: 1 as UInt8, count: 300_000)
+    #expect(code { try store.write { try $0.set(blob, of: zoe, to: big) } } == .diskFull)
+    #expect(await awaitedCode { try await store.write { try $0.set(blob, of: zoe, to: big) } } == .diskFull)
+    #expect(try await store.read { try $0.value(blob, of: zoe) } == nil)
+    #expect(sets.count == 1)
+    try Program.run("mount", ["-o", "remount,size=8m", disk])
+    try await store.write { try $0.set(blob, of: zoe, to: big) }
+    #expect(sets.count == 2)
+    store.close()
+    #expect(try folder.shell("PRAGMA integrity_check", disk + "/users.db") == "ok\n")
+    try Program.run("mount", ["-o", "remount,size=1m", disk])
+  }
+
+  @Test func `a store that only reads refuses writes, and never changes the file`() throws {
+    let writer = try folder.open()
+    try writer.write { try $0.add(name: "a") }
+    writer.close()
+    let bytes = try Data(contentsOf: URL(filePath: folder.database))
+    let store = try folder.open { $0.access = .readOnly }
+    #expect(try store.read { try $0.userCount } == 1)
+    #expect(code { try store.write { try $0.add(name: "b") } } == .readOnly)
+    #expect(try store.listenable(.name, of: User.ID(1)).value == "a")
+    store.close()
+    #expect(try Data(contentsOf: URL(filePath: folder.database)) == bytes)
+  }
+}
