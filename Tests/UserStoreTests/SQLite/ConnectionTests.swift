@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func `the file is not mapped into memory`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     #expect(try Self.open(folder.file("a.db")).text("PRAGMA mmap_size") == "0")
   }
 
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func `no extension is loaded`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     try OpenedHandles.watch(file)
     let connection = try Self.open(file)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func `a path with a link in it is refused`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     try folder.link("link.db", to: file)
     try folder.link("link", to: folder.path)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `a file that is not there is not created`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
     #expect(error?.code.primary == .cannotOpen)
     #expect(error?.systemNumber == ENOENT)
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func `who reads cannot write`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     try Self.open(file).execute("CREATE TABLE t (x)")
     let error = #expect(throws: SQLiteError.self) { try Self.open(file, .readOnly).execute("DELETE FROM t") }
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func `a file that has moved is noticed`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     let connection = try Self.open(file)
     try connection.execute("CREATE TABLE t (x)")
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func `closing leaves no descriptor open`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     let query = Query("SELECT count(*) FROM sqlite_schema")
     for _ in 0..<100 {
@@ -133,7 +133,7 @@ import Testing
 
   @Test func `a failure to open leaks nothing`() async {
     await #expect(processExitsWith: .success) {
-      let folder = try TemporaryFolder()
+      let folder = try Folder()
       try Self.expectNoLeak(in: folder, of: 1_000) {
         let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
         #expect(error?.code.primary == .cannotOpen)
@@ -143,7 +143,7 @@ import Testing
 
   @Test func `a file that is no database leaks nothing`() async {
     await #expect(processExitsWith: .success) {
-      let folder = try TemporaryFolder()
+      let folder = try Folder()
       let file = try folder.file("a.db", holding: String(repeating: "no database ", count: 1_000))
       try Self.expectNoLeak(in: folder, of: 1_000) {
         let error = #expect(throws: SQLiteError.self) { try Self.open(file).execute("SELECT * FROM sqlite_schema") }
@@ -154,7 +154,7 @@ import Testing
 
   /// Does it once, and then again and again: nothing may be left that was not left by the first.
   private static func expectNoLeak(
-    in folder: borrowing TemporaryFolder, of count: Int, _ body: () throws -> Void
+    in folder: Folder, of count: Int, _ body: () throws -> Void
   ) throws {
     try body()
     let memory = sqlite3_memory_used()

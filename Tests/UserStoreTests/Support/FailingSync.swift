@@ -15,7 +15,7 @@ import Testing
     set { failing.store(newValue, ordering: .sequentiallyConsistent) }
   }
 
-  /// - Parameter handle: That of the writer's connection, which has its -wal file open.
+  /// Takes the handle of the writer's connection, which has its -wal file open.
   init(on handle: OpaquePointer) throws {
     var opened: UnsafeMutablePointer<sqlite3_file>?
     unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &opened)
