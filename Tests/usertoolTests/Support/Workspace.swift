@@ -31,6 +31,8 @@ final class Workspace {
     for name in ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "ASAN_OPTIONS"] {
       environment[name] = ProcessInfo.processInfo.environment[name]
     }
+    // The sanitizer lets a process sleep for a second at its end, in case a race is still to come.
+    environment["TSAN_OPTIONS"] = "atexit_sleep_ms=0:" + (environment["TSAN_OPTIONS"] ?? "")
     return environment
   }
 

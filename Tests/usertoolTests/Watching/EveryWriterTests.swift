@@ -2,9 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct `Watching every writer` {
-  /// How much each of the three writes.
-  ///
-  /// A process under the thread sanitizer takes long to start.
+  /// How much each of the three writes; less where a process takes long to start.
   private static let count = Sanitizer.isThread ? 100 : 1_000
 
   @Test func `3,000 changes by usertool, the sqlite3 shell and Python arrive in order, once, for each listener`() throws

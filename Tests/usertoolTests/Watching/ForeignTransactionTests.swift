@@ -49,15 +49,17 @@ import Testing
     let seen = try watch(
       Workspace(),
       """
-      BEGIN; INSERT OR REPLACE INTO attributes (user_id, name, value) VALUES (1, 'age', 41.0);
+      BEGIN; INSERT OR REPLACE INTO attributes (user_id, name, value) VALUES (1, 'age', 41.5);
       INSERT INTO attributes (user_id, name, value) VALUES (1, 'photo', x'00ff'), (1, 'zip', '007');
       DELETE FROM users; COMMIT;
       """)
+    let (updates, deletions) = (seen.prefix(3), seen.dropFirst(3))
     #expect(
-      seen == [
-        "update 1 age 41>41 @A", "update 1 photo null>b64:AP8= @A", "update 1 zip null>'007' @A",
-        "delete 1 name 'NIX'>null @A", "delete 1 hair_color null>null @A", "delete 1 age 41>null @A",
+      Array(updates) == ["update 1 age 41>41.5 @A", "update 1 photo null>b64:AP8= @A", "update 1 zip null>'007' @A"])
+    #expect(
+      deletions.sorted() == [
+        "delete 1 age 41.5>null @A", "delete 1 hair_color null>null @A", "delete 1 name 'NIX'>null @A",
         "delete 1 photo b64:AP8=>null @A", "delete 1 zip '007'>null @A",
-      ] || Set(seen).count == 8)
+      ])
   }
 }
