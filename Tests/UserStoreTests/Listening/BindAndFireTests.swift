@@ -51,6 +51,16 @@ import Testing
     #expect(listenable.value == 2)
   }
 
+  @Test func `a listener finds the new value stored, though it was bound before that was first asked for`() {
+    let (board, heard) = (board, heard)
+    let later = Lock<Listenable<Int>?>(nil)
+    board.hub.bind("early", to: "x") { _ in heard.record(later.withLock { $0 }?.value ?? -1) }
+    let listenable = board.listenable("x")
+    later.withLock { $0 = listenable }
+    board.post("x", 1)
+    #expect(heard.all == [1])
+  }
+
   @Test func `when a listener runs, every value of its round is stored already`() {
     let heard = heard
     let (x, y) = (board.listenable("x"), board.listenable("y"))
