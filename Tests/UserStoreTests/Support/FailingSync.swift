@@ -16,6 +16,7 @@ import Testing
   }
 
   /// - Parameter handle: That of the writer's connection, which has its -wal file open.
+  /// - Throws: when SQLite does not show its file.
   init(on handle: OpaquePointer) throws {
     var opened: UnsafeMutablePointer<sqlite3_file>?
     unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &opened)
