@@ -35,7 +35,7 @@ public struct Change: Hashable, Sendable {
   /// - Returns: the value.
   /// - Throws: `StoreError.undecodable` when it is not of the attribute's type.
   public func old<Value>(_ attribute: Attribute<Value>) throws(StoreError) -> Value? {
-    attribute.name == self.attribute ? try attribute.decode(old, of: user) : nil
+    attribute.name.hasSameBytes(as: self.attribute) ? try attribute.decode(old, of: user) : nil
   }
 
   /// The typed value after; nil when there is none, or when this is another attribute.
@@ -44,6 +44,6 @@ public struct Change: Hashable, Sendable {
   /// - Returns: the value.
   /// - Throws: `StoreError.undecodable` when it is not of the attribute's type.
   public func new<Value>(_ attribute: Attribute<Value>) throws(StoreError) -> Value? {
-    attribute.name == self.attribute ? try attribute.decode(new, of: user) : nil
+    attribute.name.hasSameBytes(as: self.attribute) ? try attribute.decode(new, of: user) : nil
   }
 }

@@ -25,6 +25,30 @@ public enum Topic: Hashable, Sendable {
     .attributeOfUser(attribute.name, id)
   }
 
+  /// Compares attribute names by their UTF-8 bytes, as SQLite does.
+  public static func == (left: Topic, right: Topic) -> Bool {
+    switch (left, right) {
+    case (.everything, .everything): true
+    case (.user(let left), .user(let right)): left == right
+    case (.attributeOfAll(let left), .attributeOfAll(let right)): left.hasSameBytes(as: right)
+    case (.attributeOfUser(let left, let leftID), .attributeOfUser(let right, let rightID)):
+      leftID == rightID && left.hasSameBytes(as: right)
+    default: false
+    }
+  }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .everything: hasher.combine(0)
+    case .user(let id): hasher.combine(id)
+    case .attributeOfAll(let name): name.hashBytes(into: &hasher)
+    case .attributeOfUser(let name, let id):
+      name.hashBytes(into: &hasher)
+      hasher.combine(id)
+    }
+  }
+
   /// Whether a change belongs to this topic.
   ///
   /// - Parameter change: The change.
@@ -33,8 +57,8 @@ public enum Topic: Hashable, Sendable {
     switch self {
     case .everything: true
     case .user(let id): change.user == id
-    case .attributeOfAll(let name): change.attribute == name
-    case .attributeOfUser(let name, let id): change.user == id && change.attribute == name
+    case .attributeOfAll(let name): change.attribute.hasSameBytes(as: name)
+    case .attributeOfUser(let name, let id): change.user == id && change.attribute.hasSameBytes(as: name)
     }
   }
 }

@@ -55,13 +55,15 @@ public final class UserStore: Sendable {
   public static func temporary(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
     var configuration = configuration
     configuration.access = .createIfMissing
-    do {
-      let folder = try Files.createTemporaryFolder()
-      return try UserStore(file: DatabaseFile(folder + "/users.db", configuration), temporaryFolder: folder)
-    } catch let error as StoreError {
-      throw error
-    } catch {
+    let folder: String
+    do { folder = try Files.createTemporaryFolder() } catch {
       throw StoreError(.cannotCreate, "\(error)", cause: error)
+    }
+    do {
+      return try UserStore(file: DatabaseFile(folder + "/users.db", configuration), temporaryFolder: folder)
+    } catch {
+      removeTemporary(folder)
+      throw error
     }
   }
 
@@ -127,10 +129,12 @@ public final class UserStore: Sendable {
 
   deinit {
     shutDown()
-    if let temporaryFolder {
-      for name in ["users.db-wal", "users.db-shm", "users.db"] { Files.remove(temporaryFolder + "/" + name) }
-      Files.remove(temporaryFolder)
-    }
+    if let temporaryFolder { Self.removeTemporary(temporaryFolder) }
+  }
+
+  private static func removeTemporary(_ folder: String) {
+    for name in ["users.db-wal", "users.db-shm", "users.db-journal", "users.db"] { Files.remove(folder + "/" + name) }
+    Files.remove(folder)
   }
 
   // MARK: Using
@@ -217,19 +221,20 @@ public final class UserStore: Sendable {
   public func listenable<Value>(
     _ attribute: Attribute<Value>, of id: User.ID
   ) throws(StoreError) -> Listenable<Value?> {
-    let read = { @Sendable [reader, tail] () throws(StoreError) -> (value: Value?, position: Int64) in
+    typealias Source = HubValue<ChangeSet, Value?>
+    let read = { @Sendable [reader, tail] () throws(StoreError) -> Source.Decoded in
       try reader.reading { transaction throws(StoreError) in
         let cursor = try transaction.cursor
-        return (try transaction.value(attribute, of: id), tail.round(at: cursor))
+        return Source.Decoded(value: try transaction.value(attribute, of: id), through: tail.round(at: cursor))
       }
     }
-    return Listenable(
-      try HubValue(
-        hub: listeners, topic: .attribute(attribute, of: id), fallback: nil,
-        decode: { set in
-          if set.reset != nil { return try read().value }
-          return try set.changes.last.map { try $0.new(attribute) }
-        }, read: read))
+    let decode: Source.Decode = { set in
+      if set.reset != nil { return try read() }
+      guard let change = try set.changes.last else { return nil }
+      return Source.Decoded(value: try change.new(attribute), through: set.position)
+    }
+    let topic = Topic.attribute(attribute, of: id)
+    return Listenable(try Source(hub: listeners, topic: topic, fallback: nil, decode: decode, read: read))
   }
 
   /// The change sets after a cursor, without end.

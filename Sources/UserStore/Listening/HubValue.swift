@@ -2,10 +2,16 @@
 ///
 /// It hears each round before every listener, so that whoever is called finds the new value stored.
 final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
+  /// A value, and the last round that it knows of: later than the present one when it had to be read anew.
+  struct Decoded: Sendable {
+    let value: Value
+    let through: Int64
+  }
+
   /// The value that a round leaves; nil when the round says nothing of it.
   ///
   /// What it throws goes to the hub's error handler, and the fallback takes the value's place.
-  typealias Decode = @Sendable (Content) throws -> Value?
+  typealias Decode = @Sendable (Content) throws -> Decoded?
 
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
@@ -13,23 +19,39 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   private let fallback: Value
   private let stored: Stored
 
-  /// A value and the position that it belongs to; only ever replaced by a later one.
+  /// The value as of a round; only ever replaced by what later rounds leave.
   private final class Stored: Sendable {
     struct Entry {
       let value: Value
+      /// The round that gave it.
       let position: Int64
+      /// The last round that it knows of.
+      let through: Int64
+    }
+
+    /// What a round is to those who listen.
+    enum Meaning {
+      case value(Value)
+      /// They have been given what it brings, with a value that was read anew.
+      case known
+      /// Not stored: nobody keeps the value any more, or others have followed.
+      case unknown
     }
 
     let state: Lock<Entry?> = Lock(nil)
 
-    func value(at position: Int64) -> Value? {
-      state.withLock { $0?.position == position ? $0?.value : nil }
+    func meaning(of position: Int64) -> Meaning {
+      state.withLock { entry in
+        guard let entry else { return .unknown }
+        if entry.position == position { return .value(entry.value) }
+        return entry.position < position && position <= entry.through ? .known : .unknown
+      }
     }
 
-    func store(_ value: Value, _ position: Int64) {
-      state.withLock { state in
-        if let old = state, old.position >= position { return }
-        state = Entry(value: value, position: position)
+    func store(_ value: Value, at position: Int64, through: Int64) {
+      state.withLock { entry in
+        if let entry, entry.through >= through, entry.through >= position { return }
+        entry = Entry(value: value, position: position, through: through)
       }
     }
   }
@@ -45,15 +67,16 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   /// Joins the hub, then calls `read` for the value and its position: in this order no round is missed.
   init<Failure: Error>(
     hub: ListenerHub<Content>, topic: Content.Topic, fallback: Value, decode: @escaping Decode,
-    read: () throws(Failure) -> (value: Value, position: Int64)
+    read: () throws(Failure) -> Decoded
   ) throws(Failure) {
     let stored = Stored()
     registration = hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true) { content in
       do {
-        if let value = try decode(content) { stored.store(value, content.position) }
+        guard let decoded = try decode(content) else { return }
+        stored.store(decoded.value, at: content.position, through: max(content.position, decoded.through))
       } catch {
         // Told once, here; those who listen get the fallback.
-        stored.store(fallback, content.position)
+        stored.store(fallback, at: content.position, through: content.position)
         throw error
       }
     }
@@ -63,7 +86,7 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
     self.fallback = fallback
     self.stored = stored
     let first = try read()
-    stored.store(first.value, first.position)
+    stored.store(first.value, at: first.through, through: first.through)
   }
 
   private var current: Stored.Entry {
@@ -83,7 +106,7 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   ) -> Disposable {
     guard fires else {
       return hub.register(
-        name, to: topic, on: place, owner: owner, after: current.position, onRound(action))
+        name, to: topic, on: place, owner: owner, after: current.through, onRound(action))
     }
     return hub.register(name, to: topic, on: place, owner: owner, first: firstValue(action), onRound(action))
   }
@@ -104,11 +127,20 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
 
   private func onRound(_ action: @escaping @Sendable (Value) throws -> Void) -> @Sendable (Content) throws -> Void {
     { [decode, fallback, stored] content in
-      // Decoded once for all, as long as this object is there to do it.
-      if let value = stored.value(at: content.position) { return try action(value) }
-      let value: Value?
-      do { value = try decode(content) } catch { value = fallback }
-      if let value { try action(value) }
+      switch stored.meaning(of: content.position) {
+      case .value(let value): try action(value)
+      case .known: break
+      case .unknown:
+        let decoded: Decoded?
+        do { decoded = try decode(content) } catch {
+          decoded = Decoded(value: fallback, through: content.position)
+        }
+        guard let decoded else { return }
+        if decoded.through > content.position {
+          stored.store(decoded.value, at: content.position, through: decoded.through)
+        }
+        try action(decoded.value)
+      }
     }
   }
 
@@ -117,7 +149,7 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
     ListenerHub<Content>.FirstValue(
       read: {
         let entry = self.current
-        return (Box(entry.value), entry.position)
+        return (Box(entry.value), entry.through)
       },
       handOver: { if let box = $0 as? Box { try action(box.value) } })
   }

@@ -81,12 +81,14 @@ extension Reader {
   ///
   /// - Throws: `StoreError.compacted`, `StoreError.diverged`, `StoreError.replaced`, and what reading can throw.
   func sets(after cursor: Cursor) throws(StoreError) -> [ChangeSet] {
-    try reading { transaction throws(StoreError) in
-      if transaction.lease.connection.hasMoved {
-        throw StoreError(.replaced, "another file took the place of the database, or it was moved or deleted")
+    do {
+      return try reading { transaction throws(StoreError) in
+        let end = try ChangeLog.verify(cursor, &transaction.lease.connection)
+        return try LogPage(after: cursor, through: end, &transaction.lease.connection, pages: page).sets
       }
-      let end = try ChangeLog.verify(cursor, &transaction.lease.connection)
-      return try LogPage(after: cursor, through: end, &transaction.lease.connection, pages: page).sets
+    } catch {
+      guard error.code == .moved else { throw error }
+      throw StoreError(.replaced, "another file took the place of the database, or it was moved or deleted")
     }
   }
 }

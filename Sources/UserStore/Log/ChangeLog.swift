@@ -25,7 +25,18 @@ enum ChangeLog {
       }
     }
     guard let cursor else { throw StoreError(.corrupt, "the database is damaged: its log has no meta row") }
+    try check(cursor.revision.rawValue)
     return cursor
+  }
+
+  /// How many rows a log has at most; at a million a second they last for nine years.
+  static let revisionBits = 48
+
+  /// Numbers come one by one: a larger one is somebody's who writes into the log by himself.
+  private static func check(_ revision: Int64) throws(StoreError) {
+    guard (0..<1 << Int64(revisionBits)).contains(revision) else {
+      throw StoreError(.corrupt, "the log of the database was tampered with: it has a row \(revision)")
+    }
   }
 
   /// Where the log begins: what was before is forgotten.
@@ -63,7 +74,9 @@ enum ChangeLog {
     guard found == cursor.nonce || revision == horizon && horizonNonce == cursor.nonce else {
       throw StoreError(.diverged, "the log does not go on from revision \(revision): it was rewound")
     }
-    return max(last ?? horizon, horizon)
+    let end = max(last ?? horizon, horizon)
+    try check(end)
+    return end
   }
 
   /// Ends the present write's rows with a row that says where they began, if there are any.

@@ -63,39 +63,46 @@ final class FileWatcher: Sendable {
 
   private func run(_ lease: ConnectionPool.Lease) {
     var schedule = LookSchedule(hasEvents: events.hasEvents)
+    var isAway = false
     schedule.written()
     while !isStopped.withLock({ $0 }) {
       let happening = events.wait(microseconds: schedule.wait)
       if isStopped.withLock({ $0 }) { return }
       if happening.contains(.written) || happening.contains(.renamed) { schedule.written() }
-      switch look(lease) {
-      case .nothing: schedule.looked(found: false)
-      case .something: schedule.looked(found: true)
-      case .over: return
-      }
+      schedule.looked(found: look(lease, &isAway))
     }
   }
 
-  private enum Found {
-    case nothing, something
-    /// The file is another one now, or gone: this store has no more to see.
-    case over
-  }
-
-  private func look(_ lease: ConnectionPool.Lease) -> Found {
+  /// Looks once.
+  ///
+  /// - Parameters:
+  ///   - lease: The watcher's connection.
+  ///   - isAway: Whether another file lies in the place of the one that is open, or none; it may come back.
+  /// - Returns: whether there was something new.
+  private func look(_ lease: ConnectionPool.Lease, _ isAway: inout Bool) -> Bool {
     if lease.connection.hasMoved {
-      let position = tail.position
-      _ = tail.reset(from: position, to: position, because: .replaced)
-      bell.ring()
-      hub.deliver(through: nil)
-      return .over
+      if !isAway { tellReplaced() }
+      isAway = true
+      return false
     }
+    isAway = false
     // A look that fails (a lock during recovery, no memory) is repeated, like one that comes too early.
     guard let version = try? ChangeLog.dataVersion(&lease.connection), version != lease.dataVersion,
       let isComplete = try? takeOver(lease)
-    else { return .nothing }
+    else { return false }
     if isComplete { lease.dataVersion = version }
-    return .something
+    return true
+  }
+
+  private func tellReplaced() {
+    var isTold = false
+    // Until it meets no write of our own that moves the position meanwhile.
+    while !isTold {
+      let position = tail.position
+      isTold = tail.reset(from: position, to: position, because: .replaced) != nil
+    }
+    bell.ring()
+    hub.deliver(through: nil)
   }
 
   /// Gives the hub what came since, a page at a time, so that a long backlog takes no memory.

@@ -62,6 +62,15 @@ struct LogPage {
     append(own, endingAt: end.sequence, end.nonce, origin: end.origin, isForeign: false)
   }
 
+  /// The sets without their rows: a long row of them waits in little memory.
+  func ranges(after start: Cursor, pages: @escaping PagedChanges.Read) -> [ChangeSet] {
+    var start = start.revision.rawValue
+    return sets.map { set in
+      defer { start = set.revision.rawValue }
+      return set.with(.paged(PagedChanges(start: start, end: set.revision.rawValue, topic: nil, read: pages)))
+    }
+  }
+
   private mutating func append(
     _ changes: [Change], endingAt sequence: Int64, _ nonce: Int64, origin: String?, isForeign: Bool
   ) {
@@ -76,7 +85,10 @@ struct LogPage {
     let start = position.revision.rawValue
     let marker = try storing("read the log") { () throws(SQLiteError) in
       try connection.first(Self.selectNextEnd, .integer(start), .integer(end)) {
-        (sequence: $0.integer(0), origin: $0.isNull(1) ? nil : $0.text(1), first: $0.integer(2), nonce: $0.integer(3))
+        (
+          sequence: $0.integer(0), origin: $0.isNull(1) ? nil : $0.text(1), first: max(1, $0.integer(2)),
+          nonce: $0.integer(3)
+        )
       }
     }
     let foreignEnd = marker.map { min($0.first, $0.sequence) - 1 } ?? end

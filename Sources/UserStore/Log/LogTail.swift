@@ -89,8 +89,7 @@ final class LogTail: Sendable {
     }
   }
 
-  /// 2^48 revisions to a log: at a million a second, nine years.
   private static func round(_ revision: Revision, of log: Int64) -> Int64 {
-    log << 48 + revision.rawValue
+    log << Int64(ChangeLog.revisionBits) + revision.rawValue
   }
 }

@@ -28,24 +28,34 @@ struct PagedChanges: Sendable {
   ///
   /// When reading fails, every bound topic gets a part, and whoever iterates it gets the error.
   func divide(for bound: BoundTopics<Topic>) -> [(Topic, ChangeSet.Content)] {
-    var parts: [Topic: [Change]?] = [:]
+    var parts: [Topic: Part] = [:]
     do {
       try iterate { change in
-        for topic in change.topics where bound.contains(topic) {
-          guard var held = parts[topic, default: []] else { continue }
-          parts[topic] = .some(nil)
-          if held.count < LogPage.rowLimit {
-            held.append(change)
-            parts[topic] = held
-          }
-        }
+        for topic in change.topics where bound.contains(topic) { parts[topic, default: Part()].append(change) }
         return true
       }
     } catch {
-      parts = Dictionary(uniqueKeysWithValues: bound.all.map { ($0, nil) })
+      parts = Dictionary(uniqueKeysWithValues: bound.all.map { ($0, Part(changes: nil)) })
     }
-    return parts.map { topic, held in
-      (topic, held.map { .held($0) } ?? .paged(PagedChanges(start: start, end: end, topic: topic, read: read)))
+    return parts.map { topic, part in
+      let content = part.changes.map { ChangeSet.Content.held($0) }
+      return (topic, content ?? .paged(PagedChanges(start: start, end: end, topic: topic, read: read)))
+    }
+  }
+
+  /// What is held of a topic's part; nothing any more when it has become too large.
+  private struct Part {
+    var changes: [Change]? = []
+    private var bytes = 0
+
+    init(changes: [Change]? = []) {
+      self.changes = changes
+    }
+
+    mutating func append(_ change: Change) {
+      guard let count = changes?.count else { return }
+      bytes += change.old.byteCount + change.new.byteCount
+      if count < LogPage.rowLimit, bytes <= LogPage.byteLimit { changes?.append(change) } else { changes = nil }
     }
   }
 

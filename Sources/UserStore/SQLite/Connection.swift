@@ -145,12 +145,12 @@ import CSQLite
   }
 
   /// What none of our statements needs, and a hostile schema might.
+  ///
+  /// Nothing that parsing a table of another program might need: SQLite would call the whole schema corrupt.
   private static var limits: [(Int32, Int32)] {
     [
-      (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_COLUMN, 100), (SQLITE_LIMIT_COMPOUND_SELECT, 20),
-      (SQLITE_LIMIT_EXPR_DEPTH, 50), (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
-      (SQLITE_LIMIT_SQL_LENGTH, 100_000), (SQLITE_LIMIT_TRIGGER_DEPTH, 10), (SQLITE_LIMIT_VARIABLE_NUMBER, 100),
-      (SQLITE_LIMIT_WORKER_THREADS, 0),
+      (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+      (SQLITE_LIMIT_VARIABLE_NUMBER, 100), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
   }
 

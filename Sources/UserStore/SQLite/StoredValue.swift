@@ -29,7 +29,7 @@ extension StoredValue: Hashable {
     case (.null, .null): true
     case (.integer(let left), .integer(let right)): left == right
     case (.real(let left), .real(let right)): left == right
-    case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
+    case (.text(let left), .text(let right)): left.hasSameBytes(as: right)
     case (.blob(let left), .blob(let right)): left == right
     case (.invalidText(let left), .invalidText(let right)): left == right
     default: false
@@ -42,9 +42,18 @@ extension StoredValue: Hashable {
     case .null: hasher.combine(0)
     case .integer(let integer): hasher.combine(integer)
     case .real(let real): hasher.combine(real)
-    case .text(let text):
-      for byte in text.utf8 { hasher.combine(byte) }
+    case .text(let text): text.hashBytes(into: &hasher)
     case .blob(let bytes), .invalidText(let bytes): hasher.combine(bytes)
     }
+  }
+}
+
+extension String {
+  /// Whether both are the same bytes of UTF-8, which is what SQLite compares.
+  func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
+  func hashBytes(into hasher: inout Hasher) {
+    var text = self
+    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }

@@ -3,6 +3,14 @@ struct DatabaseFile: Sendable {
   /// Absolute, without links.
   let path: String
   let configuration: Configuration
+  /// Which file lay there at first: what another one holds was never checked.
+  private let identity: Files.Identity
+
+  /// Held while a file is created.
+  ///
+  /// Closing it drops the locks that SQLite has on it in this process: no store here may
+  /// open it before it was closed.
+  private static let creation = Lock(())
 
   /// Finds the file, and creates an empty one if it may.
   ///
@@ -14,25 +22,29 @@ struct DatabaseFile: Sendable {
     }
     self.configuration = configuration
     do {
-      if configuration.access == .createIfMissing { try Files.createPrivateFolder(Files.split(path).folder) }
-      self.path = try Files.canonical(path)
-      var kind = try Files.kind(of: self.path)
-      if kind == .missing {
-        guard configuration.access == .createIfMissing else {
-          throw StoreError(.notFound, "there is no database at \(path)")
-        }
-        // Before SQLite opens it: SQLite would create it for everybody to read.
-        try Files.createPrivate(self.path)
-        kind = .regular
-      }
-      guard kind == .regular else {
-        throw StoreError(.cannotOpen, "\(path) is \(kind == .directory ? "a folder" : "not a regular file")")
-      }
+      (self.path, identity) = try Self.creation.withLock { _ in try Self.prepare(path, configuration.access) }
     } catch let error as StoreError {
       throw error
     } catch {
       throw Self.storeError(error, path, configuration.access)
     }
+  }
+
+  private static func prepare(
+    _ given: String, _ access: Configuration.Access
+  ) throws -> (path: String, Files.Identity) {
+    if access == .createIfMissing { try Files.createPrivateFolder(Files.split(given).folder) }
+    let path = try Files.canonical(given)
+    if try Files.kind(of: path) == .missing {
+      guard access == .createIfMissing else { throw StoreError(.notFound, "there is no database at \(given)") }
+      // Before SQLite opens it: SQLite would create it for everybody to read.
+      try Files.createPrivate(path)
+    }
+    let kind = try Files.kind(of: path)
+    guard kind == .regular else {
+      throw StoreError(.cannotOpen, "\(given) is \(kind == .directory ? "a folder" : "not a regular file")")
+    }
+    return (path, try Files.identity(of: path))
   }
 
   var walPath: String { path + "-wal" }
@@ -68,9 +80,15 @@ struct DatabaseFile: Sendable {
 
   /// A further connection to a database that was checked.
   func open(_ access: Connection.Access) throws(StoreError) -> Connection {
-    try storing("open \(path)") { () throws(SQLiteError) in
+    let connection = try storing("open \(path)") { () throws(SQLiteError) in
       try Connection(path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds))
     }
+    guard (try? Files.identity(of: path)) == identity, !connection.hasMoved else { throw Self.moved }
+    return connection
+  }
+
+  static var moved: StoreError {
+    StoreError(.moved, "the database file was moved, deleted or replaced while it was open; reopen the store")
   }
 
   private static func storeError(_ error: any Error, _ path: String, _ access: Configuration.Access) -> StoreError {

@@ -28,8 +28,10 @@ enum Schema {
     if header.isEmpty, !creates { throw StoreError(.notFound, "the file is empty: no store was created in it yet") }
     if header.version < Migration.latest { try migrate(&connection, pageSize: pageSize) }
     if isFile { try switchToWAL(connection, timeout: timeout) }
+    // Before any row is read: a table that is not ours may compute what it shows.
+    let check = try SchemaCheck(connection)
     try checkMigrations(connection)
-    if try !SchemaCheck(connection).brokenTriggers.isEmpty {
+    if !check.brokenTriggers.isEmpty {
       try inTransaction("BEGIN IMMEDIATE", &connection) { connection throws(StoreError) in
         // Again, now that nobody else can mend it.
         let check = try SchemaCheck(connection)
@@ -45,8 +47,8 @@ enum Schema {
     if header.version < Migration.latest {
       throw StoreError(.schemaTooOld, "the database has schema \(header.version), and must be opened for writing once")
     }
-    try checkMigrations(connection)
     let broken = try SchemaCheck(connection).brokenTriggers
+    try checkMigrations(connection)
     if !broken.isEmpty {
       throw StoreError(
         .logIncomplete,
@@ -103,14 +105,6 @@ enum Schema {
   /// The file says which migrations made it, and those must be the ones that are compiled in.
   private static func checkMigrations(_ connection: borrowing Connection) throws(StoreError) {
     var applied: [Int64: String] = [:]
-    try storing("read the migrations") { () throws(SQLiteError) in
-      try connection.rows("SELECT type FROM sqlite_schema WHERE name = 'migrations' AND type = 'table'") { _ in
-        applied[0] = ""
-      }
-    }
-    guard applied.removeValue(forKey: 0) != nil else {
-      throw StoreError(.schemaChanged, "the table of migrations is missing")
-    }
     try storing("read the migrations") { () throws(SQLiteError) in
       try connection.rows("SELECT number, fingerprint FROM migrations LIMIT 10000") {
         applied[$0.integer(0)] = $0.text(1)

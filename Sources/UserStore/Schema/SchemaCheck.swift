@@ -19,6 +19,13 @@ struct SchemaCheck {
     return objects
   }
 
+  /// Indexes on plain columns: one that is unique could displace rows unseen, one on an expression would run it.
+  private static let harmlessIndexes = """
+    SELECT list.name FROM (SELECT 'users' AS name UNION SELECT 'attributes') AS tables, pragma_index_list(tables.name) AS list
+    WHERE list."unique" = 0 AND list.partial = 0
+      AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(list.name) WHERE cid = -2)
+    """
+
   /// - Throws: `StoreError.schemaChanged` for what is not ours and could change what ours does. Further tables are let be,
   ///   and so are further indexes on users and attributes that are not unique: a unique one could displace rows unseen.
   init(_ connection: borrowing Connection) throws(StoreError) {
@@ -35,21 +42,25 @@ struct SchemaCheck {
       }
       brokenTriggers.append(object.name)
     }
+    var harmless: Set<String> = []
+    try storing("read the schema") { () throws(SQLiteError) in
+      try connection.rows(Self.harmlessIndexes) { harmless.insert($0.text(0)) }
+    }
     let tables = Set(expected.keys.filter { $0.type == "table" }.map(\.name))
     for (object, place) in found where expected[object] == nil {
-      try Self.refuse(object, on: place.table, place.sql, tables)
+      try Self.refuse(object, on: place.table, tables, harmless: harmless)
     }
     brokenTriggers.sort()
   }
 
   private static func refuse(
-    _ object: Object, on table: String, _ sql: String, _ tables: Set<String>
+    _ object: Object, on table: String, _ tables: Set<String>, harmless: Set<String>
   ) throws(StoreError) {
     switch object.type {
     case "table": return
     case "index":
       guard tables.contains(table) else { return }
-      if table == "users" || table == "attributes", !sql.uppercased().hasPrefix("CREATE UNIQUE") { return }
+      if harmless.contains(object.name) { return }
     default: break
     }
     throw StoreError(

@@ -29,6 +29,18 @@ enum Files {
     }
   }
 
+  /// What tells the file at `path` from every other one there is now.
+  static func identity(of path: String) throws(SystemError) -> Identity {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { throw SystemError(operation: "look at \(path)") }
+    return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
+  }
+
+  struct Identity: Hashable {
+    let device: UInt64
+    let number: UInt64
+  }
+
   /// The length in bytes of the file at `path`.
   static func size(of path: String) throws(SystemError) -> Int {
     var status = stat()

@@ -42,7 +42,8 @@ final class Writer: Sendable {
         try member(of: &group, on: lease, origin: origin, body)
       }
     } catch {
-      DeliveryThread.current.deliverDeferred()
+      // It may have seen that the log begins anew, and have put off what others wrote.
+      hub.deliver(through: nil)
       throw error
     }
     hub.deliver(through: ticket)
@@ -78,7 +79,8 @@ final class Writer: Sendable {
       hub.deliver(through: ticket)
       checkpointIfNeeded()
     } catch {
-      DeliveryThread.current.deliverDeferred()
+      // It may have seen that the log begins anew, and have put off what others wrote.
+      hub.deliver(through: nil)
       // Nothing was kept: who failed by itself knows why, the others were taken along.
       if failures.isEmpty { return members.map { _ in error } }
       let taken = members.count == 1 ? error : Self.takenAlong(by: error)
@@ -114,18 +116,19 @@ final class Writer: Sendable {
     let result: Result
     var sets: [ChangeSet]?
     do {
-      group = Group(end: try refreshedHead(lease))
+      let head = try refreshedHead(lease)
+      group = Group(end: head)
       result = try body(&group)
       if group.hasChanges, let calling { try admit(calling) }
-      if hub.hasListeners { sets = try pendingSets(through: group.end, on: lease) }
+      if hub.hasListeners { sets = try pendingSets(after: head, through: group.end, on: lease) }
       tail.beginOwnCommit()
       defer { tail.endOwnCommit() }
       try commit(lease)
       // What was just written lies in a file that nobody will find: that is not to be acknowledged.
-      try checkPlace(of: lease)
+      if lease.connection.hasMoved { throw DatabaseFile.moved }
       lease.head = group.end
       guard group.hasChanges || sets?.isEmpty == false else { return (result, nil) }
-      return (result, publish(sets, through: group.end, on: lease, calling?.cascade))
+      return (result, publish(sets, after: head, through: group.end, on: lease, calling?.cascade))
     } catch {
       if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.rollback) }
       lease.head = nil
@@ -137,14 +140,9 @@ final class Writer: Sendable {
     if let failure = failure.withLock({ $0 }) {
       throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
     }
-    try checkPlace(of: lease)
+    if lease.connection.hasMoved { throw DatabaseFile.moved }
     lease.connection.hooks.reset()
     try storing("write") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.beginImmediate) }
-  }
-
-  private func checkPlace(of lease: ConnectionPool.Lease) throws(StoreError) {
-    guard walPath != nil, lease.connection.hasMoved else { return }
-    throw StoreError(.moved, "the database file was moved, deleted or replaced while it was open; reopen the store")
   }
 
   /// The end of the log, read again if somebody else has written; then it is also seen whether the log goes on.
@@ -182,13 +180,19 @@ final class Writer: Sendable {
       }
       return result
     } catch {
-      if savepoint, lease.connection.isInTransaction {
-        try storing("undo a write") { () throws(SQLiteError) in
-          try lease.connection.run(TransactionSQL.rollbackToSavepoint)
-          try lease.connection.run(TransactionSQL.release)
-        }
-      }
+      if savepoint, lease.connection.isInTransaction { try undoMember(on: lease) }
       throw error
+    }
+  }
+
+  /// Takes back what one member did; when even that fails, the whole transaction, so that no half of it is committed.
+  private func undoMember(on lease: ConnectionPool.Lease) throws(StoreError) {
+    do {
+      try lease.connection.run(TransactionSQL.rollbackToSavepoint)
+      try lease.connection.run(TransactionSQL.release)
+    } catch {
+      try? lease.connection.run(TransactionSQL.rollback)
+      throw StoreError(error, "undo a write")
     }
   }
 
@@ -220,15 +224,32 @@ final class Writer: Sendable {
   // MARK: Telling
 
   /// Whole sets that the hub was not given yet: those of foreign writers first, then the transaction's own.
-  private func pendingSets(through end: Cursor, on lease: ConnectionPool.Lease) throws(StoreError) -> [ChangeSet] {
-    var position = tail.position
+  ///
+  /// Where the foreign ones cannot be read any more (somebody took a row out), the hub is told that the log begins anew.
+  private func pendingSets(
+    after head: Cursor, through end: Cursor, on lease: ConnectionPool.Lease
+  ) throws(StoreError) -> [ChangeSet] {
+    let position = tail.position
+    do { return try sets(after: position, through: end, on: lease) } catch {
+      guard error.code == .diverged || error.code == .compacted else { throw error }
+      _ = tail.reset(from: position, to: head, because: error.code)
+      return try sets(after: head, through: end, on: lease)
+    }
+  }
+
+  /// The first page of them at hand; what goes beyond is read again when it is delivered, by pages.
+  private func sets(
+    after position: Cursor, through end: Cursor, on lease: ConnectionPool.Lease
+  ) throws(StoreError) -> [ChangeSet] {
+    var position = position
     guard position.epoch == end.epoch else { return [] }
+    let pages: PagedChanges.Read = { [reader] start, end throws(StoreError) in
+      try reader.page(after: start, through: end)
+    }
     var sets: [ChangeSet] = []
     while position.revision < end.revision {
-      let page = try LogPage(after: position, through: end.revision.rawValue, &lease.connection) {
-        [reader] start, end throws(StoreError) in try reader.page(after: start, through: end)
-      }
-      sets += page.sets
+      let page = try LogPage(after: position, through: end.revision.rawValue, &lease.connection, pages: pages)
+      sets += sets.isEmpty ? page.sets : page.ranges(after: position, pages: pages)
       position = page.position
     }
     return sets
@@ -236,11 +257,11 @@ final class Writer: Sendable {
 
   /// After the commit, while nobody else can write through this store.
   private func publish(
-    _ sets: [ChangeSet]?, through end: Cursor, on lease: ConnectionPool.Lease, _ cascade: Cascade?
+    _ sets: [ChangeSet]?, after head: Cursor, through end: Cursor, on lease: ConnectionPool.Lease, _ cascade: Cascade?
   ) -> Int? {
     var sets = sets
     // Somebody came while it was being committed, and may have read the state before it.
-    if sets == nil, hub.hasListeners { sets = try? pendingSets(through: end, on: lease) }
+    if sets == nil, hub.hasListeners { sets = try? pendingSets(after: head, through: end, on: lease) }
     let ticket = sets.map { tail.append($0, cascade: cascade) } ?? nil
     if sets == nil { tail.skip(to: end) }
     bell.ring()

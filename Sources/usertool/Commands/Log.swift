@@ -41,7 +41,7 @@ struct LogCommand: ParsableCommand {
       showsDate: true)
     let rest = try print(from: start, through: end, of: store, with: &printer)
     printer.end()
-    if let rest { common.note("there is more: usertool log --after \(rest)") }
+    if let rest { common.note("there is more: go on with --after \(rest)") }
   }
 
   /// - Returns: when the limit ended it, the end of the last set that is whole.

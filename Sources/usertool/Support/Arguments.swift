@@ -2,6 +2,13 @@ import ArgumentParser
 
 /// What is done to the command line before the parser sees it.
 enum Arguments {
+  /// What the commands are called elsewhere.
+  private static let synonyms = [
+    "create": "init", "new": "add", "insert": "add", "show": "get", "ls": "list", "mv": "rename", "update": "set",
+    "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch", "follow": "watch",
+    "history": "log", "changes": "log",
+  ]
+
   /// Moves common options that stand before the command behind it, and refuses a command that there is not.
   ///
   /// - Throws: `Failure`.
@@ -15,8 +22,9 @@ enum Arguments {
     if command.hasPrefix("-") { return Array(arguments) }
     let names = names(of: root)
     guard names.contains(command) else {
+      let question = synonyms[command].map { " (did you mean \"\($0)\"?)" }
       throw Failure(
-        .usage, "there is no command \"\(command)\"" + Suggestion.question(for: command, among: names),
+        .usage, "there is no command \"\(command)\"" + (question ?? Suggestion.question(for: command, among: names)),
         hint: "usertool --help lists all commands")
     }
     return [command] + options + rest.dropFirst()

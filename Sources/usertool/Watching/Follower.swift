@@ -141,7 +141,9 @@ struct Follower {
 
   private mutating func finish() {
     printer.end()
-    guard Signals.shared.status != nil, let position else { return }
-    order.common.note("stopped at revision \(position.revision); usertool watch --after \(position) goes on from there")
+    guard let status = Signals.shared.status, let position else { return }
+    // After the ^C that a terminal shows.
+    let line = status == .interrupted && System.isTerminal(2) ? "\n" : ""
+    order.common.note(line + "stopped at revision \(position.revision); go on with --after \(position)")
   }
 }

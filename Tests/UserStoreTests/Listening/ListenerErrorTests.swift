@@ -50,8 +50,8 @@ import Testing
         hub: hub, topic: "x", fallback: -1,
         decode: { note in
           guard let value = note.values["x"], value < 10 else { throw Refusal() }
-          return value
-        }, read: { (0, 0) }))
+          return .init(value: value, through: note.position)
+        }, read: { .init(value: 0, through: 0) }))
     for name in ["a", "b"] { listenable.bind(name) { heard.record($0) } }
     for (position, value) in [(1, 5), (2, 50), (3, 6)] as [(Int64, Int)] {
       hub.deliver(through: hub.append([Note(position: position, values: ["x": value])], cascade: nil))

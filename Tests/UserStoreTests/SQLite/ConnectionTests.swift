@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func `the file is not mapped into memory`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     #expect(try Self.open(folder.file("a.db")).text("PRAGMA mmap_size") == "0")
   }
 
@@ -31,8 +31,6 @@ import Testing
     ("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema", "table sqlite_master may not be modified"),
     ("CREATE VIEW v AS SELECT * FROM pragma_table_list; SELECT * FROM v", "unsafe use of virtual table"),
     ("ATTACH ':memory:' AS other", "too many attached databases"),
-    ("SELECT 1\(String(repeating: " UNION ALL SELECT 1", count: 20))", "too many terms in compound SELECT"),
-    ("SELECT 1\(String(repeating: " + 1", count: 60))", "maximum depth 50"),
   ])
   func `what a hostile file might want is refused`(sql: String, words: String) throws {
     let connection = try Self.open(nil)
@@ -41,7 +39,7 @@ import Testing
   }
 
   @Test func `no extension is loaded`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     try OpenedHandles.watch(file)
     let connection = try Self.open(file)
@@ -71,7 +69,7 @@ import Testing
   }
 
   @Test func `a path with a link in it is refused`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     try folder.link("link.db", to: file)
     try folder.link("link", to: folder.path)
@@ -83,7 +81,7 @@ import Testing
   }
 
   @Test func `a file that is not there is not created`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
     #expect(error?.code.primary == .cannotOpen)
     #expect(error?.systemNumber == ENOENT)
@@ -91,7 +89,7 @@ import Testing
   }
 
   @Test func `who reads cannot write`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     try Self.open(file).execute("CREATE TABLE t (x)")
     let error = #expect(throws: SQLiteError.self) { try Self.open(file, .readOnly).execute("DELETE FROM t") }
@@ -99,7 +97,7 @@ import Testing
   }
 
   @Test func `a file that has moved is noticed`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     let connection = try Self.open(file)
     try connection.execute("CREATE TABLE t (x)")
@@ -119,7 +117,7 @@ import Testing
   }
 
   @Test func `closing leaves no descriptor open`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     let query = Query("SELECT count(*) FROM sqlite_schema")
     for _ in 0..<100 {
@@ -135,7 +133,7 @@ import Testing
 
   @Test func `a failure to open leaks nothing`() async {
     await #expect(processExitsWith: .success) {
-      let folder = try TemporaryFolder()
+      let folder = try Folder()
       try Self.expectNoLeak(in: folder, of: 1_000) {
         let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
         #expect(error?.code.primary == .cannotOpen)
@@ -145,7 +143,7 @@ import Testing
 
   @Test func `a file that is no database leaks nothing`() async {
     await #expect(processExitsWith: .success) {
-      let folder = try TemporaryFolder()
+      let folder = try Folder()
       let file = try folder.file("a.db", holding: String(repeating: "no database ", count: 1_000))
       try Self.expectNoLeak(in: folder, of: 1_000) {
         let error = #expect(throws: SQLiteError.self) { try Self.open(file).execute("SELECT * FROM sqlite_schema") }
@@ -156,7 +154,7 @@ import Testing
 
   /// Does it once, and then again and again: nothing may be left that was not left by the first.
   private static func expectNoLeak(
-    in folder: borrowing TemporaryFolder, of count: Int, _ body: () throws -> Void
+    in folder: Folder, of count: Int, _ body: () throws -> Void
   ) throws {
     try body()
     let memory = sqlite3_memory_used()

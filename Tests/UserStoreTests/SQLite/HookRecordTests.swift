@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func `a reset forgets everything but the length of the -wal file`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let connection = try connection(path: folder.file("a.db"))
     try connection.execute("INSERT INTO users (name) VALUES ('Ada'); BEGIN IMMEDIATE; ROLLBACK")
     connection.hooks.reset()
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `each connection has its own record`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     let writer = try connection(path: file)
     let other = try Connection(path: file, access: .readOnly, busyTimeout: 0)
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `SQLite makes no checkpoint by itself`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     let connection = try connection(path: file)
     let (size, pages) = (try Files.size(of: file), connection.hooks.walPages)
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func `a checkpoint copies the pages and starts the count anew`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     let connection = try connection(path: file)
     try connection.execute("INSERT INTO users (name, hair_color) VALUES ('Ada', printf('%.*c', 400000, 'a'))")

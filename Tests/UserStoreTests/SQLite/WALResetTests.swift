@@ -39,7 +39,7 @@ import Testing
   }
 
   private func outcome(holdingWriteLock: Bool) throws -> Outcome {
-    let folder = try TemporaryFolder()
+    let folder = try Folder()
     let file = try folder.file("a.db")
     var outcome = Outcome()
     try race(on: file, holdingWriteLock: holdingWriteLock, &outcome)

@@ -52,8 +52,9 @@ final class Board: Sendable {
   func listenable(_ topic: String) -> Listenable<Int> {
     Listenable(
       HubValue(
-        hub: hub, topic: topic, fallback: -1, decode: { $0.values[topic] },
-        read: { state.withLock { ($0.values[topic] ?? 0, $0.position) } }))
+        hub: hub, topic: topic, fallback: -1,
+        decode: { note in note.values[topic].map { .init(value: $0, through: note.position) } },
+        read: { state.withLock { .init(value: $0.values[topic] ?? 0, through: $0.position) } }))
   }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import UserStore
 
-/// A folder for one test, and the programs that write into it from outside.
+/// A folder for one test, gone with it, and the programs that write into it from outside.
 final class Folder: Sendable {
   let path: String
 
@@ -12,6 +12,27 @@ final class Folder: Sendable {
 
   deinit {
     try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// The path of a new file.
+  func file(_ name: String, holding text: String = "") throws -> String {
+    let file = path + "/" + name
+    try Files.createPrivate(file)
+    if !text.isEmpty { try Data(text.utf8).write(to: URL(filePath: file)) }
+    return file
+  }
+
+  func link(_ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: path + "/" + name, withDestinationPath: target)
+  }
+
+  /// How many of this process's descriptors are open on something in this folder.
+  func openDescriptors() throws -> Int {
+    let manager = FileManager.default
+    let targets = try manager.contentsOfDirectory(atPath: "/proc/self/fd").map {
+      try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+    }
+    return targets.count { $0?.hasPrefix(path + "/") == true }
   }
 
   /// Where the store of the test lies.

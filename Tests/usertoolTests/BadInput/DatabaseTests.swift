@@ -9,7 +9,8 @@ import Testing
   ]
 
   /// Runs each command, and wants the exit code, one error line, one hint at most, and nothing on standard output.
-  private func expectError(_ status: Int32, _ words: String, _ workspace: Workspace, also more: [[String]] = []) throws {
+  private func expectError(_ status: Int32, _ words: String, _ workspace: Workspace, also more: [[String]] = []) throws
+  {
     for arguments in Self.reading + more {
       let outcome = try workspace.finish([Workspace.tool] + arguments)
       #expect(outcome.status == status, "\(arguments): \(outcome)")
@@ -44,7 +45,9 @@ import Testing
 
   @Test func `a path that begins with file: is a name`() throws {
     let workspace = try Workspace()
-    let child = try workspace.start(["sh", "-c", "cd \(workspace.folder) && \(Workspace.tool) --db 'file:u.db?mode=memory' add NIX"])
+    let child = try workspace.start([
+      "sh", "-c", "cd \(workspace.folder) && \(Workspace.tool) --db 'file:u.db?mode=memory' add NIX",
+    ])
     #expect(child.wait() == 0)
     #expect(workspace.bytes(of: "file:u.db?mode=memory") != nil)
   }
@@ -78,7 +81,8 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("init")
     try workspace.sqlite(
-      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO users (name) SELECT 'u' || i FROM n; PRAGMA wal_checkpoint(TRUNCATE);")
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO users (name) SELECT 'u' || i FROM n; PRAGMA wal_checkpoint(TRUNCATE);"
+    )
     let whole = try #require(workspace.bytes())
     // Within the schema, whatever is read first; then among the rows.
     for length in [100, 1_024, 5_000] {

@@ -20,7 +20,8 @@ import Testing
     #expect(plain.status == 0)
     #expect(
       plain.output
-        == "1\ta\\xffb\tzebra\tage=41\tbig=1e999\tmax=9223372036854775807\tnote=\\xc3(\tphoto={\"base64\":\"AP8=\"}\tthird=0.3333333333333333\n")
+        == "1\ta\\xffb\tzebra\tage=41\tbig=1e999\tmax=9223372036854775807\tnote=\\xc3(\tphoto={\"base64\":\"AP8=\"}\tthird=0.3333333333333333\n"
+    )
     let json = try workspace.run("get", "1", "--format", "json")
     #expect(
       json.output
@@ -30,7 +31,9 @@ import Testing
 
   @Test func `a bare value that cannot be given is exit code 65 and says whose it is`() throws {
     let workspace = try makeWorkspace()
-    for (attribute, words) in [("name", "not valid UTF-8"), ("note", "not valid UTF-8"), ("hair_color", "hair_color of user 1")] {
+    for (attribute, words) in [
+      ("name", "not valid UTF-8"), ("note", "not valid UTF-8"), ("hair_color", "hair_color of user 1"),
+    ] {
       let outcome = try workspace.run("get", "1", attribute)
       #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
       #expect(outcome.errors.contains(words), "\(outcome)")
@@ -43,7 +46,7 @@ import Testing
     let workspace = try makeWorkspace()
     let lines = try workspace.run("log").lines.map(Line.decode)
     #expect(lines.filter { $0.invalid == true }.map(\.attribute) == ["name", "note"])
-    let watcher = try workspace.start("watch", "1", "--listener", "A=name", "--timeout", "60s")
+    let watcher = try workspace.start("watch", "1", "--listener", "A=name", "--timeout", "300s")
     try watcher.waitUntilWatching()
     #expect(try watcher.output.next().map(Line.decode)?.invalid == true)
     try workspace.run("rename", "1", "Zoë")

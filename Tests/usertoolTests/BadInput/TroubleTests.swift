@@ -8,7 +8,9 @@ import Testing
     let before = try workspace.dump()
     let holder = try workspace.python("db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.readline()")
     #expect(holder.output.next() == "held")
-    for arguments in [["rename", "1", "x"], ["set", "1", "a=1"], ["remove", "1", "--yes"], ["add", "x"], ["add", "x", "-n"]] {
+    for arguments in [
+      ["rename", "1", "x"], ["set", "1", "a=1"], ["remove", "1", "--yes"], ["add", "x"], ["add", "x", "-n"],
+    ] {
       let outcome = try workspace.finish([Workspace.tool, "--busy-timeout", "10ms"] + arguments)
       #expect(outcome.status == 5, "\(arguments): \(outcome)")
       #expect(outcome.errors.contains("locked by another process"))
@@ -60,7 +62,8 @@ import Testing
     #expect(ends.isSubset(of: [0, 130]), "\(ends)")
     #expect(try workspace.sqlite("PRAGMA integrity_check").output == "ok\n")
     // An end for each write that was kept, and one for adding.
-    let log = try workspace.sqlite("SELECT sum(op = 0), count(DISTINCT new) FROM changes WHERE op = 0 OR attribute = 'a49'")
+    let log = try workspace.sqlite(
+      "SELECT sum(op = 0), count(DISTINCT new) FROM changes WHERE op = 0 OR attribute = 'a49'")
     let counts = log.output.trimmingCharacters(in: .newlines).split(separator: "|").compactMap { Int($0) }
     #expect(counts.count == 2 && counts[0] == counts[1] + 1)
   }
@@ -71,7 +74,8 @@ import Testing
     for arguments in ["list", "get 1", "log", "rename 1 $$", "listeners", "demo screens", "--help"] {
       for trap in ["", "trap '' PIPE; "] {
         // The reader is gone before the tool starts: it waits for the end of the reader's own output.
-        let script = "\(trap){ read -r _ < \(workspace.folder)/gone; \(Workspace.tool) \(arguments); echo $? >&3; } | { exec <&-; echo > \(workspace.folder)/gone; }"
+        let script =
+          "\(trap){ read -r _ < \(workspace.folder)/gone; \(Workspace.tool) \(arguments); echo $? >&3; } | { exec <&-; echo > \(workspace.folder)/gone; }"
         try workspace.finish(["sh", "-c", "rm -f \(workspace.folder)/gone; mkfifo \(workspace.folder)/gone"])
         let outcome = try workspace.finish(["bash", "-c", "{ \(script); } 3>&1"])
         #expect(outcome.output == "141\n" && outcome.errors.isEmpty, "\(arguments): \(outcome)")

@@ -64,10 +64,13 @@ import Testing
     let before = try workspace.dump()
     let renamed = try workspace.run("rename", "1", "Zoë", "-n")
     #expect(renamed.status == 0)
-    #expect(renamed.output.hasPrefix(#"{"revision":null,"cursor":null,"op":"update","user":1,"attribute":"name","old":"NIX","new":"Zoë""#))
+    #expect(
+      renamed.output.hasPrefix(
+        #"{"revision":null,"cursor":null,"op":"update","user":1,"attribute":"name","old":"NIX","new":"Zoë""#))
     #expect(try workspace.run("set", "1", "age=42", "--dry-run").summaries == ["update 1 age 41>42"])
     #expect(try workspace.run("remove", "1", "-n").summaries.count == 3)
-    #expect(try workspace.run("add", "x", "-n").summaries == ["insert 2 name null>'x'", "insert 2 hair_color null>null"])
+    #expect(
+      try workspace.run("add", "x", "-n").summaries == ["insert 2 name null>'x'", "insert 2 hair_color null>null"])
     #expect(try workspace.run("rename", "1", "", "-n").status == 65)
     #expect(try workspace.dump() == before)
   }

@@ -48,7 +48,8 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     func isColored(_ arguments: String..., in environment: [String: String]) throws -> Bool {
-      try workspace.finish([Workspace.tool, "log", "--format", "table"] + arguments, environment).output.contains("\u{1B}")
+      try workspace.finish([Workspace.tool, "log", "--format", "table"] + arguments, environment).output.contains(
+        "\u{1B}")
     }
     #expect(try !isColored(in: [:]))
     #expect(try isColored(in: ["CLICOLOR_FORCE": "1"]))
@@ -61,10 +62,13 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     // As a foreign writer may store it: an escape sequence, a tab, a right-to-left override, a zero-width space.
-    try workspace.sqlite("UPDATE users SET name = 'a' || char(27) || '[31m' || char(9) || char(8238) || char(8203) || 'é'")
+    try workspace.sqlite(
+      "UPDATE users SET name = 'a' || char(27) || '[31m' || char(9) || char(8238) || char(8203) || 'é'")
     let escaped = "a\\u{1B}[31m\\t\\u{202E}\\u{200B}é"
     #expect(try workspace.run("get", "1", "name").output == escaped + "\n")
-    for arguments in [["list"], ["list", "--format", "table"], ["log", "--format", "plain"], ["log", "--format", "table"]] {
+    for arguments in [
+      ["list"], ["list", "--format", "table"], ["log", "--format", "plain"], ["log", "--format", "table"],
+    ] {
       let output = try workspace.finish([Workspace.tool] + arguments).output
       #expect(output.contains(escaped) && !output.contains("\u{1B}"), "\(output)")
     }
@@ -78,7 +82,9 @@ import Testing
     try workspace.run("init")
     try workspace.sqlite("INSERT INTO users (name) VALUES ('x'); UPDATE changes SET at = 1795238411482")
     let environment = ["TZ": "EST5"]
-    #expect(try workspace.run("log", "--format", "table", environment: environment).output.contains("  2026-11-21 00:20:11  "))
+    #expect(
+      try workspace.run("log", "--format", "table", environment: environment).output.contains("  2026-11-21 00:20:11  ")
+    )
     for format in ["jsonl", "csv", "plain"] {
       let output = try workspace.run("log", "--format", format, environment: environment).output
       #expect(output.contains("2026-11-21T05:20:11.482Z"), "\(output)")

@@ -87,7 +87,7 @@ final class Child {
     }
     var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
     var variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
-    defer { for unsafe pointer in unsafe arguments + variables { unsafe free(pointer) } }
+    defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
     var id: pid_t = 0
     let code = unsafe posix_spawnp(&id, command[0], &actions, nil, &arguments, &variables)
     try #require(code == 0, "cannot start \(command[0]): \(unsafe String(cString: strerror(code)))")

@@ -45,7 +45,9 @@ struct Line: Decodable, Equatable {
   var reason: String?
   var invalid: Bool?
 
-  private enum CodingKeys: CodingKey { case revision, cursor, op, user, attribute, old, new, at, listener, reason, invalid }
+  private enum CodingKeys: CodingKey {
+    case revision, cursor, op, user, attribute, old, new, at, listener, reason, invalid
+  }
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -8,7 +8,8 @@ final class Workspace {
 
   /// The tool as it was built with this test: next to the test's own executable.
   static let tool: String = {
-    let executable = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    let executable =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
     return URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("usertool").path
   }()
 
@@ -82,13 +83,15 @@ final class Workspace {
 
   /// Runs a program in Python, with a connection `db` in autocommit mode.
   func python(_ program: String) throws -> Child {
-    let head = "import sqlite3, sys\ndb = sqlite3.connect(\(database.debugDescription), timeout=20, isolation_level=None)\n"
+    let head =
+      "import sqlite3, sys\ndb = sqlite3.connect(\(database.debugDescription), timeout=20, isolation_level=None)\n"
     return try start(["python3", "-c", head + program])
   }
 
   /// Everything in the tables and the log, to see that nothing changed.
   func dump() throws -> String {
-    let outcome = try sqlite("SELECT * FROM users; SELECT * FROM attributes; SELECT seq, op, user, attribute FROM changes")
+    let outcome = try sqlite(
+      "SELECT * FROM users; SELECT * FROM attributes; SELECT seq, op, user, attribute FROM changes")
     try #require(outcome.status == 0, "\(outcome)")
     return outcome.output
   }

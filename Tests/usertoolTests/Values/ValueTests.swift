@@ -19,11 +19,15 @@ import UserStore
       #expect(Base64.decode(Base64.encode(bytes)) == bytes)
     }
     #expect(Base64.encode(Array("foobar".utf8)) == "Zm9vYmFy")
-    for text in ["A", "AB", "AB=", "A===", "AA=A", "AB==", "*AAA", "AAAA="] { #expect(Base64.decode(text) == nil, "\(text)") }
+    for text in ["A", "AB", "AB=", "A===", "AA=A", "AB==", "*AAA", "AAAA="] {
+      #expect(Base64.decode(text) == nil, "\(text)")
+    }
   }
 
   @Test func `numbers are JSON's`() {
-    for text in ["0", "-0", "10", "-7", "1.5", "0.5", "1e9", "1E+9", "-1.5e-3"] { #expect(TypedText.isNumber(text), "\(text)") }
+    for text in ["0", "-0", "10", "-7", "1.5", "0.5", "1e9", "1E+9", "-1.5e-3"] {
+      #expect(TypedText.isNumber(text), "\(text)")
+    }
     for text in ["", "-", "+1", "01", "-01", "1.", ".5", "1e", "0x1", "1 ", "NaN", "inf", "1_0", "١"] {
       #expect(!TypedText.isNumber(text), "\(text)")
     }
@@ -38,7 +42,9 @@ import UserStore
   }
 
   @Test func `JSON escapes what it must, and keeps the order of members`() {
-    let json = JSON.object([("b", .text("\"\\\n\u{1}\u{7F}\u{85}é\u{1F600}")), ("a", .list([.null, .bool(true), .real(0.1)]))])
+    let json = JSON.object([
+      ("b", .text("\"\\\n\u{1}\u{7F}\u{85}é\u{1F600}")), ("a", .list([.null, .bool(true), .real(0.1)])),
+    ])
     #expect(
       String(decoding: json.bytes, as: UTF8.self)
         == "{\"b\":\"\\\"\\\\\\n\\u0001\\u007f\\u0085é\u{1F600}\",\"a\":[null,true,0.1]}")

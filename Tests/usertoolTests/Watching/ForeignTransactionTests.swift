@@ -6,7 +6,7 @@ import Testing
   private func watch(_ workspace: Workspace, _ sql: String) throws -> [String] {
     try workspace.run("add", "NIX", "--set", "age=41")
     let watcher = try workspace.start(
-      "watch", "--format", "jsonl", "--no-initial", "--timeout", "60s", "--listener", "A")
+      "watch", "--format", "jsonl", "--no-initial", "--timeout", "300s", "--listener", "A")
     try watcher.waitUntilWatching()
     try workspace.sqlite(sql)
     try workspace.sqlite("INSERT INTO users (name) VALUES ('the end')")

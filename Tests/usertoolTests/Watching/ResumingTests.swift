@@ -38,7 +38,8 @@ import Testing
     try workspace.run("watch", "--timeout", "1ms", "--cursor-file", file)
     let start = workspace.bytes(of: "cursor")
     try workspace.run("rename", "1", "one")
-    let cut = try workspace.run("watch", "--listener", "A=name", "--listener", "B=name", "--cursor-file", file, "--once")
+    let cut = try workspace.run(
+      "watch", "--listener", "A=name", "--listener", "B=name", "--cursor-file", file, "--once")
     #expect(try cut.summaries == ["update 1 name 'NIX'>'one' @A"])
     #expect(workspace.bytes(of: "cursor") == start)
     let hidden = try workspace.start("watch", "--attribute", "age", "--cursor-file", file, "--listener", "A", "--once")
@@ -64,7 +65,7 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     try workspace.run("--db", workspace.folder + "/other.db", "add", "Other")
-    let watcher = try workspace.start("watch", "--listener", "A=name", "--no-initial", "--timeout", "60s")
+    let watcher = try workspace.start("watch", "--listener", "A=name", "--no-initial", "--timeout", "300s")
     try watcher.waitUntilWatching()
     try FileManager.default.removeItem(atPath: workspace.database)
     try FileManager.default.moveItem(atPath: workspace.folder + "/other.db", toPath: workspace.database)

@@ -7,12 +7,14 @@ import Testing
   @Test func `shows the state as it is, then what each of the three screens hears`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--hair-color", "black")
-    let watcher = try workspace.start("watch", "NIX", "--timeout", "60s")
+    let watcher = try workspace.start("watch", "NIX", "--timeout", "300s")
     try watcher.waitUntilWatching()
     let initial = try watcher.output.next(6).map { try Line.decode($0).summary }
     #expect(
       initial.sorted()
-        == defaults.flatMap { ["snapshot 1 hair_color null>'#000000' @\($0).background", "snapshot 1 name null>'NIX' @\($0).nameButton"] }
+        == defaults.flatMap {
+          ["snapshot 1 hair_color null>'#000000' @\($0).background", "snapshot 1 name null>'NIX' @\($0).nameButton"]
+        }
         .sorted())
     try workspace.run("rename", "1", "Zoë")
     let heard = try watcher.output.next(3).map { try Line.decode($0).summary }
@@ -25,7 +27,7 @@ import Testing
   @Test func `a line has the documented members in the documented order`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
-    let watcher = try workspace.start("watch", "--no-initial", "--listener", "A=name", "--timeout", "60s")
+    let watcher = try workspace.start("watch", "--no-initial", "--listener", "A=name", "--timeout", "300s")
     try watcher.waitUntilWatching()
     try workspace.run("rename", "1", "Zoë")
     let line = try #require(watcher.output.next())
@@ -38,7 +40,7 @@ import Testing
   @Test func `a line a change, without a listener`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
-    let watcher = try workspace.start("watch", "--per-change", "--timeout", "60s")
+    let watcher = try workspace.start("watch", "--per-change", "--timeout", "300s")
     try watcher.waitUntilWatching()
     try workspace.run("set", "1", "name=Zoë", "age=41")
     let seen = try watcher.output.next(4).map { try Line.decode($0).summary }
@@ -53,7 +55,7 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let watcher = try workspace.start(
-      "watch", "--no-initial", "--timeout", "60s", "--listener", "A=name", "--listener", "A=name", "--listener", "A")
+      "watch", "--no-initial", "--timeout", "300s", "--listener", "A=name", "--listener", "A=name", "--listener", "A")
     try watcher.waitUntilWatching()
     try workspace.run("rename", "1", "one")
     try workspace.run("set", "1", "age=1")
@@ -66,8 +68,9 @@ import Testing
     try workspace.run("add", "NIX")
     try workspace.run("add", "Other")
     let watcher = try workspace.start(
-      "watch", "1", "--per-change", "--attribute", "hair-color", "--attribute", "age", "--op", "update", "--op", "delete",
-      "--timeout", "60s")
+      "watch", "1", "--per-change", "--attribute", "hair-color", "--attribute", "age", "--op", "update", "--op",
+      "delete",
+      "--timeout", "300s")
     try watcher.waitUntilWatching()
     try workspace.run("set", "2", "age=7", "hair_color=red")
     try workspace.run("set", "1", "age=1", "name=Zoë", "hair_color=red")
@@ -102,11 +105,12 @@ import Testing
   @Test func `the readable layout is a line for the change and a line for each listener`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
-    let watcher = try workspace.start("watch", "--no-initial", "--format", "table", "--timeout", "60s")
+    let watcher = try workspace.start("watch", "--no-initial", "--format", "table", "--timeout", "300s")
     try watcher.waitUntilWatching()
     try workspace.run("rename", "1", "Zoë")
     let lines = watcher.output.next(4)
-    #expect(lines[0].range(of: #"^rev 5  \d\d:\d\d:\d\d  user 1  name "NIX" → "Zoë"$"#, options: .regularExpression) != nil)
+    #expect(
+      lines[0].range(of: #"^rev 5  \d\d:\d\d:\d\d  user 1  name "NIX" → "Zoë"$"#, options: .regularExpression) != nil)
     #expect(
       lines.dropFirst() == [
         "  FirstScreen.nameButton    Zoë", "  SecondScreen.nameButton   Zoë", "  ThirdScreen.nameButton    Zoë",
@@ -117,8 +121,9 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("init")
     try workspace.sqlite(
-      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO users (name) SELECT 'u' || i FROM n")
-    let watcher = try workspace.start("watch", "--no-initial", "--listener", "A=name", "--timeout", "60s")
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO users (name) SELECT 'u' || i FROM n"
+    )
+    let watcher = try workspace.start("watch", "--no-initial", "--listener", "A=name", "--timeout", "300s")
     try watcher.waitUntilWatching()
     try workspace.sqlite("UPDATE users SET name = name || '!'")
     let lines = try watcher.output.next(5_000).map(Line.decode)

@@ -1,0 +1,124 @@
+import Testing
+
+@testable import UserStore
+
+/// Files that somebody else wrote into, on purpose or by mistake.
+@Suite(.timeLimit(.minutes(1))) struct TamperingTests {
+  @Test(arguments: ["9223372036854775807", "281474976710656", "-1"])
+  func `a row with a number that cannot be stops no program`(number: String) throws {
+    let folder = try Folder()
+    let store = try folder.open()
+    let id = try store.write { try $0.add(name: "NIX") }
+    try folder.plain().execute("INSERT INTO changes (seq, op) VALUES (\(number), 2)")
+    if number == "-1" {
+      try store.write { try $0.rename(id, to: "Zoë") }
+    } else {
+      #expect(code { try store.write { try $0.rename(id, to: "Zoë") } } == .corrupt)
+    }
+  }
+
+  @Test func `an end that says it began before all numbers ends its own set`() throws {
+    let folder = try Folder()
+    let store = try folder.open()
+    let id = try store.write { try $0.add(name: "NIX") }
+    let heard = Recorder<Bool>()
+    store.listeners.bind("all", to: .user(id)) { set in heard.record(set.isForeign) }
+    try folder.plain().execute(
+      """
+      BEGIN;
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+      INSERT INTO changes (op, user, attribute) SELECT 2, \(id), 'x' FROM n;
+      INSERT INTO changes (op, old) VALUES (0, -9223372036854775807 - 1);
+      COMMIT
+      """)
+    heard.wait(for: 1)
+  }
+
+  @Test func `another file in the place of ours is not read`() throws {
+    let folder = try Folder()
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try store.write { try $0.add(name: "mine") }
+    try folder.shell(
+      """
+      CREATE VIEW users AS SELECT 1 AS id, 'hostile' AS name, NULL AS hair_color;
+      CREATE VIEW attributes AS SELECT 1 AS user_id, 'a' AS name, 2 AS value;
+      """, folder.path + "/other.db")
+    try Program.run("mv", [folder.path + "/other.db", folder.database])
+    #expect(code { try store.read { try $0.users() } } == .moved)
+  }
+
+  @Test func `a wide table of another program disturbs nobody`() throws {
+    let folder = try Folder()
+    let store = try folder.open()
+    let id = try store.write { try $0.add(name: "NIX") }
+    let columns = (0..<500).map { "c\($0) DEFAULT (1\(String(repeating: " + 1", count: 60)))" }.joined(separator: ", ")
+    try folder.shell("CREATE TABLE wide (\(columns))")
+    try store.write { try $0.rename(id, to: "Zoë") }
+    #expect(try folder.open().read { try $0.user(id)?.name } == "Zoë")
+  }
+
+  @Test func `a table of migrations that computes what it shows is not read`() throws {
+    let folder = try Folder()
+    try folder.shell(
+      """
+      CREATE TABLE migrations (
+        number INTEGER, name TEXT, fingerprint AS (length(replace(hex(zeroblob(100000000)), '0', '1')) || ''));
+      INSERT INTO migrations (number) VALUES (1);
+      PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 1;
+      """)
+    #expect(code { try folder.open() } == .schemaChanged)
+  }
+
+  @Test(arguments: [
+    "CREATE INDEX extra ON users (length(replace(hex(zeroblob(1000)), '0', '1')))",
+    "CREATE UNIQUE INDEX extra ON users (name)",
+    "CREATE INDEX extra ON users (name) WHERE name > 'a'",
+    "CREATE INDEX extra ON changes (user)",
+    """
+    CREATE UNIQUE INDEX extra ON users (name);
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = replace(sql, 'CREATE UNIQUE', 'CREATE  UNIQUE') WHERE name = 'extra'
+    """,
+  ])
+  func `an index that could run something or refuse rows is refused`(sql: String) throws {
+    let folder = try Folder()
+    try folder.open().close()
+    try folder.shell(sql)
+    #expect(code { try folder.open() } == .schemaChanged)
+  }
+
+  @Test func `a plain index is let be`() throws {
+    let folder = try Folder()
+    try folder.open().close()
+    try folder.shell("CREATE INDEX by_name ON users (name, hair_color)")
+    try folder.open().write { try $0.add(name: "NIX") }
+  }
+
+  @Test func `a row that somebody took out of the log stops no writer, and listeners are told`() throws {
+    let folder = try Folder()
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    let id = try store.write { try $0.add(name: "NIX") }
+    let heard = Recorder<String>()
+    store.listeners.bind("all", to: .everything) { set in
+      heard.record(try set.reset?.rawValue ?? set.changes.map { "\($0.new.forMessages)" }.joined())
+    }
+    try folder.shell(
+      """
+      UPDATE users SET name = 'x'; UPDATE users SET name = 'y';
+      DELETE FROM changes WHERE seq = (SELECT max(seq) - 1 FROM changes)
+      """)
+    try store.write { try $0.rename(id, to: "one") }
+    try store.write { try $0.rename(id, to: "two") }
+    #expect(heard.all == ["diverged", "“one”", "“two”"])
+  }
+
+  @Test func `names of attributes are told apart by their bytes`() throws {
+    let store = try UserStore.inMemory()
+    let (composed, decomposed) = (Attribute<String>("caf\u{e9}"), Attribute<String>("cafe\u{301}"))
+    let id = try store.write { try $0.add(name: "NIX") }
+    try store.write { try $0.set(composed, of: id, to: "one") }
+    let value = try store.listenable(composed, of: id)
+    try store.write { try $0.set(decomposed, of: id, to: "two") }
+    #expect(value.value == "one")
+  }
+}
