@@ -39,6 +39,20 @@ import Testing
     #expect(heard.all == [1, 2])
   }
 
+  @Test func `a value that is read ahead of its round is heard once: the round skips it`() {
+    let (board, heard) = (board, heard)
+    board.hub.bind("first", to: "x") { note in
+      guard note.position == 1 else { return }
+      board.post("x", 2)
+      board.listenable("x").bindAndFire("late") { heard.record($0) }
+      #expect(heard.all == [2])
+    }
+    board.post("x", 1)
+    #expect(heard.all == [2])
+    board.post("x", 3)
+    #expect(heard.all == [2, 3])
+  }
+
   @Test func `a value is as of the round being delivered, though later ones are committed`() {
     let (board, heard) = (board, heard)
     let listenable = board.listenable("x")
@@ -49,6 +63,16 @@ import Testing
     board.post("x", 1)
     #expect(heard.all == [1, 2])
     #expect(listenable.value == 2)
+  }
+
+  @Test func `a listener finds the new value stored, though it was bound before that was first asked for`() {
+    let (board, heard) = (board, heard)
+    let later = Lock<Listenable<Int>?>(nil)
+    board.hub.bind("early", to: "x") { _ in heard.record(later.withLock { $0 }?.value ?? -1) }
+    let listenable = board.listenable("x")
+    later.withLock { $0 = listenable }
+    board.post("x", 1)
+    #expect(heard.all == [1])
   }
 
   @Test func `when a listener runs, every value of its round is stored already`() {

@@ -15,7 +15,8 @@ import Testing
     set { failing.store(newValue, ordering: .sequentiallyConsistent) }
   }
 
-  /// Takes the handle of the writer's connection, which has its -wal file open.
+  /// - Parameter handle: That of the writer's connection, which has its -wal file open.
+  /// - Throws: when SQLite does not show its file.
   init(on handle: OpaquePointer) throws {
     var opened: UnsafeMutablePointer<sqlite3_file>?
     unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &opened)

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// What wakes a watcher.
+@Suite(.timeLimit(.minutes(1))) struct DirectoryEventsTests {
+  let folder: Folder
+  let events: DirectoryEvents
+
+  init() throws {
+    folder = try Folder()
+    events = try DirectoryEvents(folder: folder.path, names: ["users.db", "users.db-wal"], usingEvents: true)
+  }
+
+  /// Everything that has happened so far.
+  private func happened(_ events: DirectoryEvents) -> DirectoryEvents.Happening {
+    var all: DirectoryEvents.Happening = []
+    while true {
+      let more = events.wait(microseconds: 0)
+      if more.isEmpty { return all }
+      all.formUnion(more)
+    }
+  }
+
+  @Test func `a write of a store touches the log file when its commit is visible`() throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try store.write { try $0.add(name: "a") }
+    _ = happened(events)
+    try store.write { try $0.add(name: "b") }
+    #expect(happened(events) == [.written, .touched])
+    try store.write { _ in }
+    #expect(!happened(events).contains(.touched), "nothing was written")
+  }
+
+  @Test func `a foreign write is seen, and reading is not`() throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try store.write { try $0.add(name: "a") }
+    let plain = try folder.plain()
+    // Opening is no reading: it may set the owner of the files.
+    _ = try store.read { try $0.users() }
+    _ = happened(events)
+    _ = try store.read { try $0.users() }
+    #expect(happened(events) == [])
+    try plain.execute("UPDATE users SET name = 'b'")
+    #expect(happened(events).contains(.written))
+  }
+
+  @Test func `other files of the folder wake nobody; ours coming and going do`() throws {
+    let manager = FileManager.default
+    _ = manager.createFile(atPath: folder.path + "/other", contents: Data([1]))
+    #expect(happened(events) == [])
+    _ = manager.createFile(atPath: folder.database, contents: nil)
+    #expect(happened(events).contains(.renamed))
+    try manager.moveItem(atPath: folder.database, toPath: folder.path + "/elsewhere")
+    #expect(happened(events).contains(.renamed))
+  }
+
+  @Test func `a wake that comes first is kept, and ends one wait`() throws {
+    for usingEvents in [true, false] {
+      let events = try DirectoryEvents(folder: folder.path, names: [], usingEvents: usingEvents)
+      #expect(events.hasEvents == usingEvents)
+      events.wake()
+      #expect(events.wait(microseconds: 60_000_000) == .woken)
+      #expect(happened(events) == [])
+    }
+  }
+
+  @Test func `without events nothing is told, and a folder that is missing has none`() throws {
+    let polled = try DirectoryEvents(folder: folder.path, names: ["users.db"], usingEvents: false)
+    _ = FileManager.default.createFile(atPath: folder.database, contents: nil)
+    #expect(happened(polled) == [])
+    #expect(try !DirectoryEvents(folder: folder.path + "/no", names: [], usingEvents: true).hasEvents)
+  }
+}
