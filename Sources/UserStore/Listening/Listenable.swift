@@ -33,8 +33,8 @@ public final class Listenable<Value: Sendable>: Sendable {
 
   /// Calls `action` with the present value, then from the next change on: no change is missed between, none comes twice.
   ///
-  /// Returns after that first call. Exceptions: inside a write and inside a listener of another store the call is made
-  /// when that is over; on an actor it is made there.
+  /// Returns after that first call. Exceptions: inside a read or a write, inside a listener of another store and
+  /// inside one that runs on an actor the call is made when that is over; bound to an actor it is made there.
   ///
   /// - Parameters:
   ///   - name: Whoever binds it again replaces this listener and takes its place in the order.

@@ -17,8 +17,8 @@ struct DatabaseFile: Sendable {
   /// The path is made absolute, so that one that begins with `file:` is a name and no URI; links are resolved once; a
   /// pipe, which would hang for ever, is refused before anybody opens it.
   init(_ path: String, _ configuration: Configuration) throws(StoreError) {
-    guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.cannotOpen, "the path of the database is empty or holds a NUL")
+    guard !Files.split(path).name.isEmpty, !path.utf8.contains(0) else {
+      throw StoreError(.cannotOpen, "“\(path.filter { $0 != "\0" })” names no file")
     }
     self.configuration = configuration
     do {

@@ -1,11 +1,15 @@
-extension Transaction {
-  /// The end of the log in this state of the store: changes after it are those that come after what is read here.
+extension Transaction where Mode == Reading {
+  /// The end of the log in this state of the store.
+  ///
+  /// Changes after it are those that come after what is read here.
   ///
   /// - Throws: what reading can throw.
   public var cursor: Cursor {
     mutating get throws(StoreError) { try ChangeLog.head(&lease.connection) }
   }
+}
 
+extension Transaction {
   /// Reads a user.
   ///
   /// - Parameter id: Which one.

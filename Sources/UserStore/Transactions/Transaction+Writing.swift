@@ -1,4 +1,14 @@
 extension Transaction where Mode == Writing {
+  /// The end of the log before this write: its own change set will be the next one after it.
+  ///
+  /// - Throws: what reading can throw.
+  public var cursor: Cursor {
+    mutating get throws(StoreError) {
+      if let head = lease.head { return head }
+      return try ChangeLog.head(&lease.connection)
+    }
+  }
+
   /// Adds a user.
   ///
   /// - Parameters:
