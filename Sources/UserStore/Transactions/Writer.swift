@@ -71,7 +71,8 @@ final class Writer: Sendable {
               failures.append(nil)
             } catch {
               failures.append(error)
-              if !lease.connection.isInTransaction { throw error }
+              // Alone it has no savepoint to go back to; and where there is no transaction any more, nobody goes on.
+              if members.count == 1 || !lease.connection.isInTransaction { throw error }
             }
           }
         }

@@ -51,6 +51,17 @@ import Testing
     #expect(try store.allChanges().map(\.cursor) == sets.all.map(\.cursor))
   }
 
+  @Test func `an awaited write that is alone and throws leaves nothing`() async throws {
+    await #expect(throws: Refusal.self) {
+      try await store.write {
+        try $0.add(name: "half")
+        throw Refusal()
+      }
+    }
+    #expect(try store.read { try $0.userCount } == 0)
+    #expect(sets.all.isEmpty)
+  }
+
   @Test func `one that throws takes nobody with it, and leaves nothing`() async throws {
     let results = try await group([
       { try $0.add(name: "a") },
