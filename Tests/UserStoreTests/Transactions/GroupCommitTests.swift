@@ -58,7 +58,7 @@ import Testing
         throw Refusal()
       }
     }
-    #expect(try store.read { try $0.userCount } == 0)
+    #expect(try await store.read { try $0.userCount } == 0)
     #expect(sets.all.isEmpty)
   }
 
