@@ -30,6 +30,7 @@ struct UserTool: ParsableCommand {
     ])
 
   static func main() async {
+    System.fillStandardDescriptors()
     Signals.shared.install()
     do {
       let arguments = try Arguments.prepared(CommandLine.arguments.dropFirst(), for: self)

@@ -112,13 +112,15 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   }
 
   @MainActor func bindOnMainActor(
-    _ name: String, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
+    _ name: String, owner: (any AnyObject & Sendable)?,
+    _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable {
     let onMain: @Sendable (Value) throws -> Void = { value in
       try MainActor.assumeIsolated { try action(value) }
     }
     return hub.registerAtOnce(
-      name, to: topic, on: MainActor.shared, owner: nil, first: firstValue(onMain), onRound(onMain))
+      name, to: topic, on: MainActor.shared, owner: owner.map { WeakReference(object: $0) }, first: firstValue(onMain),
+      onRound(onMain))
   }
 
   func unbind(_ name: String) {

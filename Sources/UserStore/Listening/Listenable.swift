@@ -75,7 +75,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bindAndFire(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bindOnMainActor(name, action)
+    source.bindOnMainActor(name, owner: nil, action)
   }
 
   /// Binds for as long as `owner` lives; it is held weakly, and handed to the action.
@@ -110,6 +110,41 @@ public final class Listenable<Value: Sendable>: Sendable {
     source.bind(name, on: place, owner: owner, fires: true, Self.weakly(owner, action))
   }
 
+  /// Binds on the main actor for as long as `owner` lives, a screen for instance: held weakly, handed to the action.
+  ///
+  /// - Parameters:
+  ///   - name: Whoever binds it again replaces this listener.
+  ///   - place: `.main`.
+  ///   - owner: The listener ends with it.
+  ///   - action: Called on the main actor with the owner and the new value.
+  /// - Returns: a token that unbinds; releasing it does nothing.
+  @discardableResult
+  public func bind<Owner: AnyObject & Sendable>(
+    _ name: String, on place: MainActorPlace, owner: Owner,
+    _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
+  ) -> Disposable {
+    let onMain = Self.weakly(owner) { owner, value in try MainActor.assumeIsolated { try action(owner, value) } }
+    return source.bind(name, on: .actor(MainActor.shared), owner: owner, fires: false, onMain)
+  }
+
+  /// The same with the present value first, before this returns.
+  ///
+  /// - Parameters:
+  ///   - name: Whoever binds it again replaces this listener.
+  ///   - place: `.main`.
+  ///   - owner: The listener ends with it.
+  ///   - action: Called on the main actor with the owner and the value.
+  /// - Returns: a token that unbinds; releasing it does nothing.
+  @MainActor @discardableResult
+  public func bindAndFire<Owner: AnyObject & Sendable>(
+    _ name: String, on place: MainActorPlace, owner: Owner,
+    _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
+  ) -> Disposable {
+    source.bindOnMainActor(name, owner: owner) { [weak owner] value in
+      if let owner { try action(owner, value) }
+    }
+  }
+
   /// Ends a named listener now, also for the round in flight.
   ///
   /// A name that nobody has is no error.
@@ -141,7 +176,8 @@ protocol ListenableSource<Value>: AnyObject, Sendable {
     _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable
   @MainActor func bindOnMainActor(
-    _ name: String, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
+    _ name: String, owner: (any AnyObject & Sendable)?,
+    _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable
   func unbind(_ name: String)
 }

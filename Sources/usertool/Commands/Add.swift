@@ -64,7 +64,7 @@ struct AddCommand: ParsableCommand {
   private func printDryRun(_ color: Color?, _ values: [(attribute: String, value: StoredValue)]) throws {
     struct Undo: Error {}
     // A database that is not there is not created for it.
-    let store = try System.exists(common.path) ? common.open(.readWrite) : UserStore.inMemory()
+    let store = try System.isMissingOrEmpty(common.path) ? UserStore.inMemory() : common.open(.readWrite)
     defer { store.close() }
     var changes: [Change] = []
     do {

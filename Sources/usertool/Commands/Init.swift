@@ -20,7 +20,7 @@ struct InitCommand: ParsableCommand {
 
   func run() throws {
     let path = try common.path
-    let isNew = !System.exists(path)
+    let isNew = System.isMissingOrEmpty(path)
     if writing.isDryRun {
       if !isNew { try common.withStore(.readOnly) { _ in } }
       return common.note(isNew ? "dry run: would create \(path.shown)" : "unchanged: \(path.shown) is there already")

@@ -39,23 +39,32 @@ struct LogCommand: ParsableCommand {
     var printer = StreamPrinter(
       common.streamFormat, to: Output(), common.style, filter: Filter(user: id), standIns: nil, remaining: limit,
       showsDate: true)
-    let rest = try print(from: start, through: end, of: store, with: &printer)
+    let result = try print(from: start, through: end, of: store, with: &printer)
     printer.end()
-    if let rest { common.note("there is more: go on with --after \(rest)") }
+    switch result {
+    case .all: break
+    case .cut(let position?) where position != start: common.note("there is more: go on with --after \(position)")
+    case .cut: common.note("there is more, of the same write: take a larger --limit")
+    }
   }
 
-  /// - Returns: when the limit ended it, the end of the last set that is whole.
+  private enum End {
+    case all
+    /// The limit ended it; with the end of the last set that is whole.
+    case cut(Cursor?)
+  }
+
   private func print(
     from start: Cursor?, through end: Cursor, of store: UserStore, with printer: inout StreamPrinter
-  ) throws -> Cursor? {
+  ) throws -> End {
     var position = start
     while true {
       let sets = try store.pastChanges(after: position)
-      if sets.isEmpty { return nil }
+      if sets.isEmpty { return .all }
       for set in sets {
-        guard try printer.print(set, to: nil) else { return position }
+        guard try printer.print(set, to: nil) else { return .cut(position) }
         position = set.cursor
-        if set.revision >= end.revision { return nil }
+        if set.revision >= end.revision { return .all }
       }
     }
   }

@@ -28,7 +28,10 @@ struct WatchCommand: AsyncParsableCommand {
     completion: .file())
   var cursorFile: String?
 
-  @Option(help: ArgumentHelp("End after so many lines, the present state aside.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "End after so many lines, the present state aside; a set that is cut short comes again with --cursor-file.",
+      valueName: "n"))
   var count: Int?
 
   @Flag(help: "End after one line: --count 1.")
@@ -64,7 +67,16 @@ struct WatchCommand: AsyncParsableCommand {
     if let count, count < 1 { throw ValidationError("--count wants a number from 1") }
     if once, count ?? 1 != 1 { throw ValidationError("--once is --count 1: give one of them") }
     if after != nil, cursorFile != nil { throw ValidationError("--after and --cursor-file both say where to begin") }
+    if let unheard = attributes.first, !perChange, !hears(attributes) {
+      throw ValidationError(
+        "no listener hears \(unheard): name one with --listener NAME=\(unheard), or take --per-change")
+    }
     if perChange, !listening.listeners.isEmpty { throw ValidationError("--per-change prints no listeners") }
+  }
+
+  private func hears(_ attributes: [String]) -> Bool {
+    let names = attributes.map { AttributeName.canonical($0) }
+    return listening.standIns.contains { standIn in names.contains { standIn.hears($0) } }
   }
 
   func run() async throws {

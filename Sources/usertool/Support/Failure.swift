@@ -33,7 +33,7 @@ extension Failure {
     case .corrupt: "restore a backup; sqlite3's .recover saves what can be read"
     case .diskFull: "nothing was changed; make room and try again"
     case .commitUnknown: "read the record again: the change may be there, or not"
-    case .compacted, .diverged, .replaced: "leave --no-resync out to go on from the present state"
+    case .compacted, .diverged, .replaced: "begin again without --after, --cursor-file or --no-resync"
     case .badCursor: "cursors are printed by watch and log, and are taken as they are"
     default: nil
     }

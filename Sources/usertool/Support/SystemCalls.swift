@@ -1,3 +1,5 @@
+import UserStore
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -14,7 +16,20 @@ enum System {
   ///
   /// What is to be written was written, and other threads may be in the middle of things.
   static func exit(_ status: ExitStatus) -> Never {
+    replacing.withLock { _ in }
     _exit(status.rawValue)
+  }
+
+  /// Held while a file is replaced: a process that ends in the middle would leave its draft behind.
+  private static let replacing = Lock(())
+
+  /// Gives standard input, output and error something to be, where whoever started the process closed them.
+  ///
+  /// The next file or pipe that is opened would take their place, and get what is printed.
+  static func fillStandardDescriptors() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      _ = unsafe open("/dev/null", O_RDONLY)
+    }
   }
 
   /// An environment variable that is set to something.
@@ -135,6 +150,10 @@ enum System {
   ///
   /// - Throws: `Failure` when it cannot be written; the old one is still there then.
   static func replace(_ path: String, with bytes: [UInt8]) throws(Failure) {
+    try replacing.withLock { _ throws(Failure) in try replaceWhole(path, with: bytes) }
+  }
+
+  private static func replaceWhole(_ path: String, with bytes: [UInt8]) throws(Failure) {
     let draft = path + ".\(getpid()).tmp"
     let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -150,9 +169,10 @@ enum System {
     }
   }
 
-  /// Whether anything lies at the path.
-  static func exists(_ path: String) -> Bool {
-    unsafe access(path, F_OK) == 0
+  /// Whether nothing lies at the path, or an empty file.
+  static func isMissingOrEmpty(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) != 0 || (status.st_mode & S_IFMT == S_IFREG && status.st_size == 0)
   }
 }
 

@@ -143,4 +143,28 @@ import Testing
     await heard.heard(1)
     #expect(heard.all == ["busy: false"])
   }
+
+  @MainActor private final class Screen {
+    var shown: [Int] = []
+  }
+
+  @MainActor @Test func `a screen on the main actor hears until it is gone, and is not kept`() async {
+    let board = Board()
+    let heard = Recorder<Int>()
+    var screen: Screen? = Screen()
+    weak let kept = screen
+    let value = board.listenable("x")
+    value.bindAndFire("screen", on: .main, owner: screen!) { screen, value in screen.shown.append(value) }
+    #expect(screen?.shown == [0])
+    value.bind("next", on: .main, owner: screen!) { screen, value in
+      screen.shown.append(value * 10)
+      heard.record(value)
+    }
+    board.post("x", 1)
+    await heard.heard(1)
+    #expect(screen?.shown == [0, 1, 10])
+    screen = nil
+    #expect(kept == nil)
+    #expect(board.hub.count == 0)
+  }
 }
