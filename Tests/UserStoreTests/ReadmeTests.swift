@@ -25,7 +25,10 @@ struct ReadmeTests {
     let example = try #require(readme.components(separatedBy: "```swift\nimport UserStore\n").dropFirst().first)
     let lines = example.components(separatedBy: "```")[0].split(separator: "\n").filter { !$0.hasPrefix("let path") }
     #expect(lines.count > 10)
-    for line in lines { #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)") }
+    let feed = try #require(readme.components(separatedBy: "```swift\nvar cursor").dropFirst().first)
+    let feedLines = ("var cursor" + feed.components(separatedBy: "```")[0]).split(separator: "\n")
+    #expect(feedLines.count > 5)
+    for line in lines + feedLines { #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)") }
   }
 
   private static let root = URL(fileURLWithPath: #filePath)
@@ -40,6 +43,17 @@ private func print(_ parts: Any...) {
 
 extension Attribute where Value == Int {
   static var age: Attribute { Attribute("age") }
+}
+
+/// The feed of the README, compiled; `FeedTests` run the like of it.
+private func consume(_ store: UserStore, saved: String?, save: (String) -> Void) async throws {
+  var cursor = try await store.read { try $0.cursor }
+  if let saved { cursor = try Cursor(saved) }  // what save was given last
+  for try await set in store.changes(after: cursor) {
+    try set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
+    cursor = set.cursor
+    save(cursor.description)
+  }
 }
 
 private func example(path: String) throws {

@@ -68,7 +68,8 @@ final class FileWatcher: Sendable {
     while !isStopped.withLock({ $0 }) {
       let happening = events.wait(microseconds: schedule.wait)
       if isStopped.withLock({ $0 }) { return }
-      if happening.contains(.written) || happening.contains(.renamed) { schedule.written() }
+      // What was dropped may have been a write.
+      if !happening.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
       schedule.looked(found: look(lease, &isAway))
     }
   }
