@@ -8,7 +8,8 @@ struct Migration: Sendable {
   ///
   /// A new one is a file in `/migrations` and a line here.
   static let all = [
-    Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql)
+    Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
+    Migration(2, "consumers", PackageResources.m0002_consumers_sql),
   ]
 
   /// The version that this library reads and writes.

@@ -30,7 +30,7 @@ enum Schema {
     if isFile { try switchToWAL(connection, timeout: timeout) }
     // Before any row is read: a table that is not ours may compute what it shows.
     let check = try SchemaCheck(connection)
-    try checkMigrations(connection)
+    try checkMigrations(connection, through: Migration.latest)
     if !check.brokenTriggers.isEmpty {
       try inTransaction("BEGIN IMMEDIATE", &connection) { connection throws(StoreError) in
         // Again, now that nobody else can mend it.
@@ -48,7 +48,7 @@ enum Schema {
       throw StoreError(.schemaTooOld, "the database has schema \(header.version), and must be opened for writing once")
     }
     let broken = try SchemaCheck(connection).brokenTriggers
-    try checkMigrations(connection)
+    try checkMigrations(connection, through: Migration.latest)
     if !broken.isEmpty {
       throw StoreError(
         .logIncomplete,
@@ -87,6 +87,7 @@ enum Schema {
     }
     try inTransaction("BEGIN EXCLUSIVE", &connection) { connection throws(StoreError) in
       let header = try checkedHeader(connection)
+      if !header.isEmpty, header.version < Migration.latest { try checkBeforeMigrating(header.version, &connection) }
       for migration in Migration.all where migration.number > header.version {
         try storing("apply migration \(migration.number)") { () throws(SQLiteError) in
           try connection.execute(migration.sql)
@@ -102,15 +103,26 @@ enum Schema {
     }
   }
 
+  /// A migration runs on what its predecessors made, and on nothing else: writing into somebody else's table may run
+  /// what he put there.
+  private static func checkBeforeMigrating(_ version: Int64, _ connection: inout Connection) throws(StoreError) {
+    guard version > 0 else { throw StoreError(.schemaChanged, "the database says that it has schema \(version)") }
+    let check = try SchemaCheck(connection, version: version)
+    try checkMigrations(connection, through: version)
+    if !check.brokenTriggers.isEmpty { try check.repair(&connection) }
+  }
+
   /// The file says which migrations made it, and those must be the ones that are compiled in.
-  private static func checkMigrations(_ connection: borrowing Connection) throws(StoreError) {
+  private static func checkMigrations(
+    _ connection: borrowing Connection, through version: Int64
+  ) throws(StoreError) {
     var applied: [Int64: String] = [:]
     try storing("read the migrations") { () throws(SQLiteError) in
       try connection.rows("SELECT number, fingerprint FROM migrations LIMIT 10000") {
         applied[$0.integer(0)] = $0.text(1)
       }
     }
-    for migration in Migration.all {
+    for migration in Migration.all where migration.number <= version {
       switch applied.removeValue(forKey: migration.number) {
       case migration.fingerprint: continue
       case nil: throw StoreError(.schemaChanged, "migration \(migration.number) was left out")

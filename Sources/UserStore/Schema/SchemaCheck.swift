@@ -8,16 +8,22 @@ struct SchemaCheck {
     let name: String
   }
 
-  /// Every object that the migrations make, with its SQL.
-  private static let expected: Result<[Object: String], SQLiteError> = Result { () throws(SQLiteError) in
+  /// Every object that the migrations make, with its SQL: after the first one, after the second, and so on.
+  private static let expected: Result<[[Object: String]], SQLiteError> = Result { () throws(SQLiteError) in
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
-    for migration in Migration.all { try connection.execute(migration.sql) }
-    var objects: [Object: String] = [:]
-    try connection.rows("SELECT type, name, sql FROM sqlite_schema") { row in
-      objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
+    var versions: [[Object: String]] = []
+    for migration in Migration.all {
+      try connection.execute(migration.sql)
+      var objects: [Object: String] = [:]
+      try connection.rows("SELECT type, name, sql FROM sqlite_schema") { row in
+        objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
+      }
+      versions.append(objects)
     }
-    return objects
+    return versions
   }
+
+  private let version: Int64
 
   /// Indexes on plain columns: one that is unique could displace rows unseen, one on an expression would run it.
   private static let harmlessIndexes = """
@@ -26,10 +32,14 @@ struct SchemaCheck {
       AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(list.name) WHERE cid = -2)
     """
 
+  /// - Parameters:
+  ///   - connection: Whose schema.
+  ///   - version: Which one it must be, counted from 1.
   /// - Throws: `StoreError.schemaChanged` for what is not ours and could change what ours does. Further tables are let be,
   ///   and so are further indexes on users and attributes that are not unique: a unique one could displace rows unseen.
-  init(_ connection: borrowing Connection) throws(StoreError) {
-    let expected = try Self.expectedObjects()
+  init(_ connection: borrowing Connection, version: Int64 = Migration.latest) throws(StoreError) {
+    self.version = version
+    let expected = try Self.expectedObjects(version)
     var found: [Object: (table: String, sql: String)] = [:]
     try storing("read the schema") { () throws(SQLiteError) in
       try connection.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema") { row in
@@ -72,7 +82,7 @@ struct SchemaCheck {
   ///
   /// The caller has a transaction open.
   func repair(_ connection: inout Connection) throws(StoreError) {
-    let expected = try Self.expectedObjects()
+    let expected = try Self.expectedObjects(version)
     try storing("repair the triggers of the log") { () throws(SQLiteError) in
       for name in brokenTriggers {
         try connection.execute("DROP TRIGGER IF EXISTS \(name)")
@@ -83,7 +93,7 @@ struct SchemaCheck {
     }
   }
 
-  private static func expectedObjects() throws(StoreError) -> [Object: String] {
-    try storing("build the schema", expected.get)
+  private static func expectedObjects(_ version: Int64) throws(StoreError) -> [Object: String] {
+    try storing("build the schema", expected.get)[Int(version) - 1]
   }
 }

@@ -15,7 +15,7 @@ import Testing
 
   @Test(arguments: mutations)
   func `the replay goes wrong when`(mutation: SchemaMutation) throws {
-    let mutant = try mutation.applied(to: Migrations.usersAndChanges)
+    let mutant = try mutation.applied(to: Migrations.all)
     for index in 0..<Self.seedCount {
       let settings = WriterSettings.all[Int(index % 4)]
       let run = ReplayRun(schema: mutant, settings: settings, seed: Seed.base &+ index)

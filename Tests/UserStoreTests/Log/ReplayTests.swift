@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: WriterSettings.all)
   func `replaying the log gives the tables`(settings: WriterSettings) throws {
     for index in 0..<Self.seedCount {
-      let run = ReplayRun(schema: Migrations.usersAndChanges, settings: settings, seed: Seed.base &+ index)
+      let run = ReplayRun(schema: Migrations.all, settings: settings, seed: Seed.base &+ index)
       if let failure = try run.failure() {
         Issue.record("\(failure)")
         return

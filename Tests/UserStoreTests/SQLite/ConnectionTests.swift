@@ -54,7 +54,7 @@ import Testing
 
   @Test func `the tables and their triggers work under the recipe`() throws {
     let connection = try Self.open(nil)
-    try connection.execute(Migrations.usersAndChanges)
+    try connection.execute(Migrations.all)
     try connection.execute(
       """
       INSERT INTO users (name) VALUES ('Ada'), ('Bob');

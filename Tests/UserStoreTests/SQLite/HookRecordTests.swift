@@ -7,7 +7,7 @@ import Testing
   private func connection(path: String? = nil) throws -> Connection {
     let connection = try Connection(path: path, access: .readWrite, busyTimeout: 0)
     if path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
-    try connection.execute(Migrations.usersAndChanges)
+    try connection.execute(Migrations.all)
     connection.hooks.reset()
     return connection
   }

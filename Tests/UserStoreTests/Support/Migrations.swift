@@ -2,7 +2,7 @@
 
 /// The SQL that is compiled into the library.
 enum Migrations {
-  static let usersAndChanges = String(decoding: PackageResources.m0001_users_and_changes_sql, as: UTF8.self)
+  static let all = Migration.all.map(\.sql).joined(separator: "\n")
 }
 
 extension PlainConnection {
@@ -11,7 +11,7 @@ extension PlainConnection {
     recursiveTriggers: Bool = false, pageSize: Int = 4096
   ) throws(PlainError) -> PlainConnection {
     let connection = try PlainConnection()
-    try connection.script("PRAGMA page_size = \(pageSize); \(Migrations.usersAndChanges)")
+    try connection.script("PRAGMA page_size = \(pageSize); \(Migrations.all)")
     try connection.script("PRAGMA trusted_schema = OFF")
     if recursiveTriggers { try connection.script("PRAGMA recursive_triggers = ON") }
     return connection

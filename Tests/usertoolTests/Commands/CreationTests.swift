@@ -10,7 +10,7 @@ import Testing
         #expect(child.wait() == 0, "\(String(decoding: errors, as: UTF8.self))")
       }
       #expect(try workspace.run("list").lines.count == 6)
-      #expect(try workspace.sqlite("PRAGMA integrity_check; SELECT count(*) FROM migrations").lines == ["ok", "1"])
+      #expect(try workspace.sqlite("PRAGMA integrity_check; SELECT count(*) > 0 FROM migrations").lines == ["ok", "1"])
     }
   }
 }

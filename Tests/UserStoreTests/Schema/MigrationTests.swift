@@ -1,0 +1,62 @@
+import Testing
+
+@testable import UserStore
+
+/// Files that earlier versions of the library made.
+@Suite(.timeLimit(.minutes(1))) struct MigrationTests {
+  let folder: Folder
+
+  init() throws {
+    folder = try Folder()
+  }
+
+  /// Makes the database as the library made it when it had only the first `count` migrations.
+  private func makeOld(_ count: Int, _ records: String = "") throws {
+    let old = Migration.all.prefix(count)
+    let rows = old.map { "INSERT INTO migrations VALUES (\($0.number), '\($0.name)', '\($0.fingerprint)');" }
+    try folder.shell(
+      """
+      PRAGMA journal_mode = WAL;
+      \(old.map(\.sql).joined(separator: "\n"))
+      \(rows.joined(separator: "\n"))
+      PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(count);
+      \(records)
+      """)
+  }
+
+  @Test(arguments: 1..<Migration.all.count)
+  func `an older file keeps its records, its log and its cursors`(_ version: Int) throws {
+    try makeOld(version, "INSERT INTO users (name) VALUES ('NIX'); UPDATE users SET name = 'Zoë';")
+    let epoch = try #require(Int64(folder.shell("SELECT epoch FROM meta").dropLast()))
+    let store = try folder.open()
+    #expect(try store.read { try $0.users().map { try $0.name } } == ["Zoë"])
+    #expect(try store.read { try $0.cursor }.epoch == epoch)
+    #expect(try store.pastChanges(after: nil).flatMap { try $0.changes }.count == 3)
+    #expect(try folder.shell("PRAGMA user_version") == "\(Migration.latest)\n")
+  }
+
+  @Test(arguments: 1..<Migration.all.count)
+  func `one whose triggers were taken away is mended first, with a new epoch`(_ version: Int) throws {
+    try makeOld(version, "DROP TRIGGER users_after_update; INSERT INTO users (name) VALUES ('NIX');")
+    let epoch = try #require(Int64(folder.shell("SELECT epoch FROM meta").dropLast()))
+    let store = try folder.open()
+    try store.write { try $0.rename(User.ID(1), to: "Zoë") }
+    #expect(try store.read { try $0.cursor }.epoch != epoch)
+    #expect(try store.pastChanges(after: nil).last?.changes.map(\.new) == [.text("Zoë")])
+  }
+
+  @Test(arguments: 1..<Migration.all.count)
+  func `one that is not as it was made is not migrated`(_ version: Int) throws {
+    try makeOld(version, "CREATE TRIGGER extra AFTER INSERT ON migrations BEGIN DELETE FROM users; END;")
+    #expect(code { try folder.open() } == .schemaChanged)
+    #expect(try folder.shell("PRAGMA user_version") == "\(version)\n")
+  }
+
+  @Test(arguments: 1..<Migration.all.count)
+  func `one that is opened only for reading must be opened for writing once`(_ version: Int) throws {
+    try makeOld(version)
+    var configuration = Configuration()
+    configuration.access = .readOnly
+    #expect(code { try UserStore(path: folder.database, configuration: configuration) } == .schemaTooOld)
+  }
+}
