@@ -261,7 +261,8 @@ public final class UserStore: Sendable {
 
   // MARK: Closing
 
-  /// Closes the store: feeds end, listeners hear no more, later calls throw `StoreError.closed`.
+  /// Closes the store: feeds and signals end, listeners hear no more and are let go, later calls throw
+  /// `StoreError.closed`.
   ///
   /// What is under way is finished first, by whoever does it. Releasing the store closes it too.
   public func close() {
@@ -278,6 +279,7 @@ public final class UserStore: Sendable {
     bell.close()
     reader.close()
     writer?.close()
+    listeners.end()
   }
 
   private func writable<Part>(_ part: Part?) throws(StoreError) -> Part {

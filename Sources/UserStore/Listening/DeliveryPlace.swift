@@ -9,6 +9,11 @@ public enum DeliveryPlace: Sendable {
   case actor(any Actor)
 }
 
+extension DeliveryPlace {
+  /// The main actor, for the parts that call closures through `assumeIsolated`.
+  static var mainActor: DeliveryPlace { .actor(MainActor.shared) }
+}
+
 /// The main actor as a place, for closures that are isolated to it.
 public struct MainActorPlace: Sendable {
   /// The main actor.

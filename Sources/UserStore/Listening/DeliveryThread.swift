@@ -15,27 +15,34 @@ final class DeliveryThread {
   var scopes: [ObjectIdentifier] = []
   /// The hubs that this thread delivers for.
   var hubs: [ObjectIdentifier] = []
-  /// What to deliver when the present call, or transaction, is over.
-  private var deferred: [@Sendable () -> Void] = []
-  private var isDeliveringDeferred = false
+  /// What was put off until the present call, round or transaction is over.
+  private var deferred: [(rank: Int, action: @Sendable () -> Void)] = []
+  private var isRunningDeferred = false
   let parker = Parker()
 
-  func `defer`(_ delivery: @escaping @Sendable () -> Void) {
-    deferred.append(delivery)
+  /// Puts an action off until the present call or transaction is over, and the round that it belongs to.
+  ///
+  /// - Parameters:
+  ///   - rank: Lower ones first, those of one rank in the order in which they came: what is made of other things waits
+  ///     for them.
+  ///   - action: Called by `runDeferred`.
+  func `defer`(rank: Int = 0, _ action: @escaping @Sendable () -> Void) {
+    deferred.append((rank, action))
   }
 
   /// Whether waiting for a delivery could be waiting for itself.
   var isBusy: Bool { calls > 0 || !scopes.isEmpty || !hubs.isEmpty }
 
-  /// Delivers what was put off, unless this thread is still in the middle of something.
+  /// Runs what was put off, unless this thread is still in the middle of something.
   ///
-  /// Not one inside another, or the stack would grow with hubs that answer each other.
-  func deliverDeferred() {
-    if isDeliveringDeferred { return }
-    isDeliveringDeferred = true
-    defer { isDeliveringDeferred = false }
-    while !isBusy, !deferred.isEmpty {
-      deferred.removeFirst()()
+  /// At the end of each round, so that the next one finds all consequences drawn. Never one inside another, or the
+  /// stack would grow with hubs that answer each other.
+  func runDeferred() {
+    if deferred.isEmpty || isRunningDeferred { return }
+    isRunningDeferred = true
+    defer { isRunningDeferred = false }
+    while calls == 0, scopes.isEmpty, let next = deferred.indices.min(by: { deferred[$0].rank < deferred[$1].rank }) {
+      deferred.remove(at: next).action()
     }
   }
 }

@@ -10,13 +10,13 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
 
   /// The value that a round leaves; nil when the round says nothing of it.
   ///
-  /// What it throws goes to the hub's error handler, and the fallback takes the value's place.
+  /// What it throws goes to the hub's error handler, and the fallback, if there is one, takes the value's place.
   typealias Decode = @Sendable (Content) throws -> Decoded?
 
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
   private let decode: Decode
-  private let fallback: Value
+  private let fallback: Value?
   private let stored: Stored
 
   /// The value as of a round; only ever replaced by what later rounds leave.
@@ -66,7 +66,7 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
 
   /// Joins the hub, then calls `read` for the value and its position: in this order no round is missed.
   init<Failure: Error>(
-    hub: ListenerHub<Content>, topic: Content.Topic, fallback: Value, decode: @escaping Decode,
+    hub: ListenerHub<Content>, topic: Content.Topic, fallback: Value?, decode: @escaping Decode,
     read: () throws(Failure) -> Decoded
   ) throws(Failure) {
     let stored = Stored()
@@ -76,7 +76,7 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
         stored.store(decoded.value, at: content.position, through: max(content.position, decoded.through))
       } catch {
         // Told once, here; those who listen get the fallback.
-        stored.store(fallback, at: content.position, through: content.position)
+        if let fallback { stored.store(fallback, at: content.position, through: content.position) }
         throw error
       }
     }
@@ -101,26 +101,21 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   var names: [String] { hub.names(of: topic) }
 
   func bind(
-    _ name: String, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?, fires: Bool,
-    _ action: @escaping @Sendable (Value) throws -> Void
+    _ name: String?, _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
-    guard fires else {
+    guard terms.fires else {
       return hub.register(
-        name, to: topic, on: place, owner: owner, after: current.through, onRound(action))
+        name, to: topic, on: terms.place, owner: terms.owner, after: current.through, onEnd: terms.onEnd,
+        onRound(action))
     }
-    return hub.register(name, to: topic, on: place, owner: owner, first: firstValue(action), onRound(action))
-  }
-
-  @MainActor func bindOnMainActor(
-    _ name: String, owner: (any AnyObject & Sendable)?,
-    _ action: @escaping @MainActor @Sendable (Value) throws -> Void
-  ) -> Disposable {
-    let onMain: @Sendable (Value) throws -> Void = { value in
-      try MainActor.assumeIsolated { try action(value) }
+    let first = firstValue(action)
+    guard terms.isOnPlace else {
+      return hub.register(
+        name, to: topic, on: terms.place, owner: terms.owner, first: first, onEnd: terms.onEnd, onRound(action))
     }
     return hub.registerAtOnce(
-      name, to: topic, on: MainActor.shared, owner: owner.map { WeakReference(object: $0) }, first: firstValue(onMain),
-      onRound(onMain))
+      name, to: topic, on: terms.place.actor, owner: terms.owner.map { WeakReference(object: $0) }, first: first,
+      onEnd: terms.onEnd, onRound(action))
   }
 
   func unbind(_ name: String) {
@@ -135,7 +130,7 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
       case .unknown:
         let decoded: Decoded?
         do { decoded = try decode(content) } catch {
-          decoded = Decoded(value: fallback, through: content.position)
+          decoded = fallback.map { Decoded(value: $0, through: content.position) }
         }
         guard let decoded else { return }
         if decoded.through > content.position {

@@ -6,7 +6,7 @@
 /// Names are scoped by what is listened to: two listenables for the same attribute of the same user share them.
 /// Named listeners live on when the listenable goes.
 public final class Listenable<Value: Sendable>: Sendable {
-  private let source: any ListenableSource<Value>
+  let source: any ListenableSource<Value>
 
   init(_ source: any ListenableSource<Value>) {
     self.source = source
@@ -28,7 +28,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bind(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, on: place, owner: nil, fires: false, action)
+    source.bind(name, ListeningTerms(place: place), action)
   }
 
   /// Calls `action` with the present value, then from the next change on: no change is missed between, none comes twice.
@@ -45,7 +45,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bindAndFire(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, on: place, owner: nil, fires: true, action)
+    source.bind(name, ListeningTerms(place: place, fires: true), action)
   }
 
   /// Calls `action` on the main actor from the next change on.
@@ -59,7 +59,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bind(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, on: .actor(MainActor.shared), owner: nil, fires: false) { value in
+    source.bind(name, ListeningTerms(place: .mainActor)) { value in
       try MainActor.assumeIsolated { try action(value) }
     }
   }
@@ -75,7 +75,9 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bindAndFire(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bindOnMainActor(name, owner: nil, action)
+    source.bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, fires: true)) { value in
+      try MainActor.assumeIsolated { try action(value) }
+    }
   }
 
   /// Binds for as long as `owner` lives; it is held weakly, and handed to the action.
@@ -91,7 +93,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, on: place, owner: owner, fires: false, Self.weakly(owner, action))
+    source.bind(name, ListeningTerms(place: place, owner: owner), Self.weakly(owner, action))
   }
 
   /// The same with the present value first.
@@ -107,7 +109,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, on: place, owner: owner, fires: true, Self.weakly(owner, action))
+    source.bind(name, ListeningTerms(place: place, owner: owner, fires: true), Self.weakly(owner, action))
   }
 
   /// Binds on the main actor for as long as `owner` lives, a screen for instance: held weakly, handed to the action.
@@ -124,7 +126,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
   ) -> Disposable {
     let onMain = Self.weakly(owner) { owner, value in try MainActor.assumeIsolated { try action(owner, value) } }
-    return source.bind(name, on: .actor(MainActor.shared), owner: owner, fires: false, onMain)
+    return source.bind(name, ListeningTerms(place: .mainActor, owner: owner), onMain)
   }
 
   /// The same with the present value first, before this returns.
@@ -140,9 +142,8 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ name: String, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
   ) -> Disposable {
-    source.bindOnMainActor(name, owner: owner) { [weak owner] value in
-      if let owner { try action(owner, value) }
-    }
+    let onMain = Self.weakly(owner) { owner, value in try MainActor.assumeIsolated { try action(owner, value) } }
+    return source.bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, owner: owner, fires: true), onMain)
   }
 
   /// Ends a named listener now, also for the round in flight.
@@ -172,12 +173,18 @@ protocol ListenableSource<Value>: AnyObject, Sendable {
   var value: Value { get }
   var names: [String] { get }
   func bind(
-    _ name: String, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?, fires: Bool,
-    _ action: @escaping @Sendable (Value) throws -> Void
-  ) -> Disposable
-  @MainActor func bindOnMainActor(
-    _ name: String, owner: (any AnyObject & Sendable)?,
-    _ action: @escaping @MainActor @Sendable (Value) throws -> Void
+    _ name: String?, _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable
   func unbind(_ name: String)
+}
+
+/// How somebody listens.
+struct ListeningTerms {
+  var place = DeliveryPlace.inline
+  /// Whether the caller is on the actor that it wants to be called on.
+  var isOnPlace = false
+  var owner: (any AnyObject & Sendable)?
+  /// Whether the present value comes first.
+  var fires = false
+  var onEnd: (@Sendable () throws -> Void)?
 }

@@ -88,29 +88,31 @@ extension ListenerHub {
 
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
-    keepsValue: Bool = false, after position: Int64 = .min, _ action: @escaping Registry.Action
+    keepsValue: Bool = false, after position: Int64 = .min, onEnd: Registry.OnEnd? = nil,
+    _ action: @escaping Registry.Action
   ) -> Disposable {
     let (reference, registration, replaced) = state.withLock { state in
       state.registry.bind(
         name, to: topic, on: place.actor, owner: owner.map { WeakReference(object: $0) },
-        startsAfter: max(position, state.begun), keepsValue: keepsValue, action: action)
+        startsAfter: max(position, state.begun), keepsValue: keepsValue, onEnd: onEnd, action: action)
     }
     _ = replaced
+    endIfOver(reference, registration)
     return token(reference, registration, endsWithToken: name == nil)
   }
 
   /// Registers, and hands over a first value: in the queue's order, so that no round comes before it or is missed.
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
-    first: FirstValue, _ action: @escaping Registry.Action
+    first: FirstValue, onEnd: Registry.OnEnd? = nil, _ action: @escaping Registry.Action
   ) -> Disposable {
     let owner = owner.map { WeakReference(object: $0) }
     if DeliveryThread.current.hubs.contains(ObjectIdentifier(self)), case .inline = place {
-      return registerAtOnce(name, to: topic, on: nil, owner: owner, first: first, action)
+      return registerAtOnce(name, to: topic, on: nil, owner: owner, first: first, onEnd: onEnd, action)
     }
     let (reference, registration, replaced, ticket) = state.withLock { state in
       let (reference, registration, replaced) = state.registry.bind(
-        name, to: topic, on: place.actor, owner: owner, startsAfter: .max, first: first, action: action)
+        name, to: topic, on: place.actor, owner: owner, startsAfter: .max, first: first, onEnd: onEnd, action: action)
       let ticket = state.queue.append(.first(reference, registration: registration))
       return (reference, registration, replaced, ticket)
     }
@@ -125,10 +127,11 @@ extension ListenerHub {
   /// calls are made on.
   func registerAtOnce(
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, first: FirstValue,
-    _ action: @escaping Registry.Action
+    onEnd: Registry.OnEnd? = nil, _ action: @escaping Registry.Action
   ) -> Disposable {
     let (reference, registration, replaced) = state.withLock { state in
-      state.registry.bind(name, to: topic, on: actor, owner: owner, startsAfter: state.begun, action: action)
+      state.registry.bind(
+        name, to: topic, on: actor, owner: owner, startsAfter: state.begun, onEnd: onEnd, action: action)
     }
     // After it has registered: what a round brings from here on is in the value, or is still to be called.
     let (value, position) = first.read()
@@ -139,8 +142,19 @@ extension ListenerHub {
     if let call {
       perform(call.traits, DeliveryThread.current.calling?.cascade ?? Cascade()) { try first.handOver(value) }
     }
-    DeliveryThread.current.deliverDeferred()
+    endIfOver(reference, registration)
+    DeliveryThread.current.runDeferred()
     return token(reference, registration, endsWithToken: name == nil)
+  }
+
+  /// Who comes too late is told at once that nothing comes any more.
+  func endIfOver(_ reference: Registry.Reference, _ registration: Int) {
+    let ended = state.withLock { state in
+      state.isOver ? state.registry.remove(reference, registration: registration) : nil
+    }
+    guard let ended else { return }
+    tellEnd(ended.traits)
+    DeliveryThread.current.runDeferred()
   }
 
   private func token(_ reference: Registry.Reference, _ registration: Int, endsWithToken: Bool) -> Disposable {

@@ -26,6 +26,8 @@ public final class ListenerHub<Content: Routable>: Sendable {
     case round(Content, Cascade)
     /// The first value of one listener.
     case first(Registry.Reference, registration: Int)
+    /// Nothing comes after it.
+    case end
   }
 
   typealias FirstValue = Registry.FirstValue
@@ -35,13 +37,19 @@ public final class ListenerHub<Content: Routable>: Sendable {
     var queue = RoundQueue<Item>()
     /// The position of the round that was begun last.
     var begun = Int64.min
+    /// Whether nothing will come any more.
+    var isOver = false
   }
 
   let state = Lock(State())
-  private let handleError: @Sendable (_ listener: String?, any Error) -> Void
+  private let rank: Int
+  let handleError: @Sendable (_ listener: String?, any Error) -> Void
 
-  /// - Parameter onError: Gets what listeners throw, on the thread that called them.
-  init(onError: @escaping @Sendable (_ listener: String?, any Error) -> Void) {
+  /// - Parameters:
+  ///   - rank: Greater than that of the hubs that its rounds are made from: of what one thread puts off, theirs come first.
+  ///   - onError: Gets what listeners throw, on the thread that called them.
+  init(rank: Int = 0, onError: @escaping @Sendable (_ listener: String?, any Error) -> Void) {
+    self.rank = rank
     handleError = onError
   }
 
@@ -64,33 +72,44 @@ public final class ListenerHub<Content: Routable>: Sendable {
     }
   }
 
+  /// Ends all listeners, after what is queued; those that wanted it are told.
+  func end() {
+    deliver(through: state.withLock { $0.queue.append(.end) })
+  }
+
   /// Delivers what is queued, or waits until another thread has delivered it, up to `ticket`.
   ///
-  /// Inside a listener, of this hub or another, and inside a transaction it returns at once: the delivery follows when
-  /// that is over.
+  /// Inside a listener, of this hub or another, and inside a transaction it returns at once: the delivery follows at the
+  /// end of the round, or of the transaction.
   ///
   /// - Parameter ticket: What must be delivered when this returns; nil to deliver only what nobody else is delivering.
   func deliver(through ticket: RoundQueue<Item>.Ticket?) {
     let thread = DeliveryThread.current
     if thread.isBusy {
       // The deliverer of this hub comes to the new item by itself.
-      if !thread.hubs.contains(ObjectIdentifier(self)) { thread.defer { self.deliver(through: nil) } }
+      if !thread.hubs.contains(ObjectIdentifier(self)) { thread.defer(rank: rank) { self.take(through: nil) } }
       return
     }
-    loop: while true {
+    take(through: ticket)
+    thread.runDeferred()
+  }
+
+  /// Delivers, or waits if there is a ticket: never with one by a thread that delivers for another hub.
+  private func take(through ticket: RoundQueue<Item>.Ticket?) {
+    let thread = DeliveryThread.current
+    while true {
       switch state.withLock({ $0.queue.enter(through: ticket, parker: thread.parker) }) {
-      case .leave: break loop
+      case .leave: return
       case .wait: thread.parker.park()
       case .deliver:
         thread.hubs.append(ObjectIdentifier(self))
-        drain(through: ticket)
+        drain(through: ticket, thread)
         thread.hubs.removeLast()
       }
     }
-    thread.deliverDeferred()
   }
 
-  private func drain(through ticket: RoundQueue<Item>.Ticket?) {
+  private func drain(through ticket: RoundQueue<Item>.Ticket?, _ thread: DeliveryThread) {
     var isFirst = true
     while true {
       let (item, wake) = state.withLock { $0.queue.next(isFirst: isFirst, through: ticket) }
@@ -99,8 +118,10 @@ public final class ListenerHub<Content: Routable>: Sendable {
       switch item {
       case .round(let content, let cascade): run(content, cascade)
       case .first(let reference, let registration): runFirst(reference, registration)
+      case .end: runEnd()
       case nil: return
       }
+      thread.runDeferred()
     }
   }
 
@@ -175,17 +196,40 @@ public final class ListenerHub<Content: Routable>: Sendable {
     guard let call else { return }
     guard let mailbox = call.traits.mailbox else {
       handOver(value, to: reference, registration)
+      endIfOver(reference, registration)
       return
     }
     mailbox.post {
       self.handOver(value, to: reference, registration)
-      DeliveryThread.current.deliverDeferred()
+      self.endIfOver(reference, registration)
+      DeliveryThread.current.runDeferred()
     }
   }
 
   private func handOver(_ value: any Sendable, to reference: Registry.Reference, _ registration: Int) {
     let taken = state.withLock { $0.registry.takeFirst(reference, registration: registration) }
     if let (first, traits) = taken { perform(traits, Cascade()) { try first.handOver(value) } }
+  }
+
+  private func runEnd() {
+    let ended = state.withLock { state in
+      state.isOver = true
+      return state.registry.removeAll()
+    }
+    for slot in ended { tellEnd(slot.traits) }
+  }
+
+  /// Calls what wants to know that nothing comes any more, in the listener's place.
+  func tellEnd(_ traits: Registry.Traits) {
+    guard let onEnd = traits.onEnd else { return }
+    guard let mailbox = traits.mailbox else {
+      perform(traits, Cascade(), onEnd)
+      return
+    }
+    mailbox.post {
+      self.perform(traits, Cascade(), onEnd)
+      DeliveryThread.current.runDeferred()
+    }
   }
 
   /// Leaves a call to an actor.
@@ -198,7 +242,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
     mailbox.post {
       let call = self.state.withLock { $0.registry.call(reference, registration: registration, at: position) }
       if let call { self.perform(call.traits, cascade) { try body(call.action) } }
-      DeliveryThread.current.deliverDeferred()
+      DeliveryThread.current.runDeferred()
     }
   }
 

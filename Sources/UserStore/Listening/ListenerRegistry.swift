@@ -6,6 +6,7 @@
 struct ListenerRegistry<Content: Routable>: Sendable {
   typealias Topic = Content.Topic
   typealias Action = @Sendable (Content) throws -> Void
+  typealias OnEnd = @Sendable () throws -> Void
   /// Reads the present value with its position, and hands it over.
   struct FirstValue: Sendable {
     let read: @Sendable () -> (value: any Sendable, position: Int64)
@@ -44,10 +45,12 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let owner: WeakReference?
     /// Still to be handed over: it lies here, and not in the queue, so that it goes with the action.
     let first: Lock<FirstValue?>
+    /// Told when nothing comes any more.
+    let onEnd: OnEnd?
 
     init(
       topic: Topic, name: String?, keepsValue: Bool, mailbox: Mailbox?, actor: (any Actor)?, owner: WeakReference?,
-      first: FirstValue?
+      first: FirstValue?, onEnd: OnEnd?
     ) {
       self.topic = topic
       self.name = name
@@ -56,6 +59,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
       self.actor = actor === owner?.object ? nil : actor
       self.owner = owner
       self.first = Lock(first)
+      self.onEnd = onEnd
     }
   }
 
@@ -94,7 +98,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// - Returns: the slot, the number of the registration, and what it replaced: to be released under no lock.
   mutating func bind(
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, startsAfter: Int64,
-    keepsValue: Bool = false, first: FirstValue? = nil, action: @escaping Action
+    keepsValue: Bool = false, first: FirstValue? = nil, onEnd: OnEnd? = nil, action: @escaping Action
   ) -> (reference: Reference, registration: Int, replaced: Slot?) {
     nextRegistration += 1
     let key = name.map { NameInTopic(topic: topic, name: $0) }
@@ -103,7 +107,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     if replaced == nil { nextOrdinal += 1 }
     let traits = Traits(
       topic: topic, name: name, keepsValue: keepsValue, mailbox: actor.map { mailbox(of: $0) }, actor: actor,
-      owner: owner, first: first)
+      owner: owner, first: first, onEnd: onEnd)
     let slot = Slot(
       ordinal: replaced?.ordinal ?? nextOrdinal, registration: nextRegistration, action: action, traits: traits,
       startsAfter: startsAfter, calls: replaced?.calls ?? 0, lastPosition: replaced?.lastPosition)
@@ -148,8 +152,10 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   mutating func swept() { sweepAt = max(64, owned * 2) }
 
   /// Removes all.
+  ///
+  /// - Returns: what was removed, in the order of calls: to be released under no lock.
   mutating func removeAll() -> [Slot] {
-    slots.indices.compactMap { removeSlot(at: $0) }
+    slots.indices.compactMap { removeSlot(at: $0) }.sorted { $0.ordinal < $1.ordinal }
   }
 
   // MARK: Calling

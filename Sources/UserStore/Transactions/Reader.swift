@@ -16,7 +16,7 @@ final class Reader: Sendable {
     defer {
       store.leave()
       // What another store's write, or a binding, put off until here.
-      DeliveryThread.current.deliverDeferred()
+      DeliveryThread.current.runDeferred()
     }
     let lease = try pool.take()
     defer { pool.give(back: lease) }

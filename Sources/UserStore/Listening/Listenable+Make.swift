@@ -1,0 +1,39 @@
+extension Listenable {
+  /// Makes a value in memory.
+  ///
+  ///     let (sink, name) = Listenable.make("NIX")
+  ///     name.bindAndFire("FirstScreen") { print($0) }
+  ///     sink.send("Zoë")
+  ///
+  /// - Parameters:
+  ///   - value: The first value.
+  ///   - onError: Gets what listeners throw, with the listener's name, on the thread that called it. A line on standard
+  ///     error unless said otherwise.
+  /// - Returns: the right to change the value, and the right to listen. A value that is sent is told even when it equals
+  ///   the present one.
+  public static func make(
+    _ value: Value, onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
+  ) -> (sink: Sink<Value>, listenable: Listenable) {
+    let hub = Sink<Value>.Hub(onError: onError ?? ListenerErrors.print)
+    let source = HubValue<Pulse<Result<Value, any Error>>, Value>(
+      hub: hub, topic: .all, fallback: nil,
+      decode: { .init(value: try $0.value.get(), through: $0.position) }, read: { .init(value: value, through: 0) })
+    return (Sink(hub), Listenable(source))
+  }
+
+  /// The value over time: the present one first, then each change.
+  ///
+  /// Ends when nobody can change it any more: with its sink, or its store.
+  public var signal: Signal<Value> {
+    Signal(rank: 0) { [source] terms, observer in
+      var terms = terms
+      terms.fires = true
+      terms.onEnd = { try observer(.end) }
+      let token = source.bind(nil, terms) { try observer(.value($0)) }
+      return Disposable(endsWithToken: true) {
+        token.dispose()
+        withExtendedLifetime(source) {}
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/// Values over time, to be subscribed to and put together with operators.
+///
+///     let (sink, signal) = Signal<String>.make()
+///     let token = signal.map(\.count).distinct().subscribe { print($0) }
+///     sink.send("Zoë")
+///
+/// A signal is a recipe: each subscription runs its operators by itself (`share` runs them once for all).
+///
+/// - **Order**: one subscription is never called twice at the same time, and hears values in the order in which they
+///   were sent.
+/// - **Errors**: a failure is a value of another kind and does not end a signal. What a subscriber throws goes to the
+///   error handler of the source, and stops nobody.
+/// - **End**: a signal ends when nothing can come any more: the sink was released, the store closed. Subscribers are told
+///   once, and let go.
+/// - **Lifetime**: a subscription lives as long as its token, and keeps the source of the signal alive; a sink does not.
+public struct Signal<Value: Sendable>: Sendable {
+  /// What a signal tells its subscribers.
+  public enum Event: Sendable {
+    /// A value.
+    case value(Value)
+    /// A value that could not be had; others may follow.
+    case failure(any Error)
+    /// Nothing follows.
+    case end
+  }
+
+  typealias Observer = @Sendable (Event) throws -> Void
+
+  /// Greater than the rank of every signal that this one is made from: what is made of several waits for all of them.
+  let rank: Int
+  let attach: @Sendable (ListeningTerms, @escaping Observer) -> Disposable
+
+  /// - Parameters:
+  ///   - rank: As of the property.
+  ///   - attach: Lets an observer hear events, one at a time and in order, none after `end`; the token ends that.
+  init(rank: Int, attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> Disposable) {
+    self.rank = rank
+    self.attach = attach
+  }
+
+  // MARK: Sources
+
+  /// Makes a signal that its sink sends to; all subscribers hear the same values.
+  ///
+  /// - Parameter onError: Gets what subscribers throw, on the thread that called them. A line on standard error unless
+  ///   said otherwise.
+  /// - Returns: the right to send, and the right to listen.
+  public static func make(
+    onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
+  ) -> (sink: Sink<Value>, signal: Signal) {
+    let hub = Sink<Value>.Hub(onError: onError ?? ListenerErrors.print)
+    return (Sink(hub), Signal(hub, rank: 0))
+  }
+
+  /// A signal with a source of its own for each subscription.
+  ///
+  /// - Parameter connect: Called with each subscription, on its thread: begins to send, and returns what ends that. The
+  ///   signal ends when the sink does, or is released.
+  public init(_ connect: @escaping @Sendable (Sink<Value>) -> Disposable) {
+    self.init(rank: 0, connect: connect)
+  }
+
+  /// The same for what is made from other signals: values that arrive in one round leave at the end of that round.
+  init(rank: Int, connect: @escaping @Sendable (Sink<Value>) -> Disposable) {
+    self.init(rank: rank) { terms, observer in
+      let hub = Sink<Value>.Hub(rank: rank, onError: ListenerErrors.print)
+      let token = Signal(hub, rank: rank).attach(terms, observer)
+      let source = connect(Sink(hub))
+      return Disposable(endsWithToken: true) {
+        token.dispose()
+        source.dispose()
+      }
+    }
+  }
+
+  init(_ hub: Sink<Value>.Hub, rank: Int) {
+    self.init(rank: rank) { terms, observer in
+      let token = hub.register(
+        nil, to: .all, on: terms.place, owner: nil, onEnd: { try observer(.end) },
+        { try observer(Event($0.value)) })
+      return Disposable(endsWithToken: true) {
+        token.dispose()
+        withExtendedLifetime(hub) {}
+      }
+    }
+  }
+
+  // MARK: Subscribing
+
+  /// Calls `action` with each value until the token goes.
+  ///
+  /// - Parameters:
+  ///   - place: Where `action` and the operators before it are called.
+  ///   - action: Gets the values, in order. It may send, subscribe and dispose. Failures are passed over.
+  /// - Returns: the token: releasing it ends the subscription, at once, also for the round in flight.
+  public func subscribe(
+    on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
+  ) -> Disposable {
+    attach(ListeningTerms(place: place)) { event in
+      if case .value(let value) = event { try action(value) }
+    }
+  }
+
+  /// Calls `action` with values, failures and the end.
+  ///
+  /// - Parameters:
+  ///   - place: Where `action` and the operators before it are called.
+  ///   - action: Gets the events, in order.
+  /// - Returns: the token: releasing it ends the subscription.
+  public func subscribeToEvents(
+    on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Event) throws -> Void
+  ) -> Disposable {
+    attach(ListeningTerms(place: place), action)
+  }
+
+  /// Calls `action` on the main actor with each value until the token goes.
+  ///
+  /// The present value of a listenable comes before this returns, unless the signal is made from several.
+  ///
+  /// - Parameters:
+  ///   - place: `.main`.
+  ///   - action: Called on the main actor.
+  /// - Returns: the token: releasing it ends the subscription.
+  @MainActor public func subscribe(
+    on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
+  ) -> Disposable {
+    attach(ListeningTerms(place: .mainActor, isOnPlace: true)) { event in
+      if case .value(let value) = event { try MainActor.assumeIsolated { try action(value) } }
+    }
+  }
+}
+
+extension Signal.Event {
+  init(_ result: Result<Value, any Error>) {
+    switch result {
+    case .success(let value): self = .value(value)
+    case .failure(let error): self = .failure(error)
+    }
+  }
+}

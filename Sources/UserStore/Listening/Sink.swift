@@ -1,0 +1,108 @@
+/// The right to send: to a listenable, a signal, or observers, which others have only the right to listen to.
+///
+///     let (sink, signal) = Signal<Int>.make()
+///     let token = signal.subscribe { print($0) }
+///     sink.send(1)
+///
+/// It holds weakly what it sends to. When it is released nothing can come any more, and what it sends to ends.
+public final class Sink<Value: Sendable>: Sendable {
+  typealias Hub = ListenerHub<Pulse<Result<Value, any Error>>>
+
+  /// How many rounds one change may cause through listeners that send.
+  static var roundLimit: Int { 1_000 }
+
+  weak let hub: Hub?
+  private let position = Lock<Int64>(0)
+
+  init(_ hub: Hub) {
+    self.hub = hub
+  }
+
+  deinit {
+    end()
+  }
+
+  /// Sends a value to everybody who listens.
+  ///
+  /// May be called on any thread. When it returns, every inline listener has been called; inside a listener, of this sink
+  /// or another, they are called at the end of the present round, so that nobody is left with a stale value.
+  ///
+  /// A value that goes beyond 1,000 rounds which listeners have caused by sending is not sent: the error handler gets
+  /// `TooManyRounds`.
+  ///
+  /// - Parameter value: The value.
+  public func send(_ value: Value) {
+    post(.success(value))
+  }
+
+  /// Sends a failure, which does not end a signal.
+  ///
+  /// A listenable keeps its value.
+  ///
+  /// - Parameter error: What failed.
+  public func fail(_ error: any Error) {
+    post(.failure(error))
+  }
+
+  /// Says that nothing comes any more, after what was sent: everybody is told once, and what is sent later is dropped.
+  public func end() {
+    hub?.end()
+  }
+
+  private func post(_ result: Result<Value, any Error>) {
+    let calling = DeliveryThread.current.calling
+    if let calling, let writers = calling.cascade.admit(by: calling.name, limit: Self.roundLimit) {
+      hub?.handleError(calling.name, TooManyRounds(listeners: writers))
+      return
+    }
+    deliver(through: append(result, in: calling?.cascade))
+  }
+
+  /// Queues a value, with what caused it; `deliver` must follow, under no lock.
+  @discardableResult
+  func append(_ result: Result<Value, any Error>, in cascade: Cascade?) -> Int? {
+    guard let hub else { return nil }
+    return position.withLock { position in
+      position += 1
+      return hub.append([Pulse(position: position, value: result)], cascade: cascade)
+    }
+  }
+
+  /// Delivers what is queued.
+  ///
+  /// - Parameter ticket: What must be delivered when this returns, if it can be.
+  func deliver(through ticket: Int? = nil) {
+    hub?.deliver(through: ticket)
+  }
+}
+
+/// Listeners answered each other without end: a round that one of them wanted to cause was refused.
+public struct TooManyRounds: Error, CustomStringConvertible {
+  /// The names of those that caused rounds, in the order in which they began.
+  public let listeners: [String]
+
+  /// The text that stands for it.
+  public var description: String {
+    "listeners answer each other without end (\(listeners.joined(separator: ", "))); the last round was refused"
+  }
+}
+
+/// One value for all who listen to it.
+struct Pulse<Value: Sendable>: Routable {
+  enum Topic: Hashable, Sendable {
+    case all
+  }
+
+  let position: Int64
+  let value: Value
+
+  func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Pulse)] { [(.all, self)] }
+}
+
+/// What becomes of an error that a listener throws, unless something else was asked for: a line on standard error.
+enum ListenerErrors {
+  @Sendable static func print(_ listener: String?, _ error: any Error) {
+    var stream = StandardError()
+    Swift.print("userstore: listener \(listener ?? "without a name") threw: \(error)", to: &stream)
+  }
+}

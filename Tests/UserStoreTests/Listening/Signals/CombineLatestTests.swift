@@ -1,0 +1,83 @@
+import Testing
+
+@testable import UserStore
+
+@Suite(.timeLimit(.minutes(1))) struct CombineLatestTests {
+  @Test func `two attributes that change in one write give one value, two writes give two`() throws {
+    let store = try UserStore.inMemory()
+    let id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
+    let name = try store.listenable(.name, of: id).signal
+    let color = try store.listenable(.hairColor, of: id).signal
+    let heard = Recorder<String>()
+    let token = name.combineLatest(color).subscribe { heard.record("\($0 ?? "-") \($1.map { "\($0)" } ?? "-")") }
+    try store.write {
+      try $0.rename(id, to: "Zoë")
+      try $0.set(.hairColor, of: id, to: Color("white"))
+    }
+    try store.write { try $0.rename(id, to: "Zoe") }
+    try store.write { try $0.set(.hairColor, of: id, to: nil) }
+    #expect(heard.all == ["NIX #000000", "Zoë #ffffff", "Zoe #ffffff", "Zoe -"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `what comes together over different ways comes once, however deep`() {
+    let (sink, signal) = Signal<Int>.make()
+    let tens = signal.map { $0 * 10 }
+    let sum = signal.combineLatest(tens) { $0 + $1 }
+    let deep = signal.combineLatest(sum) { $0 + $1 }
+    let deeper = sum.combineLatest(deep.combineLatest(tens) { $0 + $1 }) { "\($0) \($1)" }
+    let heard = Recorder<String>()
+    let token = deeper.subscribe { heard.record($0) }
+    sink.send(1)
+    sink.send(2)
+    #expect(heard.all == ["11 22", "22 44"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `a listener that writes in the round changes nothing of that`() throws {
+    let store = try UserStore.inMemory()
+    let id = try store.write { try $0.add(name: "a") }
+    let heard = Recorder<String>()
+    let name = try store.listenable(.name, of: id)
+    let copy = Attribute<String>("copy")
+    name.bind("copier") { name in _ = try store.write { try $0.set(copy, of: id, to: name) } }
+    let both = name.signal.combineLatest(try store.listenable(copy, of: id).signal)
+    let token = both.subscribe { heard.record("\($0 ?? "-") \($1 ?? "-")") }
+    try store.write { try $0.rename(id, to: "b") }
+    try store.write { try $0.rename(id, to: "c") }
+    #expect(heard.all == ["a -", "b -", "b b", "c b", "c c"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `it ends when both have ended, or one that never had a value`() {
+    let ended = Recorder<Int>()
+    let (a, first) = Signal<Int>.make()
+    let (b, second) = Signal<Int>.make()
+    let token = first.combineLatest(second).subscribeToEvents({ if case .end = $0 { ended.record(1) } })
+    a.send(1)
+    a.end()
+    #expect(ended.all.isEmpty)
+    b.end()
+    #expect(ended.all == [1])
+    let (c, third) = Signal<Int>.make()
+    let other = third.combineLatest(Signal<Int>.make().signal).subscribeToEvents({
+      if case .end = $0 { ended.record(2) }
+    })
+    #expect(ended.all == [1, 2])
+    withExtendedLifetime((token, other, c)) {}
+  }
+
+  @Test func `two threads that send at once lose nothing: the last pair has both last values`() throws {
+    for _ in 0..<50 {
+      let (a, first) = Signal<Int>.make()
+      let (b, second) = Signal<Int>.make()
+      let heard = Recorder<String>()
+      let token = first.combineLatest(second).subscribe { heard.record("\($0) \($1)") }
+      try Threads.run(2) { thread in
+        for value in 0...100 { (thread == 0 ? a : b).send(value) }
+      }
+      #expect(heard.all.last == "100 100")
+      withExtendedLifetime(token) {}
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Testing
+
+@testable import UserStore
+
+/// The core of signals: sinks, subscriptions, order, end, lifetime.
+@Suite(.timeLimit(.minutes(1))) struct SignalTests {
+  @Test func `C1, values and failures reach every subscriber in order, and a failure ends nothing`() {
+    let (sink, signal) = Signal<Int>.make()
+    let first = Recorder<String>(), second = Recorder<String>()
+    let tokens = [first, second].map { heard in signal.subscribeToEvents({ heard.record("\($0)") }) }
+    sink.send(1)
+    sink.fail(Refusal(reason: "no"))
+    sink.send(2)
+    sink.end()
+    sink.send(3)
+    let expected = ["value(1)", "failure(\(Refusal(reason: "no")))", "value(2)", "end"]
+    #expect(
+      first.all.map { $0.replacing("UserStoreTests.", with: "") }
+        == expected.map { $0.replacing("UserStoreTests.", with: "") })
+    #expect(second.all == first.all)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func `C2, the sink holds what it sends to weakly, and ends it when it goes`() {
+    let heard = Recorder<String>()
+    var (sink, signal): (Sink<Int>?, Signal<Int>?) = Signal<Int>.make()
+    weak let hub = sink?.hub
+    var token: Disposable? = signal?.subscribeToEvents({ heard.record("\($0)") })
+    signal = nil
+    sink?.send(1)
+    #expect(hub != nil)
+    token = nil
+    #expect(hub == nil)
+    sink?.send(2)
+    (sink, signal) = Signal<Int>.make()
+    token = signal?.subscribeToEvents({ heard.record("\($0)") })
+    sink = nil
+    #expect(heard.all == ["value(1)", "end"])
+    let late = Recorder<String>()
+    let lateToken = signal?.subscribeToEvents({ late.record("\($0)") })
+    #expect(late.all == ["end"])
+    withExtendedLifetime((token, lateToken)) {}
+  }
+
+  @Test func `C3, releasing the token unsubscribes, and so does disposing it, and a bag of them`() {
+    let (sink, signal) = Signal<Int>.make()
+    let heard = Recorder<String>()
+    var token: Disposable? = signal.subscribe { heard.record("released \($0)") }
+    let disposed = signal.subscribe { heard.record("disposed \($0)") }
+    var bag: DisposeBag? = DisposeBag()
+    signal.subscribe { heard.record("bag \($0)") }.disposed(by: bag!)
+    sink.send(1)
+    token = nil
+    disposed.dispose()
+    bag = nil
+    sink.send(2)
+    #expect(heard.all == ["released 1", "disposed 1", "bag 1"])
+    #expect(token == nil && bag == nil)
+  }
+
+  @Test func `a signal that keeps its own token in a subscriber is released with its sink`() {
+    let box = Lock<Disposable?>(nil)
+    weak let hub: Sink<Int>.Hub?
+    var sink: Sink<Int>?
+    do {
+      let (made, signal) = Signal<Int>.make()
+      sink = made
+      hub = made.hub
+      let holder = Holder()
+      holder.token.withLock { $0 = signal.subscribe { [holder] _ in _ = holder } }
+    }
+    sink?.send(1)
+    #expect(hub != nil)
+    sink = nil
+    #expect(hub == nil)
+    withExtendedLifetime(box) {}
+  }
+
+  private final class Holder: Sendable {
+    let token = Lock<Disposable?>(nil)
+  }
+
+  @Test func `what a subscriber sends comes after all have heard the present value`() {
+    let (sink, signal) = Signal<Int>.make()
+    let heard = Recorder<String>()
+    let first = signal.subscribe { value in
+      heard.record("first \(value)")
+      if value < 3 { sink.send(value + 1) }
+    }
+    let second = signal.subscribe { heard.record("second \($0)") }
+    sink.send(1)
+    #expect(heard.all == ["first 1", "second 1", "first 2", "second 2", "first 3", "second 3"])
+    withExtendedLifetime((first, second)) {}
+  }
+
+  @Test func `a subscriber that feeds itself for ever is stopped, and named`() {
+    let errors = Recorder<String>()
+    let (sink, signal) = Signal<Int>.make { errors.record("\($1)") }
+    let heard = Recorder<Int>()
+    let token = signal.subscribe { value in
+      heard.record(value)
+      sink.send(value + 1)
+    }
+    sink.send(0)
+    #expect(heard.all.count == 1_001)
+    #expect(errors.all.count == 1 && errors.all[0].contains("without end"))
+    sink.send(-1)
+    #expect(heard.all.count > 1_001)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `one that feeds itself over a combined signal is stopped too`() {
+    let errors = Recorder<String>()
+    let (sink, signal) = Signal<Int>.make { errors.record("\($1)") }
+    let heard = Recorder<Int>()
+    let token = signal.combineLatest(signal) { $0 + $1 }.subscribe { value in
+      heard.record(value)
+      sink.send(value)
+    }
+    sink.send(0)
+    #expect(heard.all.count == 1_001)
+    #expect(errors.all.count == 1)
+    withExtendedLifetime(token) {}
+  }
+}
