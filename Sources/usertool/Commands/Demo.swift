@@ -2,18 +2,14 @@ import ArgumentParser
 
 /// `usertool demo`.
 struct DemoCommand: ParsableCommand {
-  /// The scenes, by the name of each.
-  enum Scene: String, ExpressibleByArgument, CaseIterable {
-    case screens
-  }
-
   static let configuration = CommandConfiguration(
     commandName: "demo",
     abstract: "Play a scene on a temporary store.",
     usage: "usertool demo [<scene>] [<options>]",
     discussion: """
       Examples:
-        usertool demo screens      # three screens, one name, edited on the third
+        usertool demo screens
+        usertool demo login
 
       Without a name the scenes are listed.
       """)
@@ -25,15 +21,16 @@ struct DemoCommand: ParsableCommand {
 
   func run() throws {
     let output = Output()
-    switch scene {
-    case nil:
-      output.writeLine("screens\tthree screens, one name, edited on the third")
+    guard let scene else {
+      for scene in Scene.allCases { output.writeLine("\(scene.rawValue)\t\(scene.summary)") }
       output.flush()
-    case .screens:
-      // The temporary folder is removed at the end, also at an early one.
-      Signals.shared.takeOver {}
-      try ScreensScene(Stage(output, common.style)).play()
+      return
     }
+    // Temporary folders are removed at the end, also at an early one.
+    Signals.shared.takeOver {}
+    try scene.play(on: Stage(output, common.style))
     if let status = Signals.shared.status { throw Exit(status: status) }
   }
 }
+
+extension Scene: ExpressibleByArgument {}
