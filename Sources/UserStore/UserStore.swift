@@ -221,20 +221,22 @@ public final class UserStore: Sendable {
   public func listenable<Value>(
     _ attribute: Attribute<Value>, of id: User.ID
   ) throws(StoreError) -> Listenable<Value?> {
-    typealias Source = HubValue<ChangeSet, Value?>
+    typealias Source = HubValue<ChangeSet>
     let read = { @Sendable [reader, tail] () throws(StoreError) -> Source.Decoded in
       try reader.reading { transaction throws(StoreError) in
         let cursor = try transaction.cursor
-        return Source.Decoded(value: try transaction.value(attribute, of: id), through: tail.round(at: cursor))
+        return Source.Decoded(parcel: Packed(try transaction.value(attribute, of: id)), through: tail.round(at: cursor))
       }
     }
     let decode: Source.Decode = { set in
       if set.reset != nil { return try read() }
       guard let change = try set.changes.last else { return nil }
-      return Source.Decoded(value: try change.new(attribute), through: set.position)
+      return Source.Decoded(parcel: Packed(try change.new(attribute)), through: set.position)
     }
     let topic = Topic.attribute(attribute, of: id)
-    return Listenable(try Source(hub: listeners, topic: topic, fallback: nil, decode: decode, read: read))
+    let held = try Source(
+      hub: listeners, topic: topic, fallback: Packed<Value?>(nil), decode: decode, read: read)
+    return Listenable(held.source)
   }
 
   /// The change sets after a cursor, without end.

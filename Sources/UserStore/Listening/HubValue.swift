@@ -1,10 +1,10 @@
 /// The present value of a topic of a hub, kept current by the hub's rounds.
 ///
 /// It hears each round before every listener, so that whoever is called finds the new value stored.
-final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
+final class HubValue<Content: Routable>: Sendable {
   /// A value, and the last round that it knows of: later than the present one when it had to be read anew.
   struct Decoded: Sendable {
-    let value: Value
+    let parcel: Parcel
     let through: Int64
   }
 
@@ -16,64 +16,20 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
   private let decode: Decode
-  private let fallback: Value?
-  private let stored: Stored
-
-  /// The value as of a round; only ever replaced by what later rounds leave.
-  private final class Stored: Sendable {
-    struct Entry {
-      let value: Value
-      /// The round that gave it.
-      let position: Int64
-      /// The last round that it knows of.
-      let through: Int64
-    }
-
-    /// What a round is to those who listen.
-    enum Meaning {
-      case value(Value)
-      /// They have been given what it brings, with a value that was read anew.
-      case known
-      /// Not stored: nobody keeps the value any more, or others have followed.
-      case unknown
-    }
-
-    let state: Lock<Entry?> = Lock(nil)
-
-    func meaning(of position: Int64) -> Meaning {
-      state.withLock { entry in
-        guard let entry else { return .unknown }
-        if entry.position == position { return .value(entry.value) }
-        return entry.position < position && position <= entry.through ? .known : .unknown
-      }
-    }
-
-    func store(_ value: Value, at position: Int64, through: Int64) {
-      state.withLock { entry in
-        if let entry, entry.through >= through, entry.through >= position { return }
-        entry = Entry(value: value, position: position, through: through)
-      }
-    }
-  }
-
-  /// A cast tells an optional value from its absence no longer; that of an object holds.
-  private final class Box: Sendable {
-    let value: Value
-    init(_ value: Value) { self.value = value }
-  }
-
+  private let fallback: Parcel?
+  private let stored: StoredValueOfTopic
   private let registration: Disposable
 
   /// Joins the hub, then calls `read` for the value and its position: in this order no round is missed.
   init<Failure: Error>(
-    hub: ListenerHub<Content>, topic: Content.Topic, fallback: Value?, decode: @escaping Decode,
+    hub: ListenerHub<Content>, topic: Content.Topic, fallback: Parcel?, decode: @escaping Decode,
     read: () throws(Failure) -> Decoded
   ) throws(Failure) {
-    let stored = Stored()
+    let stored = StoredValueOfTopic()
     registration = hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true) { content in
       do {
         guard let decoded = try decode(content) else { return }
-        stored.store(decoded.value, at: content.position, through: max(content.position, decoded.through))
+        stored.store(decoded.parcel, at: content.position, through: max(content.position, decoded.through))
       } catch {
         // Told once, here; those who listen get the fallback.
         if let fallback { stored.store(fallback, at: content.position, through: content.position) }
@@ -86,26 +42,24 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
     self.fallback = fallback
     self.stored = stored
     let first = try read()
-    stored.store(first.value, at: first.through, through: first.through)
+    stored.store(first.parcel, at: first.through, through: first.through)
   }
 
-  private var current: Stored.Entry {
-    guard let current = stored.state.withLock({ $0 }) else {
-      preconditionFailure("the initializer stores a value before anybody has the object")
-    }
-    return current
+  /// What a listenable needs of it.
+  var source: ListenableSource {
+    ListenableSource(
+      parcel: { self.stored.current.parcel },
+      names: { self.hub.names(of: self.topic) },
+      bind: { self.bind($0, $1, $2) },
+      unbind: { self.hub.unbind($0, from: self.topic) })
   }
 
-  var value: Value { current.value }
-
-  var names: [String] { hub.names(of: topic) }
-
-  func bind(
-    _ name: String?, _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
+  private func bind(
+    _ name: String?, _ terms: ListeningTerms, _ action: @escaping @Sendable (Parcel) throws -> Void
   ) -> Disposable {
     guard terms.fires else {
       return hub.register(
-        name, to: topic, on: terms.place, owner: terms.owner, after: current.through, onEnd: terms.onEnd,
+        name, to: topic, on: terms.place, owner: terms.owner, after: stored.current.through, onEnd: terms.onEnd,
         onRound(action))
     }
     let first = firstValue(action)
@@ -118,36 +72,76 @@ final class HubValue<Content: Routable, Value: Sendable>: ListenableSource {
       onEnd: terms.onEnd, onRound(action))
   }
 
-  func unbind(_ name: String) {
-    hub.unbind(name, from: topic)
-  }
-
-  private func onRound(_ action: @escaping @Sendable (Value) throws -> Void) -> @Sendable (Content) throws -> Void {
+  private func onRound(_ action: @escaping @Sendable (Parcel) throws -> Void) -> @Sendable (Content) throws -> Void {
     { [decode, fallback, stored] content in
       switch stored.meaning(of: content.position) {
-      case .value(let value): try action(value)
+      case .value(let parcel): try action(parcel)
       case .known: break
       case .unknown:
         let decoded: Decoded?
         do { decoded = try decode(content) } catch {
-          decoded = fallback.map { Decoded(value: $0, through: content.position) }
+          decoded = fallback.map { Decoded(parcel: $0, through: content.position) }
         }
         guard let decoded else { return }
         if decoded.through > content.position {
-          stored.store(decoded.value, at: content.position, through: decoded.through)
+          stored.store(decoded.parcel, at: content.position, through: decoded.through)
         }
-        try action(decoded.value)
+        try action(decoded.parcel)
       }
     }
   }
 
   /// Keeps this object alive until the first value was handed over.
-  private func firstValue(_ action: @escaping @Sendable (Value) throws -> Void) -> ListenerHub<Content>.FirstValue {
+  private func firstValue(_ action: @escaping @Sendable (Parcel) throws -> Void) -> ListenerHub<Content>.FirstValue {
     ListenerHub<Content>.FirstValue(
       read: {
-        let entry = self.current
-        return (Box(entry.value), entry.through)
+        let entry = self.stored.current
+        return (entry.parcel, entry.through)
       },
-      handOver: { if let box = $0 as? Box { try action(box.value) } })
+      handOver: action)
+  }
+}
+
+/// The value as of a round; only ever replaced by what later rounds leave.
+private final class StoredValueOfTopic: Sendable {
+  struct Entry {
+    let parcel: Parcel
+    /// The round that gave it.
+    let position: Int64
+    /// The last round that it knows of.
+    let through: Int64
+  }
+
+  /// What a round is to those who listen.
+  enum Meaning {
+    case value(Parcel)
+    /// They have been given what it brings, with a value that was read anew.
+    case known
+    /// Not stored: nobody keeps the value any more, or others have followed.
+    case unknown
+  }
+
+  private let state: Lock<Entry?> = Lock(nil)
+
+  var current: Entry {
+    guard let current = state.withLock({ $0 }) else {
+      preconditionFailure("the initializer stores a value before anybody has the object")
+    }
+    return current
+  }
+
+  func meaning(of position: Int64) -> Meaning {
+    state.withLock { entry in
+      guard let entry else { return .unknown }
+      if entry.position == position { return .value(entry.parcel) }
+      return entry.position < position && position <= entry.through ? .known : .unknown
+    }
+  }
+
+  func store(_ parcel: Parcel, at position: Int64, through: Int64) {
+    state.withLock { entry in
+      if let entry, entry.through >= through, entry.through >= position { return }
+      entry = Entry(parcel: parcel, position: position, through: through)
+    }
   }
 }

@@ -14,25 +14,25 @@ extension Listenable {
   public static func make(
     _ value: Value, onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (sink: Sink<Value>, listenable: Listenable) {
-    let hub = Sink<Value>.Hub(onError: onError ?? ListenerErrors.print)
-    let source = HubValue<Pulse<Result<Value, any Error>>, Value>(
-      hub: hub, topic: .all, fallback: nil,
-      decode: { .init(value: try $0.value.get(), through: $0.position) }, read: { .init(value: value, through: 0) })
-    return (Sink(hub), Listenable(source))
+    let hub = PulseHub(onError: onError ?? ListenerErrors.print)
+    let held = HubValue(
+      hub: hub, topic: .all, fallback: nil, decode: { .init(parcel: try $0.content.get(), through: $0.position) },
+      read: { .init(parcel: Packed(value), through: 0) })
+    return (Sink(hub), Listenable(held.source))
   }
 
   /// The value over time: the present one first, then each change.
   ///
   /// Ends when nobody can change it any more: with its sink, or its store.
   public var signal: Signal<Value> {
-    Signal(rank: 0) { [source] terms, observer in
+    Signal(rank: 0) { terms, observer in
       var terms = terms
       terms.fires = true
       terms.onEnd = { try observer(.end) }
-      let token = source.bind(nil, terms) { try observer(.value($0)) }
+      let token = self.bind(nil, terms) { try observer(.value($0)) }
       return Disposable(endsWithToken: true) {
         token.dispose()
-        withExtendedLifetime(source) {}
+        withExtendedLifetime(self) {}
       }
     }
   }

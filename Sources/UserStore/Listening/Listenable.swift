@@ -6,16 +6,16 @@
 /// Names are scoped by what is listened to: two listenables for the same attribute of the same user share them.
 /// Named listeners live on when the listenable goes.
 public final class Listenable<Value: Sendable>: Sendable {
-  let source: any ListenableSource<Value>
+  private let source: ListenableSource
 
-  init(_ source: any ListenableSource<Value>) {
+  init(_ source: ListenableSource) {
     self.source = source
   }
 
   /// The value as of the round that is being delivered, or of the last one.
   ///
   /// May be read on any thread.
-  public var value: Value { source.value }
+  public var value: Value { Packed.unpack(source.parcel()) }
 
   /// Calls `action` from the next change on.
   ///
@@ -28,7 +28,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bind(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, ListeningTerms(place: place), action)
+    bind(name, ListeningTerms(place: place), action)
   }
 
   /// Calls `action` with the present value, then from the next change on: no change is missed between, none comes twice.
@@ -45,7 +45,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bindAndFire(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, ListeningTerms(place: place, fires: true), action)
+    bind(name, ListeningTerms(place: place, fires: true), action)
   }
 
   /// Calls `action` on the main actor from the next change on.
@@ -59,7 +59,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bind(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, ListeningTerms(place: .mainActor)) { value in
+    bind(name, ListeningTerms(place: .mainActor)) { value in
       try MainActor.assumeIsolated { try action(value) }
     }
   }
@@ -75,7 +75,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bindAndFire(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, fires: true)) { value in
+    bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, fires: true)) { value in
       try MainActor.assumeIsolated { try action(value) }
     }
   }
@@ -93,7 +93,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, ListeningTerms(place: place, owner: owner), Self.weakly(owner, action))
+    bind(name, ListeningTerms(place: place, owner: owner), Self.weakly(owner, action))
   }
 
   /// The same with the present value first.
@@ -109,7 +109,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, ListeningTerms(place: place, owner: owner, fires: true), Self.weakly(owner, action))
+    bind(name, ListeningTerms(place: place, owner: owner, fires: true), Self.weakly(owner, action))
   }
 
   /// Binds on the main actor for as long as `owner` lives, a screen for instance: held weakly, handed to the action.
@@ -126,7 +126,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
   ) -> Disposable {
     let onMain = Self.weakly(owner) { owner, value in try MainActor.assumeIsolated { try action(owner, value) } }
-    return source.bind(name, ListeningTerms(place: .mainActor, owner: owner), onMain)
+    return bind(name, ListeningTerms(place: .mainActor, owner: owner), onMain)
   }
 
   /// The same with the present value first, before this returns.
@@ -143,7 +143,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
   ) -> Disposable {
     let onMain = Self.weakly(owner) { owner, value in try MainActor.assumeIsolated { try action(owner, value) } }
-    return source.bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, owner: owner, fires: true), onMain)
+    return bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, owner: owner, fires: true), onMain)
   }
 
   /// Ends a named listener now, also for the round in flight.
@@ -156,7 +156,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   }
 
   /// The names that are bound, in the order of calls.
-  public var names: [String] { source.names }
+  public var names: [String] { source.names() }
 
   private static func weakly<Owner: AnyObject & Sendable>(
     _ owner: Owner, _ action: @escaping @Sendable (Owner, Value) throws -> Void
@@ -165,17 +165,20 @@ public final class Listenable<Value: Sendable>: Sendable {
       if let owner { try action(owner, value) }
     }
   }
-}
 
-/// What a listenable stands on.
-protocol ListenableSource<Value>: AnyObject, Sendable {
-  associatedtype Value: Sendable
-  var value: Value { get }
-  var names: [String] { get }
   func bind(
     _ name: String?, _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
-  ) -> Disposable
-  func unbind(_ name: String)
+  ) -> Disposable {
+    source.bind(name, terms) { try action(Packed.unpack($0)) }
+  }
+}
+
+/// What a listenable stands on, whatever its type and its hub's.
+struct ListenableSource: Sendable {
+  let parcel: @Sendable () -> Parcel
+  let names: @Sendable () -> [String]
+  let bind: @Sendable (String?, ListeningTerms, @escaping @Sendable (Parcel) throws -> Void) -> Disposable
+  let unbind: @Sendable (String) -> Void
 }
 
 /// How somebody listens.

@@ -206,7 +206,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
     }
   }
 
-  private func handOver(_ value: any Sendable, to reference: Registry.Reference, _ registration: Int) {
+  private func handOver(_ value: Parcel, to reference: Registry.Reference, _ registration: Int) {
     let taken = state.withLock { $0.registry.takeFirst(reference, registration: registration) }
     if let (first, traits) = taken { perform(traits, Cascade()) { try first.handOver(value) } }
   }

@@ -9,8 +9,8 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   typealias OnEnd = @Sendable () throws -> Void
   /// Reads the present value with its position, and hands it over.
   struct FirstValue: Sendable {
-    let read: @Sendable () -> (value: any Sendable, position: Int64)
-    let handOver: @Sendable (any Sendable) throws -> Void
+    let read: @Sendable () -> (parcel: Parcel, position: Int64)
+    let handOver: @Sendable (Parcel) throws -> Void
   }
 
   /// A slot, as a round remembers it.

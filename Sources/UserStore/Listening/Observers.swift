@@ -36,9 +36,9 @@ public protocol NotificationHandler<Notification>: Sendable {
 ///
 /// Handlers are called in the order in which they were added. One that is added in a round is not called in that round.
 public final class Observers<Handler: NotificationHandler>: Sendable {
-  private let hub: Sink<Handler.Notification>.Hub
+  private let hub: PulseHub
 
-  private init(_ hub: Sink<Handler.Notification>.Hub) {
+  private init(_ hub: PulseHub) {
     self.hub = hub
   }
 
@@ -50,7 +50,7 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (sink: Sink<Handler.Notification>, observers: Observers) {
-    let hub = Sink<Handler.Notification>.Hub(onError: onError ?? ListenerErrors.print)
+    let hub = PulseHub(onError: onError ?? ListenerErrors.print)
     return (Sink(hub), Observers(hub))
   }
 
@@ -62,7 +62,7 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   /// - Returns: the token: releasing it removes the handler, at once, also for the round in flight.
   public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> Disposable {
     hub.register(nil, to: .all, on: place, owner: nil) { pulse in
-      if case .success(let notification) = pulse.value { try handler.handle(notification) }
+      if case .success(let parcel) = pulse.content { try handler.handle(Packed.unpack(parcel)) }
     }
   }
 

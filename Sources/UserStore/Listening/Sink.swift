@@ -6,15 +6,13 @@
 ///
 /// It holds weakly what it sends to. When it is released nothing can come any more, and what it sends to ends.
 public final class Sink<Value: Sendable>: Sendable {
-  typealias Hub = ListenerHub<Pulse<Result<Value, any Error>>>
-
   /// How many rounds one change may cause through listeners that send.
   static var roundLimit: Int { 1_000 }
 
-  weak let hub: Hub?
+  weak let hub: PulseHub?
   private let position = Lock<Int64>(0)
 
-  init(_ hub: Hub) {
+  init(_ hub: PulseHub) {
     self.hub = hub
   }
 
@@ -32,7 +30,7 @@ public final class Sink<Value: Sendable>: Sendable {
   ///
   /// - Parameter value: The value.
   public func send(_ value: Value) {
-    post(.success(value))
+    post(.success(Packed(value)))
   }
 
   /// Sends a failure, which does not end a signal.
@@ -49,22 +47,22 @@ public final class Sink<Value: Sendable>: Sendable {
     hub?.end()
   }
 
-  private func post(_ result: Result<Value, any Error>) {
+  private func post(_ content: Pulse.Content) {
     let calling = DeliveryThread.current.calling
     if let calling, let writers = calling.cascade.admit(by: calling.name, limit: Self.roundLimit) {
       hub?.handleError(calling.name, TooManyRounds(listeners: writers))
       return
     }
-    deliver(through: append(result, in: calling?.cascade))
+    deliver(through: append(content, in: calling?.cascade))
   }
 
   /// Queues a value, with what caused it; `deliver` must follow, under no lock.
   @discardableResult
-  func append(_ result: Result<Value, any Error>, in cascade: Cascade?) -> Int? {
+  func append(_ content: Pulse.Content, in cascade: Cascade?) -> Int? {
     guard let hub else { return nil }
     return position.withLock { position in
       position += 1
-      return hub.append([Pulse(position: position, value: result)], cascade: cascade)
+      return hub.append([Pulse(position: position, content: content)], cascade: cascade)
     }
   }
 
@@ -87,14 +85,19 @@ public struct TooManyRounds: Error, CustomStringConvertible {
   }
 }
 
-/// One value for all who listen to it.
-struct Pulse<Value: Sendable>: Routable {
+/// A hub of one topic: what sinks send to.
+typealias PulseHub = ListenerHub<Pulse>
+
+/// One value, or one failure, for all who listen.
+struct Pulse: Routable {
+  typealias Content = Result<Parcel, any Error>
+
   enum Topic: Hashable, Sendable {
     case all
   }
 
   let position: Int64
-  let value: Value
+  let content: Content
 
   func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Pulse)] { [(.all, self)] }
 }

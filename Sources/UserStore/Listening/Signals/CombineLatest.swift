@@ -89,7 +89,7 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
     state.withLock { state in
       guard state.isNew, let pair = state.pair else { return }
       state.isNew = false
-      sink.append(.success(pair), in: cascade)
+      sink.append(.success(Packed(pair)), in: cascade)
     }
     sink.deliver()
   }

@@ -48,7 +48,7 @@ public struct Signal<Value: Sendable>: Sendable {
   public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (sink: Sink<Value>, signal: Signal) {
-    let hub = Sink<Value>.Hub(onError: onError ?? ListenerErrors.print)
+    let hub = PulseHub(onError: onError ?? ListenerErrors.print)
     return (Sink(hub), Signal(hub, rank: 0))
   }
 
@@ -63,7 +63,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// The same for what is made from other signals: values that arrive in one round leave at the end of that round.
   init(rank: Int, connect: @escaping @Sendable (Sink<Value>) -> Disposable) {
     self.init(rank: rank) { terms, observer in
-      let hub = Sink<Value>.Hub(rank: rank, onError: ListenerErrors.print)
+      let hub = PulseHub(rank: rank, onError: ListenerErrors.print)
       let token = Signal(hub, rank: rank).attach(terms, observer)
       let source = connect(Sink(hub))
       return Disposable(endsWithToken: true) {
@@ -73,11 +73,11 @@ public struct Signal<Value: Sendable>: Sendable {
     }
   }
 
-  init(_ hub: Sink<Value>.Hub, rank: Int) {
+  init(_ hub: PulseHub, rank: Int) {
     self.init(rank: rank) { terms, observer in
       let token = hub.register(
         nil, to: .all, on: terms.place, owner: nil, onEnd: { try observer(.end) },
-        { try observer(Event($0.value)) })
+        { try observer(Event($0.content)) })
       return Disposable(endsWithToken: true) {
         token.dispose()
         withExtendedLifetime(hub) {}
@@ -131,6 +131,13 @@ public struct Signal<Value: Sendable>: Sendable {
 }
 
 extension Signal.Event {
+  init(_ content: Pulse.Content) {
+    switch content {
+    case .success(let parcel): self = .value(Packed.unpack(parcel))
+    case .failure(let error): self = .failure(error)
+    }
+  }
+
   init(_ result: Result<Value, any Error>) {
     switch result {
     case .success(let value): self = .value(value)

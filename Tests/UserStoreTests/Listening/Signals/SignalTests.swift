@@ -60,7 +60,7 @@ import Testing
 
   @Test func `a signal that keeps its own token in a subscriber is released with its sink`() {
     let box = Lock<Disposable?>(nil)
-    weak let hub: Sink<Int>.Hub?
+    weak let hub: PulseHub?
     var sink: Sink<Int>?
     do {
       let (made, signal) = Signal<Int>.make()
