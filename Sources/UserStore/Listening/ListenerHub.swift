@@ -172,18 +172,31 @@ public final class ListenerHub<Content: Routable>: Sendable {
       for (reference, partIndex) in calls {
         if partIndex != index { (part, index) = (parts[partIndex].part, partIndex) }
         guard let call = state.withLock({ $0.registry.call(reference, at: position) }) else { continue }
-        let owner = call.traits.owner?.object
-        if owner == nil, call.traits.owner != nil {
-          remove(reference, registration: call.registration)
-        } else if let mailbox = call.traits.mailbox {
-          post(to: mailbox, cascade, at: reference, call.registration, position) { [part] in try $0(part) }
-        } else {
+        if call.traits.isPlain {
           context.listener = call.traits
           do { try call.action(part) } catch { handleError(context.name, error) }
+        } else {
+          make(call, of: reference, with: part, context, at: position)
         }
-        withExtendedLifetime(owner) {}
       }
     }
+  }
+
+  /// Makes a call for an owner that must live, or in another place.
+  private func make(
+    _ call: Registry.Call, of reference: Registry.Reference, with part: Content, _ context: CallContext,
+    at position: Int64
+  ) {
+    let owner = call.traits.owner?.object
+    if owner == nil, call.traits.owner != nil {
+      remove(reference, registration: call.registration)
+    } else if let mailbox = call.traits.mailbox {
+      post(to: mailbox, context.cascade, at: reference, call.registration, position) { try $0(part) }
+    } else {
+      context.listener = call.traits
+      do { try call.action(part) } catch { handleError(context.name, error) }
+    }
+    withExtendedLifetime(owner) {}
   }
 
   /// Reads a first value, in the queue's order, and hands it over here or on the listener's actor.

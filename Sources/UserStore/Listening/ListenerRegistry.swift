@@ -47,6 +47,8 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let first: Lock<FirstValue?>
     /// Told when nothing comes any more.
     let onEnd: OnEnd?
+    /// Whether a call is only a call: inline, and for as long as it is bound.
+    let isPlain: Bool
 
     init(
       topic: Topic, name: String?, keepsValue: Bool, mailbox: Mailbox?, actor: (any Actor)?, owner: WeakReference?,
@@ -60,6 +62,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
       self.owner = owner
       self.first = Lock(first)
       self.onEnd = onEnd
+      isPlain = mailbox == nil && owner == nil
     }
   }
 
