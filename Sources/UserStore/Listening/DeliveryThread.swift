@@ -16,7 +16,7 @@ final class DeliveryThread {
   /// The hubs that this thread delivers for.
   var hubs: [ObjectIdentifier] = []
   /// What was put off until the present call, round or transaction is over.
-  private var deferred: [(rank: Int, action: @Sendable () -> Void)] = []
+  private var deferred = RankedQueue<@Sendable () -> Void>()
   private var isRunningDeferred = false
   let parker = Parker()
 
@@ -27,7 +27,7 @@ final class DeliveryThread {
   ///     for them.
   ///   - action: Called by `runDeferred`.
   func `defer`(rank: Int = 0, _ action: @escaping @Sendable () -> Void) {
-    deferred.append((rank, action))
+    deferred.append(action, rank: rank)
   }
 
   /// Whether waiting for a delivery could be waiting for itself.
@@ -41,9 +41,7 @@ final class DeliveryThread {
     if deferred.isEmpty || isRunningDeferred { return }
     isRunningDeferred = true
     defer { isRunningDeferred = false }
-    while calls == 0, scopes.isEmpty, let next = deferred.indices.min(by: { deferred[$0].rank < deferred[$1].rank }) {
-      deferred.remove(at: next).action()
-    }
+    while calls == 0, scopes.isEmpty, let action = deferred.popFirst() { action() }
   }
 }
 

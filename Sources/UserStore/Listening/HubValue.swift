@@ -50,6 +50,7 @@ final class HubValue<Content: Routable>: Sendable {
     ListenableSource(
       parcel: { self.stored.current.parcel },
       names: { self.hub.names(of: self.topic) },
+      handleError: hub.handleError,
       bind: { self.bind($0, $1, $2) },
       unbind: { self.hub.unbind($0, from: self.topic) })
   }
@@ -139,9 +140,11 @@ private final class StoredValueOfTopic: Sendable {
   }
 
   func store(_ parcel: Parcel, at position: Int64, through: Int64) {
+    // Swapped, so that the value before it is released under no lock: its deinitializer may ask for the present one.
+    var other: Entry? = Entry(parcel: parcel, position: position, through: through)
     state.withLock { entry in
       if let entry, entry.through >= through, entry.through >= position { return }
-      entry = Entry(parcel: parcel, position: position, through: through)
+      swap(&entry, &other)
     }
   }
 }

@@ -25,7 +25,7 @@ extension Listenable {
   ///
   /// Ends when nobody can change it any more: with its sink, or its store.
   public var signal: Signal<Value> {
-    Signal(rank: 0) { terms, observer in
+    Signal(rank: 0, onError: source.handleError) { terms, observer in
       var terms = terms
       terms.fires = true
       terms.onEnd = { try observer(.end) }

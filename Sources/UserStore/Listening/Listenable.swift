@@ -6,7 +6,7 @@
 /// Names are scoped by what is listened to: two listenables for the same attribute of the same user share them.
 /// Named listeners live on when the listenable goes.
 public final class Listenable<Value: Sendable>: Sendable {
-  private let source: ListenableSource
+  let source: ListenableSource
 
   init(_ source: ListenableSource) {
     self.source = source
@@ -177,6 +177,8 @@ public final class Listenable<Value: Sendable>: Sendable {
 struct ListenableSource: Sendable {
   let parcel: @Sendable () -> Parcel
   let names: @Sendable () -> [String]
+  /// Gets what listeners throw.
+  let handleError: ListenerErrors.Handler
   let bind: @Sendable (String?, ListeningTerms, @escaping @Sendable (Parcel) throws -> Void) -> Disposable
   let unbind: @Sendable (String) -> Void
 }

@@ -149,11 +149,11 @@ extension ListenerHub {
 
   /// Who comes too late is told at once that nothing comes any more.
   func endIfOver(_ reference: Registry.Reference, _ registration: Int) {
-    let ended = state.withLock { state in
-      state.isOver ? state.registry.remove(reference, registration: registration) : nil
+    let traits = state.withLock { state in
+      state.isOver ? state.registry.traits(of: reference, registration) : nil
     }
-    guard let ended else { return }
-    tellEnd(ended.traits)
+    guard let traits else { return }
+    end(reference, registration, traits)
     DeliveryThread.current.runDeferred()
   }
 

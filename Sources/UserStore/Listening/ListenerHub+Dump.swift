@@ -20,7 +20,7 @@ extension ListenerHub {
   /// All listeners in the order of calls, for tests and for display.
   public var all: [ListenerInfo<Topic>] {
     removeOver()
-    return state.withLock { $0.registry.inOrder }.filter { !$0.traits.keepsValue }.map {
+    return state.withLock { $0.registry.inOrder }.map(\.slot).filter { !$0.traits.keepsValue }.map {
       ListenerInfo(name: $0.traits.name, topic: $0.traits.topic, calls: $0.calls, lastPosition: $0.lastPosition)
     }
   }

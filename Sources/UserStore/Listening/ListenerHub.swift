@@ -73,8 +73,11 @@ public final class ListenerHub<Content: Routable>: Sendable {
   }
 
   /// Ends all listeners, after what is queued; those that wanted it are told.
-  func end() {
-    deliver(through: state.withLock { $0.queue.append(.end) })
+  ///
+  /// - Parameter waits: Whether they have been told when this returns, if that can be.
+  func end(waits: Bool = true) {
+    let ticket = state.withLock { $0.queue.append(.end) }
+    deliver(through: waits ? ticket : nil)
   }
 
   /// Delivers what is queued, or waits until another thread has delivered it, up to `ticket`.
@@ -225,24 +228,28 @@ public final class ListenerHub<Content: Routable>: Sendable {
   }
 
   private func runEnd() {
-    let ended = state.withLock { state in
+    let listeners = state.withLock { state in
       state.isOver = true
-      return state.registry.removeAll()
+      return state.registry.inOrder
     }
-    for slot in ended { tellEnd(slot.traits) }
+    for (reference, slot) in listeners { end(reference, slot.registration, slot.traits) }
   }
 
-  /// Calls what wants to know that nothing comes any more, in the listener's place.
-  func tellEnd(_ traits: Registry.Traits) {
-    guard let onEnd = traits.onEnd else { return }
-    guard let mailbox = traits.mailbox else {
-      perform(traits, Cascade(), onEnd)
-      return
-    }
+  /// Removes a listener and tells it, in its place, that nothing comes any more.
+  ///
+  /// One by one, and on an actor not before it is told there: who is disposed of by then is told nothing.
+  func end(_ reference: Registry.Reference, _ registration: Int, _ traits: Registry.Traits) {
+    guard let mailbox = traits.mailbox, traits.onEnd != nil else { return tellEnd(reference, registration) }
     mailbox.post {
-      self.perform(traits, Cascade(), onEnd)
+      self.tellEnd(reference, registration)
       DeliveryThread.current.runDeferred()
     }
+  }
+
+  private func tellEnd(_ reference: Registry.Reference, _ registration: Int) {
+    let ended = state.withLock { $0.registry.remove(reference, registration: registration) }
+    guard let ended, let onEnd = ended.traits.onEnd else { return }
+    perform(ended.traits, Cascade(), onEnd)
   }
 
   /// Leaves a call to an actor.

@@ -47,6 +47,20 @@ public final class Sink<Value: Sendable>: Sendable {
     hub?.end()
   }
 
+  /// Passes on what another signal told, as a part of what caused that.
+  ///
+  /// Not counted against the limit of `send`: who answers without end does so through a sink that counts. Waits for
+  /// nobody, because it is called in the middle of a round, and by tasks.
+  func relay(_ event: Signal<Value>.Event) {
+    let cascade = DeliveryThread.current.calling?.cascade
+    switch event {
+    case .value(let value): append(.success(Packed(value)), in: cascade)
+    case .failure(let error): append(.failure(error), in: cascade)
+    case .end: hub?.end(waits: false)
+    }
+    deliver()
+  }
+
   private func post(_ content: Pulse.Content) {
     let calling = DeliveryThread.current.calling
     if let calling, let writers = calling.cascade.admit(by: calling.name, limit: Self.roundLimit) {
@@ -104,6 +118,8 @@ struct Pulse: Routable {
 
 /// What becomes of an error that a listener throws, unless something else was asked for: a line on standard error.
 enum ListenerErrors {
+  typealias Handler = @Sendable (_ listener: String?, any Error) -> Void
+
   @Sendable static func print(_ listener: String?, _ error: any Error) {
     var stream = StandardError()
     Swift.print("userstore: listener \(listener ?? "without a name") threw: \(error)", to: &stream)

@@ -11,7 +11,7 @@ extension Signal {
   /// - Returns: the pairs.
   public func combineLatest<Other>(_ other: Signal<Other>) -> Signal<(Value, Other)> {
     let rank = max(rank, other.rank) + 1
-    return Signal<(Value, Other)>(rank: rank) { sink in
+    return Signal<(Value, Other)>(rank: rank, onError: onError) { sink in
       let pair = LatestPair<Value, Other>(sink, rank: rank)
       let tokens = [
         self.attach(ListeningTerms()) { pair.hear($0, \.first) },
@@ -31,6 +31,18 @@ extension Signal {
     _ other: Signal<Other>, _ transform: @escaping @Sendable (Value, Other) throws -> New
   ) -> Signal<New> {
     combineLatest(other).map { try transform($0.0, $0.1) }
+  }
+
+  /// The latest values of three signals together, once all have one; as `combineLatest` of two.
+  ///
+  /// - Parameters:
+  ///   - second: Another signal.
+  ///   - third: Another signal.
+  /// - Returns: the values of the three.
+  public func combineLatest<Second, Third>(
+    _ second: Signal<Second>, _ third: Signal<Third>
+  ) -> Signal<(Value, Second, Third)> {
+    combineLatest(second).combineLatest(third) { ($0.0, $0.1, $1) }
   }
 }
 
@@ -60,8 +72,10 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
   func hear<Value>(_ event: Signal<Value>.Event, _ place: WritableKeyPath<State, Value?>) {
     switch event {
     case .value(let value):
+      // Swapped, so that the value before it is released under no lock.
+      var other: Value? = value
       state.withLock { state in
-        state[keyPath: place] = value
+        swap(&state[keyPath: place], &other)
         state.isNew = true
       }
       let thread = DeliveryThread.current
@@ -69,7 +83,7 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
       // At the end of the round, when the other one has heard of it too.
       thread.defer(rank: rank) { self.tell(in: cascade) }
       thread.runDeferred()
-    case .failure(let error): sink.fail(error)
+    case .failure(let error): sink.relay(.failure(error))
     case .end: hearEnd(of: place)
     }
   }
@@ -80,12 +94,15 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
       return state.living == 0 || state[keyPath: place] == nil
     }
     if isOver {
-      DeliveryThread.current.defer(rank: rank) { self.sink.end() }
+      DeliveryThread.current.defer(rank: rank) { self.sink.relay(.end) }
       DeliveryThread.current.runDeferred()
     }
   }
 
   private func tell(in cascade: Cascade?) {
+    // Held, so that its last reference does not go under the lock.
+    let hub = sink.hub
+    defer { withExtendedLifetime(hub) {} }
     state.withLock { state in
       guard state.isNew, let pair = state.pair else { return }
       state.isNew = false

@@ -28,13 +28,20 @@ public struct Signal<Value: Sendable>: Sendable {
 
   /// Greater than the rank of every signal that this one is made from: what is made of several waits for all of them.
   let rank: Int
+  /// Gets what subscribers throw: that of the source, for what is made from this signal too.
+  let onError: ListenerErrors.Handler
   let attach: @Sendable (ListeningTerms, @escaping Observer) -> Disposable
 
   /// - Parameters:
   ///   - rank: As of the property.
+  ///   - onError: As of the property.
   ///   - attach: Lets an observer hear events, one at a time and in order, none after `end`; the token ends that.
-  init(rank: Int, attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> Disposable) {
+  init(
+    rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
+    attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> Disposable
+  ) {
     self.rank = rank
+    self.onError = onError
     self.attach = attach
   }
 
@@ -60,21 +67,34 @@ public struct Signal<Value: Sendable>: Sendable {
     self.init(rank: 0, connect: connect)
   }
 
-  /// The same for what is made from other signals: values that arrive in one round leave at the end of that round.
-  init(rank: Int, connect: @escaping @Sendable (Sink<Value>) -> Disposable) {
-    self.init(rank: rank) { terms, observer in
-      let hub = PulseHub(rank: rank, onError: ListenerErrors.print)
-      let token = Signal(hub, rank: rank).attach(terms, observer)
-      let source = connect(Sink(hub))
+  /// The same for what is made from other signals: values that arrive in one round leave at the end of that round, each
+  /// in a round of its own, in the order in which they arrived.
+  ///
+  /// - Parameters:
+  ///   - rank: Greater than those of the signals that `connect` attaches to.
+  ///   - onError: Gets what subscribers throw.
+  ///   - connect: As above. What it returns is disposed of with the subscription, or when the sink ends.
+  init(
+    rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
+    connect: @escaping @Sendable (Sink<Value>) -> Disposable
+  ) {
+    self.init(rank: rank, onError: onError) { terms, observer in
+      let hub = PulseHub(rank: rank, onError: onError)
+      let source = TokenSlot()
+      let token = Signal(hub, rank: rank).attach(terms) { event in
+        if case .end = event { source.close() }
+        try observer(event)
+      }
+      source.put(connect(Sink(hub)))
       return Disposable(endsWithToken: true) {
         token.dispose()
-        source.dispose()
+        source.close()
       }
     }
   }
 
   init(_ hub: PulseHub, rank: Int) {
-    self.init(rank: rank) { terms, observer in
+    self.init(rank: rank, onError: hub.handleError) { terms, observer in
       let token = hub.register(
         nil, to: .all, on: terms.place, owner: nil, onEnd: { try observer(.end) },
         { try observer(Event($0.content)) })

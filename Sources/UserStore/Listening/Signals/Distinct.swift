@@ -1,0 +1,44 @@
+extension Signal where Value: Equatable {
+  /// The values that differ from the one before.
+  ///
+  /// Text differs when its bytes of UTF-8 do, as in SQLite: Swift's `==` holds "é" and "e" with an accent after it for
+  /// equal. Text inside other types compares as those types do.
+  ///
+  /// Order, failures and the end pass through; a failure between two equal values makes them no different.
+  ///
+  /// - Returns: the new signal.
+  public func distinct() -> Signal { distinct(by: { $0 }) }
+}
+
+extension Signal {
+  /// The values of which a part differs from that of the value before.
+  ///
+  ///     users.distinct(by: \.id)
+  ///
+  /// Order, failures and the end pass through. Text differs when its bytes of UTF-8 do.
+  ///
+  /// - Parameter key: The part, asked for once for each value, in the subscriber's place. What it throws becomes a failure
+  ///   in the value's place, and the next value is compared with the one before that.
+  /// - Returns: the new signal.
+  public func distinct<Key: Equatable & Sendable>(by key: @escaping @Sendable (Value) throws -> Key) -> Signal {
+    let isSame = Sameness.of(Key.self)
+    return compactMap(from: Key?.none) { last, value in
+      let key = try key(value)
+      if let last, isSame(last, key) { return .none }
+      last = .some(key)
+      return .some(value)
+    }
+  }
+}
+
+/// How it is decided whether something changed.
+enum Sameness {
+  /// `==`, but for text, present or optional, its bytes of UTF-8.
+  static func of<Value: Equatable & Sendable>(_ type: Value.Type) -> @Sendable (Value, Value) -> Bool {
+    guard type is String.Type || type is String?.Type else { return { $0 == $1 } }
+    return { left, right in
+      if let left = left as? String, let right = right as? String { return left.hasSameBytes(as: right) }
+      return left == right
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import Testing
+
+@testable import UserStore
+
+@Suite(.timeLimit(.minutes(1))) struct AsyncSignalTests {
+  private let heard = Recorder<String>()
+
+  @Test func `an asynchronous function is one value or failure, then the end, once for each subscription`() async {
+    let runs = Recorder<Int>()
+    let value = Signal {
+      runs.record(1)
+      return 7
+    }
+    let failing = Signal<Int> { throw Refusal(reason: "no") }
+    let first = heard.events(of: value)
+    await heard.heard(2)
+    let second = heard.events(of: failing)
+    await heard.heard(4)
+    let third = heard.events(of: value)
+    await heard.heard(6)
+    #expect(heard.all == ["7", "end", "failed no", "end", "7", "end"])
+    #expect(runs.count == 2)
+    withExtendedLifetime((first, second, third)) {}
+  }
+
+  @Test func `it is cancelled when the subscription ends, and nothing of it is told`() async {
+    let began = Recorder<Int>(), cancelled = Recorder<Int>(), clock = ManualClock()
+    var token: Disposable? = heard.events(
+      of: Signal<Int> {
+        began.record(1)
+        do { try await clock.sleep(for: .seconds(1)) } catch { cancelled.record(1) }
+        return 1
+      })
+    await clock.slept.heard(1)
+    token = nil
+    await cancelled.heard(1)
+    #expect(heard.all.isEmpty && began.count == 1 && token == nil)
+  }
+
+  @Test func `C6, chained requests: the users, then the detail of the first`() async {
+    @Sendable func users() async throws -> [Int] { [3, 4] }
+    @Sendable func detail(_ id: Int) async throws -> String { "detail of \(id)" }
+    let chain = Signal { try await users() }
+      .compactMap(\.first)
+      .flatMap { id in try await detail(id) }
+    let token = heard.events(of: chain)
+    await heard.heard(2)
+    #expect(heard.all == ["detail of 3", "end"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `C6, a request that fails is a failure, and the next one is made all the same`() async {
+    let (sink, ids) = Signal<Int>.make()
+    let token = heard.events(
+      of: ids.flatMap { id async throws -> String in
+        if id == 1 { throw Refusal(reason: "not found") }
+        return "detail of \(id)"
+      })
+    sink.send(1)
+    await heard.heard(1)
+    sink.send(2)
+    await heard.heard(2)
+    sink.end()
+    #expect(heard.all == ["failed not found", "detail of 2", "end"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `C6, a later value cancels the earlier request, whose answer is not told`() async {
+    let clock = ManualClock()
+    let (sink, ids) = Signal<Int>.make()
+    let token = heard.events(
+      of: ids.flatMap { id async throws -> String in
+        // Answers even when it is cancelled, as many do.
+        try? await clock.sleep(for: .seconds(id))
+        return "detail of \(id)"
+      })
+    sink.send(1)
+    await clock.slept.heard(1)
+    sink.send(2)
+    await clock.slept.heard(2)
+    #expect(clock.woken.all == [.seconds(1)])
+    clock.advance(by: .seconds(2))
+    await heard.heard(1)
+    #expect(heard.all == ["detail of 2"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `flatMapMerge makes all requests, and tells each answer as it comes`() async {
+    let clock = ManualClock()
+    let token = heard.events(
+      of: Signal(of: [3, 1, 2]).flatMapMerge { (id: Int) async throws -> Int in
+        try await clock.sleep(for: .seconds(id))
+        return id
+      })
+    await clock.slept.heard(3)
+    for count in 1...3 {
+      clock.advance(by: .seconds(1))
+      await heard.heard(count)
+    }
+    await heard.heard(4)
+    #expect(heard.all == ["1", "2", "3", "end"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `the answer reaches a subscriber on its actor`() async {
+    let place = Place()
+    let token = Signal { 1 }.subscribe(on: .actor(place)) { value in
+      place.assumeIsolated { _ in heard.record("\(value)") }
+    }
+    await heard.heard(1)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `C7, what a cancelled request held goes when it returns`() async {
+    let clock = ManualClock(), gone = Recorder<String>()
+    let (sink, ids) = Signal<Int>.make()
+    var token: Disposable?
+    do {
+      let farewell = Farewell(gone)
+      token = heard.events(
+        of: ids.flatMap { [farewell] id async throws -> Int in
+          try await clock.sleep(for: .seconds(1))
+          return withExtendedLifetime(farewell) { id }
+        })
+    }
+    sink.send(1)
+    await clock.slept.heard(1)
+    #expect(gone.all.isEmpty)
+    token = nil
+    await gone.heard(1)
+    #expect(heard.all.isEmpty && token == nil && sink.hub?.count == 0)
+  }
+}

@@ -1,0 +1,96 @@
+import Testing
+
+@testable import UserStore
+
+/// The end of a signal, and who is told of it.
+@Suite(.timeLimit(.minutes(1))) struct SignalEndTests {
+  private let heard = Recorder<String>()
+
+  @Test func `who is disposed of while others are told of the end is not told`() {
+    let (sink, signal) = Signal<Int>.make()
+    let bag = DisposeBag()
+    let first = signal.subscribeToEvents { event in
+      heard.events(event)
+      bag.disposeAll()
+    }
+    signal.subscribeToEvents { _ in heard.record("disposed of") }.disposed(by: bag)
+    sink.end()
+    #expect(heard.all == ["end"])
+    withExtendedLifetime(first) {}
+  }
+
+  @Test func `who is disposed of before its actor hears of the end is not told`() async {
+    let place = Place()
+    let (sink, signal) = Signal<Int>.make()
+    let gate = Gate()
+    place.hold(until: gate)
+    let token = signal.subscribeToEvents(on: .actor(place)) { _ in heard.record("disposed of") }
+    let last = signal.subscribeToEvents(on: .actor(place)) { _ in heard.record("last") }
+    sink.end()
+    token.dispose()
+    gate.open()
+    await heard.heard(1)
+    #expect(heard.all == ["last"])
+    withExtendedLifetime(last) {}
+  }
+
+  @Test func `the source of a signal is let go when the signal ends, not with the token`() {
+    let ended = Recorder<Int>()
+    let (sink, signal) = Signal<Int>.make()
+    let made = Signal<Int> { inner in
+      let token = signal.subscribe {
+        inner.send($0)
+        inner.end()
+      }
+      return Disposable {
+        token.dispose()
+        ended.record(1)
+      }
+    }
+    let token = heard.events(of: made)
+    sink.send(1)
+    #expect(heard.all == ["1", "end"])
+    #expect(ended.count == 1 && sink.hub?.count == 0)
+    token.dispose()
+    #expect(ended.count == 1)
+  }
+
+  @Test func `a source that ends while it is being connected is let go too`() {
+    let ended = Recorder<Int>()
+    let made = Signal<Int> { sink in
+      sink.send(1)
+      sink.end()
+      return Disposable { ended.record(1) }
+    }
+    let token = heard.events(of: made)
+    #expect(heard.all == ["1", "end"] && ended.count == 1)
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `given values come before subscribe returns, then the end; none are the end alone`() {
+    let tokens = [heard.events(of: Signal(of: [1, 2])), heard.events(of: Signal<Int>(of: []))]
+    #expect(heard.all == ["1", "2", "end", "end"])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func `a value that asks for the present one when it goes is released under no lock`() {
+    let (sink, listenable) = Listenable<Asker?>.make(nil)
+    let pair = listenable.signal.combineLatest(listenable.signal) { _, _ in 1 }
+    let last = listenable.signal.replay()
+    let tokens = [pair.subscribe { _ in }, last.subscribe { _ in }]
+    for _ in 0..<3 { sink.send(Asker { heard.record("\(listenable.value == nil)") }) }
+    sink.send(nil)
+    #expect(heard.all == ["false", "false", "true"])
+    withExtendedLifetime(tokens) {}
+  }
+
+  private final class Asker: Sendable {
+    private let ask: @Sendable () -> Void
+
+    init(_ ask: @escaping @Sendable () -> Void) {
+      self.ask = ask
+    }
+
+    deinit { ask() }
+  }
+}

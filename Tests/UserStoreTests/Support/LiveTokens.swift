@@ -1,0 +1,35 @@
+@testable import UserStore
+
+/// Makes tokens, and counts those that live.
+final class LiveTokens: Sendable {
+  private let made = Lock<[WeakReference]>([])
+
+  func make() -> Token {
+    let token = Token()
+    made.withLock { $0.append(WeakReference(object: token)) }
+    return token
+  }
+
+  var count: Int { made.withLock { $0 }.count { $0.object != nil } }
+}
+
+/// A number that keeps an object alive.
+struct Item: Equatable, CustomStringConvertible, Sendable {
+  let number: Int
+  var token: Token?
+
+  var description: String { "\(number)" }
+
+  static func == (left: Item, right: Item) -> Bool { left.number == right.number }
+}
+
+/// An object that says when it goes.
+final class Farewell: Sendable {
+  private let heard: Recorder<String>
+
+  init(_ heard: Recorder<String>) {
+    self.heard = heard
+  }
+
+  deinit { heard.record("gone") }
+}
