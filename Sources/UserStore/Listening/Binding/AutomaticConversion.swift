@@ -15,7 +15,10 @@ enum AutomaticConversion {
     }
     if let same = value as? Target { return same }
     let wanted = (type as? any OptionalValue.Type)?.wrappedType ?? type
-    guard let converted = make(wanted, of: value) as? Target else { throw Impossible(type: "\(type)") }
+    // In two steps: no value at all could be cast to an optional.
+    guard let made = make(wanted, of: value), let converted = made as? Target else {
+      throw Impossible(type: "\(type)")
+    }
     return converted
   }
 

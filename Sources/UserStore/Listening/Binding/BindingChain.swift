@@ -68,7 +68,7 @@
   /// - Parameters:
   ///   - name: What it is called in errors, and the origin of what it writes to stores.
   ///   - onError: Gets what goes wrong. It may use the chain. A line on standard error unless said otherwise.
-  public init(_ name: String = "binding chain", onError: (@MainActor (BindingError) -> Void)? = nil) {
+  public init(_ name: String = "unnamed", onError: (@MainActor (BindingError) -> Void)? = nil) {
     home = ChainHome(name, onError: onError)
   }
 

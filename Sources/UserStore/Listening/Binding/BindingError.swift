@@ -50,7 +50,11 @@ extension BindingError: CustomStringConvertible {
 
   init(_ name: String, onError: (@MainActor (BindingError) -> Void)?) {
     self.name = name
-    self.onError = onError ?? { ListenerErrors.print(name, $0) }
+    self.onError =
+      onError ?? { error in
+        var stream = StandardError()
+        print("userstore: binding chain \(error)", to: &stream)
+      }
   }
 
   func report(_ reason: BindingError.Reason, at member: String, object: ObjectIdentifier? = nil, value: String? = nil) {

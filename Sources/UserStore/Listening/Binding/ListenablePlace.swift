@@ -25,7 +25,7 @@
 
   /// Not by `send`: the limit of rounds is the chain's, and a value that was not sent would never come back.
   func write(_ value: Value) {
-    guard let sink, let ticket = sink.append(.success(value), in: DeliveryThread.current.calling?.cascade) else { return }
+    guard let sink, let ticket = sink.append(.success(Packed(value)), in: ChainCause.current?.cascade) else { return }
     latest = value
     sent.append(value)
     sink.deliver(through: ticket)
@@ -36,7 +36,7 @@
   func connect(_ events: MemberEvents, sends: Bool) -> [Disposable] {
     guard let listenable else { return [] }
     let terms = ListeningTerms(place: .mainActor, onEnd: { MainActor.assumeIsolated { events.left(nil) } })
-    let token = listenable.source.bind(nil, terms) { [weak self] value in
+    let token = listenable.bind(nil, terms) { [weak self] value in
       MainActor.assumeIsolated { self?.hear(value, events) }
     }
     return [token]

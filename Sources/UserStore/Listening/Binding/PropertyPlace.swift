@@ -17,8 +17,9 @@ import Observation
     set: @escaping (Object, Value) -> Void
   ) {
     key = MemberKey(object: ObjectIdentifier(object), property: keyPath)
-    // Without the backslash: `Field.text`.
-    name = String("\(keyPath)".drop { $0 == "\\" })
+    // Without the backslash: `Field.text`. Of a computed property, or an observed one, the name is not known at run time.
+    let text = "\(keyPath)".drop { $0 == "\\" }
+    name = text.contains("<") ? "\(Object.self).(\(Value.self))" : String(text)
     self.object = object
     self.get = get
     self.set = set
