@@ -17,9 +17,7 @@ extension BindingChain {
     converting converter: BindingConverter<Value> = .automatic, initial: Initial = .head,
     filter: (@MainActor (Value) -> Bool)...
   ) -> BindingChain {
-    let place = PropertyPlace<Object, Value>(
-      object, keyPath, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
-    return add(Member(place, home, direction, converter, filter), initial)
+    add(Member(PropertyPlace(object, keyPath), home, direction, converter, filter), initial)
   }
 
   /// Makes a property a member that has its own source of changes: a control, for instance.
@@ -39,10 +37,8 @@ extension BindingChain {
     converting converter: BindingConverter<Value> = .automatic, initial: Initial = .head, events: Signal<Event>,
     filter: (@MainActor (Value) -> Bool)...
   ) -> BindingChain {
-    let place = PropertyPlace<Object, Value>(
-      object, keyPath, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
     let source = { @MainActor (told: MemberEvents) in events.subscribe(on: .main) { _ in told.changed(.current) } }
-    return add(Member(place, home, direction, converter, filter, source: source), initial)
+    return add(Member(PropertyPlace(object, keyPath), home, direction, converter, filter, source: source), initial)
   }
 
   /// Makes an element of an array a member, the same as `\.items[2]`.
@@ -66,7 +62,7 @@ extension BindingChain {
   ) -> BindingChain {
     let element = keyPath.appending(path: \.[index])
     let place = PropertyPlace<Object, Element>(
-      object, element,
+      object, element, name: "\(keyPath.name)[\(index)]",
       get: { $0[keyPath: keyPath].indices.contains(index) ? $0[keyPath: element] : nil },
       set: { if $0[keyPath: keyPath].indices.contains(index) { $0[keyPath: element] = $1 } })
     return add(Member(place, home, direction, converter, filter), initial)

@@ -16,14 +16,9 @@
   func write(_ value: Value)
   /// Whether two values are the same; nil if nobody can tell.
   func isSame(_ left: Value, _ right: Value) -> Bool?
-  /// The change as the ledger wants it.
-  ///
-  /// - Parameter expected: What must be there now, if that matters.
+  /// The change as the ledger wants it, with what must be there now, if that matters.
   func entry(_ value: Value, expecting expected: Value?) -> any Sendable
-  /// Begins to tell what happens here, if the place can.
-  ///
-  /// - Parameter sends: Whether changes are wanted.
-  /// - Returns: what ends that.
+  /// Begins to tell what happens here, if the place can; changes only where the member sends.
   func connect(_ events: MemberEvents, sends: Bool) -> [Disposable]
 }
 

@@ -109,7 +109,7 @@
 
   private var isRunning: Bool { DeliveryThread.current.hubs.contains(ObjectIdentifier(hub)) }
 
-  /// - Parameter replacing: Whether those win whose key both have: those of the chain that joins do.
+  /// Where both have a block with the same key, that of the chain that joins stays.
   private func takeBlocks(of other: ChainCore, replacing: Bool) {
     let own = hub.names
     for block in other.hub.state.withLock({ $0.registry.inOrder }) {

@@ -12,17 +12,28 @@ import Observation
   private let sameness = Sameness.test(of: Value.self)
   private var observation: PropertyObservation?
 
+  /// Makes the place.
+  ///
+  /// - Parameters:
+  ///   - object: Whose.
+  ///   - keyPath: What tells the property from others.
+  ///   - name: For messages.
+  ///   - get: Reads; nil where there is nothing to read now.
+  ///   - set: Writes.
   init(
-    _ object: Object, _ keyPath: AnyKeyPath, get: @escaping (Object) -> Value?,
+    _ object: Object, _ keyPath: AnyKeyPath, name: String, get: @escaping (Object) -> Value?,
     set: @escaping (Object, Value) -> Void
   ) {
     key = MemberKey(object: ObjectIdentifier(object), property: keyPath)
-    // Without the backslash: `Field.text`. Of a computed property, or an observed one, the name is not known at run time.
-    let text = "\(keyPath)".drop { $0 == "\\" }
-    name = text.contains("<") ? "\(Object.self).(\(Value.self))" : String(text)
+    self.name = name
     self.object = object
     self.get = get
     self.set = set
+  }
+
+  convenience init(_ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, Value>) {
+    self.init(
+      object, keyPath, name: keyPath.name, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
   }
 
   var isAlive: Bool { object != nil }
@@ -86,5 +97,14 @@ import Observation
     guard arming === self.arming else { return }
     arm()
     changed(cause)
+  }
+}
+
+extension KeyPath {
+  /// As in `Field.text`; of a computed property, or an observed one, the name is not known at run time, and the type of
+  /// its value stands for it.
+  var name: String {
+    let text = "\(self)".drop { $0 == "\\" }
+    return text.contains("<") ? "\(Root.self).(\(Value.self))" : String(text)
   }
 }

@@ -75,7 +75,8 @@ import Testing
   }
 
   @Test func `the name of a member is its type and its property, or the property's type where that is not known`() {
-    let chain = faults.chain().bind(a, \.number).bind(ObservedThing(), \.number).bind(b, \.list, at: 0)
-    #expect(chain.members == ["Thing.number", "ObservedThing.(Int)", "Thing.list"])
+    let observed = ObservedThing()
+    let chain = faults.chain().bind(a, \.number).bind(observed, \.number).bind(b, \.list, at: 3)
+    #expect(chain.members == ["Thing.number", "ObservedThing.(Int)", "Thing.list[3]"])
   }
 }
