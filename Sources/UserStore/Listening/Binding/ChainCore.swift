@@ -152,7 +152,8 @@
 
   private func spread(_ round: ChainRound, isTold: Bool, isInOrder: Bool) throws(ChainFailure) {
     let source = round.member
-    guard source.sends, try source.hasChanged(isTold: isTold) else { return }
+    // Read first, whether it sends or not: that tells of an attribute that has left.
+    guard try source.hasChanged(isTold: isTold), source.sends else { return }
     if !isInOrder, source.isEdited, letEditsGoFirst(before: round) { return }
     if let cause = round.cause, let names = cause.cascade.admit(by: cause.name ?? source.name, limit: Self.roundLimit) {
       source.settle()

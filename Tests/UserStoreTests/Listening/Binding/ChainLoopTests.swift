@@ -169,8 +169,19 @@ import Testing
     #expect(two.value.isNaN && two.writes.count == 1)
   }
 
+  @Test func `observed values that cannot be compared do not go back and forth`() async {
+    let (one, two) = (ObservedThing(), ObservedThing())
+    var rounds = 0
+    let chain = faults.chain().bind(one, \.plain).bind(two, \.plain).on("counts") { (_: Plain) in rounds += 1 }
+    one.plain = Plain(number: 1)
+    await turns { two.plain.number == 1 }
+    two.plain = Plain(number: 2)
+    await turns { one.plain.number == 2 }
+    await turns()
+    #expect(rounds == 2 && chain.members.count == 2)
+  }
+
   @Test func `what cannot be compared has changed when its source says so`() {
-    struct Plain { var number = 0 }
     let (one, two) = (Counted(Plain()), Counted(Plain()))
     let chain = faults.chain().bind(one, \.value).bind(two, \.value)
     let before = two.writes.count

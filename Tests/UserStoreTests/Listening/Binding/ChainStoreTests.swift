@@ -149,16 +149,18 @@ extension Attribute where Value == Int {
   @Test func `D9: the user is removed, or the store closed: the attribute leaves, and that is reported`() async throws {
     let field = Thing()
     let (name, age) = (faults.chain("name"), faults.chain("age"))
+    let out = faults.chain("out").bind(field, \.number).bind(store, .size, of: nix, .out)
     name.bind(store, .name, of: nix).bind(field, \.text)
     age.bind(store, .age, of: nix).bind(field, \.age)
     try store.writeNow { try $0.remove(nix) }
-    await turns { faults.all.count == 2 }
-    #expect(!name.isBound(store) && !age.isBound(store) && name.isBound(field))
+    await turns { faults.all.count == 3 }
+    #expect(!name.isBound(store) && !out.isBound(store) && !age.isBound(store) && name.isBound(field))
     #expect(field.text == "NIX")
     #expect(
       faults.texts.sorted() == [
         "age: age of user 1 has left the chain: there is no user 1",
         "name: name of user 1 has left the chain: there is no user 1",
+        "out: size of user 1 has left the chain: there is no user 1",
       ])
     let zoe = try store.writeNow { try $0.add(name: "Zoë") }
     name.bind(store, .name, of: zoe, initial: .tail)

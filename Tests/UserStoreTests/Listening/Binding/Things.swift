@@ -23,6 +23,12 @@ import Observation
   var number = 0
   var text = ""
   var age: Int?
+  var plain = Plain()
+}
+
+/// Cannot be compared.
+struct Plain {
+  var number = 0
 }
 
 /// Takes only even numbers: others are raised.
