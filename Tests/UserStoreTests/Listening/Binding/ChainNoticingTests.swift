@@ -70,6 +70,19 @@ import Testing
     #expect(field.text == "Zoe" && heard.count == 2)
   }
 
+  @Test func `what others sent before an own value, and comes after it, is over: no flicker`() async {
+    let (sink, name) = Listenable.make("NIX")
+    let (field, label) = (Thing(), Counted(""))
+    let chain = faults.chain().bind(name, sink).bind(field, \.text).bind(label, \.value, .out)
+    sink.send("theirs")
+    field.text = "mine"
+    chain.update()
+    await turns()
+    #expect(label.writes == ["NIX", "mine"] && field.text == "mine" && name.value == "mine")
+    sink.send("later")
+    await turns { field.text == "later" }
+  }
+
   @Test func `a listenable that others change meanwhile is followed to the last value, without echo`() async throws {
     let (sink, number) = Listenable.make(0)
     let thing = Thing()
