@@ -1,0 +1,104 @@
+/// What members do without a converter: the same type, or text ↔ integer, float, bool, and between those.
+///
+/// Exact or not at all: 3.0 becomes 3, 3.5 does not; only between floats a value is rounded. nil becomes nil and
+/// nothing else. Text is what Swift prints: `7`, `-0.5`, `true`; for a bool `1` and `0` are read too.
+enum AutomaticConversion {
+  struct Impossible: Error {
+    let type: String
+  }
+
+  static func convert<Target>(_ value: Any, to type: Target.Type) throws(Impossible) -> Target {
+    guard let value = unwrapped(value) else {
+      if let optional = type as? any OptionalValue.Type, let none = optional.none as? Target { return none }
+      if let same = value as? Target { return same }
+      throw Impossible(type: "\(type)")
+    }
+    if let same = value as? Target { return same }
+    let wanted = (type as? any OptionalValue.Type)?.wrappedType ?? type
+    // In two steps: no value at all could be cast to an optional.
+    guard let made = make(wanted, of: value), let converted = made as? Target else {
+      throw Impossible(type: "\(type)")
+    }
+    return converted
+  }
+
+  private static func make(_ type: Any.Type, of value: Any) -> Any? {
+    if type == String.self { return text(of: value) }
+    if type == Bool.self { return bool(of: value) }
+    if let type = type as? any FixedWidthInteger.Type { return integer(type, of: value) }
+    if let type = type as? any BinaryFloatingPoint.Type { return float(type, of: value) }
+    return nil
+  }
+
+  private static func text(of value: Any) -> String? {
+    switch value {
+    case let bool as Bool: "\(bool)"
+    case let integer as any BinaryInteger: integer.description
+    case let float as any BinaryFloatingPoint: "\(float)"
+    default: nil
+    }
+  }
+
+  private static func bool(of value: Any) -> Bool? {
+    switch value {
+    case let text as String: text == "1" ? true : text == "0" ? false : Bool(text)
+    case let integer as any BinaryInteger: Int(exactly: integer).flatMap { $0 == 1 ? true : $0 == 0 ? false : nil }
+    default: nil
+    }
+  }
+
+  private static func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, of value: Any) -> Integer? {
+    switch value {
+    case let text as String: Integer(text)
+    case let bool as Bool: bool ? 1 : 0
+    case let integer as any BinaryInteger: Integer(exactly: integer)
+    case let float as any BinaryFloatingPoint: exactly(float)
+    default: nil
+    }
+  }
+
+  private static func exactly<Integer: BinaryInteger>(_ float: some BinaryFloatingPoint) -> Integer? {
+    Integer(exactly: float)
+  }
+
+  /// Text and integers come over `Double`, which is the finest type that Swift reads on every machine.
+  private static func float<Float: BinaryFloatingPoint>(_ type: Float.Type, of value: Any) -> Float? {
+    switch value {
+    case let text as String: Double(text).flatMap { finite(Float($0)) }
+    case let integer as any BinaryInteger: exactFloat(integer)
+    case let float as any BinaryFloatingPoint: rounded(float)
+    default: nil
+    }
+  }
+
+  private static func exactFloat<Float: BinaryFloatingPoint>(_ integer: some BinaryInteger) -> Float? {
+    Float(exactly: integer)
+  }
+
+  private static func rounded<Float: BinaryFloatingPoint>(_ value: some BinaryFloatingPoint) -> Float? {
+    let result = Float(value)
+    return result.isFinite || !value.isFinite ? result : nil
+  }
+
+  private static func finite<Float: BinaryFloatingPoint>(_ value: Float) -> Float? {
+    value.isFinite ? value : nil
+  }
+}
+
+/// An optional whose type is not known.
+protocol OptionalValue {
+  static var none: Self { get }
+  static var wrappedType: Any.Type { get }
+  var content: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  static var wrappedType: Any.Type { Wrapped.self }
+  var content: Any? { map { $0 as Any } }
+}
+
+/// The value without the optionals around it.
+func unwrapped(_ value: Any) -> Any? {
+  guard let optional = value as? any OptionalValue else { return value }
+  return optional.content.flatMap { unwrapped($0) }
+}

@@ -1,0 +1,82 @@
+/// Why a value did not go through a chain, and at which member.
+public struct BindingError: Error {
+  /// What stood in the way.
+  public enum Reason: Sendable {
+    /// A filter of the member refused the value.
+    case filtered
+    /// There is no automatic conversion of this value to the member's type.
+    case unconvertible(to: String)
+    /// A converter or a custom block threw, or a store refused the value.
+    case failed(any Error)
+    /// Members or custom blocks answer each other without end; these did, in the order in which they began.
+    case tooManyRounds([String])
+    /// The member cannot be bound any more, and has left the chain: its user was removed, or its store closed.
+    case left(any Error)
+  }
+
+  /// The name of the chain that the member, or the block, was bound with.
+  public let chain: String
+  /// The type and the property of the member, the attribute and its user, or the key of a custom block.
+  public let member: String
+  /// The member's object; nil for a custom block.
+  public let object: ObjectIdentifier?
+  /// The value that was meant for it, as text; nil when it is not about a value.
+  public let value: String?
+  /// What stood in the way.
+  public let reason: Reason
+}
+
+extension BindingError: CustomStringConvertible {
+  /// The text that stands for it.
+  public var description: String {
+    let value = value.map { "“\($0)”" } ?? "the value"
+    let text =
+      switch reason {
+      case .filtered: "a filter of \(member) refused \(value)"
+      case .unconvertible(let type): "\(value) cannot become the \(type) of \(member)"
+      case .failed(let error): "\(member) failed with \(value): \(error)"
+      case .tooManyRounds(let names):
+        "members answer each other without end (\(names.joined(separator: ", "))); stopped at \(member)"
+      case .left(let error): "\(member) has left the chain: \(error)"
+      }
+    return "\(chain): \(text)"
+  }
+}
+
+/// What a member is bound with, and stays with when its chain joins another one.
+@MainActor final class ChainHome {
+  let name: String
+  private let onError: @MainActor (BindingError) -> Void
+
+  init(_ name: String, onError: (@MainActor (BindingError) -> Void)?) {
+    self.name = name
+    self.onError =
+      onError ?? { error in
+        var stream = StandardError()
+        print("userstore: binding chain \(error)", to: &stream)
+      }
+  }
+
+  func report(_ reason: BindingError.Reason, at member: String, object: ObjectIdentifier? = nil, value: String? = nil) {
+    onError(BindingError(chain: name, member: member, object: object, value: value, reason: reason))
+  }
+}
+
+/// What a member throws while a round is being weighed: with it, nobody is changed.
+struct ChainFailure: Error {
+  let member: any ChainMember
+  let reason: BindingError.Reason
+  var value: String?
+
+  /// A value as it stands in a message.
+  static func text(_ value: Any) -> String { unwrapped(value).map { String("\($0)".prefix(200)) } ?? "nil" }
+
+  @MainActor func report() {
+    member.home.report(reason, at: member.name, object: member.key.object, value: value)
+  }
+}
+
+/// Thrown by reading what will never be readable again.
+struct MemberLeft: Error {
+  let cause: any Error
+}

@@ -1,0 +1,220 @@
+/// What all handles of a chain refer to: its members in order, and the hub of its rounds.
+///
+///     member ── told, looked at ──▶ hub's queue ──▶ round ─┬─ weighed by all members, then written: here
+///                                                          └▶ custom blocks: listeners of the hub
+///
+/// The hub gives the order, the names of custom blocks, and that a block which changes a member causes a round after the
+/// present one. Members are no listeners of it: a round is weighed by all of them before one is changed.
+@MainActor final class ChainCore {
+  /// As many as listeners of a store may cause.
+  static let roundLimit = 1_000
+
+  /// The first that sends is the head.
+  private(set) var members: [any ChainMember] = []
+  let hub = ListenerHub<ChainRound>(onError: ListenerErrors.print)
+  /// The chain that this one is a part of now.
+  private(set) var successor: ChainCore?
+  private var worker: Disposable?
+  private var position: Int64 = 0
+
+  init() {
+    worker = hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { [weak self] round in
+      MainActor.assumeIsolated { self?.run(round) }
+    }
+  }
+
+  /// This one, or what it has become.
+  var present: ChainCore { successor?.present ?? self }
+
+  // MARK: Members
+
+  /// Takes a member in, and with it the chain that it belongs to.
+  func add(_ new: any ChainMember, _ initial: BindingChain.Initial) throws {
+    removeDead()
+    let head = members.first { $0.sends }
+    guard let old = ChainDirectory.member(new.key) else {
+      try new.join(self)
+      members.append(new)
+      ChainDirectory.insert(new)
+      new.connect()
+      synchronize([new], head, new, initial)
+      return
+    }
+    old.absorb(new)
+    guard let joining = old.core, joining !== self else {
+      synchronize([old], head, old, initial)
+      return
+    }
+    // What happened there before happens there, and is not lost.
+    joining.update()
+    let joined = joining.members
+    let whole = merge(joining)
+    whole.synchronize(joined, head, old, initial)
+  }
+
+  private func synchronize(
+    _ new: [any ChainMember], _ head: (any ChainMember)?, _ tail: any ChainMember, _ initial: BindingChain.Initial
+  ) {
+    switch initial {
+    case .none: return
+    case .tail:
+      guard tail.sends else { return }
+      tail.forget()
+      enqueue(tail, .spreadTold)
+    case .head:
+      guard let head, new.contains(where: { $0 !== head }) else { return }
+      // Its own change first: that is for all.
+      enqueue(head, .spread)
+      enqueue(head, .welcome(new.filter { $0 !== head }))
+    }
+  }
+
+  /// Lets members go.
+  func remove(where isMeant: (any ChainMember) -> Bool) {
+    let leaving = members.filter(isMeant)
+    if leaving.isEmpty { return }
+    members.removeAll(where: isMeant)
+    for member in leaving {
+      ChainDirectory.remove(member)
+      member.leave()
+    }
+    // It dies with its last sender.
+    if leaving.contains(where: \.sends), !members.contains(where: \.sends) {
+      remove { _ in true }
+      for key in hub.names { hub.unbind(key, from: .all) }
+    }
+  }
+
+  /// Those whose object is gone leave by themselves.
+  func removeDead() {
+    remove { !$0.isAlive }
+  }
+
+  // MARK: Merging
+
+  /// Makes one chain of two: this one's members first.
+  ///
+  /// The one that is in the middle of a round stays, so that its blocks hear the rest of it.
+  private func merge(_ other: ChainCore) -> ChainCore {
+    let stays = other.isRunning ? other : self
+    let goes = stays === self ? other : self
+    let all = members + other.members
+    for member in goes.members { member.core = stays }
+    goes.members = []
+    stays.members = all
+    stays.takeBlocks(of: goes, replacing: goes === other)
+    goes.successor = stays
+    return stays
+  }
+
+  private var isRunning: Bool { DeliveryThread.current.hubs.contains(ObjectIdentifier(hub)) }
+
+  /// Where both have a block with the same key, that of the chain that joins stays.
+  private func takeBlocks(of other: ChainCore, replacing: Bool) {
+    let own = hub.names
+    for block in other.hub.state.withLock({ $0.registry.inOrder }) {
+      guard let key = block.traits.name else { continue }
+      other.hub.unbind(key, from: .all)
+      if replacing || !own.contains(key) { hub.bind(key, to: .all, block.action) }
+    }
+  }
+
+  // MARK: Rounds
+
+  /// Looks at every member that sends.
+  func update() {
+    for member in members where member.sends { enqueue(member, .spread) }
+  }
+
+  /// Does something, now or after the present round, call or transaction.
+  func enqueue(_ member: any ChainMember, _ task: ChainRound.Task, cause: ChainCause? = .current) {
+    position += 1
+    let round = ChainRound(position: position, member: member, task: task, cause: cause)
+    hub.deliver(through: hub.append([round], cascade: cause?.cascade))
+  }
+
+  private func run(_ round: ChainRound) {
+    removeDead()
+    // It may have left, or its chain may have joined another one, since it was queued.
+    guard let core = round.member.core else { return }
+    guard core === self else { return core.enqueue(round.member, round.task, cause: round.cause) }
+    do {
+      switch round.task {
+      case .welcome(let new): try welcome(new, round.member)
+      case .spread: try spread(round, isTold: false, isInOrder: false)
+      case .spreadTold: try spread(round, isTold: true, isInOrder: false)
+      case .spreadInOrder: try spread(round, isTold: true, isInOrder: true)
+      }
+    } catch {
+      handle(error)
+    }
+  }
+
+  private func spread(_ round: ChainRound, isTold: Bool, isInOrder: Bool) throws(ChainFailure) {
+    let source = round.member
+    // Read first, whether it sends or not: that tells of an attribute that has left.
+    guard try source.hasChanged(isTold: isTold), source.sends else { return }
+    if !isInOrder, source.isEdited, letEditsGoFirst(before: round) { return }
+    if let cause = round.cause, let names = cause.cascade.admit(by: cause.name ?? source.name, limit: Self.roundLimit) {
+      source.settle()
+      throw ChainFailure(member: source, reason: .tooManyRounds(names))
+    }
+    do {
+      guard let value = try source.speak() else { return }
+      let writes = try weigh(value, by: members.filter { $0.receives && $0 !== source })
+      source.settle()
+      for write in writes { write.perform() }
+      round.value = value
+    } catch {
+      source.putBack()
+      throw error
+    }
+  }
+
+  /// What others changed and nobody has noticed yet happened before: a round for each, then the present one.
+  private func letEditsGoFirst(before round: ChainRound) -> Bool {
+    let edited = members.filter { $0 !== round.member && $0.receives && $0.isEdited }
+    if edited.isEmpty { return false }
+    for member in edited + [round.member] { enqueue(member, .spreadInOrder, cause: round.cause) }
+    return true
+  }
+
+  private func welcome(_ new: [any ChainMember], _ head: any ChainMember) throws(ChainFailure) {
+    _ = try head.hasChanged(isTold: false)
+    guard let value = try head.speak() else { return }
+    let writes = try weigh(value, by: new.filter { $0.core === self && $0.receives })
+    for write in writes { write.perform() }
+  }
+
+  /// Asks all; writes what ledgers keep, because they may refuse too.
+  private func weigh(_ value: Any, by targets: [any ChainMember]) throws(ChainFailure) -> [ChainWrite] {
+    var writes: [ChainWrite] = []
+    for target in targets {
+      if let write = try target.weigh(value) { writes.append(write) }
+    }
+    try commit(writes)
+    return writes
+  }
+
+  /// One write for all that lies in one ledger.
+  private func commit(_ writes: [ChainWrite]) throws(ChainFailure) {
+    var rest = writes.filter { $0.entry != nil }
+    var done: [(ledger: any BindingLedger, undo: [any Sendable], origin: String)] = []
+    while let ledger = rest.first?.entry?.ledger {
+      let own = rest.filter { $0.entry?.ledger === ledger }
+      rest.removeAll { $0.entry?.ledger === ledger }
+      let origin = own[0].member.home.name
+      do { try ledger.commit(own.compactMap { $0.entry?.change }, origin: origin) } catch {
+        // Two stores share no transaction: the one that has it already takes it back.
+        for (ledger, undo, origin) in done.reversed() { try? ledger.commit(undo, origin: origin) }
+        throw ChainFailure(member: own[error.index].member, reason: .failed(error.cause), value: own[error.index].value)
+      }
+      done.append((ledger, own.compactMap { $0.entry?.undo }, origin))
+    }
+  }
+
+  private func handle(_ failure: ChainFailure) {
+    failure.report()
+    if case .left = failure.reason { remove { $0 === failure.member } }
+  }
+}

@@ -1,0 +1,46 @@
+/// What a chain has to do, in the order in which it came.
+///
+/// It does not carry the value: that is read when its turn has come, so that nobody is left with a stale one.
+@MainActor final class ChainRound: Routable {
+  enum Topic: Hashable, Sendable {
+    case all
+  }
+
+  enum Task {
+    /// Give everybody the member's value, if it has changed.
+    case spread
+    /// The same, for a member whose source told of a change: that counts where values cannot be compared.
+    case spreadTold
+    /// The same; what others changed meanwhile went before it.
+    case spreadInOrder
+    /// Give these, who are new, the member's value: no change of the chain.
+    case welcome([any ChainMember])
+  }
+
+  nonisolated let position: Int64
+  let member: any ChainMember
+  let task: Task
+  let cause: ChainCause?
+  /// What custom blocks are called with; nil when nobody was changed.
+  var value: Any?
+
+  init(position: Int64, member: any ChainMember, task: Task, cause: ChainCause?) {
+    self.position = position
+    self.member = member
+    self.task = task
+    self.cause = cause
+  }
+
+  nonisolated func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChainRound)] { [(.all, self)] }
+}
+
+/// The call that a round answers.
+struct ChainCause: Sendable {
+  let cascade: Cascade
+  let name: String?
+
+  /// What the calling thread is in the middle of.
+  static var current: ChainCause? {
+    DeliveryThread.current.calling.map { ChainCause(cascade: $0.cascade, name: $0.name) }
+  }
+}

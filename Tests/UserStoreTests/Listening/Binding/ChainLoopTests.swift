@@ -1,0 +1,197 @@
+import Testing
+
+@testable import UserStore
+
+/// ORIGINS D11: nothing goes round for ever.
+@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainLoopTests {
+  let faults = Faults()
+  let a = Thing(number: 1)
+  let b = Thing()
+
+  @Test func `converters that do not undo each other come to an end at once`() {
+    let observed = Counted(0)
+    let chain = faults.chain().bind(a, \.number)
+      .bind(
+        observed, \.value, converting: .both(incoming: { (number: Int) in number * 3 }, outgoing: { $0 + 1 }))
+    #expect(a.number == 1 && observed.value == 3)
+    a.number = 2
+    chain.update()
+    chain.update()
+    #expect(a.number == 2 && observed.writes == [3, 6])
+    observed.value = 10
+    chain.update()
+    chain.update()
+    #expect(a.number == 11 && observed.value == 10)
+    #expect(faults.texts == [])
+  }
+
+  @Test func `converters that do not undo each other come to an end between observed objects too`() async {
+    let (one, two) = (ObservedThing(), ObservedThing())
+    let chain = faults.chain().bind(one, \.number)
+      .bind(two, \.number, converting: .both(incoming: { (number: Int) in number * 3 }, outgoing: { $0 + 1 }))
+    one.number = 2
+    await turns { two.number == 6 }
+    await turns()
+    #expect(one.number == 2 && two.number == 6)
+    two.number = 9
+    await turns { one.number == 10 }
+    await turns()
+    #expect(one.number == 10 && two.number == 9)
+    _ = chain
+  }
+
+  @Test func `a setter that corrects what it is given is the source of the next round`() {
+    let even = Evener()
+    var heard: [Int] = []
+    let chain = faults.chain().bind(a, \.number).bind(even, \.number).on("block") { heard.append($0) }
+    #expect(a.number == 2 && even.number == 2)
+    a.number = 7
+    chain.update()
+    #expect(a.number == 8 && even.number == 8 && heard == [7, 8])
+    let only = Evener()
+    chain.bind(only, \.number, .out)
+    a.number = 9
+    chain.update()
+    #expect(a.number == 10 && even.number == 10 && only.number == 10)
+  }
+
+  @Test func `setters that correct each other for ever are stopped and named, and the chain goes on`() {
+    let (even, odd) = (Evener(), Odder())
+    let chain = faults.chain("odd and even").bind(even, \.number, initial: .none).bind(odd, \.number, initial: .none)
+    even.number = 4
+    chain.update()
+    #expect(faults.all.count == 1)
+    guard case .tooManyRounds(let names) = faults.all.first?.reason else { return #expect(Bool(false)) }
+    #expect(Set(names) == ["Odder.(Int)", "Evener.(Int)"])
+    chain.update()
+    #expect(faults.all.count == 1)
+    chain.unbind(odd)
+    chain.bind(b, \.number)
+    even.number = 6
+    chain.update()
+    #expect(b.number == 6)
+  }
+
+  @Test func `a block that changes a member causes a round after the present one, and no recursion`() {
+    var (heard, depth) = ([String](), 0)
+    let chain = faults.chain().bind(a, \.number).bind(b, \.number)
+    chain.on("adds") { [a, weak chain] (value: Int) in
+      depth += 1
+      heard.append("adds \(value)")
+      if value < 500 {
+        a.number = value + 1
+        chain?.update()
+      }
+      #expect(depth == 1)
+      depth -= 1
+    }
+    .on("hears") { [b] (value: Int) in heard.append("hears \(value) \(b.number)") }
+    a.number = 2
+    chain.update()
+    #expect(heard == (2...500).flatMap { ["adds \($0)", "hears \($0) \($0)"] })
+    #expect(a.number == 500 && b.number == 500)
+  }
+
+  @Test func `a block that feeds itself for ever is stopped and named`() {
+    let chain = faults.chain().bind(a, \.number).bind(b, \.number)
+    chain.on("feeds") { [a, weak chain] (value: Int) in
+      a.number = value + 1
+      chain?.update()
+    }
+    a.number = 2
+    chain.update()
+    #expect(faults.all.count == 1)
+    guard case .tooManyRounds(["feeds"]) = faults.all.first?.reason else {
+      return #expect(Bool(false), "\(faults.texts)")
+    }
+  }
+
+  @Test func `a block that feeds itself through an observed object is stopped and named`() async {
+    let observed = ObservedThing()
+    let chain = faults.chain().bind(observed, \.number).bind(b, \.number)
+      .on("feeds") { (value: Int) in observed.number = value + 1 }
+    observed.number = 1
+    await turns { !faults.all.isEmpty }
+    guard case .tooManyRounds(["feeds"]) = faults.all.first?.reason else {
+      return #expect(Bool(false), "\(faults.texts)")
+    }
+    let stopped = observed.number
+    await turns()
+    #expect(observed.number == stopped && faults.all.count == 1)
+    _ = chain
+  }
+
+  @Test func `two chains that feed each other by their blocks are stopped and named`() {
+    let (left, right) = (faults.chain("left").bind(a, \.number), faults.chain("right").bind(b, \.number))
+    left.on("left") { [b, weak right] (value: Int) in
+      b.number = value + 1
+      right?.update()
+    }
+    right.on("right") { [a, weak left] (value: Int) in
+      a.number = value + 1
+      left?.update()
+    }
+    a.number = 2
+    left.update()
+    #expect(faults.all.count == 1)
+    guard case .tooManyRounds(let names) = faults.all.first?.reason else { return #expect(Bool(false)) }
+    #expect(Set(names) == ["left", "right"])
+  }
+
+  @Test func `objects that are equal but not identical are the same`() {
+    final class Card: Equatable {
+      let number: Int
+      init(_ number: Int) { self.number = number }
+      static func == (left: Card, right: Card) -> Bool { left.number == right.number }
+    }
+    let (one, two) = (Counted(Card(1)), Counted(Card(1)))
+    let chain = faults.chain().bind(one, \.value).bind(two, \.value)
+    one.value = Card(1)
+    chain.update()
+    #expect(two.writes.isEmpty && two.value !== one.value)
+    one.value = Card(2)
+    chain.update()
+    #expect(two.value === one.value)
+  }
+
+  @Test func `text that differs in its bytes only is another value`() {
+    let (one, two) = (Counted("\u{e9}"), Counted("e\u{301}"))
+    faults.chain().bind(one, \.value).bind(two, \.value)
+    #expect(two.writes.count == 1 && Array(two.value.utf8) == Array("\u{e9}".utf8))
+  }
+
+  @Test func `not-a-number goes round once`() {
+    let (one, two) = (Counted(1.0), Counted(1.0))
+    let chain = faults.chain().bind(one, \.value).bind(two, \.value)
+    one.value = .nan
+    chain.update()
+    chain.update()
+    #expect(two.value.isNaN && two.writes.count == 1)
+  }
+
+  @Test func `observed values that cannot be compared do not go back and forth`() async {
+    let (one, two) = (ObservedThing(), ObservedThing())
+    var rounds = 0
+    let chain = faults.chain().bind(one, \.plain).bind(two, \.plain).on("counts") { (_: Plain) in rounds += 1 }
+    one.plain = Plain(number: 1)
+    await turns { two.plain.number == 1 }
+    two.plain = Plain(number: 2)
+    await turns { one.plain.number == 2 }
+    await turns()
+    #expect(rounds == 2 && chain.members.count == 2)
+  }
+
+  @Test func `what cannot be compared has changed when its source says so`() {
+    let (one, two) = (Counted(Plain()), Counted(Plain()))
+    let chain = faults.chain().bind(one, \.value).bind(two, \.value)
+    let before = two.writes.count
+    one.value = Plain(number: 5)
+    chain.update()
+    #expect(two.writes.count == before)
+    chain.update(one)
+    #expect(two.value.number == 5 && two.writes.count == before + 1)
+    two.value = Plain(number: 6)
+    chain.update(two)
+    #expect(one.value.number == 6)
+  }
+}

@@ -1,0 +1,131 @@
+import Testing
+
+@testable import UserStore
+
+/// How a chain comes to know of changes.
+@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainNoticingTests {
+  let faults = Faults()
+
+  @Test func `changes of an observed object come on the next turn, values in between are skipped`() async {
+    let (model, label) = (ObservedThing(), Counted(0))
+    let chain = faults.chain().bind(model, \.number).bind(label, \.value, .out)
+    for number in 1...10 { model.number = number }
+    #expect(label.writes == [])
+    await turns { label.value == 10 }
+    #expect(label.writes == [10])
+    model.number = 11
+    await turns { label.value == 11 }
+    _ = chain
+  }
+
+  @Test func `observed objects on both sides follow each other without echo`() async {
+    let (one, two) = (ObservedThing(), ObservedThing())
+    var heard: [Int] = []
+    let chain = faults.chain().bind(one, \.number).bind(two, \.number).on("block") { heard.append($0) }
+    for number in 1...100 {
+      (number % 2 == 0 ? one : two).number = number
+      await turns { one.number == number && two.number == number }
+    }
+    await turns()
+    #expect(heard == Array(1...100))
+    _ = chain
+  }
+
+  @Test func `an edit that nobody noticed is spread before it would be written over`() {
+    let (a, b, c) = (Thing(number: 1), Thing(), Thing())
+    var heard: [Int] = []
+    let chain = faults.chain().bind(a, \.number).bind(b, \.number).bind(c, \.number).on("all") { heard.append($0) }
+    (b.number, c.number) = (2, 3)
+    chain.update(c)
+    #expect(heard == [2, 3] && [a, b, c].map(\.number) == [3, 3, 3])
+    (b.number, c.number, a.number) = (4, 5, 6)
+    chain.update(b)
+    #expect(heard == [2, 3, 6, 5, 4] && [a, b, c].map(\.number) == [4, 4, 4])
+  }
+
+  @Test func `of two edits one of which is refused the other one stays`() {
+    let (a, b) = (Thing(number: 1), Thing())
+    let chain = faults.chain().bind(a, \.number).bind(b, \.number, filter: { $0 < 10 })
+    (a.number, b.number) = (12, 3)
+    chain.update(a)
+    #expect([a, b].map(\.number) == [3, 3] && faults.all.count == 1)
+    (a.number, b.number) = (4, 13)
+    chain.update(a)
+    #expect([a, b].map(\.number) == [4, 4] && faults.all.count == 2)
+  }
+
+  @Test func `a listenable with its sink is a member`() async {
+    let (sink, name) = Listenable.make("NIX")
+    let field = Thing()
+    let heard = Recorder<String>()
+    name.bind("all") { heard.record($0) }
+    let chain = faults.chain().bind(name, sink).bind(field, \.text)
+    #expect(field.text == "NIX")
+    sink.send("Zoë")
+    await turns { field.text == "Zoë" }
+    field.text = "Zoe"
+    chain.update()
+    #expect(name.value == "Zoe" && heard.all == ["Zoë", "Zoe"])
+    await turns()
+    #expect(field.text == "Zoe" && heard.count == 2)
+  }
+
+  @Test func `what others sent before an own value, and comes after it, is over: no flicker`() async {
+    let (sink, name) = Listenable.make("NIX")
+    let (field, label) = (Thing(), Counted(""))
+    let chain = faults.chain().bind(name, sink).bind(field, \.text).bind(label, \.value, .out)
+    sink.send("theirs")
+    field.text = "mine"
+    chain.update()
+    await turns()
+    #expect(label.writes == ["NIX", "mine"] && field.text == "mine" && name.value == "mine")
+    sink.send("later")
+    await turns { field.text == "later" }
+  }
+
+  @Test func `a listenable that others change meanwhile is followed to the last value, without echo`() async throws {
+    let (sink, number) = Listenable.make(0)
+    let thing = Thing()
+    let heard = Recorder<Int>()
+    number.bind("all") { heard.record($0) }
+    let chain = faults.chain().bind(number, sink).bind(thing, \.number)
+    let other = try Threads.start { for value in 1...500 { sink.send(value) } }
+    for value in 1...500 {
+      thing.number = -value
+      chain.update()
+      if value % 50 == 0 { await Task.yield() }
+    }
+    try await Task.detached { try other.join() }.value
+    await turns { thing.number == number.value }
+    await turns()
+    #expect(thing.number == number.value && heard.all.last == number.value)
+    #expect(heard.all.filter { $0 > 0 } == Array(1...500))
+    #expect(heard.all.filter { $0 < 0 } == (1...500).map { -$0 })
+  }
+
+  @Test func `a listenable without its sink only sends, and leaves when its sink goes`() async {
+    var made: (sink: Sink<Int>, listenable: Listenable<Int>)? = Listenable.make(1)
+    let thing = Thing()
+    let chain = faults.chain().bind(made!.listenable, nil).bind(thing, \.number)
+    thing.number = 5
+    chain.update()
+    #expect(made?.listenable.value == 1)
+    let listenable = made!.listenable
+    made = nil
+    await turns { !chain.isBound(listenable) }
+    #expect(chain.members == ["Thing.number"] && faults.texts == [])
+  }
+
+  @Test func `inside a transaction the round follows after it`() throws {
+    let store = try UserStore.inMemory()
+    let (a, b) = (Thing(number: 1), Thing())
+    let chain = faults.chain().bind(a, \.number).bind(b, \.number)
+    try store.write { users in
+      try users.add(name: "NIX")
+      a.number = 2
+      chain.update()
+      #expect(b.number == 1)
+    }
+    #expect(b.number == 2)
+  }
+}

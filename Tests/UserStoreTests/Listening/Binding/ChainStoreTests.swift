@@ -1,0 +1,229 @@
+import Testing
+
+@testable import UserStore
+
+extension Attribute where Value == Int {
+  fileprivate static var size: Attribute { Attribute("size") }
+}
+
+/// An attribute in a store as a member.
+@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainStoreTests {
+  let faults = Faults()
+  let folder: Folder
+  let store: UserStore
+  let nix: User.ID
+
+  init() throws {
+    folder = try Folder()
+    store = try folder.open()
+    nix = try store.writeNow { try $0.add(name: "NIX") }
+  }
+
+  /// What the chain wrote, and everything else.
+  private func sets(of origin: String? = "test") throws -> [[String]] {
+    try store.allChanges().filter { $0.origin == origin }.map(\.lines)
+  }
+
+  @Test func `a field follows an attribute, and the attribute the field: one change set an edit, by the chain's name`()
+    async throws
+  {
+    let field = Thing()
+    let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text)
+    #expect(field.text == "NIX")
+    field.text = "Zoë"
+    chain.update()
+    #expect(try store.listenable(.name, of: nix).value == "Zoë")
+    #expect(try sets() == [["updated 1 name 'NIX' 'Zoë'"]])
+    try store.writeNow { try $0.rename(nix, to: "Zoe") }
+    await turns { field.text == "Zoe" }
+    try folder.shell("UPDATE users SET name = 'shell'")
+    await turns { field.text == "shell" }
+    #expect(try sets().count == 1)
+    #expect(faults.texts == [])
+  }
+
+  @Test func `an edit that nobody noticed is not lost to a change in the store: it comes after it`() async throws {
+    let field = Thing()
+    let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text)
+    field.text = "mine"
+    try folder.shell("UPDATE users SET name = 'theirs'")
+    await turns { (try? store.readNow { try $0.value(.name, of: nix) }) == "mine" }
+    await turns(500)
+    #expect(field.text == "mine" && chain.members.count == 2)
+    #expect(
+      try store.allChanges().flatMap(\.lines).suffix(2) == [
+        "updated 1 name 'NIX' 'theirs'", "updated 1 name 'theirs' 'mine'",
+      ])
+  }
+
+  @Test func `what the store refuses is refused for all, with its reason`() throws {
+    let (field, label) = (Thing(), Thing())
+    let chain = faults.chain().bind(field, \.text, initial: .none).bind(store, .name, of: nix, initial: .tail)
+      .bind(label, \.text, .out)
+    field.text = ""
+    chain.update()
+    #expect(field.text == "NIX" && label.text == "NIX")
+    guard case .failed(let error) = faults.all.first?.reason else { return #expect(Bool(false)) }
+    #expect((error as? StoreError)?.code == .badValue && faults.all[0].member == "name of user 1")
+    #expect(try sets() == [])
+  }
+
+  @Test func `nil is an attribute that is not set`() async throws {
+    let (a, b) = (Thing(), Thing())
+    let chain = faults.chain().bind(store, .age, of: nix).bind(a, \.age)
+      .bind(b, \.text, converting: .both(incoming: { (age: Int?) in age.map { "\($0)" } ?? "" }, outgoing: { Int($0) }))
+    #expect(a.age == nil && b.text == "")
+    b.text = "36"
+    chain.update()
+    #expect(a.age == 36)
+    #expect(try store.listenable(.age, of: nix).value == 36)
+    a.age = nil
+    chain.update()
+    #expect(b.text == "")
+    #expect(try store.listenable(.age, of: nix).value == nil)
+    #expect(try sets() == [["updated 1 age - 36"], ["updated 1 age 36 -"]])
+  }
+
+  @Test func `all attributes of a store in a chain are one write, and fall together`() throws {
+    let field = Thing(number: 1)
+    let zoe = try store.writeNow { try $0.add(name: "Zoë") }
+    let chain = faults.chain().bind(field, \.number, .in)
+      .bind(store, .age, of: nix, .out, initial: .none).bind(store, .size, of: nix, .out, initial: .none)
+      .bind(
+        store, .name, of: zoe, .out, converting: .incoming { (number: Int) in number < 5 ? "n\(number)" : "" },
+        initial: .none)
+    field.number = 2
+    chain.update()
+    #expect(
+      try sets() == [["updated 1 age - 2", "updated 1 size - 2", "updated 2 name 'Zoë' 'n2'"]])
+    field.number = 6
+    chain.update()
+    #expect(field.number == 2 && faults.all.map(\.member) == ["name of user 2"])
+    #expect(try sets().count == 1)
+  }
+
+  @Test func `two stores: what the first took it gives back when the second refuses`() throws {
+    let other = try UserStore.inMemory()
+    let id = try other.writeNow { try $0.add(name: "other") }
+    let field = Thing(text: "NIX")
+    let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text).bind(other, .name, of: id)
+    #expect(try other.listenable(.name, of: id).value == "NIX")
+    try other.writeNow { try $0.remove(id) }
+    field.text = "Zoë"
+    chain.update()
+    #expect(field.text == "NIX")
+    #expect(try store.listenable(.name, of: nix).value == "NIX")
+    #expect(try sets() == [["updated 1 name 'NIX' 'Zoë'"], ["updated 1 name 'Zoë' 'NIX'"]])
+  }
+
+  @Test func `D4: a committed value that a filter refuses is taken back by another write, once`() async throws {
+    let field = Thing()
+    let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text, filter: { $0.count <= 3 })
+    try store.writeNow { try $0.rename(nix, to: "too long") }
+    await turns { !faults.all.isEmpty }
+    #expect(field.text == "NIX")
+    #expect(try store.listenable(.name, of: nix).value == "NIX")
+    try store.writeNow { try $0.rename(nix, to: "too long") }
+    await turns { faults.all.count == 2 }
+    #expect(try store.listenable(.name, of: nix).value == "too long")
+    field.text = "Z"
+    chain.update()
+    #expect(try store.listenable(.name, of: nix).value == "Z")
+    #expect(try sets() == [["updated 1 name 'too long' 'NIX'"], ["updated 1 name 'too long' 'Z'"]])
+  }
+
+  @Test func `two chains that refuse each other's values come to an end`() async throws {
+    let second = try folder.open()
+    let (small, big) = (Thing(number: 1), Thing(number: 1))
+    let ones = faults.chain("ones").bind(store, .age, of: nix).bind(small, \.age, filter: { $0 ?? 1 < 10 })
+    let tens = faults.chain("tens").bind(second, .age, of: nix).bind(big, \.age, filter: { $0 ?? 10 >= 10 })
+    small.age = 5
+    ones.update()
+    await turns { !faults.all.isEmpty }
+    await turns(2_000)
+    #expect(faults.all.count < 5)
+    #expect(try store.allChanges().count < 6)
+    _ = tens
+  }
+
+  @Test func `D9: the user is removed, or the store closed: the attribute leaves, and that is reported`() async throws {
+    let field = Thing()
+    let (name, age) = (faults.chain("name"), faults.chain("age"))
+    let out = faults.chain("out").bind(field, \.number).bind(store, .size, of: nix, .out)
+    name.bind(store, .name, of: nix).bind(field, \.text)
+    age.bind(store, .age, of: nix).bind(field, \.age)
+    try store.writeNow { try $0.remove(nix) }
+    await turns { faults.all.count == 3 }
+    #expect(!name.isBound(store) && !out.isBound(store) && !age.isBound(store) && name.isBound(field))
+    #expect(field.text == "NIX")
+    #expect(
+      faults.texts.sorted() == [
+        "age: age of user 1 has left the chain: there is no user 1",
+        "name: name of user 1 has left the chain: there is no user 1",
+        "out: size of user 1 has left the chain: there is no user 1",
+      ])
+    let zoe = try store.writeNow { try $0.add(name: "Zoë") }
+    name.bind(store, .name, of: zoe, initial: .tail)
+    #expect(field.text == "Zoë")
+    store.close()
+    await turns { !name.isBound(store) }
+    #expect(faults.texts.last == "name: name of user 2 has left the chain: the store is closed")
+    field.text = "later"
+    name.update()
+    #expect(field.text == "later")
+  }
+
+  @Test func `a user that nobody knows is reported when bound, and the chain stays as it is`() {
+    let field = Thing(text: "x")
+    let chain = faults.chain().bind(field, \.text).bind(store, .name, of: User.ID(99))
+    #expect(chain.members == ["Thing.text"] && faults.all.count == 1)
+  }
+
+  @Test func `the chain does not keep the store`() async throws {
+    weak var weakStore: UserStore?
+    let field = Thing()
+    let chain = faults.chain()
+    do {
+      let store = try UserStore.inMemory()
+      weakStore = store
+      let id = try store.writeNow { try $0.add(name: "NIX") }
+      chain.bind(store, .name, of: id).bind(field, \.text)
+    }
+    #expect(weakStore == nil && field.text == "NIX")
+    #expect(chain.members == ["Thing.text"])
+  }
+
+  @Test func `fields of two stores on one file follow each other, without echo; every edit is one change set`()
+    async throws
+  {
+    let second = try folder.open()
+    let (one, two) = (ObservedThing(), ObservedThing())
+    let left = faults.chain("left").bind(store, .name, of: nix).bind(one, \.text)
+    let right = faults.chain("right").bind(second, .name, of: nix).bind(two, \.text)
+    var edits: [String: Int] = [:]
+    for step in 1...100 {
+      let (field, chain) = step % 3 == 0 ? (two, right) : (one, left)
+      field.text = "\(chain.home.name) \(step)"
+      chain.update()
+      edits[chain.home.name, default: 0] += 1
+      if step % 7 == 0 { await Task.yield() }
+    }
+    await turns { one.text == "left 100" && two.text == "left 100" }
+    await turns(500)
+    #expect(one.text == "left 100" && two.text == "left 100")
+    #expect(try sets(of: "left").count == edits["left"] && sets(of: "right").count == edits["right"])
+    #expect(faults.texts == [])
+  }
+
+  @Test func `chains of two stores that feed each other by their blocks are stopped`() async throws {
+    let number = Thing(number: 0)
+    let chain = faults.chain("feeder").bind(store, .age, of: nix, .in)
+    chain.on("feeds") { [store, nix] (age: Int) in
+      number.number = age
+      try store.write(origin: "block") { try $0.set(.age, of: nix, to: age + 1) }
+    }
+    try store.writeNow { try $0.set(.age, of: nix, to: 1) }
+    await turns { !faults.all.isEmpty }
+    #expect(faults.texts.count == 1 && faults.texts[0].contains("feeds"))
+  }
+}

@@ -1,0 +1,210 @@
+import Testing
+
+@testable import UserStore
+
+/// ORIGINS D, what members and blocks are.
+@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainTests {
+  let faults = Faults()
+  let a = Thing(number: 1)
+  let b = Thing()
+  let c = Thing()
+
+  @Test func `D1: a member that is in only sends, one that is out only receives, inout does both`() {
+    let chain = faults.chain()
+      .bind(a, \.number, .in).bind(b, \.number, .out).bind(c, \.number)
+    #expect([a, b, c].map(\.number) == [1, 1, 1])
+    c.number = 2
+    chain.update()
+    #expect([a, b, c].map(\.number) == [1, 2, 2])
+    b.number = 3
+    chain.update()
+    #expect([a, b, c].map(\.number) == [1, 3, 2])
+    a.number = 4
+    chain.update()
+    #expect([a, b, c].map(\.number) == [4, 4, 4])
+    #expect(faults.texts == [])
+  }
+
+  @Test func `D2: a member with a source of its own is looked at when that tells`() async {
+    let (sink, tapped) = Signal<Void>.make()
+    let chain = faults.chain().bind(a, \.number).bind(b, \.number, events: tapped)
+    b.number = 7
+    await turns()
+    #expect(a.number == 1)
+    sink.send(())
+    await turns { a.number == 7 }
+    chain.unbind(b)
+    b.number = 8
+    sink.send(())
+    await turns()
+    #expect(a.number == 7)
+  }
+
+  @Test func `D3: a converter takes what comes in; with both, what goes out; negated is out`() {
+    let chain = faults.chain()
+      .bind(a, \.number)
+      .bind(b, \.text, .out, converting: .incoming { (number: Int) in "no. \(number)" })
+      .bind(c, \.real, converting: .both(incoming: { (number: Int) in Double(number) / 2 }, outgoing: { Int($0 * 2) }))
+    #expect(b.text == "no. 1" && c.real == 0.5)
+    c.real = 4
+    chain.update()
+    #expect(a.number == 8 && b.text == "no. 8")
+
+    let (on, off) = (Thing(), Thing())
+    let flags = faults.chain().bind(on, \.flag).bind(off, \.flag, converting: .negated)
+    #expect(off.flag)
+    off.flag = false
+    flags.update()
+    #expect(on.flag)
+  }
+
+  @Test func `D3: what a converter takes is converted to its input's type first`() {
+    a.text = "12"
+    faults.chain().bind(a, \.text).bind(b, \.number, .out, converting: .incoming { (number: Int) in number + 1 })
+    #expect(b.number == 13)
+  }
+
+  @Test func `D5: blocks are called after the members, in order; the same key replaces and keeps its place`() {
+    var heard: [String] = []
+    let chain = faults.chain().bind(a, \.number).bind(b, \.number)
+      .on("first") { (value: Int) in heard.append("old \(value)") }
+      .on("second") { [b] (value: String) in heard.append("second \(value) \(b.number)") }
+      .on("first") { [b] (value: Int) in heard.append("first \(value) \(b.number)") }
+    #expect(heard == [])
+    a.number = 5
+    chain.update()
+    #expect(heard == ["first 5 5", "second 5 5"])
+    chain.unbind("first")
+    #expect(!chain.isBound("first") && chain.isBound("second"))
+    a.number = 6
+    chain.update()
+    #expect(heard.last == "second 6 6" && heard.count == 3)
+  }
+
+  @Test func `D5: a block that throws stops no other, and is reported by its key`() {
+    var heard: [Int] = []
+    let chain = faults.chain("many").bind(a, \.number).bind(b, \.number)
+    for key in 0..<10 {
+      chain.on("\(key)") { (value: Int) in
+        heard.append(key)
+        if key % 3 == 1 { throw Refusal(reason: "\(key)") }
+      }
+    }
+    a.number = 2
+    chain.update()
+    #expect(heard == Array(0..<10) && b.number == 2)
+    #expect(faults.all.map(\.member) == ["block “1”", "block “4”", "block “7”"])
+    #expect(faults.all.allSatisfy { $0.chain == "many" && $0.object == nil })
+  }
+
+  @Test func `D7: members and blocks come in any order, also later`() {
+    var heard: [Int] = []
+    let chain = faults.chain().on("early") { heard.append($0) }.bind(b, \.number, .out).bind(a, \.number)
+    #expect(b.number == 0)
+    a.number = 3
+    chain.update()
+    #expect(b.number == 3)
+    chain.bind(c, \.number)
+    #expect(c.number == 3)
+    c.number = 4
+    chain.update()
+    #expect([a, b, c].map(\.number) == [4, 4, 4])
+    #expect(heard == [3, 4])
+  }
+
+  @Test func `D10: an element of an array is a member; where the array is too short it waits`() {
+    a.list = [1, 2, 3]
+    let chain = faults.chain().bind(a, \.list[2]).bind(b, \.number)
+    #expect(b.number == 3)
+    b.number = 9
+    chain.update()
+    #expect(a.list == [1, 2, 9])
+
+    let late = faults.chain().bind(b, \.number).bind(c, \.list, at: 1)
+    #expect(chain.members == late.members)
+    b.number = 10
+    late.update()
+    #expect(c.list == [] && a.list == [1, 2, 10])
+    c.list = [0, 0]
+    b.number = 11
+    late.update()
+    #expect(a.list == [1, 2, 11] && c.list == [0, 11])
+    c.list = []
+    late.update()
+    #expect(b.number == 11)
+    #expect(faults.texts == [])
+  }
+
+  @Test func `D10: an element is the same member by its key path and by its index`() {
+    a.list = [1, 2]
+    let chain = faults.chain().bind(a, \.list[1]).bind(a, \.list, at: 1)
+    #expect(chain.members.count == 1)
+    #expect(chain.isBound(a, \.list[1]) && !chain.isBound(a, \.list[0]))
+  }
+
+  @Test func `D11: in one round a member is written once, the source never, and one that has the value not either`() {
+    let (source, first, second) = (Counted(1), Counted(0), Counted(2))
+    let chain = faults.chain().bind(source, \.value).bind(first, \.value).bind(second, \.value, initial: .none)
+    #expect((source.writes, first.writes, second.writes) == ([], [1], []))
+    source.value = 2
+    chain.update()
+    #expect((source.writes, first.writes, second.writes) == ([2], [1, 2], []))
+    chain.update()
+    #expect(first.writes == [1, 2])
+  }
+
+  @Test func `D12: at bind time the head wins; none and tail can be chosen`() {
+    var heard: [Int] = []
+    (b.number, c.number) = (2, 3)
+    let chain = faults.chain().bind(a, \.number).on("all") { heard.append($0) }
+    chain.bind(b, \.number)
+    #expect(b.number == 1)
+    chain.bind(c, \.number, initial: .none)
+    #expect(c.number == 3 && a.number == 1)
+    let d = Thing(number: 4)
+    chain.bind(d, \.number, initial: .tail)
+    #expect([a, b, c, d].map(\.number) == [4, 4, 4, 4])
+    #expect(heard == [4])
+  }
+
+  @Test func `D12: what the head was changed to and nobody noticed is for all`() {
+    let chain = faults.chain().bind(a, \.number).bind(b, \.number)
+    a.number = 8
+    chain.bind(c, \.number)
+    #expect([a, b, c].map(\.number) == [8, 8, 8])
+  }
+
+  @Test func `a member bound twice has both directions and all filters, and is one member`() {
+    let chain = faults.chain()
+      .bind(a, \.text).bind(b, \.text, .out, filter: { $0.count <= 3 })
+      .bind(b, \.text, .in, filter: { !$0.contains("x") })
+    #expect(chain.members.count == 2)
+    for (text, expected) in [("abc", "abc"), ("abcd", "abc"), ("x", "abc"), ("ab", "ab")] {
+      b.text = text
+      chain.update()
+      #expect((a.text, b.text) == (expected, expected))
+    }
+    a.text = "x"
+    chain.update()
+    #expect(b.text == "ab" && a.text == "ab")
+    #expect(faults.all.count == 3)
+  }
+
+  @Test func `nil is a value`() {
+    (a.nickname, a.age) = ("Zoë", 3)
+    let chain = faults.chain().bind(a, \.nickname).bind(b, \.nickname)
+    a.nickname = nil
+    chain.update()
+    #expect(b.nickname == nil)
+    b.nickname = "Z"
+    chain.update()
+    #expect(a.nickname == "Z")
+
+    let ages = faults.chain().bind(a, \.age).bind(b, \.nickname).bind(c, \.number)
+    #expect(b.nickname == "3" && c.number == 3)
+    a.age = nil
+    ages.update()
+    #expect(a.age == 3 && c.number == 3)
+    #expect(faults.texts == ["test: “nil” cannot become the Int of Thing.number"])
+  }
+}
