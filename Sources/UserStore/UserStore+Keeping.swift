@@ -12,9 +12,9 @@ extension UserStore {
   ///   - isReplacing: Whether a file that lies there is replaced.
   ///   - progress: Gets the part that was copied, from 0 to 1, every few megabytes; what it throws ends the backup.
   /// - Returns: the end of the log in the backup.
-  /// - Throws: `StoreError.alreadyExists`, also for a file with a -wal or -journal file beside it, which would be played
-  ///   into the backup; `.cannotCreate`, `.noPermission`, `.diskFull`, `.corrupt` when what was copied is damaged, `.nested`
-  ///   inside a transaction of this store; what reading can throw, and what `progress` throws.
+  /// - Throws: `StoreError.alreadyExists`; `.cannotCreate`, also for the store itself and where a -wal or -journal file lies
+  ///   beside, which SQLite would play into the backup; `.noPermission`, `.diskFull`, `.corrupt` when what was copied is
+  ///   damaged, `.nested` inside a transaction of this store; what reading can throw, and what `progress` throws.
   @discardableResult
   public func backup(
     to path: String, replacing isReplacing: Bool = false, progress: (Double) throws -> Void = { _ in }

@@ -34,20 +34,17 @@ struct Draft: Sendable {
   }
 
   private static func check(_ target: String, replaces: Bool, besides file: DatabaseFile?) throws {
-    // SQLite would play them into the new file, which they do not belong to.
-    for beside in ["-wal", "-journal"].map({ target + $0 }) where try Files.kind(of: beside) != .missing {
-      throw StoreError(.alreadyExists, "\(beside) lies there: \(target) is, or was, a database in use")
-    }
-    switch try Files.kind(of: target) {
-    case .missing: return
-    case .directory: throw StoreError(.cannotCreate, "\(target) is a folder")
-    case .other: throw StoreError(.cannotCreate, "\(target) is not a regular file")
-    case .regular: break
-    }
-    if let file, try Files.identity(of: target) == file.identity {
+    let kind = try Files.kind(of: target)
+    if kind == .directory { throw StoreError(.cannotCreate, "\(target) is a folder") }
+    if kind == .other { throw StoreError(.cannotCreate, "\(target) is not a regular file") }
+    if kind == .regular, let file, try Files.identity(of: target) == file.identity {
       throw StoreError(.cannotCreate, "\(target) is the store itself")
     }
-    guard replaces else { throw StoreError(.alreadyExists, "\(target) is there already") }
+    // SQLite would play them into the new file, which they do not belong to.
+    for beside in ["-wal", "-journal"].map({ target + $0 }) where try Files.kind(of: beside) != .missing {
+      throw StoreError(.cannotCreate, "\(beside) lies there: \(target) is, or was, a database in use")
+    }
+    if kind == .regular, !replaces { throw StoreError(.alreadyExists, "\(target) is there already") }
   }
 
   /// Syncs it and gives it its name.
