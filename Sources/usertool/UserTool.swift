@@ -26,8 +26,8 @@ struct UserTool: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       InitCommand.self, AddCommand.self, GetCommand.self, ListCommand.self, RenameCommand.self, SetCommand.self,
-      RemoveCommand.self, WatchCommand.self, LogCommand.self, UndoCommand.self, ListenersCommand.self, BackupCommand.self,
-      RestoreCommand.self, CheckCommand.self, DemoCommand.self,
+      RemoveCommand.self, WatchCommand.self, LogCommand.self, UndoCommand.self, ListenersCommand.self,
+      BackupCommand.self, RestoreCommand.self, CheckCommand.self, DemoCommand.self,
     ])
 
   static func main() async {

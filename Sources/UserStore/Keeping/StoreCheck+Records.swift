@@ -3,7 +3,8 @@ extension StoreCheck {
   mutating func checkRecords(of connection: borrowing Connection) throws(StoreError) {
     try checkOrphans(of: connection)
     try rows("SELECT id, 'name', name FROM users ORDER BY id", of: connection) { $0.checkValue($1) }
-    try rows("SELECT id, 'hair_color', hair_color FROM users WHERE hair_color IS NOT NULL ORDER BY id", of: connection) {
+    try rows("SELECT id, 'hair_color', hair_color FROM users WHERE hair_color IS NOT NULL ORDER BY id", of: connection)
+    {
       $0.checkValue($1)
     }
     try rows("SELECT user_id, name, value FROM attributes", of: connection) { $0.checkValue($1) }

@@ -16,7 +16,8 @@ extension StoreCheck {
     for path in [file.path, file.walPath, file.path + "-shm"] {
       guard let mode = try? Files.mode(of: path), mode & 0o077 != 0 else { continue }
       note(
-        .warning, .permissions, "others may read or write \(path) (mode \(String(mode & 0o777, radix: 8))); 600 is only yours")
+        .warning, .permissions,
+        "others may read or write \(path) (mode \(String(mode & 0o777, radix: 8))); 600 is only yours")
     }
     let folder = Files.split(file.path).folder
     // With the sticky bit, as /tmp has it, others may not take away what is not theirs.

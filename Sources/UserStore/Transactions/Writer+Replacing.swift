@@ -4,6 +4,7 @@ extension Writer {
   /// When it returns, every inline listener of the store was told that the log begins anew, except inside a listener.
   ///
   /// - Parameter body: Does it, on the writer's connection; the log that it leaves has a new epoch.
+  /// - Throws: what writing can throw, and what `body` throws; nothing was changed then.
   func replace(_ body: (borrowing Connection) throws(StoreError) -> Void) throws(StoreError) {
     try store.enter()
     let ticket: Int?

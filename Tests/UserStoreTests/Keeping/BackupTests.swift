@@ -31,7 +31,8 @@ import Testing
     return try UserStore(path: file ?? target, configuration: configuration)
   }
 
-  @Test func `it has the same records, log and epoch, for its owner only, in one file that need not be written`() throws {
+  @Test func `it has the same records, log and epoch, for its owner only, in one file that need not be written`() throws
+  {
     let zoe = try store.write { try $0.add(name: "Zoë") }
     let cursor = try store.read { try $0.cursor }
     try store.write { try $0.set(Attribute<Double>("size"), of: zoe, to: 1.0) }
@@ -106,6 +107,18 @@ import Testing
     #expect(try folder.bytes(file) == Data("precious".utf8))
     try store.backup(to: file, replacing: true)
     #expect(try opened().read { try $0.userCount } == 1)
+    #expect(try folder.files() == ["backup.db"])
+  }
+
+  @Test func `a file that comes to lie there meanwhile is not replaced`() throws {
+    try fill()
+    #expect(
+      code {
+        try store.backup(to: target) { _ in
+          if try folder.files().count == 1 { _ = try folder.file("backup.db", holding: "precious") }
+        }
+      } == .alreadyExists)
+    #expect(try folder.bytes(target) == Data("precious".utf8))
     #expect(try folder.files() == ["backup.db"])
   }
 

@@ -24,7 +24,8 @@ import Testing
 
   private func kinds() throws -> [String] { try found().map { "\($0.severity) \($0.kind.rawValue)" } }
 
-  @Test func `a sound store has no findings, open or closed, read or written, in memory, and after forgetting`() throws {
+  @Test func `a sound store has no findings, open or closed, read or written, in memory, and after forgetting`() throws
+  {
     #expect(try found() == [])
     let store = try folder.open()
     #expect(try store.check().filter { $0.kind != .library } == [])
@@ -101,10 +102,12 @@ import Testing
   }
 
   @Test func `values that nobody can decode are named by user and attribute, the first twenty`() throws {
-    try folder.shell("UPDATE users SET hair_color = 'mauve' WHERE id = 1; UPDATE users SET name = CAST(x'FF' AS TEXT) WHERE id = 2")
+    try folder.shell(
+      "UPDATE users SET hair_color = 'mauve' WHERE id = 1; UPDATE users SET name = CAST(x'FF' AS TEXT) WHERE id = 2")
     try folder.shell("INSERT INTO attributes VALUES (2, 'note', CAST(x'41C3' AS TEXT)), (2, 'fine', x'FF')")
     let values = try found()
-    #expect(Set(values.map { "\($0.user?.rawValue ?? 0) \($0.attribute ?? "")" }) == ["1 hair_color", "2 name", "2 note"])
+    #expect(
+      Set(values.map { "\($0.user?.rawValue ?? 0) \($0.attribute ?? "")" }) == ["1 hair_color", "2 name", "2 note"])
     #expect(values.allSatisfy { $0.kind == .value && $0.severity == .problem })
     try folder.python(
       "db.executescript('BEGIN;' + \"INSERT INTO users (name, hair_color) VALUES ('x', 'mauve');\" * 50 + 'COMMIT')")

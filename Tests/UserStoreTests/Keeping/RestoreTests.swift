@@ -101,7 +101,11 @@ import Testing
 
   // MARK: Who hears of it
 
-  @Test func `listeners are told before it returns, listenables show what was restored, feeds diverge`() async throws {
+  @Test(arguments: [true, false])
+  func `listeners are told before it returns, listenables show what was restored, feeds diverge`(
+    _ isWatching: Bool
+  ) async throws {
+    let store = try folder.open { $0.watchesOtherProcesses = isWatching }
     let heard = Recorder<StoreError.Code?>()
     let names = Recorder<String?>()
     let name = try store.listenable(.name, of: zoe)
@@ -164,7 +168,8 @@ import Testing
   // MARK: What is refused
 
   enum Bad: String, CaseIterable {
-    case missing, folder, itself, text, empty, foreign, newer, view, trigger, truncated, damaged, gap, orphan, numbers
+    case missing, folder, itself, text, empty, foreign, newer, view, trigger, truncated, damaged, scratch, gap, orphan
+    case numbers
   }
 
   private func make(_ bad: Bad) throws -> String {
@@ -183,6 +188,8 @@ import Testing
       try folder.shell("CREATE TRIGGER extra AFTER INSERT ON users BEGIN DELETE FROM users; END", file)
     case .truncated: try folder.bytes(file).prefix(9_000).write(to: URL(filePath: file))
     case .damaged: try folder.damage("attributes", of: file)
+    // Where nobody who copies records would look.
+    case .scratch: try folder.damage("displaced_users", of: file)
     case .gap: try folder.shell("DELETE FROM changes WHERE seq = 2", file)
     case .orphan:
       let sql = try folder.shell("SELECT sql FROM sqlite_schema WHERE name = 'attributes_need_user'", file)
@@ -209,7 +216,7 @@ import Testing
       case .newer: [.schemaTooNew]
       case .view, .trigger: [.schemaChanged]
       case .truncated, .damaged: [.corrupt, .schemaChanged]
-      case .gap, .orphan, .numbers: [.corrupt]
+      case .scratch, .gap, .orphan, .numbers: [.corrupt]
       }
     let refused = code { try store.restore(from: file) }
     #expect(refused.map { expected.contains($0) } == true, "\(refused as Any)")

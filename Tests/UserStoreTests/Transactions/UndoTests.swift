@@ -23,7 +23,8 @@ import Testing
   private var revision: Revision { get throws { try store.read { try $0.cursor.revision } } }
   private var users: [User] { get throws { try store.read { try $0.users() } } }
 
-  @Test func `every value becomes what it was, in one set that says so; a second undo takes the first one back`() throws {
+  @Test func `every value becomes what it was, in one set that says so; a second undo takes the first one back`() throws
+  {
     let before = try users
     try store.write { transaction in
       try transaction.rename(zoe, to: "x")
@@ -41,7 +42,8 @@ import Testing
     #expect(
       sets.all.map(\.lines) == [
         [
-          "updated 1 age 41 -", "updated 1 hair_color - '#a52a2a'", "updated 1 name 'y' 'x'", "updated 1 name 'x' 'Zoë'",
+          "updated 1 age 41 -", "updated 1 hair_color - '#a52a2a'", "updated 1 name 'y' 'x'",
+          "updated 1 name 'x' 'Zoë'",
         ]
       ])
     try undo()

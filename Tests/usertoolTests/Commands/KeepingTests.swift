@@ -44,7 +44,8 @@ import Testing
     try workspace.write(old, to: "backup.db")
     for signal in [SIGKILL, SIGINT] {
       let child = try workspace.start("backup", backup, "--force")
-      while try !files(workspace).contains(where: { $0.hasSuffix(".partial") }), workspace.bytes(of: "backup.db") == old {}
+      while try !files(workspace).contains(where: { $0.hasSuffix(".partial") }), workspace.bytes(of: "backup.db") == old
+      {}
       child.send(signal)
       let status = child.wait()
       let drafts = try files(workspace).filter { $0.hasSuffix(".partial") }
@@ -148,7 +149,8 @@ import Testing
     for round in 0..<3 {
       let child = try workspace.start("restore", backup, "--yes")
       // In the middle of writing, the further the later the round.
-      while (workspace.bytes(of: "users.db-wal")?.count ?? 0) < round << 22, workspace.bytes(of: "users.db-wal") != nil {}
+      while (workspace.bytes(of: "users.db-wal")?.count ?? 0) < round << 22, workspace.bytes(of: "users.db-wal") != nil
+      {}
       child.send(SIGKILL)
       _ = child.wait()
       #expect(["NIX\n", "later\n"].contains(try workspace.run("get", "1", "name").output))
@@ -171,13 +173,15 @@ import Testing
     #expect(plain.status == 1 && plain.errors.contains("2 problems"), "\(plain)")
     let lines = try workspace.run("check", "--format", "jsonl").lines
     #expect(lines.contains { $0.hasPrefix(#"{"severity":"problem","kind":"trigger","user":null,"attribute":null,"#) })
-    #expect(lines.contains { $0.hasPrefix(#"{"severity":"problem","kind":"value","user":1,"attribute":"hair_color","#) })
+    #expect(
+      lines.contains { $0.hasPrefix(#"{"severity":"problem","kind":"value","user":1,"attribute":"hair_color","#) })
     #expect(try workspace.run("check", "--format", "csv").lines.first == "severity,kind,user,attribute,message")
     #expect(try workspace.run("check", "--format", "table").output.hasPrefix("SEVERITY  KIND"))
     #expect(try workspace.run("check", "--repair", "--dry-run").errors.contains("would make 1 trigger again"))
     #expect(workspace.bytes() == before)
     let repaired = try workspace.run("check", "--repair")
-    #expect(repaired.status == 1 && repaired.errors.contains("cursors diverge") && repaired.errors.contains("1 problem"))
+    #expect(repaired.status == 1 && repaired.errors.contains("cursors diverge"), "\(repaired)")
+    #expect(repaired.errors.contains("1 problem"), "\(repaired)")
     try workspace.run("set", "1", "hair_color=red")
     #expect(try workspace.run("check").status == 0)
     #expect(try workspace.run("--db", workspace.folder + "/nowhere.db", "check").status == 66)
