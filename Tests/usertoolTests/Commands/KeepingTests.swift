@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func `a backup that is killed leaves the old one, and one that is interrupted no draft either`() throws {
-    let workspace = try filled(24)
+    let workspace = try filled(16)
     let backup = workspace.folder + "/backup.db"
     let old = Data("precious".utf8)
     try workspace.write(old, to: "backup.db")
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test func `a restore that is killed leaves the old records or the new ones`() throws {
-    let workspace = try filled(12)
+    let workspace = try filled(8)
     let backup = workspace.folder + "/backup.db"
     try workspace.run("backup", backup)
     try workspace.run("rename", "1", "later", "-q")
@@ -149,7 +149,8 @@ import Testing
     for round in 0..<3 {
       let child = try workspace.start("restore", backup, "--yes")
       // In the middle of writing, the further the later the round.
-      while (workspace.bytes(of: "users.db-wal")?.count ?? 0) < round << 22, workspace.bytes(of: "users.db-wal") != nil
+      while (workspace.bytes(of: "users.db-wal")?.count ?? 0) < round * 3 << 20,
+        workspace.bytes(of: "users.db-wal") != nil
       {}
       child.send(SIGKILL)
       _ = child.wait()
