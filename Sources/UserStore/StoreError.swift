@@ -124,10 +124,17 @@ extension StoreError {
     ///
     /// It is left as it is.
     public static let undecodable = Code(rawValue: "undecodable")
-    /// The present value is not the one that was expected.
+    /// The present value is not the one that was expected, or that an undo would take back.
     ///
     /// Nothing was changed.
     public static let conflict = Code(rawValue: "conflict")
+
+    // MARK: Keeping
+
+    /// A file is there already where one was to be made, and was not to be replaced.
+    public static let alreadyExists = Code(rawValue: "alreadyExists")
+    /// No write of this library ended at the revision that was to be undone.
+    public static let revisionNotFound = Code(rawValue: "revisionNotFound")
 
     // MARK: The log
 
@@ -164,6 +171,21 @@ extension StoreError {
       error.systemNumber == 0 ? error.message : "\(error.message): \(SystemError.text(error.systemNumber))"
     default: error.description
     }
+  }
+}
+
+extension StoreError {
+  /// What the system said of a file.
+  ///
+  /// - Parameters:
+  ///   - error: What it said.
+  ///   - code: The kind, when the error number does not tell it.
+  init(_ error: SystemError, otherwise code: Code) {
+    let code: Code =
+      if SystemError.meansNoPermission(error.number) { .noPermission } else if SystemError.meansNoSpace(error.number) {
+        .diskFull
+      } else if error.isInTheWay { .alreadyExists } else { code }
+    self.init(code, error.description, cause: error)
   }
 }
 

@@ -13,7 +13,7 @@ public final class UserStore: Sendable {
   /// `listenable` is the typed way in.
   public let listeners: ListenerHub<ChangeSet>
 
-  private let reader: Reader
+  let reader: Reader
   let writer: Writer?
   let queue: WriteQueue?
   private let readers: WorkerThread
@@ -21,6 +21,8 @@ public final class UserStore: Sendable {
   private let tail: LogTail
   private let bell: Bell
   let temporaryFolder: String?
+  /// Where the store lies; nil in memory.
+  let file: DatabaseFile?
 
   // MARK: Opening
 
@@ -80,6 +82,7 @@ public final class UserStore: Sendable {
     readers = WorkerThread(name: "userstore-read")
     reader = Reader(pool: readPool, store: identity)
     self.temporaryFolder = temporaryFolder
+    self.file = file
     if configuration.access == .readOnly {
       writer = nil
       readPool.adopt(connection)
@@ -125,6 +128,7 @@ public final class UserStore: Sendable {
     queue = writer.map { WriteQueue(writer: $0) }
     watcher = nil
     temporaryFolder = nil
+    file = nil
   }
 
   deinit {
@@ -284,7 +288,7 @@ public final class UserStore: Sendable {
     listeners.end()
   }
 
-  private func writable<Part>(_ part: Part?) throws(StoreError) -> Part {
+  func writable<Part>(_ part: Part?) throws(StoreError) -> Part {
     guard let part else { throw StoreError(.readOnly, "the store was opened only for reading") }
     return part
   }

@@ -137,7 +137,7 @@ final class FileWatcher: Sendable {
       return try LogPage(after: position, through: end, &lease.connection, pages: reader.page)
     } catch {
       guard error.code == .diverged || error.code == .compacted else { throw error }
-      _ = tail.reset(from: position, to: head, because: error.code)
+      tail.resetFound(from: position, to: head, because: error.code)
       return nil
     }
   }

@@ -77,16 +77,36 @@ final class LogTail: Sendable {
 
   /// Tells the hub that the log does not go on from `position`, and goes on from `head`.
   ///
-  /// - Returns: whether it was still at that position: somebody else may have been first.
+  /// - Returns: a ticket to wait for; nil when it is no longer at that position: somebody else was first.
   func reset(from position: Cursor, to head: Cursor, because code: StoreError.Code) -> Int? {
     state.withLock { state in
       guard state.position == position else { return nil }
-      state.log += 1
-      state.position = head
-      var round = ChangeSet(cursor: head, origin: nil, isForeign: true, content: .reset(code))
-      round.position = Self.round(head.revision, of: state.log)
-      return hub.append([round], cascade: nil)
+      return reset(&state, to: head, because: code)
     }
+  }
+
+  /// The same when the watcher finds it.
+  ///
+  /// What the writer is just committing it tells by itself.
+  func resetFound(from position: Cursor, to head: Cursor, because code: StoreError.Code) {
+    state.withLock { state in
+      if state.position == position, !state.isCommitting { _ = reset(&state, to: head, because: code) }
+    }
+  }
+
+  /// The same after a commit of our own that put another log in the place of this one, wherever the tail is in it.
+  ///
+  /// - Returns: a ticket to wait for.
+  func restart(at head: Cursor) -> Int? {
+    state.withLock { reset(&$0, to: head, because: .diverged) }
+  }
+
+  private func reset(_ state: inout State, to head: Cursor, because code: StoreError.Code) -> Int? {
+    state.log += 1
+    state.position = head
+    var round = ChangeSet(cursor: head, origin: nil, isForeign: true, content: .reset(code))
+    round.position = Self.round(head.revision, of: state.log)
+    return hub.append([round], cascade: nil)
   }
 
   private static func round(_ revision: Revision, of log: Int64) -> Int64 {

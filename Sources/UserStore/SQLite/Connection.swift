@@ -11,7 +11,7 @@ import CSQLite
     case readWrite, readOnly
   }
 
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private var statements: [CachedStatement?] = []
   /// What the hooks saw since the last `begin`.
   let hooks = HookRecord()

@@ -62,6 +62,13 @@ import CSQLite
       })
   }
 
+  /// Sets the first parameters to the present row's columns of another statement, as they are stored.
+  mutating func bind(_ row: borrowing Statement, columns: Int32) throws(SQLiteError) {
+    for column in 0..<columns {
+      try check(unsafe sqlite3_bind_value(handle, column + 1, sqlite3_column_value(row.handle, column)))
+    }
+  }
+
   /// Goes to the next row.
   ///
   /// - Returns: whether there is one.

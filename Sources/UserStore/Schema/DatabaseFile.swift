@@ -4,7 +4,7 @@ struct DatabaseFile: Sendable {
   let path: String
   let configuration: Configuration
   /// Which file lay there at first: what another one holds was never checked.
-  private let identity: Files.Identity
+  let identity: Files.Identity
 
   /// Held while a file is created.
   ///
@@ -93,10 +93,7 @@ struct DatabaseFile: Sendable {
 
   private static func storeError(_ error: any Error, _ path: String, _ access: Configuration.Access) -> StoreError {
     guard let error = error as? SystemError else { return StoreError(.unexpected, "\(error)", cause: error) }
-    let code: StoreError.Code =
-      if SystemError.meansNoPermission(error.number) { .noPermission } else if SystemError.meansNoSpace(error.number) {
-        .diskFull
-      } else if error.isMissing { access == .createIfMissing ? .cannotCreate : .notFound } else { .cannotOpen }
-    return StoreError(code, error.description, cause: error)
+    let missing: StoreError.Code = access == .createIfMissing ? .cannotCreate : .notFound
+    return StoreError(error, otherwise: error.isMissing ? missing : .cannotOpen)
   }
 }

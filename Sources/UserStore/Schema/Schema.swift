@@ -42,19 +42,28 @@ enum Schema {
 
   /// Checks what is there, without writing.
   static func check(_ connection: borrowing Connection) throws(StoreError) {
-    let header = try checkedHeader(connection)
-    if header.isEmpty { throw StoreError(.notFound, "the file is empty: no store was created in it yet") }
-    if header.version < Migration.latest {
-      throw StoreError(.schemaTooOld, "the database has schema \(header.version), and must be opened for writing once")
+    let (version, broken) = try inspect(connection)
+    if version < Migration.latest {
+      throw StoreError(.schemaTooOld, "the database has schema \(version), and must be opened for writing once")
     }
-    let broken = try SchemaCheck(connection).brokenTriggers
-    try checkMigrations(connection, through: Migration.latest)
     if !broken.isEmpty {
       throw StoreError(
         .logIncomplete,
         "triggers of the log are missing or changed (\(broken.joined(separator: ", "))); opening the store for writing mends it"
       )
     }
+  }
+
+  /// Which version of the schema the file has, and which of its triggers are missing or changed.
+  ///
+  /// - Throws: `StoreError.schemaChanged` for anything else that is not as it should be.
+  static func inspect(
+    _ connection: borrowing Connection
+  ) throws(StoreError) -> (version: Int64, brokenTriggers: [String]) {
+    let header = try checkedHeader(connection)
+    if header.isEmpty { throw StoreError(.notFound, "the file is empty: no store was created in it yet") }
+    let broken = try checkVersion(header.version, connection).brokenTriggers
+    return (header.version, broken)
   }
 
   private static func checkedHeader(_ connection: borrowing Connection) throws(StoreError) -> Header {
@@ -106,10 +115,17 @@ enum Schema {
   /// A migration runs on what its predecessors made, and on nothing else: writing into somebody else's table may run
   /// what he put there.
   private static func checkBeforeMigrating(_ version: Int64, _ connection: inout Connection) throws(StoreError) {
+    let check = try checkVersion(version, connection)
+    if !check.brokenTriggers.isEmpty { try check.repair(&connection) }
+  }
+
+  private static func checkVersion(
+    _ version: Int64, _ connection: borrowing Connection
+  ) throws(StoreError) -> SchemaCheck {
     guard version > 0 else { throw StoreError(.schemaChanged, "the database says that it has schema \(version)") }
     let check = try SchemaCheck(connection, version: version)
     try checkMigrations(connection, through: version)
-    if !check.brokenTriggers.isEmpty { try check.repair(&connection) }
+    return check
   }
 
   /// The file says which migrations made it, and those must be the ones that are compiled in.

@@ -88,8 +88,13 @@ struct SchemaCheck {
         try connection.execute("DROP TRIGGER IF EXISTS \(name)")
         try connection.execute(expected[Object(type: "trigger", name: name)]!)
       }
-      // The log does not say what happened without them: it starts anew, with numbers going on.
-      try connection.execute("UPDATE meta SET epoch = random() WHERE id = 1")
+      // The log does not say what happened without them: it starts anew after its last row, with numbers going on.
+      try connection.execute(
+        """
+        UPDATE meta SET epoch = random(), horizon = last.seq, horizon_nonce = coalesce(last.nonce, 0)
+        FROM (SELECT seq, nonce FROM changes ORDER BY seq DESC LIMIT 1) AS last WHERE id = 1;
+        UPDATE meta SET epoch = random() WHERE id = 1
+        """)
     }
   }
 

@@ -68,12 +68,51 @@ enum Files {
   ///
   /// One that is already there is left alone, unopened.
   static func createPrivate(_ path: String) throws(SystemError) {
+    do { try createNew(path) } catch { if error.number != EEXIST { throw error } }
+  }
+
+  /// Creates an empty file that only its owner may read, and that was not there.
+  static func createNew(_ path: String) throws(SystemError) {
     let descriptor = unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    if descriptor < 0 {
-      if errno == EEXIST { return }
-      throw SystemError(operation: "create \(path)")
-    }
+    if descriptor < 0 { throw SystemError(operation: "create \(path)") }
     close(descriptor)
+  }
+
+  /// Waits until the file or folder at `path` is on disk.
+  ///
+  /// Not for a file that SQLite has open in this process.
+  static func sync(_ path: String) throws(SystemError) {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    if descriptor < 0 { throw SystemError(operation: "open \(path)") }
+    defer { close(descriptor) }
+    if fsync(descriptor) != 0 { throw SystemError(operation: "sync \(path)") }
+  }
+
+  /// Gives a file the name of another one, which is gone then: in one step, whatever happens.
+  static func replace(_ target: String, with path: String) throws(SystemError) {
+    if unsafe rename(path, target) != 0 { throw SystemError(operation: "write \(target)") }
+  }
+
+  /// Gives a file a name that nothing has yet.
+  ///
+  /// A rename would take the place of whatever somebody put there a moment ago; a link never does. Where the file
+  /// system has no links, the moment stays.
+  static func place(_ path: String, at target: String) throws(SystemError) {
+    if unsafe link(path, target) == 0 {
+      unsafe unlink(path)
+    } else if errno == EEXIST {
+      throw SystemError(operation: "create \(target)")
+    } else {
+      if try kind(of: target) != .missing { throw SystemError(operation: "create \(target)", number: EEXIST) }
+      try replace(target, with: path)
+    }
+  }
+
+  /// Who may do what with the file at `path`: the lower nine bits are the owner's, the group's and everybody's rights.
+  static func mode(of path: String) throws(SystemError) -> UInt32 {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { throw SystemError(operation: "look at \(path)") }
+    return UInt32(status.st_mode) & 0o7777
   }
 
   /// Creates a folder that only its owner may enter, with those above it that are missing.

@@ -31,4 +31,5 @@ extension SystemError {
 
 extension SystemError {
   var isMissing: Bool { number == ENOENT }
+  var isInTheWay: Bool { number == EEXIST }
 }

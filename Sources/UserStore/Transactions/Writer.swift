@@ -1,13 +1,13 @@
 /// Runs write transactions: one at a time, each told to the hub in the order of its commit.
 final class Writer: Sendable {
-  private let pool: ConnectionPool
-  private let checkpoints: Checkpoints?
-  private let hub: ListenerHub<ChangeSet>
-  private let tail: LogTail
-  private let bell: Bell
+  let pool: ConnectionPool
+  let checkpoints: Checkpoints?
+  let hub: ListenerHub<ChangeSet>
+  let tail: LogTail
+  let bell: Bell
   private let reader: Reader
-  private let store: StoreIdentity
-  private let walPath: String?
+  let store: StoreIdentity
+  let walPath: String?
   private let roundLimit: Int
   /// Set after a COMMIT of which nobody knows whether it happened.
   private let failure = Lock<StoreError?>(nil)
@@ -137,7 +137,7 @@ final class Writer: Sendable {
     }
   }
 
-  private func begin(_ lease: ConnectionPool.Lease) throws(StoreError) {
+  func begin(_ lease: ConnectionPool.Lease) throws(StoreError) {
     if let failure = failure.withLock({ $0 }) {
       throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
     }
@@ -210,7 +210,7 @@ final class Writer: Sendable {
     group.hasChanges = true
   }
 
-  private func commit(_ lease: ConnectionPool.Lease) throws(StoreError) {
+  func commit(_ lease: ConnectionPool.Lease) throws(StoreError) {
     do { try lease.connection.run(TransactionSQL.commit) } catch {
       let isSync = error.code == .ioErrorSync || error.code == .ioErrorFolderSync
       guard isSync, lease.connection.hooks.hasBegunCommit else { throw StoreError(error, "commit") }
@@ -265,10 +265,15 @@ final class Writer: Sendable {
     if sets == nil, hub.hasListeners { sets = try? pendingSets(after: head, through: end, on: lease) }
     let ticket = sets.map { tail.append($0, cascade: cascade) } ?? nil
     if sets == nil { tail.skip(to: end) }
+    wakeOthers(after: lease)
+    return ticket
+  }
+
+  /// Feeds of this store, watchers of others; and whoever checkpoints learns how long the -wal file is.
+  func wakeOthers(after lease: ConnectionPool.Lease) {
     bell.ring()
     if let walPath { Files.touch(walPath) }
     checkpoints?.note(walPages: lease.connection.hooks.walPages)
-    return ticket
   }
 
   private func admit(_ calling: CallContext) throws(StoreError) {
@@ -288,7 +293,7 @@ final class Writer: Sendable {
 
   // MARK: Checkpoints
 
-  private func checkpointIfNeeded() {
+  func checkpointIfNeeded() {
     guard let checkpoints, !DeliveryThread.current.scopes.contains(ObjectIdentifier(store)) else { return }
     guard checkpoints.isDue, let lease = try? pool.take() else { return }
     defer { pool.give(back: lease) }

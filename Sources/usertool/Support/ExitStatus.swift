@@ -4,9 +4,9 @@ import UserStore
 enum ExitStatus: Int32 {
   case success = 0
   case failure = 1
-  /// No such user or attribute, or a name that several users have.
+  /// No such user, attribute or revision, or a name that several users have.
   case notFound = 3
-  /// `--expect` was not met.
+  /// `--expect` was not met, or what an undo would take back was changed since.
   case conflict = 4
   /// Another process held the database for too long.
   case busy = 5
@@ -30,14 +30,14 @@ extension ExitStatus {
   init(_ code: StoreError.Code) {
     self =
       switch code {
-      case .userNotFound: .notFound
+      case .userNotFound, .revisionNotFound: .notFound
       case .conflict: .conflict
       case .busy: .busy
       case .compacted, .diverged, .replaced: .history
       case .badValue, .undecodable, .badCursor, .notADatabase, .notAUserStore, .corrupt: .badData
       case .schemaTooNew, .schemaTooOld, .schemaChanged, .logIncomplete: .badData
       case .notFound, .cannotOpen: .noInput
-      case .cannotCreate: .cannotCreate
+      case .cannotCreate, .alreadyExists: .cannotCreate
       case .noPermission, .readOnly: .noPermission
       default: .failure
       }

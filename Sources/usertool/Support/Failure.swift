@@ -18,8 +18,11 @@ struct Failure: Error {
 }
 
 extension Failure {
-  init(_ error: StoreError) {
-    self.init(ExitStatus(error.code), error.message, hint: Self.hint(for: error.code))
+  /// - Parameters:
+  ///   - error: What the store said.
+  ///   - hint: What may help, when the command knows better than the code.
+  init(_ error: StoreError, hint: String? = nil) {
+    self.init(ExitStatus(error.code), error.message, hint: hint ?? Self.hint(for: error.code))
   }
 
   private static func hint(for code: StoreError.Code) -> String? {
@@ -28,9 +31,10 @@ extension Failure {
     case .busy: "another program is writing; try again, or wait longer with --busy-timeout 30s"
     case .noPermission, .readOnly: "ask the owner of the file, or name another one with --db"
     case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate: "name another file with --db"
+    case .alreadyExists: "name another file, or replace it with --force"
     case .schemaTooNew: "update usertool"
     case .schemaTooOld, .logIncomplete: "any writing command, such as usertool init, puts it right"
-    case .corrupt: "restore a backup; sqlite3's .recover saves what can be read"
+    case .corrupt: "usertool check says more; usertool restore brings a backup back"
     case .diskFull: "nothing was changed; make room and try again"
     case .commitUnknown: "read the record again: the change may be there, or not"
     case .compacted, .diverged, .replaced: "begin again without --after, --cursor-file or --no-resync"

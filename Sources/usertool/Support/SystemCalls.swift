@@ -169,6 +169,12 @@ enum System {
     }
   }
 
+  /// Whether nothing lies at the path.
+  static func isMissing(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) != 0
+  }
+
   /// Whether nothing lies at the path, or an empty file.
   static func isMissingOrEmpty(_ path: String) -> Bool {
     var status = stat()

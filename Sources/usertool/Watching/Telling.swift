@@ -18,15 +18,34 @@ struct Telling {
   ///   - body: Changes it.
   /// - Throws: `Failure`, what writing can throw, and what `body` throws.
   func run(_ user: UserReference, _ body: (inout WriteTransaction, User) throws -> Void) throws {
+    try run(origin: "usertool", choose: { try user.resolve(in: &$0) }, topic: \.id) { transaction, user in
+      try body(&transaction, user)
+    }
+  }
+
+  /// The same for a write that is not about one user: the listeners hear of all.
+  ///
+  /// - Parameters:
+  ///   - origin: What the write calls itself.
+  ///   - body: Changes records.
+  /// - Throws: `Failure`, what writing can throw, and what `body` throws.
+  func run(origin: String, _ body: (inout WriteTransaction) throws -> Void) throws {
+    try run(origin: origin, choose: { _ in }, topic: { _ in nil }) { transaction, _ in try body(&transaction) }
+  }
+
+  private func run<Chosen>(
+    origin: String, choose: (inout WriteTransaction) throws -> Chosen, topic: (Chosen) -> User.ID?,
+    _ body: (inout WriteTransaction, Chosen) throws -> Void
+  ) throws {
     try common.withStore(.readWrite) { store in
       let heard = Heard()
       var start: Cursor?
       do {
-        try store.write(origin: "usertool") { transaction in
-          let user = try user.resolve(in: &transaction)
+        try store.write(origin: origin) { transaction in
+          let chosen = try choose(&transaction)
           start = try transaction.cursor
-          heard.bind(standIns, to: store.listeners, for: user.id)
-          try body(&transaction, user)
+          heard.bind(standIns, to: store.listeners, for: topic(chosen))
+          try body(&transaction, chosen)
           if isDryRun { throw DryRun(changes: try transaction.changes) }
         }
       } catch let dryRun as DryRun {
@@ -70,11 +89,11 @@ private final class Heard: Sendable {
 
   var calls: [Call] { state.withLock { $0.calls } }
 
-  func bind(_ standIns: [StandIn], to hub: ListenerHub<ChangeSet>, for user: User.ID) {
+  func bind(_ standIns: [StandIn], to hub: ListenerHub<ChangeSet>, for user: User.ID?) {
     for standIn in standIns {
       hub.bind(standIn.name, to: standIn.topic(of: user)) { set in self.append(Call(standIn: standIn, set: set)) }
     }
-    let token = hub.bind(to: .user(user)) { set in self.append(Call(standIn: nil, set: set)) }
+    let token = hub.bind(to: user.map { .user($0) } ?? .everything) { set in self.append(Call(standIn: nil, set: set)) }
     state.withLock { $0.token = token }
   }
 

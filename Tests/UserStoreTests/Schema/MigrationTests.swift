@@ -10,23 +10,9 @@ import Testing
     folder = try Folder()
   }
 
-  /// Makes the database as the library made it when it had only the first `count` migrations.
-  private func makeOld(_ count: Int, _ records: String = "") throws {
-    let old = Migration.all.prefix(count)
-    let rows = old.map { "INSERT INTO migrations VALUES (\($0.number), '\($0.name)', '\($0.fingerprint)');" }
-    try folder.shell(
-      """
-      PRAGMA journal_mode = WAL;
-      \(old.map(\.sql).joined(separator: "\n"))
-      \(rows.joined(separator: "\n"))
-      PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(count);
-      \(records)
-      """)
-  }
-
   @Test(arguments: 1..<Migration.all.count)
   func `an older file keeps its records, its log and its cursors`(_ version: Int) throws {
-    try makeOld(version, "INSERT INTO users (name) VALUES ('NIX'); UPDATE users SET name = 'Zoë';")
+    try folder.makeOld(version, "INSERT INTO users (name) VALUES ('NIX'); UPDATE users SET name = 'Zoë';")
     let epoch = try #require(Int64(folder.shell("SELECT epoch FROM meta").dropLast()))
     let store = try folder.open()
     #expect(try store.read { try $0.users().map { try $0.name } } == ["Zoë"])
@@ -37,7 +23,7 @@ import Testing
 
   @Test(arguments: 1..<Migration.all.count)
   func `one whose triggers were taken away is mended first, with a new epoch`(_ version: Int) throws {
-    try makeOld(version, "DROP TRIGGER users_after_update; INSERT INTO users (name) VALUES ('NIX');")
+    try folder.makeOld(version, "DROP TRIGGER users_after_update; INSERT INTO users (name) VALUES ('NIX');")
     let epoch = try #require(Int64(folder.shell("SELECT epoch FROM meta").dropLast()))
     let store = try folder.open()
     try store.write { try $0.rename(User.ID(1), to: "Zoë") }
@@ -47,14 +33,14 @@ import Testing
 
   @Test(arguments: 1..<Migration.all.count)
   func `one that is not as it was made is not migrated`(_ version: Int) throws {
-    try makeOld(version, "CREATE TRIGGER extra AFTER INSERT ON migrations BEGIN DELETE FROM users; END;")
+    try folder.makeOld(version, "CREATE TRIGGER extra AFTER INSERT ON migrations BEGIN DELETE FROM users; END;")
     #expect(code { try folder.open() } == .schemaChanged)
     #expect(try folder.shell("PRAGMA user_version") == "\(version)\n")
   }
 
   @Test(arguments: 1..<Migration.all.count)
   func `one that is opened only for reading must be opened for writing once`(_ version: Int) throws {
-    try makeOld(version)
+    try folder.makeOld(version)
     var configuration = Configuration()
     configuration.access = .readOnly
     #expect(code { try UserStore(path: folder.database, configuration: configuration) } == .schemaTooOld)

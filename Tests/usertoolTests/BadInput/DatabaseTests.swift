@@ -5,7 +5,7 @@ import Testing
   /// Every command that opens a database, and whether it may create one.
   static let reading = [
     ["get", "1"], ["list"], ["log"], ["watch", "--once"], ["listeners"], ["rename", "1", "x"], ["set", "1", "a=1"],
-    ["remove", "1", "--yes"],
+    ["remove", "1", "--yes"], ["undo"], ["backup", "/nowhere/backup.db"],
   ]
 
   /// Runs each command, and wants the exit code, one error line, one hint at most, and nothing on standard output.

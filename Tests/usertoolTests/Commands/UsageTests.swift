@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct `Using the tool` {
   private static let commands = [
-    "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "listeners", "demo",
+    "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "undo", "listeners", "backup",
+    "restore", "check", "demo",
   ]
 
   @Test func `help begins with examples, for each command`() throws {

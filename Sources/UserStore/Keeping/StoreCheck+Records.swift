@@ -1,0 +1,46 @@
+/// Users and attributes: whether a reader can make sense of them.
+extension StoreCheck {
+  mutating func checkRecords(of connection: borrowing Connection) throws(StoreError) {
+    try checkOrphans(of: connection)
+    try rows("SELECT id, 'name', name FROM users ORDER BY id", of: connection) { $0.checkValue($1) }
+    try rows("SELECT id, 'hair_color', hair_color FROM users WHERE hair_color IS NOT NULL ORDER BY id", of: connection)
+    {
+      $0.checkValue($1)
+    }
+    // Only text can be wrong in itself; of the others not even a copy is made.
+    let texts = "SELECT user_id, name, CASE typeof(value) WHEN 'text' THEN value END FROM attributes"
+    try rows(texts, of: connection) { $0.checkValue($1) }
+  }
+
+  mutating func checkOrphans(of connection: borrowing Connection) throws(StoreError) {
+    let sql = """
+      SELECT user_id, name FROM attributes WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = user_id)
+      """
+    try rows(sql, of: connection) { check, row in
+      let (user, attribute) = (row.integer(0), row.text(1))
+      check.note(
+        .problem, .orphan, "there is no user \(user), but an attribute \(attribute) of it", user: user,
+        attribute: attribute)
+    }
+  }
+
+  /// A row of `user, attribute, value`.
+  private mutating func checkValue(_ row: borrowing Statement) {
+    let (user, attribute) = (row.integer(0), row.text(1))
+    if case .invalidText = row.value(1) {
+      note(
+        .problem, .value, "an attribute of user \(user) has a name that is not valid UTF-8: \(attribute)", user: user,
+        attribute: attribute)
+    }
+    switch row.value(2) {
+    case .invalidText:
+      note(
+        .problem, .value, "the \(attribute) of user \(user) is not valid UTF-8", user: user, attribute: attribute)
+    case let value where attribute == "hair_color" && Color(storedValue: value) == nil:
+      note(
+        .problem, .value, "the hair_color of user \(user) is no colour: \(value.forMessages)", user: user,
+        attribute: attribute)
+    default: break
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/// Looks through a database and notes what is wrong with it, in memory that does not grow with it.
+///
+/// Whoever runs it has a transaction open on the connection. Nothing is written.
+struct StoreCheck {
+  private(set) var findings: [Finding] = []
+  private var counts: [Finding.Kind: Int] = [:]
+
+  /// So many findings of one kind are told one by one, and the rest by their number.
+  static let limit = 20
+
+  /// Looks at everything that lies in the database.
+  ///
+  /// - Throws: `StoreError` when it is none of ours, newer than the library, or cannot be read at all.
+  mutating func run(on connection: borrowing Connection) throws(StoreError) {
+    do {
+      // First: a table that is not ours may compute what it shows.
+      guard try checkSchema(of: connection) else { return }
+      try checkIntegrity(of: connection)
+      try checkLog(of: connection)
+      try checkRecords(of: connection)
+      try checkScratch(of: connection)
+    } catch {
+      guard error.code == .corrupt else { throw error }
+      note(.problem, .integrity, error.message)
+    }
+    noteRest()
+  }
+
+  mutating func note(
+    _ severity: Finding.Severity, _ kind: Finding.Kind, _ message: String, user: Int64? = nil, attribute: String? = nil
+  ) {
+    counts[kind, default: 0] += 1
+    guard counts[kind, default: 0] <= Self.limit else { return }
+    findings.append(
+      Finding(severity: severity, kind: kind, message: message, user: user.map { User.ID($0) }, attribute: attribute))
+  }
+
+  private mutating func noteRest() {
+    for (kind, count) in counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where count > Self.limit {
+      let severity = findings.last { $0.kind == kind }?.severity ?? .problem
+      findings.append(
+        Finding(
+          severity: severity, kind: kind, message: "and \(count - Self.limit) more of this kind", user: nil,
+          attribute: nil))
+    }
+  }
+
+  // MARK: Schema
+
+  /// - Returns: whether its rows may be read.
+  private mutating func checkSchema(of connection: borrowing Connection) throws(StoreError) -> Bool {
+    do {
+      let (version, broken) = try Schema.inspect(connection)
+      if version < Migration.latest {
+        note(
+          .warning, .schema,
+          "the database has schema \(version); the next that opens it for writing brings it to \(Migration.latest)")
+      }
+      for name in broken {
+        note(.problem, .trigger, "the trigger \(name) is missing or changed: what was written since is not in the log")
+      }
+      return true
+    } catch {
+      guard error.code == .schemaChanged else { throw error }
+      note(.problem, .schema, error.message)
+      return false
+    }
+  }
+
+  private mutating func checkScratch(of connection: borrowing Connection) throws(StoreError) {
+    for table in ["displaced_users", "displaced_attributes"] {
+      try rows("SELECT count(*) FROM \(table)", of: connection) { check, row in
+        if row.integer(0) > 0 {
+          check.note(.warning, .scratch, "\(row.integer(0)) rows are left in \(table); the next INSERT clears them")
+        }
+      }
+    }
+  }
+
+  // MARK: Integrity
+
+  private mutating func checkIntegrity(of connection: borrowing Connection) throws(StoreError) {
+    try rows("PRAGMA integrity_check(\(Self.limit))", of: connection) { check, row in
+      let text = row.text(0)
+      if text != "ok" { check.note(.problem, .integrity, text) }
+    }
+  }
+
+  /// The same for who wants no list.
+  ///
+  /// - Throws: `StoreError.corrupt` with the first that there is.
+  static func requireIntegrity(_ connection: borrowing Connection) throws(StoreError) {
+    var check = StoreCheck()
+    try check.checkIntegrity(of: connection)
+    try check.requireNone()
+  }
+
+  /// - Throws: `StoreError.corrupt` with the first problem.
+  func requireNone() throws(StoreError) {
+    guard let problem = findings.first(where: { $0.severity == .problem }) else { return }
+    throw StoreError(.corrupt, "the database is damaged: \(problem.message)")
+  }
+
+  // MARK: Reading
+
+  mutating func rows(
+    _ sql: String, of connection: borrowing Connection, _ body: (inout StoreCheck, borrowing Statement) -> Void
+  ) throws(StoreError) {
+    try storing("check the store") { () throws(SQLiteError) in
+      try connection.rows(sql) { row in body(&self, row) }
+    }
+  }
+}

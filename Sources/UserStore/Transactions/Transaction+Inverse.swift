@@ -1,0 +1,97 @@
+extension Transaction where Mode == Writing {
+  /// What is known of users that are to come back: their attributes stand after them in the log.
+  private typealias Returning = [User.ID: [(attribute: String, value: StoredValue)]]
+
+  /// Goes through the rows of a write from its end, and puts back what each took.
+  mutating func undo(_ written: (first: Int64, end: Int64)) throws(StoreError) {
+    var returning: Returning = [:]
+    var position = written.end
+    while position > written.first {
+      let rows = try perform("read the log") { connection throws(SQLiteError) in
+        try connection.withStatement(UndoSQL.backwards) { statement throws(SQLiteError) in
+          try statement.bind(written.first, at: 1)
+          try statement.bind(position, at: 2)
+          var rows: [LogRow] = []
+          var bytes = 0
+          while bytes < LogPage.byteLimit, try statement.step() {
+            rows.append(LogRow(statement))
+            bytes += rows[rows.count - 1].byteCount
+          }
+          return rows
+        }
+      }
+      guard let last = rows.last else { break }
+      for row in rows { try undo(row.change, &returning) }
+      position = last.sequence
+    }
+  }
+
+  private mutating func undo(_ change: Change, _ returning: inout Returning) throws(StoreError) {
+    switch change.kind {
+    case .updated:
+      try expect(change.new, change)
+      try putBack(change)
+    case .added:
+      try expect(change.new, change)
+      // Logged before its hair colour: what follows the name was undone.
+      if change.attribute == "name" { try removeAdded(change) }
+    case .removed where change.attribute == "name":
+      try bringBack(change.user, name: change.old, returning.removeValue(forKey: change.user) ?? [])
+    case .removed: returning[change.user, default: []].append((change.attribute, change.old))
+    case .unknown:
+      throw StoreError(.conflict, "row \(change.sequence) of the log is none that anybody could undo")
+    }
+  }
+
+  private mutating func expect(_ value: StoredValue, _ change: Change) throws(StoreError) {
+    let present = try storedValue(change.attribute, of: change.user)
+    if present == value { return }
+    let name = "the \(change.attribute) of user \(change.user)"
+    guard try hasUser(change.user) else {
+      throw StoreError(.conflict, "\(name) cannot be put back: the user was removed since")
+    }
+    throw StoreError(
+      .conflict, "\(name) was changed since: it is \(present.forMessages), and the write left \(value.forMessages)")
+  }
+
+  private mutating func removeAdded(_ change: Change) throws(StoreError) {
+    let further = try perform("read user \(change.user)") { connection throws(SQLiteError) in
+      try connection.first(UndoSQL.anyAttribute, .integer(change.user.rawValue)) { $0.text(0) }
+    }
+    if let further {
+      throw StoreError(.conflict, "user \(change.user) was given an attribute since: “\(further)”")
+    }
+    try remove(change.user)
+  }
+
+  private mutating func bringBack(
+    _ id: User.ID, name: StoredValue, _ values: [(attribute: String, value: StoredValue)]
+  ) throws(StoreError) {
+    guard try !hasUser(id) else { throw StoreError(.conflict, "user \(id) is there again") }
+    let hairColor = values.first { $0.attribute == "hair_color" }?.value ?? .null
+    try perform("bring user \(id) back") { connection throws(SQLiteError) in
+      try connection.run(UndoSQL.insertUser, .integer(id.rawValue), name, hairColor)
+      for (attribute, value) in values.reversed() where attribute != "hair_color" {
+        try connection.run(RecordSQL.insertAttribute, .integer(id.rawValue), .text(attribute), value)
+      }
+    }
+  }
+
+  private mutating func hasUser(_ id: User.ID) throws(StoreError) -> Bool {
+    try !storedValue("name", of: id).isNull
+  }
+
+  /// As it was stored, whatever `Limits` would say of it.
+  private mutating func putBack(_ change: Change) throws(StoreError) {
+    let (key, name) = (StoredValue.integer(change.user.rawValue), StoredValue.text(change.attribute))
+    try perform("set the \(change.attribute) of user \(change.user)") { connection throws(SQLiteError) in
+      switch change.attribute {
+      case "name": try connection.run(RecordSQL.updateName, key, change.old)
+      case "hair_color": try connection.run(RecordSQL.updateHairColor, key, change.old)
+      case _ where change.old.isNull: try connection.run(RecordSQL.deleteAttribute, key, name)
+      case _ where change.new.isNull: try connection.run(RecordSQL.insertAttribute, key, name, change.old)
+      default: try connection.run(RecordSQL.updateAttribute, key, name, change.old)
+      }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+extension Writer {
+  /// Puts other records and another log into the place of those that there are, in one transaction.
+  ///
+  /// When it returns, every inline listener of the store was told that the log begins anew, except inside a listener.
+  ///
+  /// - Parameter body: Does it, on the writer's connection; the log that it leaves has a new epoch.
+  /// - Throws: what writing can throw, and what `body` throws; nothing was changed then.
+  func replace(_ body: (borrowing Connection) throws(StoreError) -> Void) throws(StoreError) {
+    try store.enter()
+    let ticket: Int?
+    do {
+      defer { store.leave() }
+      let lease = try pool.take()
+      defer { pool.give(back: lease) }
+      ticket = try replace(on: lease, body)
+    }
+    hub.deliver(through: ticket)
+    checkpointIfNeeded()
+  }
+
+  private func replace(
+    on lease: ConnectionPool.Lease, _ body: (borrowing Connection) throws(StoreError) -> Void
+  ) throws(StoreError) -> Int? {
+    try begin(lease)
+    do throws(StoreError) {
+      try body(lease.connection)
+      let head = try ChangeLog.head(&lease.connection)
+      tail.beginOwnCommit()
+      defer { tail.endOwnCommit() }
+      try commit(lease)
+      if lease.connection.hasMoved { throw DatabaseFile.moved }
+      lease.head = head
+      let ticket = tail.restart(at: head)
+      wakeOthers(after: lease)
+      return ticket
+    } catch {
+      if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.rollback) }
+      lease.head = nil
+      throw error
+    }
+  }
+}

@@ -1,0 +1,104 @@
+extension UserStore {
+  /// Copies the store as it is now into a file, while others go on reading and writing.
+  ///
+  /// The backup is one file, and a store itself: it can be opened, checked, and restored; it has the same log, so that a
+  /// consumer's cursor goes on in it as far as it reaches. It is made beside its place under another name
+  /// (`FILE.….partial`), only for its owner, read once from end to end, synced, and only then gets its name: whatever
+  /// happens, what lies under the name is whole. It runs on the calling thread; a store that was opened only for reading
+  /// makes one too. In memory it keeps readers and writers waiting.
+  ///
+  /// - Parameters:
+  ///   - path: The file; its folder must be there.
+  ///   - isReplacing: Whether a file that lies there is replaced.
+  ///   - progress: Gets the part that was copied, from 0 to 1, every few megabytes; what it throws ends the backup.
+  /// - Returns: the end of the log in the backup.
+  /// - Throws: `StoreError.alreadyExists`; `.cannotCreate`, also for the store itself and where a -wal or -journal file lies
+  ///   beside, which SQLite would play into the backup; `.noPermission`, `.diskFull`, `.corrupt` when what was copied is
+  ///   damaged, `.nested` inside a transaction of this store; what reading can throw, and what `progress` throws.
+  @discardableResult
+  public func backup(
+    to path: String, replacing isReplacing: Bool = false, progress: (Double) throws -> Void = { _ in }
+  ) throws -> Cursor {
+    let backup = Backup(draft: try Draft(for: path, replaces: isReplacing, besides: file))
+    do {
+      let head = try reader.read { transaction in
+        let head = try transaction.cursor
+        try backup.copy(transaction.lease.connection, progress: progress)
+        return head
+      }
+      try backup.verify(head)
+      try backup.draft.publish()
+      return head
+    } catch {
+      backup.draft.remove()
+      throw error
+    }
+  }
+
+  /// Puts the records and the log of a backup into the place of the store's own, in one step.
+  ///
+  /// Others may have the store open: readers and writers find the old state or the new one, after a crash too. Every
+  /// listener and feed, here and in other processes, is told that the log does not go on (`diverged`), and so is every
+  /// cursor of either log: numbers of the restored log are those of the backup, under a new epoch. Listenables read their
+  /// value again. When this returns, every inline listener of this store was called, except inside a listener.
+  ///
+  /// The file is looked through first; then other writers wait, for six seconds when a million users are copied, or get
+  /// `busy`. It is left as it is. One that an older version wrote, or that misses triggers, is mended in a copy first. Ids
+  /// that either of the two has given are not given again. What is not the library's stays in the store and is not taken
+  /// from the backup: further tables, further indexes. Consumers that keep their position in the store keep their name,
+  /// and find that it is `diverged`.
+  ///
+  /// - Parameter path: A backup, or any other store, which may be in use.
+  /// - Throws: `StoreError`: the codes under “Opening” and `.corrupt` for what is wrong with the file, before anything is
+  ///   changed; what writing can throw.
+  public func restore(from path: String) throws(StoreError) {
+    let writer = try writable(writer)
+    let timeout = file?.configuration.busyTimeout ?? .seconds(5)
+    let restore = try Restore(path, into: file, busyTimeout: timeout)
+    try writer.replace { connection throws(StoreError) in try restore.replace(connection) }
+  }
+
+  /// Looks for damage, for a log that does not tell the records, and for what could be safer.
+  ///
+  /// Nothing is written, and readers and writers go on; memory does not grow with the store. Every page is read and the
+  /// log is sorted: count on eight seconds for a million users.
+  ///
+  /// - Returns: what was found; empty when all is well.
+  /// - Throws: what reading can throw.
+  public func check() throws(StoreError) -> [Finding] {
+    if let file { return try Self.check(file) }
+    return try reader.reading { transaction throws(StoreError) in
+      var check = StoreCheck()
+      check.checkLibrary()
+      try check.run(on: transaction.lease.connection)
+      return check.findings
+    }
+  }
+
+  /// The same for a file that may be too damaged, or too much changed, to be opened as a store.
+  ///
+  /// - Parameters:
+  ///   - path: The file; it may be in use.
+  ///   - busyTimeout: How long to wait for a lock of another process.
+  /// - Returns: what was found; empty when all is well.
+  /// - Throws: `StoreError.notFound`, `.cannotOpen`, `.noPermission`, `.notADatabase`, `.notAUserStore`, `.schemaTooNew`, and
+  ///   what reading can throw.
+  public static func check(path: String, busyTimeout: Duration = .seconds(5)) throws(StoreError) -> [Finding] {
+    var configuration = Configuration()
+    (configuration.access, configuration.busyTimeout) = (.readOnly, busyTimeout)
+    return try check(DatabaseFile(path, configuration))
+  }
+
+  private static func check(_ file: DatabaseFile) throws(StoreError) -> [Finding] {
+    var check = StoreCheck()
+    check.checkRights(of: file)
+    check.checkLibrary()
+    let connection = try file.open(.readOnly)
+    try storing("check the store") { () throws(SQLiteError) in
+      // Sorting a log of millions must not take memory of its size.
+      try connection.execute("PRAGMA temp_store = FILE; BEGIN")
+    }
+    try check.run(on: connection)
+    return check.findings
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import UserStore
+
+/// `usertool backup`.
+struct BackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copy the database into a file, while others go on writing.",
+    usage: "usertool backup <file> [<options>]",
+    discussion: """
+      Examples:
+        usertool backup users-$(date +%F).db
+        usertool backup /media/stick/users.db --force
+        usertool list --db users-2026-11-21.db       # a backup is a database
+
+      The backup is one file that only you may read. It is checked before it gets its name: what lies there is always \
+      whole. usertool restore brings it back.
+      """)
+
+  @Argument(help: "The new file; its folder must be there.", completion: .file())
+  var file: String
+
+  @Flag(help: "Replace a file that is there.")
+  var force = false
+
+  @OptionGroup var common: CommonOptions
+  @OptionGroup var writing: WritingOptions
+
+  func validate() throws {
+    if file == "-" { throw ValidationError("a backup is written to a file, not to standard output") }
+  }
+
+  func run() throws {
+    let cursor = try common.withStore(.readOnly) { store in
+      writing.isDryRun ? try preview(store) : try backup(store)
+    }
+    let what = writing.isDryRun ? "dry run: would back up" : "backed up"
+    common.note("\(what) \(try common.path.shown) to \(file.shown), as of revision \(cursor.revision)")
+  }
+
+  /// Ctrl-C ends it between two steps, so that no draft is left behind.
+  private func backup(_ store: UserStore) throws -> Cursor {
+    Signals.shared.takeOver {}
+    do {
+      return try store.backup(to: file, replacing: force) { _ in
+        if let status = Signals.shared.status { throw Exit(status: status) }
+      }
+    } catch let error as StoreError {
+      throw Failure(error, hint: error.code == .cannotCreate ? "name another file" : nil)
+    }
+  }
+
+  private func preview(_ store: UserStore) throws -> Cursor {
+    guard force || System.isMissing(file) else {
+      throw Failure(StoreError(.alreadyExists, "\(file) is there already"))
+    }
+    return try store.read { try $0.cursor }
+  }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// What is wrong with a store is found and named; what is right is left alone.
+@Suite(.timeLimit(.minutes(2))) struct CheckTests {
+  let folder: Folder
+
+  /// A store with two users, written by this library and others, closed.
+  init() throws {
+    folder = try Folder()
+    let store = try folder.open()
+    let zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
+    try store.write { try $0.set(Attribute<Int>("age"), of: zoe, to: 41) }
+    try folder.shell("INSERT INTO users (name) VALUES ('NIX'); UPDATE attributes SET value = 41.0")
+    try store.write { try $0.rename(zoe, to: "Zoe") }
+    store.close()
+  }
+
+  private func found() throws -> [Finding] {
+    try UserStore.check(path: folder.database).filter { $0.kind != .library }
+  }
+
+  private func kinds() throws -> [String] { try found().map { "\($0.severity) \($0.kind.rawValue)" } }
+
+  @Test func `a sound store has no findings, open or closed, read or written, in memory, and after forgetting`() throws
+  {
+    #expect(try found() == [])
+    let store = try folder.open()
+    #expect(try store.check().filter { $0.kind != .library } == [])
+    #expect(try folder.open { $0.access = .readOnly }.check().filter { $0.kind != .library } == [])
+    try folder.shell(
+      """
+      BEGIN; UPDATE meta SET horizon_nonce = (SELECT nonce FROM changes WHERE seq = 5), horizon = 5;
+      DELETE FROM changes WHERE seq <= 5; COMMIT
+      """)
+    #expect(try store.check().filter { $0.kind != .library } == [])
+    let memory = try UserStore.inMemory()
+    try memory.write { try $0.add(name: "NIX") }
+    #expect(try memory.check().filter { $0.kind != .library } == [])
+  }
+
+  @Test func `whatever foreign writers do, the log tells it`() throws {
+    let connection = try PlainConnection(folder.database)
+    var generator = StepGenerator(seed: Seed.base)
+    for _ in 0..<400 { _ = connection.error(of: generator.next()) }
+    _ = try? connection.run("COMMIT")
+    let expected: Set<Finding.Kind> = [.value, .scratch, .library]
+    #expect(try found().filter { !expected.contains($0.kind) } == [], "USERSTORE_SEED=\(Seed.base)")
+  }
+
+  struct Sabotage: CustomTestStringConvertible {
+    let sql: String
+    let findings: [String]
+    var user: Int64?
+    var attribute: String?
+    var testDescription: String { sql }
+  }
+
+  @Test(arguments: [
+    // The records, behind the log's back.
+    Sabotage(sql: "UPDATE users SET name = 'x' WHERE id = 2", findings: ["problem log"], user: 2, attribute: "name"),
+    Sabotage(sql: "UPDATE attributes SET value = 41", findings: ["problem log"], user: 1, attribute: "age"),
+    Sabotage(sql: "DELETE FROM attributes", findings: ["problem log"], user: 1, attribute: "age"),
+    Sabotage(sql: "INSERT INTO attributes VALUES (2, 'x', 1)", findings: ["problem log"], user: 2, attribute: "x"),
+    Sabotage(sql: "INSERT INTO users VALUES (7, 'x', NULL)", findings: ["problem log"], user: 7, attribute: "name"),
+    Sabotage(sql: "DELETE FROM users WHERE id = 2", findings: ["problem log"], user: 2, attribute: "name"),
+    Sabotage(
+      sql: "INSERT INTO attributes VALUES (9, 'x', 1)", findings: ["problem log", "problem orphan"], user: 9,
+      attribute: "x"),
+    // The log.
+    Sabotage(sql: "DELETE FROM changes WHERE seq = 5", findings: ["problem log"]),
+    Sabotage(sql: "DELETE FROM changes WHERE seq = 1", findings: ["problem log"]),
+    Sabotage(sql: "UPDATE changes SET nonce = NULL WHERE seq = 4", findings: ["problem log"]),
+    Sabotage(sql: "UPDATE changes SET op = 9 WHERE seq = 3", findings: ["problem log"]),
+    Sabotage(sql: "UPDATE changes SET old = 99 WHERE seq = 3", findings: ["problem log"]),
+    Sabotage(sql: "UPDATE meta SET horizon = 99", findings: ["problem log"]),
+    Sabotage(sql: "DELETE FROM meta", findings: ["problem log"]),
+    Sabotage(sql: "INSERT INTO displaced_users VALUES (1, 'x', NULL, 0)", findings: ["warning scratch"]),
+    // The schema.
+    Sabotage(sql: "CREATE VIEW extra AS SELECT 1", findings: ["problem schema"]),
+    Sabotage(sql: "DROP TABLE displaced_users", findings: ["problem schema"]),
+    Sabotage(sql: "DELETE FROM migrations WHERE number = 1", findings: ["problem schema"]),
+  ])
+  func `sabotage is found`(_ sabotage: Sabotage) throws {
+    try folder.withoutTriggers(sabotage.sql)
+    let found = try found()
+    #expect(found.map { "\($0.severity) \($0.kind.rawValue)" } == sabotage.findings, "\(found)")
+    #expect(found.first?.user?.rawValue == sabotage.user && found.first?.attribute == sabotage.attribute, "\(found)")
+  }
+
+  @Test func `a missing trigger is named, and mending it begins a log that can be checked again`() throws {
+    try folder.shell("DROP TRIGGER users_after_update; UPDATE users SET name = 'unseen'")
+    #expect(try found().map(\.message).map { $0.contains("users_after_update") } == [true])
+    let before = try folder.shell("SELECT epoch FROM meta")
+    try folder.open().close()
+    #expect(try found() == [])
+    #expect(try folder.shell("SELECT epoch FROM meta") != before)
+    try folder.withoutTriggers("UPDATE users SET hair_color = '#000000'")
+    #expect(try found() == [], "of what was before the log began nothing is known")
+  }
+
+  @Test func `values that nobody can decode are named by user and attribute, the first twenty`() throws {
+    try folder.shell(
+      "UPDATE users SET hair_color = 'mauve' WHERE id = 1; UPDATE users SET name = CAST(x'FF' AS TEXT) WHERE id = 2")
+    try folder.shell("INSERT INTO attributes VALUES (2, 'note', CAST(x'41C3' AS TEXT)), (2, 'fine', x'FF')")
+    let values = try found()
+    #expect(
+      Set(values.map { "\($0.user?.rawValue ?? 0) \($0.attribute ?? "")" }) == ["1 hair_color", "2 name", "2 note"])
+    #expect(values.allSatisfy { $0.kind == .value && $0.severity == .problem })
+    try folder.python(
+      "db.executescript('BEGIN;' + \"INSERT INTO users (name, hair_color) VALUES ('x', 'mauve');\" * 50 + 'COMMIT')")
+    let many = try found()
+    #expect(many.count == 21)
+    #expect(many.last?.message == "and 33 more of this kind")
+  }
+
+  @Test func `damage is found, and what cannot be read any more stops nobody`() throws {
+    try folder.damage("attributes")
+    let damaged = try found()
+    #expect(!damaged.isEmpty && damaged.contains { $0.kind == .integrity && $0.severity == .problem }, "\(damaged)")
+  }
+
+  @Test func `rights that are too wide are a warning`() throws {
+    let manager = FileManager.default
+    func set(_ mode: Int, _ path: String) throws {
+      try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+    try set(0o640, folder.database)
+    #expect(try Set(kinds()) == ["warning permissions"])
+    // SQLite gives the files beside it the same rights.
+    for end in ["", "-wal", "-shm"] { try set(0o600, folder.database + end) }
+    for (mode, isTooWide) in [(0o777, true), (0o770, true), (0o1777, false), (0o755, false), (0o700, false)] {
+      try set(mode, folder.path)
+      #expect(try kinds() == (isTooWide ? ["warning permissions"] : []))
+    }
+  }
+
+  @Test(arguments: [
+    (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_051_002, true), (3_051_003, false),
+  ])
+  func `libraries that can damage a WAL database are warned of`(_ version: Int, _ isWarned: Bool) {
+    var check = StoreCheck()
+    check.checkLibrary(version: version)
+    #expect(check.findings.map(\.kind) == (isWarned ? [.library] : []))
+  }
+
+  @Test func `an older version is a warning, and is checked all the same`() throws {
+    let old = try Folder()
+    try old.makeOld(1, "INSERT INTO users (name) VALUES ('a')")
+    let findings = try UserStore.check(path: old.database).filter { $0.kind != .library && $0.kind != .permissions }
+    #expect(findings.map(\.kind) == [.schema] && findings.map(\.severity) == [.warning])
+    try old.withoutTriggers("UPDATE users SET name = 'b'")
+    #expect(try UserStore.check(path: old.database).contains { $0.kind == .log })
+  }
+
+  @Test func `what is no store is no finding but an error`() throws {
+    #expect(code { try UserStore.check(path: folder.path + "/nowhere.db") } == .notFound)
+    try folder.shell("PRAGMA application_id = 7")
+    #expect(code { try UserStore.check(path: folder.database) } == .notAUserStore)
+    let text = try folder.file("text", holding: String(repeating: "no database ", count: 99))
+    #expect(code { try UserStore.check(path: text) } == .notADatabase)
+  }
+
+  @Test func `it leaves the bytes alone`() throws {
+    // As a crash leaves it: what was written last lies in the -wal file.
+    _ = try? folder.python("db.execute(\"UPDATE users SET name = 'wal'\"); os.kill(os.getpid(), signal.SIGKILL)")
+    let before = try [folder.bytes(), folder.bytes(folder.database + "-wal")]
+    #expect(before[1].count > 0)
+    _ = try found()
+    #expect(try [folder.bytes(), folder.bytes(folder.database + "-wal")] == before)
+  }
+}

@@ -1,0 +1,198 @@
+import Testing
+
+@testable import UserStore
+
+/// The inverse of a write, or nothing.
+@Suite(.timeLimit(.minutes(1))) struct UndoTests {
+  let folder: Folder
+  let store: UserStore
+  let zoe: User.ID
+  let age = Attribute<Int>("age")
+
+  init() throws {
+    folder = try Folder()
+    store = try folder.open()
+    zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
+  }
+
+  @discardableResult
+  private func undo(_ revision: Revision? = nil) throws -> Revision {
+    try store.write(origin: "undo") { try $0.undo(revision) }
+  }
+
+  private var revision: Revision { get throws { try store.read { try $0.cursor.revision } } }
+  private var users: [User] { get throws { try store.read { try $0.users() } } }
+
+  @Test func `every value becomes what it was, in one set that says so; a second undo takes the first one back`() throws
+  {
+    let before = try users
+    try store.write { transaction in
+      try transaction.rename(zoe, to: "x")
+      try transaction.rename(zoe, to: "y")
+      try transaction.set(.hairColor, of: zoe, to: nil)
+      try transaction.set(age, of: zoe, to: 41)
+    }
+    let after = try users
+    let sets = Recorder<ChangeSet>()
+    store.listeners.bind("all", to: .everything) { sets.record($0) }
+    let written = try revision
+    #expect(try undo() == written)
+    #expect(try users == before)
+    #expect(sets.all.map(\.origin) == ["undo"])
+    #expect(
+      sets.all.map(\.lines) == [
+        [
+          "updated 1 age 41 -", "updated 1 hair_color - '#a52a2a'", "updated 1 name 'y' 'x'",
+          "updated 1 name 'x' 'Zoë'",
+        ]
+      ])
+    try undo()
+    #expect(try users == after)
+    #expect(try store.check().filter { $0.severity == .problem } == [])
+  }
+
+  @Test func `an added user is removed, and a removed one comes back as the same`() throws {
+    let nix = try store.write { transaction in
+      let nix = try transaction.add(name: "NIX")
+      try transaction.set(age, of: nix, to: 7)
+      return nix
+    }
+    let both = try users
+    let added = try revision
+    try store.write { try $0.remove(nix) }
+    try undo()
+    #expect(try users == both)
+    try undo(added)
+    #expect(try users.map(\.id) == [zoe])
+    #expect(try store.write { try $0.add(name: "next") } == User.ID(3), "an id is never given to somebody else")
+  }
+
+  @Test func `values come back as they were stored, also those that set refuses`() throws {
+    try folder.shell(
+      """
+      INSERT INTO attributes VALUES (1, 'odd', CAST(x'41FF00' AS TEXT)), (1, 'one', 1.0), (1, 'blob', x'');
+      UPDATE users SET name = 'a' || char(10), hair_color = 'mauve'
+      """)
+    let before = try users
+    try store.write { transaction in
+      try transaction.set("odd", of: zoe, to: .integer(1))
+      try transaction.set("one", of: zoe, to: .integer(1))
+      try transaction.set("blob", of: zoe, to: .null)
+      try transaction.rename(zoe, to: "x")
+      try transaction.set(.hairColor, of: zoe, to: Color("red"))
+    }
+    try undo()
+    #expect(try users == before)
+    try store.write { try $0.remove(zoe) }
+    try undo()
+    #expect(try users == before)
+  }
+
+  @Test func `what was changed since is in the way, and nothing is undone`() throws {
+    try store.write { transaction in
+      try transaction.set(age, of: zoe, to: 41)
+      try transaction.rename(zoe, to: "x")
+    }
+    let written = try revision
+    func refused(_ words: String, _ revision: Revision, sourceLocation: SourceLocation = #_sourceLocation) throws {
+      let (before, end) = (try users, try self.revision)
+      do {
+        try undo(revision)
+        Issue.record("nothing was in the way", sourceLocation: sourceLocation)
+      } catch let error as StoreError {
+        #expect(error.code == .conflict, sourceLocation: sourceLocation)
+        #expect(error.message.contains(words), "\(error)", sourceLocation: sourceLocation)
+      }
+      #expect(try users == before && self.revision == end, sourceLocation: sourceLocation)
+    }
+    try folder.shell("UPDATE attributes SET value = 41.0")
+    try refused("the age of user 1 was changed since: it is 41.0, and the write left 41", written)
+    let nix = try store.write { try $0.add(name: "NIX") }
+    let added = try revision
+    try store.write { try $0.set(age, of: nix, to: 1) }
+    try refused("user 2 was given an attribute since: “age”", added)
+    try store.write { try $0.remove(nix) }
+    let removed = try revision
+    try refused("the user was removed since", added)
+    try folder.shell("INSERT INTO users (id, name) VALUES (2, 'NIX')")
+    try refused("user 2 is there again", removed)
+  }
+
+  @Test func `a refused undo leaves nothing behind in a write that goes on`() throws {
+    try store.write { transaction in
+      try transaction.set(age, of: zoe, to: 41)
+      try transaction.rename(zoe, to: "x")
+    }
+    let written = try revision
+    try folder.shell("UPDATE attributes SET value = 42")
+    try store.write { transaction in
+      #expect(throws: StoreError.self) { try transaction.undo(written) }
+      try transaction.set(.hairColor, of: zoe, to: nil)
+    }
+    #expect(try store.allChanges().last?.lines == ["updated 1 hair_color '#a52a2a' -"])
+  }
+
+  @Test func `a revision that ends no write, or that was forgotten, is said to be so`() throws {
+    try store.write { try $0.rename(zoe, to: "x") }
+    let written = try revision
+    try folder.shell("UPDATE users SET hair_color = NULL")
+    let foreign = try revision
+    for number in [written.rawValue - 1, foreign.rawValue, 99] {
+      #expect(code { try undo(Revision(rawValue: number)) } == .revisionNotFound)
+    }
+    #expect(try undo() == written, "the newest write of this library, whatever others wrote since")
+    try folder.shell(
+      """
+      BEGIN; UPDATE meta SET horizon_nonce = (SELECT nonce FROM changes WHERE seq = \(foreign)), horizon = \(foreign);
+      DELETE FROM changes WHERE seq <= \(foreign); COMMIT
+      """)
+    #expect(code { try undo(written) } == .compacted)
+    #expect(code { try UserStore.inMemory().write { try $0.undo() } } == .revisionNotFound)
+  }
+
+  @Test func `a huge write is undone by pages`() throws {
+    let before = try users
+    try store.write { transaction in
+      for number in 0..<3_000 { try transaction.set(age, of: transaction.add(name: "\(number)"), to: number) }
+    }
+    try undo()
+    #expect(try users == before)
+    try undo()
+    #expect(try users.count == 3_001)
+  }
+
+  @Test func `undoing write after write leads back through every state`() throws {
+    var random = SplitMix64(seed: Seed.base)
+    var states = [try users]
+    var ends: [Revision] = []
+    for _ in 0..<60 {
+      try store.write { transaction in
+        for _ in 0..<Int.random(in: 1...5, using: &random) { try change(&transaction, &random) }
+      }
+      if try revision == ends.last { continue }
+      ends.append(try revision)
+      states.append(try users)
+    }
+    while let end = ends.popLast() {
+      try undo(end)
+      states.removeLast()
+      #expect(try users == states.last, "USERSTORE_SEED=\(Seed.base)")
+    }
+    #expect(try store.check().filter { $0.severity == .problem } == [])
+  }
+
+  private func change(_ transaction: inout WriteTransaction, _ random: inout SplitMix64) throws {
+    let ids = try transaction.users().map(\.id)
+    guard let id = ids.randomElement(using: &random), Int.random(in: 0..<6, using: &random) > 0 else {
+      try transaction.add(name: "new", hairColor: Color("red"))
+      return
+    }
+    let value: StoredValue = random.choose(.null, .integer(1), .real(1), .text("1"), .blob([0x31]))
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: try transaction.remove(id)
+    case 1: try transaction.rename(id, to: random.choose("a", "b"))
+    case 2: try transaction.set(.hairColor, of: id, to: random.choose(nil, Color("red"), Color("blue")))
+    default: try transaction.set(random.choose("a", "b"), of: id, to: value)
+    }
+  }
+}

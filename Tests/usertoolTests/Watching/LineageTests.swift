@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+/// Whatever happens to the database: a watcher hears of it, and nobody goes on from a cursor that it has left behind.
+@Suite struct `Another lineage` {
+  enum Event: String, CaseIterable {
+    case restored, moved, copied, created, repaired, rewound
+
+    /// What a watch says that is running, and one that resumes.
+    var reasons: (live: String, resumed: String) {
+      switch self {
+      case .restored, .repaired: ("diverged", "diverged")
+      // The running one has the old file open; who opens the new one sees only its log.
+      case .moved, .copied, .created, .rewound: ("replaced", "diverged")
+      }
+    }
+  }
+
+  private func happen(_ event: Event, in workspace: Workspace) throws {
+    let (other, saved) = (workspace.folder + "/other.db", workspace.folder + "/saved")
+    func shell(_ command: String) throws {
+      let outcome = try workspace.finish(["sh", "-ec", "cd '\(workspace.folder)'; \(command)"])
+      try #require(outcome.status == 0, "\(outcome)")
+    }
+    switch event {
+    case .restored: try #require(workspace.run("restore", saved + "/backup.db", "--yes").status == 0)
+    case .moved:
+      try workspace.run("--db", other, "add", "Other")
+      try shell("rm users.db-wal users.db-shm; mv other.db users.db")
+    case .copied:
+      // As cp does it where the old one may be in use: beside it, then in its place.
+      try shell("rm users.db-wal users.db-shm; cp --remove-destination saved/backup.db users.db")
+    case .created:
+      try shell("rm users.db users.db-wal users.db-shm")
+      try workspace.run("add", "New")
+    case .repaired:
+      try workspace.sqlite("DROP TRIGGER users_after_update; UPDATE users SET name = 'unseen'")
+      try #require(workspace.run("check", "--repair").status == 0)
+    case .rewound:
+      // The database last: whoever notices opens it at once.
+      try shell("rm users.db-wal users.db-shm; mv saved/users.db-wal .; mv saved/users.db .")
+    }
+  }
+
+  @Test(arguments: Event.allCases)
+  func `is a reset with its reason, for who watches and for who resumes`(_ event: Event) throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    // A pair as a careless copy takes it; a crash leaves commits in the -wal file.
+    try FileManager.default.createDirectory(atPath: workspace.folder + "/saved", withIntermediateDirectories: false)
+    try workspace.run("backup", workspace.folder + "/saved/backup.db")
+    let keeper = try workspace.python(
+      "db.execute(\"UPDATE users SET name = 'kept'\"); print('ready', flush=True); sys.stdin.read()")
+    #expect(keeper.output.next() == "ready")
+    try workspace.finish(["sh", "-c", "cd \(workspace.folder); cp users.db users.db-wal saved"])
+    try workspace.run("rename", "1", "taken back", "-q")
+    let cursor = try #require(Line.decode(workspace.run("log").lines.last ?? "").cursor)
+    let watcher = try workspace.start("watch", "--listener", "A=name", "--no-initial", "--timeout", "60s")
+    try watcher.waitUntilWatching()
+    try happen(event, in: workspace)
+    let reset = try Line.decode(watcher.output.next() ?? "")
+    #expect(reset.op == "reset" && reset.reason == event.reasons.live)
+    let name = try workspace.run("get", "1", "name").output.dropLast()
+    // What follows is the present state, or, of a store that was still empty when it was opened, its first change.
+    let present = try Line.decode(watcher.output.next() ?? "")
+    #expect(present.op == (event == .created && present.op == "insert" ? "insert" : "snapshot"))
+    #expect(present.user == 1 && present.new.words == "'\(name)'", "\(present)")
+    // Also when as many commits have followed as were lost.
+    for _ in 0..<2 {
+      let resumed = try workspace.run("watch", "--after", cursor, "--listener", "A=name", "--timeout", "50ms")
+      #expect(try resumed.lines.first.map(Line.decode)?.reason == event.reasons.resumed, "\(resumed)")
+      #expect(try workspace.run("watch", "--after", cursor, "--no-resync").status == 6)
+      try workspace.sqlite((0..<12).map { "UPDATE users SET name = '\($0)';" }.joined())
+    }
+    try workspace.run("rename", "1", "last", "-q")
+    var heard: String?
+    while heard != "'last'" { heard = try Line.decode(watcher.output.next() ?? "{}").new.words }
+  }
+}
