@@ -13,12 +13,12 @@ public final class UserStore: Sendable {
   /// `listenable` is the typed way in.
   public let listeners: ListenerHub<ChangeSet>
 
-  private let reader: Reader
+  let reader: Reader
   let writer: Writer?
   let queue: WriteQueue?
   private let readers: WorkerThread
   private let watcher: FileWatcher?
-  private let tail: LogTail
+  let tail: LogTail
   private let bell: Bell
   let temporaryFolder: String?
 

@@ -149,11 +149,8 @@ extension ListenerHub {
 
   /// Who comes too late is told at once that nothing comes any more.
   func endIfOver(_ reference: Registry.Reference, _ registration: Int) {
-    let ended = state.withLock { state in
-      state.isOver ? state.registry.remove(reference, registration: registration) : nil
-    }
-    guard let ended else { return }
-    tellEnd(ended.traits)
+    guard state.withLock({ $0.isOver }) else { return }
+    endInPlace(reference, registration)
     DeliveryThread.current.runDeferred()
   }
 

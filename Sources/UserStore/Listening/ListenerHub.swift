@@ -225,24 +225,26 @@ public final class ListenerHub<Content: Routable>: Sendable {
   }
 
   private func runEnd() {
-    let ended = state.withLock { state in
+    let all = state.withLock { state in
       state.isOver = true
-      return state.registry.removeAll()
+      return state.registry.inOrder.map { ($0.reference, $0.slot.registration) }
     }
-    for slot in ended { tellEnd(slot.traits) }
+    for (reference, registration) in all { endInPlace(reference, registration) }
   }
 
-  /// Calls what wants to know that nothing comes any more, in the listener's place.
-  func tellEnd(_ traits: Registry.Traits) {
-    guard let onEnd = traits.onEnd else { return }
-    guard let mailbox = traits.mailbox else {
-      perform(traits, Cascade(), onEnd)
-      return
-    }
+  /// Ends a listener in its place, after the calls that wait there: what was sent before the end is heard before it.
+  func endInPlace(_ reference: Registry.Reference, _ registration: Int) {
+    guard let traits = state.withLock({ $0.registry.traits(of: reference, registration) }) else { return }
+    guard let mailbox = traits.mailbox else { return end(reference, registration) }
     mailbox.post {
-      self.perform(traits, Cascade(), onEnd)
+      self.end(reference, registration)
       DeliveryThread.current.runDeferred()
     }
+  }
+
+  private func end(_ reference: Registry.Reference, _ registration: Int) {
+    let ended = state.withLock { $0.registry.remove(reference, registration: registration) }
+    if let ended, let onEnd = ended.traits.onEnd { perform(ended.traits, Cascade(), onEnd) }
   }
 
   /// Leaves a call to an actor.

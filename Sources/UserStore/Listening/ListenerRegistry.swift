@@ -92,7 +92,10 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   private(set) var lists: [Topic: TopicList] = [:]
 
   /// All in order of calls.
-  var inOrder: [Slot] { slots.compactMap { $0 }.sorted { $0.ordinal < $1.ordinal } }
+  var inOrder: [(reference: Reference, slot: Slot)] {
+    slots.enumerated().compactMap { index, slot in slot.map { (Reference(ordinal: $0.ordinal, index: index), $0) } }
+      .sorted { $0.reference.ordinal < $1.reference.ordinal }
+  }
 
   // MARK: Registering
 
@@ -141,12 +144,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   }
 
   /// Those that end with an owner.
-  var withOwner: [(reference: Reference, slot: Slot)] {
-    slots.indices.compactMap { index in
-      guard let slot = slots[index], slot.traits.owner != nil else { return nil }
-      return (Reference(ordinal: slot.ordinal, index: index), slot)
-    }
-  }
+  var withOwner: [(reference: Reference, slot: Slot)] { inOrder.filter { $0.slot.traits.owner != nil } }
 
   /// Whether those with an owner have doubled since they were looked through.
   var isSweepDue: Bool { owned >= sweepAt }
@@ -200,7 +198,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return traits.first.withLock { $0.take() }.map { ($0, traits) }
   }
 
-  private func traits(of reference: Reference, _ registration: Int) -> Traits? {
+  func traits(of reference: Reference, _ registration: Int) -> Traits? {
     guard let slot = slot(reference), slot.registration == registration else { return nil }
     return slot.traits
   }
