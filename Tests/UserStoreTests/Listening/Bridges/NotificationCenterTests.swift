@@ -9,8 +9,9 @@ import UserStoreFoundation
   private let heard = Recorder<String>()
 
   /// Listens as a program would, until the test ends.
-  private func observe(_ object: UserStore? = nil, _ action: @escaping @Sendable (ChangeSet) -> Void = { _ in }) -> Disposable
-  {
+  private func observe(
+    _ object: UserStore? = nil, _ action: @escaping @Sendable (ChangeSet) -> Void = { _ in }
+  ) -> Disposable {
     let observer = Lock(
       center.addObserver(forName: .userStoreDidChange, object: object, queue: nil) { [heard] notification in
         guard let set = notification.changeSet else { return }
@@ -52,7 +53,7 @@ import UserStoreFoundation
     withExtendedLifetime(observer) {}
   }
 
-  @Test func `A1, an observer that writes is heard after the present round, and on the main actor all come in order`() async throws {
+  @Test func `A1, an observer may write, and on the main actor all come in commit order`() async throws {
     let store = try UserStore.inMemory()
     let id = try await store.write { try $0.add(name: "0") }
     let observer = observe { set in
