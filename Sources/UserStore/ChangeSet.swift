@@ -74,6 +74,9 @@ public struct ChangeSet: Sendable {
 }
 
 extension ChangeSet: Routable {
+  /// What a slow consumer is told of the sets that it missed.
+  public typealias Missed = MissedChanges
+
   /// Divides the changes among the topics that somebody listens to.
   public func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChangeSet)] {
     switch content {

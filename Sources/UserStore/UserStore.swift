@@ -18,7 +18,7 @@ public final class UserStore: Sendable {
   let queue: WriteQueue?
   private let readers: WorkerThread
   private let watcher: FileWatcher?
-  private let tail: LogTail
+  let tail: LogTail
   private let bell: Bell
   let temporaryFolder: String?
   /// Where the store lies; nil in memory.

@@ -149,11 +149,8 @@ extension ListenerHub {
 
   /// Who comes too late is told at once that nothing comes any more.
   func endIfOver(_ reference: Registry.Reference, _ registration: Int) {
-    let traits = state.withLock { state in
-      state.isOver ? state.registry.traits(of: reference, registration) : nil
-    }
-    guard let traits else { return }
-    end(reference, registration, traits)
+    guard state.withLock({ $0.isOver }) else { return }
+    endInPlace(reference, registration)
     DeliveryThread.current.runDeferred()
   }
 

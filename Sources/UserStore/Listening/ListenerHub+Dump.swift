@@ -17,10 +17,12 @@ extension ListenerHub {
   /// The names in the order of calls.
   public var names: [String] { all.compactMap(\.name) }
 
-  /// All listeners in the order of calls, for tests and for display.
+  /// All listeners in the order of calls, for tests and for display; none when the hub has ended.
   public var all: [ListenerInfo<Topic>] {
     removeOver()
-    return state.withLock { $0.registry.inOrder }.map(\.slot).filter { !$0.traits.keepsValue }.map {
+    // Those of an actor stay until they have heard there what came before the end.
+    let slots = state.withLock { $0.isOver ? [] : $0.registry.inOrder.map(\.slot) }
+    return slots.filter { !$0.traits.keepsValue }.map {
       ListenerInfo(name: $0.traits.name, topic: $0.traits.topic, calls: $0.calls, lastPosition: $0.lastPosition)
     }
   }

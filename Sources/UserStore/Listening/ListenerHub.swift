@@ -228,28 +228,26 @@ public final class ListenerHub<Content: Routable>: Sendable {
   }
 
   private func runEnd() {
-    let listeners = state.withLock { state in
+    let all = state.withLock { state in
       state.isOver = true
-      return state.registry.inOrder
+      return state.registry.inOrder.map { ($0.reference, $0.slot.registration) }
     }
-    for (reference, slot) in listeners { end(reference, slot.registration, slot.traits) }
+    for (reference, registration) in all { endInPlace(reference, registration) }
   }
 
-  /// Removes a listener and tells it, in its place, that nothing comes any more.
-  ///
-  /// One by one, and on an actor not before it is told there: who is disposed of by then is told nothing.
-  func end(_ reference: Registry.Reference, _ registration: Int, _ traits: Registry.Traits) {
-    guard let mailbox = traits.mailbox, traits.onEnd != nil else { return tellEnd(reference, registration) }
+  /// Ends a listener in its place, after the calls that wait there: what was sent before the end is heard before it.
+  func endInPlace(_ reference: Registry.Reference, _ registration: Int) {
+    guard let traits = state.withLock({ $0.registry.traits(of: reference, registration) }) else { return }
+    guard let mailbox = traits.mailbox else { return end(reference, registration) }
     mailbox.post {
-      self.tellEnd(reference, registration)
+      self.end(reference, registration)
       DeliveryThread.current.runDeferred()
     }
   }
 
-  private func tellEnd(_ reference: Registry.Reference, _ registration: Int) {
+  private func end(_ reference: Registry.Reference, _ registration: Int) {
     let ended = state.withLock { $0.registry.remove(reference, registration: registration) }
-    guard let ended, let onEnd = ended.traits.onEnd else { return }
-    perform(ended.traits, Cascade(), onEnd)
+    if let ended, let onEnd = ended.traits.onEnd { perform(ended.traits, Cascade(), onEnd) }
   }
 
   /// Leaves a call to an actor.

@@ -2,6 +2,8 @@
 public protocol Routable: Sendable {
   /// What a listener can listen to.
   associatedtype Topic: Hashable, Sendable
+  /// What a slow consumer is told of those that it missed.
+  associatedtype Missed: MissedSummary<Self> = MissedRounds<Self>
 
   /// Where this stands in the order of all rounds; strictly increasing.
   var position: Int64 { get }

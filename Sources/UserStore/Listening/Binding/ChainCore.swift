@@ -112,7 +112,7 @@
   /// Where both have a block with the same key, that of the chain that joins stays.
   private func takeBlocks(of other: ChainCore, replacing: Bool) {
     let own = hub.names
-    for block in other.hub.state.withLock({ $0.registry.inOrder }) {
+    for (_, block) in other.hub.state.withLock({ $0.registry.inOrder }) {
       guard let key = block.traits.name else { continue }
       other.hub.unbind(key, from: .all)
       if replacing || !own.contains(key) { hub.bind(key, to: .all, block.action) }

@@ -21,24 +21,12 @@ extension Signal {
   ///   in the value's place, and the next value is compared with the one before that.
   /// - Returns: the new signal.
   public func distinct<Key: Equatable & Sendable>(by key: @escaping @Sendable (Value) throws -> Key) -> Signal {
-    let isSame = Sameness.of(Key.self)
+    let isSame = Sameness.equality(of: Key.self)
     return compactMap(from: Key?.none) { last, value in
       let key = try key(value)
       if let last, isSame(last, key) { return .none }
       last = .some(key)
       return .some(value)
-    }
-  }
-}
-
-/// How it is decided whether something changed.
-enum Sameness {
-  /// `==`, but for text, present or optional, its bytes of UTF-8.
-  static func of<Value: Equatable & Sendable>(_ type: Value.Type) -> @Sendable (Value, Value) -> Bool {
-    guard type is String.Type || type is String?.Type else { return { $0 == $1 } }
-    return { left, right in
-      if let left = left as? String, let right = right as? String { return left.hasSameBytes(as: right) }
-      return left == right
     }
   }
 }

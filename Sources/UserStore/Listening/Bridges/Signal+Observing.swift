@@ -1,0 +1,93 @@
+public import Observation
+
+extension Signal {
+  /// A property of an `@Observable` object on the main actor: the present value first, then each change.
+  ///
+  ///     let title = Signal(observing: model, \.title)
+  ///
+  /// `withObservationTracking` tells of a change once, before it is made, when the property still has its old value. So the
+  /// property is read on the next turn of the main actor, and watched again there.
+  ///
+  /// - **Order and coalescing**: values come in order, from the main actor. Of several changes in one turn only the last
+  ///   value comes. A value that is set again, equal or not, comes as Observation tells it; `distinct` passes over equals.
+  /// - **Lifetime**: the object is held weakly. It is watched as long as the signal, one made from it, or a subscription is
+  ///   held; all of them share one watch. The key path may lead through other observable objects.
+  /// - **End**: on the main actor, soon after the object was released. Where the key path leads through objects that live
+  ///   on, perhaps only when the value next changes there.
+  /// - A property that Observation does not know (`@ObservationIgnored`, a constant) has its first value only.
+  ///
+  /// Only the main actor: an object that is changed on several threads has no “next turn” after which the new value is
+  /// surely there, and another actor's property cannot be read by a key path from outside.
+  ///
+  /// - Parameters:
+  ///   - object: Changed on the main actor only.
+  ///   - keyPath: Which value; stored, computed, or through other objects.
+  @MainActor public init<Object: AnyObject & Observable>(observing object: Object, _ keyPath: KeyPath<Object, Value>) {
+    let property = ObservedProperty { [weak object] in object.map { $0[keyPath: keyPath] } }
+    guard let present = property.read() else { preconditionFailure("the caller holds the object") }
+    let (sink, value) = Listenable.make(present)
+    property.sink = sink
+    self.init(rank: 0) { [attach = value.signal.attach] terms, observer in
+      let token = attach(terms, observer)
+      return Disposable(endsWithToken: true) {
+        token.dispose()
+        withExtendedLifetime(property) {}
+      }
+    }
+  }
+}
+
+/// Watches a property, and sends what it becomes.
+///
+///     signal, subscriptions ──▶ ObservedProperty ──▶ sink
+///                                      ▲
+///       object's registrar ──▶ watch ─weak
+@MainActor private final class ObservedProperty<Value: Sendable> {
+  private let value: () -> Value?
+  var sink: Sink<Value>?
+
+  /// - Parameter value: Reads the property; nil when the object is gone.
+  init(_ value: @escaping () -> Value?) {
+    self.value = value
+  }
+
+  /// Reads the property, and has its next change told.
+  func read() -> Value? {
+    let watch = ObservationWatch { [weak self] in self?.hear($0) }
+    return withObservationTracking(value) { watch.fire(.changed) }
+  }
+
+  private func hear(_ news: ObservationWatch.News) {
+    switch news {
+    case .changed:
+      // Watched before it is sent: what a listener changes in answer is heard too.
+      if let value = read() { sink?.send(value) } else { sink = nil }
+    case .over:
+      // Or the property is one that Observation does not know: it has its first value for ever.
+      if value() == nil { sink = nil }
+    }
+  }
+}
+
+/// One change to come: calls on the main actor, after the change or when none can come any more.
+///
+/// Only the registrar of the object holds it, through the tracking's closure: so it goes with the object.
+private final class ObservationWatch: Sendable {
+  enum News {
+    case changed
+    case over
+  }
+
+  private let action: Lock<(@MainActor @Sendable (News) -> Void)?>
+
+  init(_ action: @escaping @MainActor @Sendable (News) -> Void) {
+    self.action = Lock(action)
+  }
+
+  deinit { fire(.over) }
+
+  func fire(_ news: News) {
+    guard let action = action.withLock({ $0.take() }) else { return }
+    Task { @MainActor in action(news) }
+  }
+}

@@ -1,0 +1,137 @@
+import Testing
+
+@testable import UserStore
+
+/// A task that awaits values is cancelled.
+@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+  @Test func `a task that waits ends at once, and its registration with it`() async {
+    let (sink, signal) = Signal<Int>.make()
+    let heard = Recorder<Int>()
+    let task = Task {
+      var iterator = signal.values.makeAsyncIterator()
+      heard.record(1)
+      let value = await iterator.next()
+      #expect(sink.hub?.count == 0)
+      #expect(await iterator.next() == nil)
+      return value
+    }
+    await heard.heard(1)
+    task.cancel()
+    #expect(await task.value == nil)
+    sink.send(1)
+  }
+
+  @Test func `a task that was cancelled before gets nothing, though a value waits`() async {
+    let (sink, value) = Listenable.make(1)
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      var iterator = value.values.makeAsyncIterator()
+      return await iterator.next()
+    }
+    #expect(await task.value == nil)
+    #expect(sink.hub?.count == 0)
+  }
+
+  @Test func `a task is cancelled while a value is on its way to it`() async throws {
+    let (sink, signal) = Signal<Int>.make()
+    let (inside, goOn) = (Gate(), Gate())
+    let heard = Recorder<Int>()
+    let values = signal.map { value in
+      inside.open()
+      goOn.wait()
+      return value
+    }.values
+    let task = Task {
+      var iterator = values.makeAsyncIterator()
+      heard.record(0)
+      return await iterator.next()
+    }
+    await heard.heard(1)
+    let sender = try Threads.start { sink.send(1) }
+    await Task.detached { inside.wait() }.value
+    task.cancel()
+    #expect(await task.value == nil)
+    goOn.open()
+    try await Task.detached { try sender.join() }.value
+  }
+
+  @Test(arguments: [true, false])
+  func `a listener cancels the task that waits, in the round that wakes it`(_ isBefore: Bool) async {
+    let board = Board()
+    let task = Lock<Task<[Int64], Never>?>(nil)
+    let ready = Recorder<Int>()
+    if isBefore { board.hub.bind("cancels", to: "x") { _ in task.withLock { $0 }?.cancel() } }
+    let consumer = Task {
+      var iterator = board.hub.values(of: "x", bufferingUpTo: 1).makeAsyncIterator()
+      ready.record(1)
+      var heard: [Int64] = []
+      while case .next(let note) = await iterator.next() { heard.append(note.position) }
+      return heard
+    }
+    task.withLock { $0 = consumer }
+    await ready.heard(1)
+    if !isBefore { board.hub.bind("cancels", to: "x") { _ in task.withLock { $0 }?.cancel() } }
+    board.post("x", 1)
+    let heard = await consumer.value
+    #expect(heard == [] || !isBefore && heard == [1])
+    #expect(board.hub.count == 1)
+  }
+
+  /// What a task's cancellation releases is released under the task's own lock.
+  @Test func `a value whose release cancels the task again stops nobody`() async {
+    final class Canceller: Sendable {
+      let task = Lock<Task<Void, Never>?>(nil)
+      deinit { task.withLock { $0 }?.cancel() }
+    }
+    let (sink, signal) = Signal<Canceller>.make()
+    let (begun, goOn) = (Recorder<Int>(), Recorder<Int>())
+    let task = Task {
+      var iterator = signal.values.makeAsyncIterator()
+      begun.record(1)
+      await Task.detached { await goOn.heard(1) }.value
+      #expect(await iterator.next() == nil)
+    }
+    await begun.heard(1)
+    do {
+      let value = Canceller()
+      value.task.withLock { $0 = task }
+      sink.send(value)
+    }
+    task.cancel()
+    goOn.record(1)
+    await task.value
+  }
+
+  @Test func `a thousand times: sent, ended and cancelled by three threads at once`() async throws {
+    for round in 0..<1_000 {
+      let (sink, value) = Listenable.make(0)
+      let values = value.values
+      let ready = Recorder<Int>()
+      let consumer = Task {
+        var last = -1
+        for await value in values {
+          last = value
+          ready.record(value)
+        }
+        ready.record(-1)
+        return last
+      }
+      await ready.heard(1)
+      let start = Gate()
+      let actions: [@Sendable () -> Void] = [
+        { sink.send(1) }, { consumer.cancel() }, { if round % 2 == 0 { sink.end() } },
+      ]
+      let threads = try actions.map { action in
+        try Threads.start {
+          start.wait()
+          action()
+        }
+      }
+      start.open()
+      let last = await consumer.value
+      #expect(last == 0 || last == 1)
+      for thread in threads { try await Task.detached { try thread.join() }.value }
+      #expect(sink.hub?.count == 0)
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import Testing
+
+@testable import UserStore
+
+@Suite(.timeLimit(.minutes(1))) struct LatestValuesTests {
+  @Test func `the present value comes first, then the latest, then the end`() async {
+    let (sink, value) = Listenable.make(1)
+    var iterator = value.values.makeAsyncIterator()
+    #expect(await iterator.next() == 1)
+    sink.send(2)
+    #expect(await iterator.next() == 2)
+    for number in 3...1_000 { sink.send(number) }
+    #expect(await iterator.next() == 1_000)
+    sink.send(1_001)
+    sink.end()
+    #expect(await iterator.next() == 1_001)
+    #expect(await iterator.next() == nil)
+    #expect(await iterator.next() == nil)
+  }
+
+  @Test func `a consumer that waits is woken by a value, and by the end`() async {
+    let (sink, signal) = Signal<Int>.make()
+    let heard = Recorder<Int>()
+    let values = signal.values
+    let task = Task {
+      var iterator = values.makeAsyncIterator()
+      heard.record(0)
+      while let value = await iterator.next() { heard.record(value) }
+      heard.record(-1)
+    }
+    for count in 1...100 {
+      await heard.heard(count)
+      sink.send(count)
+    }
+    await heard.heard(101)
+    sink.end()
+    await task.value
+    #expect(heard.all == Array(0...100) + [-1])
+  }
+
+  @Test func `nil as a value is not the end`() async {
+    let (sink, value) = Listenable<Int?>.make(nil)
+    var iterator = value.values.makeAsyncIterator()
+    #expect(await iterator.next() == .some(nil))
+    sink.send(1)
+    #expect(await iterator.next() == .some(1))
+    sink.send(nil)
+    #expect(await iterator.next() == .some(nil))
+    sink.end()
+    #expect(await iterator.next() == .none)
+  }
+
+  @Test func `values pass over failures, results have them`() async throws {
+    let (sink, signal) = Signal<Int>.make()
+    var values = signal.values.makeAsyncIterator()
+    var results = signal.results.makeAsyncIterator()
+    sink.send(1)
+    sink.fail(Refusal(reason: "no"))
+    #expect(await values.next() == 1)
+    let failure = await results.next()
+    #expect(throws: Refusal(reason: "no")) { try failure?.get() }
+    sink.send(2)
+    #expect(await values.next() == 2)
+    #expect(try await results.next()?.get() == 2)
+    sink.end()
+    #expect(await values.next() == nil)
+    #expect(await results.next() == nil)
+  }
+
+  @Test func `two iterations are independent, and each is registered while it lasts`() async {
+    let (sink, value) = Listenable.make(1)
+    let values = value.values
+    #expect(sink.hub?.count == 0)
+    var first: LatestValues<Int>.Iterator? = values.makeAsyncIterator()
+    var second = values.makeAsyncIterator()
+    #expect(sink.hub?.count == 2)
+    sink.send(2)
+    #expect(await first?.next() == 2)
+    sink.send(3)
+    first = nil
+    #expect(sink.hub?.count == 1)
+    #expect(await second.next() == 3)
+    sink.send(4)
+    #expect(await second.next() == 4)
+  }
+
+  @Test func `a loop that is left in the middle is unregistered`() async {
+    let (sink, value) = Listenable.make(1)
+    for await present in value.values {
+      #expect(present == 1)
+      #expect(sink.hub?.count == 1)
+      break
+    }
+    #expect(sink.hub?.count == 0)
+  }
+
+  @Test func `C4, an attribute of the store is awaited, until the store is closed`() async throws {
+    let store = try UserStore.inMemory()
+    let id = try await store.write { try $0.add(name: "NIX") }
+    var iterator = try store.listenable(.name, of: id).values.makeAsyncIterator()
+    #expect(await iterator.next() == "NIX")
+    try await store.write { try $0.rename(id, to: "Zoë") }
+    #expect(await iterator.next() == "Zoë")
+    try await store.write { _ = try $0.remove(id) }
+    #expect(await iterator.next() == .some(nil))
+    store.close()
+    #expect(await iterator.next() == .none)
+  }
+
+  @Test func `an iteration does not keep the store, and ends with it`() async throws {
+    var store: UserStore? = try UserStore.inMemory()
+    weak let kept = store
+    let id = try await store?.write { try $0.add(name: "NIX") } ?? User.ID(0)
+    var iterator = try store?.listenable(.name, of: id).values.makeAsyncIterator()
+    #expect(await iterator?.next() == "NIX")
+    store = nil
+    #expect(kept == nil)
+    #expect(await iterator?.next() == .none)
+  }
+
+  @Test func `the main actor iterates on the main actor`() async {
+    let (sink, value) = Listenable.make(1)
+    let heard = Recorder<Int>()
+    let task = Task { @MainActor in
+      for await value in value.values {
+        MainActor.assertIsolated()
+        heard.record(value)
+      }
+    }
+    await heard.heard(1)
+    sink.send(2)
+    await heard.heard(2)
+    sink.end()
+    await task.value
+    #expect(heard.all == [1, 2])
+  }
+
+  @Test func `nothing is left: values that were missed, the source, what operators hold`() async {
+    var (sink, signal): (Sink<Token>?, Signal<Token>?) = Signal<Token>.make()
+    weak let hub = sink?.hub
+    var held: Token? = Token()
+    weak let weakHeld = held
+    weak var missed: Token?, last: Token?
+    do {
+      var iterator = signal?.map { [held] value in withExtendedLifetime(held) { value } }.values.makeAsyncIterator()
+      let tokens = (Token(), Token())
+      (missed, last) = tokens
+      sink?.send(tokens.0)
+      sink?.send(tokens.1)
+      #expect(await iterator?.next() === tokens.1)
+      #expect(weakHeld != nil || held == nil)
+    }
+    (sink, signal, held) = (nil, nil, nil)
+    #expect(missed == nil && last == nil && weakHeld == nil && hub == nil)
+  }
+
+  @Test func `with several senders a consumer hears an ascending part of what was sent, and the last`() async throws {
+    for _ in 0..<20 {
+      let (sink, value) = Listenable.make(0)
+      let values = value.values
+      let consumer = Task {
+        var heard: [Int] = []
+        for await value in values { heard.append(value) }
+        return heard
+      }
+      let next = Lock(0)
+      let senders = try (0..<2).map { _ in
+        try Threads.start {
+          for _ in 0..<500 {
+            let number = next.withLock { next in
+              next += 1
+              return next
+            }
+            sink.send(number)
+          }
+        }
+      }
+      for sender in senders { try await Task.detached { try sender.join() }.value }
+      sink.send(10_000)
+      sink.end()
+      let heard = await consumer.value
+      #expect(heard.last == 10_000 || heard.isEmpty)
+      #expect(Set(heard).count == heard.count)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import UserStore
+
+/// Every way in has one for the main actor.
+@Suite(.timeLimit(.minutes(1))) struct MainActorTests {
+  @MainActor private final class Screen {
+    var shown: [Int] = []
+  }
+
+  @MainActor @Test func `a hub's listener with an owner hears on the main actor until the owner is gone`() async {
+    let board = Board()
+    let heard = Recorder<Int>()
+    var screen: Screen? = Screen()
+    board.hub.bind("screen", to: "x", on: .main, owner: screen!) { screen, note in
+      screen.shown.append(note.values["x"]!)
+    }
+    board.hub.bind("fence", to: "x", on: .main) { heard.record($0.values["x"]!) }
+    board.post("x", 1)
+    #expect(screen?.shown == [])
+    await heard.heard(1)
+    #expect(screen?.shown == [1])
+    screen = nil
+    #expect(board.hub.names == ["fence"])
+  }
+
+  @Test func `a hub's listener without a name hears on the main actor until its token is gone`() async {
+    let board = Board()
+    let heard = Recorder<Int>()
+    var token: Disposable? = board.hub.bind(to: "x", on: .main) { note in
+      MainActor.assertIsolated()
+      heard.record(note.values["x"]!)
+    }
+    board.post("x", 1)
+    await heard.heard(1)
+    token?.dispose()
+    token = nil
+    #expect(board.hub.count == 0)
+  }
+
+  @MainActor @Test func `a signal's events come on the main actor, the present value before it returns`() async {
+    let (sink, value) = Listenable.make(1)
+    let heard = Recorder<String>()
+    let token = value.signal.subscribeToEvents(on: .main) { event in
+      MainActor.assertIsolated()
+      heard.record("\(event)")
+    }
+    #expect(heard.all == ["value(1)"])
+    sink.send(2)
+    sink.end()
+    await heard.heard(3)
+    #expect(heard.all == ["value(1)", "value(2)", "end"])
+    withExtendedLifetime(token) {}
+  }
+}

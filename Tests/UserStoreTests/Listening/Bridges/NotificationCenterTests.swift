@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+import UserStoreFoundation
+
+@testable import UserStore
+
+@Suite(.timeLimit(.minutes(1))) struct NotificationCenterTests {
+  private let center = NotificationCenter()
+  private let heard = Recorder<String>()
+
+  /// Listens as a program would, until the test ends.
+  private func observe(
+    _ object: UserStore? = nil, _ action: @escaping @Sendable (ChangeSet) -> Void = { _ in }
+  ) -> Disposable {
+    let observer = Lock(
+      center.addObserver(forName: .userStoreDidChange, object: object, queue: nil) { [heard] notification in
+        guard let set = notification.changeSet else { return }
+        heard.record(set.lines.joined(separator: ", "))
+        action(set)
+      })
+    return Disposable(endsWithToken: true) { [center] in observer.withLock { center.removeObserver($0) } }
+  }
+
+  @Test func `A1, changes are posted by name, in order, before write returns, with the store and the set`() throws {
+    let store = try UserStore.inMemory()
+    let other = try UserStore.inMemory()
+    let observer = observe(store)
+    let tokens = [store.post(to: center), other.post(to: center)]
+    let id = try store.write { try $0.add(name: "NIX") }
+    _ = try other.write { try $0.add(name: "of another store") }
+    #expect(heard.count == 1)
+    try store.write { try $0.rename(id, to: "Zoë") }
+    try store.write { try $0.rename(id, to: "Zoe") }
+    #expect(heard.all[1...] == ["updated 1 name 'NIX' 'Zoë'", "updated 1 name 'Zoë' 'Zoe'"])
+    withExtendedLifetime((observer, tokens)) {}
+  }
+
+  @Test func `A1, only what was asked for, until the token goes`() throws {
+    let store = try UserStore.inMemory()
+    let id = try store.write { try $0.add(name: "NIX") }
+    let observer = observe()
+    var token: Disposable? = store.post(to: center, of: .attribute(.name, of: id))
+    try store.write {
+      try $0.rename(id, to: "Zoë")
+      try $0.set(.hairColor, of: id, to: Color("white"))
+    }
+    try store.write { try $0.set(.hairColor, of: id, to: nil) }
+    #expect(heard.all == ["updated 1 name 'NIX' 'Zoë'"])
+    token = nil
+    try store.write { try $0.rename(id, to: "Zoe") }
+    #expect(heard.count == 1 && token == nil)
+    #expect(store.listeners.count == 0)
+    withExtendedLifetime(observer) {}
+  }
+
+  @Test func `A1, an observer may write, and on the main actor all come in commit order`() async throws {
+    let store = try UserStore.inMemory()
+    let id = try await store.write { try $0.add(name: "0") }
+    let observer = observe { set in
+      guard set.revision.rawValue < 30 else { return }
+      _ = try? store.write { try $0.rename(id, to: "\(set.revision)") }
+    }
+    let order = Recorder<Revision>()
+    let main = NotificationCenter()
+    let mainObserver = Lock(
+      main.addObserver(forName: .userStoreDidChange, object: nil, queue: nil) { notification in
+        MainActor.assertIsolated()
+        if let set = notification.changeSet { order.record(set.revision) }
+      })
+    let tokens = [store.post(to: center), store.post(to: main, on: .actor(MainActor.shared))]
+    try await store.write { try $0.rename(id, to: "first") }
+    let count = heard.count
+    await order.heard(count)
+    #expect(count > 5 && order.all == order.all.sorted() && order.count == count)
+    withExtendedLifetime((observer, tokens)) {}
+    mainObserver.withLock { main.removeObserver($0) }
+  }
+
+  @Test func `posting keeps neither the store nor, after the token, the center`() throws {
+    var center: NotificationCenter? = NotificationCenter()
+    weak let keptCenter = center
+    var store: UserStore? = try UserStore.inMemory()
+    weak let keptStore = store
+    var token = store?.post(to: center!)
+    center = nil
+    #expect(keptCenter != nil && token != nil)
+    token = nil
+    #expect(keptCenter == nil)
+    token = store?.post(to: NotificationCenter())
+    store = nil
+    #expect(keptStore == nil)
+  }
+
+  @Test func `notifications are a signal, for as long as somebody subscribes`() {
+    let name = Notification.Name("typed")
+    let signal = center.signal(for: name) { $0.userInfo?["text"] as? String }
+    var token: Disposable? = signal.map { $0.uppercased() }.subscribe { [heard] in heard.record($0) }
+    center.post(name: name, object: nil, userInfo: ["text": "a"])
+    center.post(name: name, object: nil)
+    center.post(name: .init("other"), object: nil, userInfo: ["text": "b"])
+    center.post(name: name, object: nil, userInfo: ["text": "c"])
+    token = nil
+    center.post(name: name, object: nil, userInfo: ["text": "d"])
+    #expect(heard.all == ["A", "C"] && token == nil)
+  }
+}

@@ -1,0 +1,143 @@
+import Observation
+import Testing
+
+@testable import UserStore
+
+@MainActor @Observable private final class Field {
+  var text = "a"
+  var other = 0
+  var child = Child()
+  @ObservationIgnored var ignored = 1
+  var length: Int { text.count }
+}
+
+@MainActor @Observable private final class Child {
+  var age = 1
+}
+
+@MainActor @Suite(.timeLimit(.minutes(1))) struct ObservingTests {
+  private let heard = Recorder<String>()
+
+  @Test func `C4, a property of an observable object is a signal: the present value, then each change`() async {
+    let field = Field()
+    let token = Signal(observing: field, \.text).subscribe { [heard] in heard.record($0) }
+    #expect(heard.all == ["a"])
+    for (count, text) in ["b", "c", "d"].enumerated() {
+      field.text = text
+      await heard.heard(count + 2)
+    }
+    #expect(heard.all == ["a", "b", "c", "d"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `several changes in one turn come as one value, the last`() async {
+    let field = Field()
+    let token = Signal(observing: field, \.text).subscribe { [heard] in heard.record($0) }
+    for text in ["b", "c", "d"] { field.text = text }
+    field.other = 1
+    await heard.heard(2)
+    field.text = "e"
+    await heard.heard(3)
+    #expect(heard.all == ["a", "d", "e"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `a listener that changes the property is heard too`() async {
+    let field = Field()
+    let token = Signal(observing: field, \.text).subscribe(on: .main) { [heard] text in
+      heard.record(text)
+      if text.count < 5 { field.text += "b" }
+    }
+    await heard.heard { $0.last == "abbbb" }
+    #expect(heard.all == ["a", "ab", "abb", "abbb", "abbbb"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `a key path may be computed, and lead through other objects`() async {
+    let field = Field()
+    let length = Signal(observing: field, \.length).subscribe { [heard] in heard.record("length \($0)") }
+    let age = Signal(observing: field, \.child.age).subscribe { [heard] in heard.record("age \($0)") }
+    field.text = "long"
+    await heard.heard(3)
+    field.child.age = 2
+    await heard.heard(4)
+    field.child = Child()
+    await heard.heard(5)
+    #expect(heard.all == ["length 1", "age 1", "length 4", "age 2", "age 1"])
+    withExtendedLifetime((length, age)) {}
+  }
+
+  @Test func `C4, the object is not kept, and the signal ends when it goes`() async {
+    var field: Field? = Field()
+    weak let kept = field
+    let signal = Signal(observing: field!, \.text)
+    let token = signal.subscribeToEvents(on: .main) { [heard] in heard.record("\($0)") }
+    field?.text = "b"
+    await heard.heard(2)
+    field = nil
+    #expect(kept == nil)
+    await heard.heard(3)
+    let late = signal.subscribeToEvents(on: .main) { [heard] in heard.record("late \($0)") }
+    await heard.heard { $0.last == "late end" }
+    #expect(heard.all == [#"value("a")"#, #"value("b")"#, "end", #"late value("b")"#, "late end"])
+    withExtendedLifetime((token, late)) {}
+  }
+
+  @Test func `the object goes between a change and the turn after it`() async {
+    var field: Field? = Field()
+    let token = Signal(observing: field!, \.text).subscribeToEvents(on: .main) { [heard] in heard.record("\($0)") }
+    field?.text = "b"
+    field = nil
+    await heard.heard(2)
+    #expect(heard.all == [#"value("a")"#, "end"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `C4, kept alive by its subscription, removed at release`() async {
+    let field = Field()
+    var held: Token? = Token()
+    weak let weakHeld = held
+    var token: Disposable? = Signal(observing: field, \.text).map { [held] text in
+      withExtendedLifetime(held) { text }
+    }.subscribe { [heard] in heard.record($0) }
+    held = nil
+    field.text = "b"
+    await heard.heard(2)
+    #expect(weakHeld != nil)
+    token = nil
+    #expect(weakHeld == nil && token == nil)
+    field.text = "c"
+    let fence = Signal(observing: field, \.text).subscribe { [heard] in heard.record("fence \($0)") }
+    field.text = "d"
+    await heard.heard { $0.last == "fence d" }
+    #expect(heard.all == ["a", "b", "fence c", "fence d"])
+    withExtendedLifetime(fence) {}
+  }
+
+  @Test func `a property that Observation does not know has its first value, and takes no time`() async {
+    let field = Field()
+    let token = Signal(observing: field, \.ignored).subscribe { [heard] in heard.record("\($0)") }
+    field.ignored = 2
+    for _ in 0..<100 { await Task.yield() }
+    #expect(heard.all == ["1"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `two subscriptions share one watch and hear the same`() async {
+    let field = Field()
+    let signal = Signal(observing: field, \.text)
+    let tokens = ["x", "y"].map { name in signal.subscribe { [heard] in heard.record(name + $0) } }
+    field.text = "b"
+    await heard.heard(4)
+    #expect(heard.all == ["xa", "ya", "xb", "yb"])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func `its values can be awaited`() async {
+    let field = Field()
+    var iterator = Signal(observing: field, \.text).values.makeAsyncIterator()
+    #expect(await iterator.next() == "a")
+    field.text = "b"
+    #expect(await iterator.next() == "b")
+  }
+}

@@ -1,0 +1,185 @@
+import Observation
+import Testing
+
+@testable import UserStore
+
+private let age = Attribute<Int>("age")
+
+@MainActor @Suite(.timeLimit(.minutes(1))) struct ObservableUserTests {
+  private let store: UserStore
+  private let id: User.ID
+  private let heard = Recorder<String>()
+
+  init() throws {
+    store = try UserStore.inMemory()
+    id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
+  }
+
+  /// Waits until the main actor has heard of all that was written before.
+  private func settle(_ store: UserStore) async throws {
+    let fence = Recorder<Int>()
+    let token = store.listeners.bind(to: .everything, on: .main) { _ in fence.record(1) }
+    _ = try await store.write { try $0.add(name: "fence") }
+    await fence.heard(1)
+    withExtendedLifetime(token) {}
+  }
+
+  /// Records when what `body` reads is about to change, once.
+  private func watch(_ what: String, _ body: () -> Void) {
+    withObservationTracking(body) { [heard] in heard.record(what) }
+  }
+
+  @Test func `it has what the store has, and follows`() async throws {
+    let user = try store.observable(id)
+    #expect((user.name, user.hairColor, user[age], user.exists) == ("NIX", Color("black"), nil, true))
+    try await store.write {
+      try $0.rename(id, to: "Zoë")
+      try $0.set(age, of: id, to: 36)
+      try $0.set(.hairColor, of: id, to: nil)
+    }
+    try await settle(store)
+    #expect((user.name, user.hairColor, user[age]) == ("Zoë", nil, 36))
+    try await store.write { _ = try $0.remove(id) }
+    try await settle(store)
+    #expect((user.name, user.hairColor, user[age], user.exists) == (nil, nil, nil, false))
+  }
+
+  @Test func `only who has read what changed is told`() async throws {
+    let user = try store.observable(id)
+    watch("name") { _ = user.name }
+    watch("hair") { _ = user.hairColor }
+    watch("age") { _ = user[age] }
+    watch("age as text") { _ = user[Attribute<String>("age")] }
+    watch("exists") { _ = user.exists }
+    try await store.write { try $0.set(age, of: id, to: 36) }
+    try await settle(store)
+    #expect(Set(heard.all) == ["age", "age as text"])
+    try await store.write { try $0.set(.hairColor, of: id, to: Color("white")) }
+    try await settle(store)
+    #expect(heard.all.count == 3 && heard.all.last == "hair")
+    try await store.write { try $0.rename(id, to: "Zoë") }
+    try await settle(store)
+    #expect(Set(heard.all[3...]) == ["name", "exists"])
+  }
+
+  @Test func `two attributes of one commit change in one turn`() async throws {
+    let user = try store.observable(id)
+    watch("both") {
+      _ = (user.name, user.hairColor)
+    }
+    let token = Signal(observing: user, \.both).subscribe { [heard] in heard.record($0) }
+    try await store.write {
+      try $0.rename(id, to: "Zoë")
+      try $0.set(.hairColor, of: id, to: Color("white"))
+    }
+    await heard.heard { $0.last == "Zoë #ffffff" }
+    #expect(heard.all == ["NIX #000000", "both", "Zoë #ffffff"])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `an attribute that comes to what it was is no change`() async throws {
+    let user = try store.observable(id)
+    watch("name") { _ = user.name }
+    try await store.write {
+      try $0.rename(id, to: "x")
+      try $0.rename(id, to: "NIX")
+    }
+    try await settle(store)
+    #expect(heard.all == [])
+  }
+
+  @Test func `what cannot be read as the type is nil, and who comes later is followed too`() async throws {
+    let user = try store.observable(id)
+    let nobody = try store.observable(User.ID(2))
+    #expect(!nobody.exists)
+    try await store.write { try $0.set(Attribute<String>("age"), of: id, to: "old") }
+    try await settle(store)
+    #expect(user[age] == nil && user[Attribute<String>("age")] == "old")
+    #expect(nobody.exists && nobody.name == "fence")
+  }
+
+  @Test func `nothing is missed or undone between its making and the changes around it`() async throws {
+    let (store, id) = (store, id)
+    let writer = try Threads.start {
+      for number in 1...500 { _ = try store.write { try $0.set(age, of: id, to: number) } }
+    }
+    var last = 0
+    while last < 500 {
+      let user = try store.observable(id)
+      var present = user[age] ?? 0
+      #expect(present >= last)
+      for _ in 0..<3 {
+        await Task.yield()
+        let next = user[age] ?? 0
+        #expect(next >= present)
+        present = next
+      }
+      last = present
+    }
+    try await Task.detached { try writer.join() }.value
+  }
+
+  @Test func `it goes when it is released, keeps no store, and keeps its values when the store is gone`() async throws {
+    var store: UserStore? = try UserStore.inMemory()
+    weak let keptStore = store
+    let id = try await store?.write { try $0.add(name: "NIX") } ?? User.ID(0)
+    var user = try store?.observable(id)
+    weak let keptUser = user
+    let hub = store?.listeners
+    #expect(hub?.count == 1)
+    store = nil
+    #expect(keptStore == nil && user?.name == "NIX")
+    user = nil
+    #expect(keptUser == nil)
+    let other = try self.store.observable(self.id)
+    #expect(self.store.listeners.count == 1)
+    self.store.close()
+    #expect(other.name == "NIX")
+    #expect(code { try self.store.observable(self.id) } == .closed)
+    #expect(self.store.listeners.count == 0)
+  }
+
+  @Test func `released while the store lives, it is no listener any more`() throws {
+    var user: ObservableUser? = try store.observable(id)
+    #expect(store.listeners.count == 1 && user != nil)
+    user = nil
+    #expect(store.listeners.count == 0)
+  }
+
+  @Test func `when the log begins anew it is read anew, and what was read with it does not come again`() async throws {
+    let errors = Recorder<String?>()
+    let hub = ListenerHub<ChangeSet> { name, error in errors.record((error as? StoreError)?.message) }
+    let reads = Recorder<User.ID>()
+    let user = try ObservableUser(id, hub) { id throws(StoreError) in
+      reads.record(id)
+      if reads.count == 3 { throw StoreError(.ioError, "no") }
+      return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int64(reads.count * 10))
+    }
+    let heard = heard
+    let token = hub.bind(to: .user(id), on: .main) { set in heard.record("\(set.position) \(user.name ?? "-")") }
+    post(.reset(.diverged), 15, to: hub)
+    post(.held([rename(to: "known")]), 20, to: hub)
+    post(.held([rename(to: "new")]), 21, to: hub)
+    post(.reset(.diverged), 30, to: hub)
+    await heard.heard(4)
+    #expect(heard.all == ["15 read 2", "20 read 2", "21 new", "30 new"])
+    #expect(errors.all == ["no"])
+    withExtendedLifetime(token) {}
+  }
+
+  private func rename(to name: String) -> Change {
+    Change(
+      kind: .updated, user: id, attribute: "name", old: .null, new: .text(name), milliseconds: 0, sequence: 1)
+  }
+
+  private func post(_ content: ChangeSet.Content, _ position: Int64, to hub: ListenerHub<ChangeSet>) {
+    let cursor = Cursor(epoch: 1, revision: position, nonce: 1)
+    var set = ChangeSet(cursor: cursor, origin: nil, isForeign: true, content: content)
+    set.position = position
+    hub.deliver(through: hub.append([set], cascade: nil))
+  }
+}
+
+extension ObservableUser {
+  fileprivate var both: String { "\(name ?? "-") \(hairColor.map { "\($0)" } ?? "-")" }
+}
