@@ -22,11 +22,9 @@ final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
     }
   }
 
-  /// Cancels the task, and lets go of what waits.
+  /// Cancels the task; what waits goes with this object.
   func stop() {
     task.close()
-    let waiting = state.withLock { $0.end() }
-    withExtendedLifetime(waiting) {}
   }
 
   private func take(_ value: Value) {
