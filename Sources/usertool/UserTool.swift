@@ -26,7 +26,8 @@ struct UserTool: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       InitCommand.self, AddCommand.self, GetCommand.self, ListCommand.self, RenameCommand.self, SetCommand.self,
-      RemoveCommand.self, WatchCommand.self, LogCommand.self, ListenersCommand.self, DemoCommand.self,
+      RemoveCommand.self, WatchCommand.self, LogCommand.self, ListenersCommand.self, ExportCommand.self,
+      ImportCommand.self, DemoCommand.self, CompletionCommand.self, ManualCommand.self,
     ])
 
   static func main() async {

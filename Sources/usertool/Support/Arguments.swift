@@ -6,7 +6,7 @@ enum Arguments {
   private static let synonyms = [
     "create": "init", "new": "add", "insert": "add", "show": "get", "ls": "list", "mv": "rename", "update": "set",
     "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch", "follow": "watch",
-    "history": "log", "changes": "log",
+    "history": "log", "changes": "log", "dump": "export", "manual": "man",
   ]
 
   /// Moves common options that stand before the command behind it, and refuses a command that there is not.
