@@ -4,6 +4,8 @@ enum Limits {
   static let nameLength = 1...1_000
   /// Unicode scalars of an attribute's name.
   static let attributeNameLength = 1...200
+  /// Ids that may be chosen: with the largest number of all SQLite would give no new one any more.
+  static let ids: ClosedRange<Int64> = 1...1 << 62
   /// Bytes of one value: 16 MiB.
   static let valueBytes = 1 << 24
 
@@ -31,6 +33,24 @@ enum Limits {
     default: break
     }
     return value
+  }
+
+  /// All values of a record, each attribute once.
+  ///
+  /// - Throws: `StoreError.badValue`.
+  static func checked(
+    _ values: [(attribute: String, value: StoredValue)]
+  ) throws(StoreError) -> [(attribute: String, value: StoredValue)] {
+    var checked: [(attribute: String, value: StoredValue)] = []
+    // Compared by their bytes, as SQLite compares them.
+    var known: Set<StoredValue> = []
+    for (attribute, value) in values {
+      checked.append((attribute, try self.checked(value, for: attribute)))
+      guard known.insert(.text(attribute)).inserted else {
+        throw StoreError(.badValue, "\(StoredValue.text(attribute).forMessages) is given twice")
+      }
+    }
+    return checked
   }
 
   private static func checkAttribute(_ name: String) throws(StoreError) {

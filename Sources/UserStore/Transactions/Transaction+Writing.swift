@@ -20,7 +20,7 @@ extension Transaction where Mode == Writing {
   public mutating func add(name: String, hairColor: Color? = nil) throws(StoreError) -> User.ID {
     let name = try Limits.checked(name.storedValue, for: "name")
     return try perform("add a user") { connection throws(SQLiteError) in
-      try connection.run(RecordSQL.insertUser, name, hairColor?.storedValue ?? .null)
+      try connection.run(RecordSQL.insertUser, .null, name, hairColor?.storedValue ?? .null)
       return User.ID(connection.lastInsertedRow)
     }
   }
@@ -159,7 +159,7 @@ extension Transaction where Mode == Writing {
     }
   }
 
-  private mutating func requireUser(_ id: User.ID) throws(StoreError) {
+  mutating func requireUser(_ id: User.ID) throws(StoreError) {
     if try storedValue("name", of: id).isNull { throw StoreError(.userNotFound, "there is no user \(id)") }
   }
 

@@ -17,7 +17,7 @@ struct GetCommand: ParsableCommand {
   @Argument(help: "The id, or the name.")
   var user: UserReference
 
-  @Argument(help: "The attribute whose bare value is printed.")
+  @Argument(help: "The attribute whose bare value is printed.", completion: Completions.attributes)
   var attribute: String?
 
   @OptionGroup var common: CommonOptions

@@ -22,7 +22,9 @@ struct SetCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("Attributes and their new values.", valueName: "k=v"))
   var assignments: [Assignment] = []
 
-  @Option(help: ArgumentHelp("An attribute to take away; may be repeated.", valueName: "attribute"))
+  @Option(
+    help: ArgumentHelp("An attribute to take away; may be repeated.", valueName: "attribute"),
+    completion: Completions.attributes)
   var unset: [String] = []
 
   @OptionGroup var listening: StandInOptions

@@ -25,11 +25,32 @@ struct Record {
 /// Comma-separated values, as in RFC 4180, with line feeds.
 enum CSV {
   static func line(_ fields: [String]) -> String {
-    fields.map(field).joined(separator: ",")
+    String(decoding: bytes(fields.map { Array($0.utf8) }), as: UTF8.self)
   }
 
-  private static func field(_ text: String) -> String {
-    guard text.utf8.contains(where: { ",\"\n\r".utf8.contains($0) }) else { return text }
-    return "\"" + text.replacing("\"", with: "\"\"") + "\""
+  /// Byte by byte: a quote with an accent on it is another character in Swift, and yet a quote.
+  static func bytes(_ fields: [[UInt8]]) -> [UInt8] {
+    var line: [UInt8] = []
+    for (index, field) in fields.enumerated() {
+      if index > 0 { line.append(UInt8(ascii: ",")) }
+      append(field, to: &line)
+    }
+    return line
+  }
+
+  private static func append(_ field: [UInt8], to line: inout [UInt8]) {
+    guard field.contains(where: isSpecial) else { return line += field }
+    line.append(quote)
+    for byte in field {
+      if byte == quote { line.append(quote) }
+      line.append(byte)
+    }
+    line.append(quote)
+  }
+
+  private static let quote = UInt8(ascii: "\"")
+
+  private static func isSpecial(_ byte: UInt8) -> Bool {
+    byte == quote || byte == UInt8(ascii: ",") || byte == 0x0A || byte == 0x0D
   }
 }

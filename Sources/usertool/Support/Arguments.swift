@@ -8,6 +8,7 @@ enum Arguments {
     "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch", "follow": "watch",
     "history": "log", "changes": "log", "revert": "undo", "save": "backup", "copy": "backup", "load": "restore",
     "verify": "check", "fsck": "check", "repair": "check",
+    "dump": "export", "manual": "man",
   ]
 
   /// Moves common options that stand before the command behind it, and refuses a command that there is not.

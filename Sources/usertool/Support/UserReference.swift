@@ -9,6 +9,8 @@ struct UserReference: ExpressibleByArgument, Sendable {
     text = argument
   }
 
+  static var defaultCompletionKind: CompletionKind { Completions.users }
+
   /// The id, when it is one: all digits.
   var id: User.ID? { isNumber ? Int64(text).map { User.ID($0) } : nil }
 

@@ -17,6 +17,8 @@ struct Assignment: ExpressibleByArgument {
     text = String(argument[argument.index(after: sign)...])
   }
 
+  static var defaultCompletionKind: CompletionKind { Completions.assignments }
+
   /// The value, of the attribute's type.
   ///
   /// - Throws: `Failure` for a colour that nobody knows, and for what `TypedText` refuses.

@@ -2,9 +2,12 @@
 enum Base64 {
   private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
+  /// The number of each letter; 64 for what is none.
+  private static let numbers: [UInt8] = (0...255).map { byte in UInt8(letters.firstIndex(of: byte) ?? 64) }
 
   static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
     for start in stride(from: 0, to: bytes.count, by: 3) {
       let group = bytes[start..<min(start + 3, bytes.count)]
       var bits = group.reduce(0) { $0 << 8 | Int($1) }
@@ -19,13 +22,15 @@ enum Base64 {
   /// - Returns: nil for what `encode` would not have written.
   static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8.prefix { $0 != padding }
-    guard text.utf8.count % 4 == 0, text.utf8.count - digits.count <= 2 else { return nil }
+    let rest = text.utf8.dropFirst(digits.count)
+    guard text.utf8.count % 4 == 0, rest.count <= 2, rest.allSatisfy({ $0 == padding }) else { return nil }
     var bytes: [UInt8] = []
     var bits = 0
     var count = 0
     for letter in digits {
-      guard let value = letters.firstIndex(of: letter) else { return nil }
-      bits = bits << 6 | value
+      let number = numbers[Int(letter)]
+      guard number < 64 else { return nil }
+      bits = bits << 6 | Int(number)
       count += 6
       if count >= 8 {
         count -= 8
@@ -33,6 +38,7 @@ enum Base64 {
         bits &= (1 << count) - 1
       }
     }
-    return bits == 0 && encode(bytes).utf8.elementsEqual(text.utf8) ? bytes : nil
+    // Bits that are left over would be lost.
+    return bits == 0 ? bytes : nil
   }
 }

@@ -63,17 +63,21 @@ extension JSON {
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    for scalar in text.unicodeScalars {
-      switch scalar.value {
-      case 0x22, 0x5C: bytes += [UInt8(ascii: "\\"), UInt8(scalar.value)]
+    var before: UInt8 = 0
+    for byte in text.utf8 {
+      switch byte {
+      case 0x22, 0x5C: bytes += [UInt8(ascii: "\\"), byte]
       case 0x0A: bytes += "\\n".utf8
       case 0x0D: bytes += "\\r".utf8
       case 0x09: bytes += "\\t".utf8
-      // C1 controls too, which a terminal may obey.
-      case 0x00..<0x20, 0x7F..<0xA0:
-        bytes += "\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))".utf8
-      default: bytes += UTF8.encode(scalar)!
+      case 0x00..<0x20, 0x7F: bytes += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
+      // C1 controls too, which a terminal may obey: C2 and their number.
+      case 0x80..<0xA0 where before == 0xC2:
+        bytes.removeLast()
+        bytes += "\\u00\(String(byte, radix: 16))".utf8
+      default: bytes.append(byte)
       }
+      before = byte
     }
     bytes.append(UInt8(ascii: "\""))
   }

@@ -13,6 +13,16 @@ extension StoredValue {
     }
   }
 
+  /// The same without loss: what is no UTF-8 is `{"text_base64":"…"}`.
+  var losslessJSON: JSON {
+    if case .invalidText(let bytes) = self { .object([("text_base64", .text(Base64.encode(bytes)))]) } else { json }
+  }
+
+  /// Text of bytes that may be no UTF-8.
+  static func text(ofBytes bytes: [UInt8]) -> StoredValue {
+    String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .invalidText(bytes)
+  }
+
   /// Whether `json` is not all of it.
   var isInvalid: Bool {
     if case .invalidText = self { true } else { false }

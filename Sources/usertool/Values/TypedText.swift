@@ -51,6 +51,7 @@ enum TypedText {
   }
 
   private static func data(in text: String) throws(Failure) -> [UInt8]? {
+    guard text.first(where: { !$0.isWhitespace }) == "{" else { return nil }
     let compact = text.filter { !$0.isWhitespace }
     guard compact.hasPrefix("{\"base64\":\""), compact.hasSuffix("\"}") else { return nil }
     guard let bytes = Base64.decode(compact.dropFirst(11).dropLast(2)) else {

@@ -4,7 +4,7 @@ import Testing
 @Suite struct `Using the tool` {
   private static let commands = [
     "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "undo", "listeners", "backup",
-    "restore", "check", "demo",
+    "restore", "check", "export", "import", "demo", "completion", "man",
   ]
 
   @Test func `help begins with examples, for each command`() throws {
@@ -19,12 +19,6 @@ import Testing
     }
     #expect(try workspace.run("--version").output.contains("."))
     #expect(try workspace.run().output.contains("SUBCOMMANDS"))
-  }
-
-  @Test(arguments: ["bash", "zsh", "fish"])
-  func `completion is made for the shell`(shell: String) throws {
-    let outcome = try Workspace().run("--generate-completion-script", shell)
-    #expect(outcome.status == 0 && outcome.output.contains("usertool") && outcome.output.contains("rename"))
   }
 
   @Test func `common options may stand before the command`() throws {

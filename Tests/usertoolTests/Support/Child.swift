@@ -7,7 +7,7 @@ final class Child {
   let id: pid_t
   let output: LineReader
   let errors: LineReader
-  private let input: Int32
+  private var input: Int32
   private var status: Int32?
 
   /// While pipes are made and inherited nobody else starts a process, which would inherit them too.
@@ -33,7 +33,7 @@ final class Child {
       kill(id, SIGKILL)
       _ = wait()
     }
-    close(input)
+    endInput()
   }
 
   func send(_ signal: Int32) {
@@ -44,6 +44,12 @@ final class Child {
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(input, $0.baseAddress, $0.count) }
+  }
+
+  /// Its standard input comes to its end.
+  func endInput() {
+    if input >= 0 { close(input) }
+    input = -1
   }
 
   /// Waits for its end: the exit code, or 128 and the signal.

@@ -71,6 +71,19 @@ final class Workspace {
       errors: String(decoding: errors, as: UTF8.self))
   }
 
+  /// Runs the tool to its end, and says how much memory it had at its most, in bytes.
+  func measured(_ arguments: [String]) throws -> (outcome: Outcome, peak: Int) {
+    let script = """
+      import resource, subprocess, sys
+      code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+      print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+      sys.exit(code)
+      """
+    let outcome = try finish(["python3", "-c", script, Self.tool] + arguments)
+    let kibibytes = Int(outcome.output.trimmingCharacters(in: .newlines))
+    return (outcome, try #require(kibibytes, "\(outcome)") << 10)
+  }
+
   func start(_ command: [String], _ environment: [String: String] = [:]) throws -> Child {
     try Child(command, environment: self.environment.merging(environment) { $1 })
   }

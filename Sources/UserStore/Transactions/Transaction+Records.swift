@@ -1,0 +1,60 @@
+/// Whole records as they are to be stored, for tools that learn of types at run time.
+///
+/// All values are checked before the first is written: a record that is refused leaves nothing behind, and the write may
+/// go on with the next one.
+extension Transaction where Mode == Writing {
+  /// Adds a user with all attributes.
+  ///
+  /// - Parameters:
+  ///   - values: Each attribute at most once, `name` among them; null is the same as leaving it out.
+  ///   - id: The id to have, from 1 to 2⁶²; nil for a new one. It may be that of a user who was removed: then it is that
+  ///     user who comes back.
+  /// - Returns: the id.
+  /// - Throws: `StoreError.badValue`, `.conflict` when somebody has the id, and what writing can throw.
+  @discardableResult
+  public mutating func add(
+    _ values: [(attribute: String, value: StoredValue)], as id: User.ID? = nil
+  ) throws(StoreError) -> User.ID {
+    let values = try Limits.checked(values)
+    guard let name = Self.value("name", in: values) else { throw StoreError(.badValue, "a user needs a name") }
+    if let id { try requireFree(id) }
+    return try perform("add a user") { connection throws(SQLiteError) in
+      let hairColor = Self.value("hair_color", in: values) ?? .null
+      try connection.run(RecordSQL.insertUser, id.map { .integer($0.rawValue) } ?? .null, name, hairColor)
+      let key = connection.lastInsertedRow
+      for (attribute, value) in values where !["name", "hair_color"].contains(attribute) && !value.isNull {
+        try connection.run(RecordSQL.insertAttribute, .integer(key), .text(attribute), value)
+      }
+      return User.ID(key)
+    }
+  }
+
+  /// Sets several attributes.
+  ///
+  /// - Parameters:
+  ///   - values: Each attribute at most once; null unsets. Those that are not named are left alone.
+  ///   - id: Whose.
+  /// - Returns: whether any of it was a change.
+  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  @discardableResult
+  public mutating func set(
+    _ values: [(attribute: String, value: StoredValue)], of id: User.ID
+  ) throws(StoreError) -> Bool {
+    let values = try Limits.checked(values)
+    try requireUser(id)
+    var hasChanged = false
+    for (attribute, value) in values where try set(attribute, of: id, to: value) { hasChanged = true }
+    return hasChanged
+  }
+
+  private mutating func requireFree(_ id: User.ID) throws(StoreError) {
+    guard Limits.ids.contains(id.rawValue) else {
+      throw StoreError(.badValue, "an id is a number from 1 to \(Limits.ids.upperBound), not \(id)")
+    }
+    if try !storedValue("name", of: id).isNull { throw StoreError(.conflict, "there is a user \(id) already") }
+  }
+
+  private static func value(_ attribute: String, in values: [(attribute: String, value: StoredValue)]) -> StoredValue? {
+    values.first { $0.attribute == attribute }?.value
+  }
+}

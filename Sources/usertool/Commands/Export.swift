@@ -1,0 +1,80 @@
+import ArgumentParser
+import UserStore
+
+/// `usertool export`.
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write all users, or some, as JSON lines or CSV.",
+    usage: "usertool export [<file>] [<options>]",
+    discussion: """
+      Examples:
+        usertool export users.jsonl
+        usertool export users.csv --where hair_color=auburn
+        usertool export | jq .name
+        usertool export --format csv > users.csv
+
+      All users are of one state of the database, whatever others write meanwhile. A file is complete when it has its \
+      name, and only you may read it. What goes into a pipe is first collected in a temporary file ($TMPDIR, else \
+      /var/tmp), so that a slow reader holds nobody up.
+
+      usertool import reads both back with every value as it was. In CSV, as on the command line, what reads as a \
+      number is one, := before a text says that it is text (:=007), and an empty field is not set. Bytes are \
+      {"base64":"…"}; text of other programs that is not valid UTF-8 is {"text_base64":"…"}.
+      """)
+
+  @Argument(help: "The new file; standard output otherwise.", completion: .file())
+  var file: String?
+
+  @Flag(help: "Replace a file that is there.")
+  var force = false
+
+  @OptionGroup var conditions: UserConditions
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    let fits = try conditions.test
+    let format = try TransferFormat(common.format, path: file) ?? .jsonl
+    let destination = try destination
+    if case .file = destination { Signals.shared.takeOver {} }
+    var count = 0
+    try common.withStore(.readOnly) { store in
+      try destination.write { writer in
+        count = try store.read { try export(from: &$0, format, to: &writer, fits) }
+      }
+    }
+    if let file { common.note("exported \(count) user\(count == 1 ? "" : "s") to \(file.shown)") }
+  }
+
+  private var destination: Destination {
+    get throws(Failure) {
+      guard let file, file != "-" else { return .standardOutput }
+      let database = try common.path
+      if [database, database + "-wal", database + "-shm"].contains(where: { System.isSame(file, $0) }) {
+        throw Failure(.cannotCreate, "\(file) is the database", hint: "name another file")
+      }
+      if !force, System.exists(file) { throw System.isInTheWay(file) }
+      return .file(file, replacing: force)
+    }
+  }
+
+  private func export(
+    from transaction: inout ReadTransaction, _ format: TransferFormat, to writer: inout FileWriter,
+    _ fits: (User) -> Bool
+  ) throws -> Int {
+    let encoder = UserEncoder(format: format, attributes: format == .csv ? try transaction.attributeNames : [])
+    let total = try transaction.userCount
+    var progress = Progress("exported", isQuiet: common.quiet)
+    var (seen, count) = (0, 0)
+    try writer.write(encoder.header)
+    try transaction.forEachUser { user in
+      if let status = Signals.shared.status { throw Exit(status: status) }
+      seen += 1
+      progress.note(count, fraction: Double(seen) / Double(total))
+      guard fits(user) else { return }
+      try writer.write(encoder.line(user))
+      count += 1
+    }
+    return count
+  }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+
+/// `usertool man`.
+struct ManualCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "man",
+    abstract: "Print the manual page.",
+    usage: "usertool man [<options>]",
+    discussion: """
+      Examples:
+        usertool man | man -l -
+        usertool man > /usr/local/share/man/man1/usertool.1
+      """)
+
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    let output = Output()
+    for line in ManualPage(UserTool.self).lines { output.writeLine(line) }
+    output.flush()
+  }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+
+/// The manual page, made of what `--help` says, so that there is one text to keep true.
+struct ManualPage {
+  /// In the language of man(7).
+  private(set) var lines: [String] = []
+
+  /// An argument or an option, and what it is.
+  private struct Entry: Equatable {
+    let term: String
+    let words: String
+  }
+
+  init(_ root: any ParsableCommand.Type) {
+    let configuration = root.configuration
+    let name = root._commandName
+    lines.append(".TH \(name.uppercased()) 1 \"\" \"\(name) \(configuration.version)\" \"User Commands\"")
+    section("NAME")
+    lines.append("\(name) \\- \(Self.escaped(configuration.abstract))")
+    section("SYNOPSIS")
+    lines.append("\\fB\(name)\\fR \\fIcommand\\fR [\\fIoptions\\fR]")
+    section("DESCRIPTION")
+    discussion(configuration.discussion)
+    let commands = configuration.subcommands.map { command in
+      (command, entries: Self.entries(root.helpMessage(for: command, columns: 10_000)))
+    }
+    let common = commands.first?.entries.filter { entry in commands.allSatisfy { $0.entries.contains(entry) } } ?? []
+    section("OPTIONS OF EVERY COMMAND")
+    append(common)
+    section("COMMANDS")
+    for (command, entries) in commands { append(command, entries.filter { !common.contains($0) }) }
+    section("FILES")
+    lines += [
+      ".TP", "\\fI~/.local/share/\(name)/users.db\\fR",
+      "The database, where neither \\fB\\-\\-db\\fR nor \\fBUSERTOOL_DB\\fR nor \\fBXDG_DATA_HOME\\fR names another.",
+    ]
+  }
+
+  private mutating func append(_ command: any ParsableCommand.Type, _ entries: [Entry]) {
+    lines.append(".SS \(command._commandName)")
+    lines.append(Self.escaped(command.configuration.abstract))
+    lines += [".PP", ".nf", Self.escaped(command.configuration.usage ?? command._commandName), ".fi"]
+    discussion(command.configuration.discussion)
+    append(entries)
+  }
+
+  private mutating func append(_ entries: [Entry]) {
+    for entry in entries { lines += [".TP", "\\fB\(Self.escaped(entry.term))\\fR", Self.escaped(entry.words)] }
+  }
+
+  private mutating func section(_ title: String) {
+    lines.append(".SH \(title)")
+  }
+
+  /// Paragraphs; indented lines keep their breaks.
+  private mutating func discussion(_ text: String) {
+    var isIndented = false
+    lines.append(".PP")
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("  ") != isIndented {
+        isIndented.toggle()
+        lines.append(isIndented ? ".nf" : ".fi")
+      }
+      lines.append(line.isEmpty ? ".PP" : Self.escaped(String(line)))
+    }
+    if isIndented { lines.append(".fi") }
+  }
+
+  /// What stands under ARGUMENTS and OPTIONS in a help text that breaks no lines: two spaces, the term, two or more
+  /// spaces, the words.
+  private static func entries(_ help: String) -> [Entry] {
+    var entries: [Entry] = []
+    var isEntry = false
+    for line in help.split(separator: "\n") {
+      if !line.hasPrefix(" ") { isEntry = line == "ARGUMENTS:" || line == "OPTIONS:" }
+      guard isEntry, line.hasPrefix("  ") else { continue }
+      let letters = Array(line.drop { $0 == " " })
+      let gap = letters.indices.first { letters[$0...].starts(with: "  ") } ?? letters.endIndex
+      entries.append(Entry(term: String(letters[..<gap]), words: String(letters[gap...].drop { $0 == " " })))
+    }
+    return entries
+  }
+
+  /// Nothing in the text is an instruction to the formatter, and a hyphen is what a shell takes for one.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for character in text {
+      switch character {
+      case "\\": escaped += "\\e"
+      case "-": escaped += "\\-"
+      default: escaped.append(character)
+      }
+    }
+    return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+  }
+}

@@ -1,0 +1,146 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Files that are read and written bit by bit.
+extension System {
+  static let standardInput = STDIN_FILENO
+  static let standardOutput = STDOUT_FILENO
+
+  // MARK: Reading
+
+  /// Opens a file for reading.
+  ///
+  /// - Throws: `Failure` when there is none, and for a folder.
+  static func openInput(_ path: String) throws(Failure) -> Int32 {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw Failure(errno == EACCES ? .noPermission : .noInput, "cannot read \(path): \(lastError)")
+    }
+    var status = stat()
+    if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      throw Failure(.noInput, "cannot read \(path): it is a folder")
+    }
+    return descriptor
+  }
+
+  /// Reads what is there, at most so many bytes.
+  ///
+  /// - Returns: none at the end; nil with `errno` when reading fails.
+  static func read(_ descriptor: Int32, atMost count: Int) -> [UInt8]? {
+    var result = 0
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      repeat { result = unsafe systemReadRaw(descriptor, buffer.baseAddress, count) } while result < 0 && errno == EINTR
+      initialized = max(0, result)
+    }
+    return result < 0 ? nil : bytes
+  }
+
+  /// Where the next line ends.
+  static func firstLineFeed(in bytes: [UInt8], from start: Int) -> Int? {
+    unsafe bytes.withUnsafeBytes { bytes in
+      guard start < bytes.count, let base = bytes.baseAddress else { return nil }
+      return unsafe memchr(base + start, 0x0A, bytes.count - start).map { unsafe UnsafeRawPointer($0) - base }
+    }
+  }
+
+  /// How many bytes are in a regular file; nil for anything else.
+  static func size(of descriptor: Int32) -> Int64? {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int64(status.st_size)
+  }
+
+  static func rewind(_ descriptor: Int32) {
+    lseek(descriptor, 0, SEEK_SET)
+  }
+
+  // MARK: Writing
+
+  /// Makes a file without a name, which is gone when it is closed.
+  ///
+  /// - Throws: `Failure` when no folder for temporary files takes one.
+  static func openTemporary() throws(Failure) -> Int32 {
+    // /tmp last: it is often memory, and what comes here may be large.
+    for folder in [environment("TMPDIR"), "/var/tmp", "/tmp"].compactMap(\.self) {
+      var template = Array("\(folder)/usertool-XXXXXX".utf8CString)
+      let descriptor = unsafe mkstemp(&template)
+      if descriptor < 0 { continue }
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      unsafe unlink(template)
+      return descriptor
+    }
+    throw Failure(.cannotCreate, "cannot create a temporary file: \(lastError)", hint: "TMPDIR names a folder for it")
+  }
+
+  /// Makes a file that only its owner may read, and that was not there.
+  ///
+  /// - Throws: `Failure`.
+  static func createNew(_ path: String) throws(Failure) -> Int32 {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { return descriptor }
+    if errno == EEXIST { throw isInTheWay(path) }
+    throw Failure(errno == EACCES ? .noPermission : .cannotCreate, "cannot create \(path): \(lastError)")
+  }
+
+  /// Gives a draft its name: in one step, so that whoever looks finds all of it.
+  ///
+  /// - Throws: `Failure` when something is there that is not to be replaced, however it came there.
+  static func place(_ draft: String, at path: String, replacing: Bool) throws(Failure) {
+    if replacing {
+      if unsafe rename(draft, path) == 0 { return }
+    } else if unsafe link(draft, path) == 0 {
+      unsafe unlink(draft)
+      return
+    } else if errno == EEXIST {
+      throw isInTheWay(path)
+    } else if !exists(path), unsafe rename(draft, path) == 0 {
+      return  // a file system without links
+    }
+    throw Failure(.cannotCreate, "cannot create \(path): \(lastError)")
+  }
+
+  static func isInTheWay(_ path: String) -> Failure {
+    Failure(.cannotCreate, "\(path) is there already", hint: "name another file, or replace it with --force")
+  }
+
+  /// Whether anything lies at the path, be it a link to nothing.
+  static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0
+  }
+
+  /// Whether both paths lead to one file.
+  static func isSame(_ path: String, _ other: String) -> Bool {
+    var (status, otherStatus) = (stat(), stat())
+    guard unsafe stat(path, &status) == 0, unsafe stat(other, &otherStatus) == 0 else { return false }
+    return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
+  }
+
+  static func remove(_ path: String) {
+    unsafe unlink(path)
+  }
+
+  /// Waits until what was written is on disk.
+  static func sync(_ descriptor: Int32) -> Bool {
+    fsync(descriptor) == 0
+  }
+
+  static func close(_ descriptor: Int32) {
+    systemClose(descriptor)
+  }
+
+  static var processID: Int32 { getpid() }
+}
+
+private func systemReadRaw(_ descriptor: Int32, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int) -> Int {
+  unsafe read(descriptor, bytes, count)
+}
+
+private func systemClose(_ descriptor: Int32) {
+  _ = close(descriptor)
+}

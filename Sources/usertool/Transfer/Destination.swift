@@ -1,0 +1,56 @@
+/// Where an export goes.
+///
+/// All of it is read in one transaction, and as long as that lasts the -wal file cannot be cleared. So nothing is
+/// written there that could stop for somebody else: what goes into a pipe or to a terminal waits in a temporary file
+/// until the transaction is over.
+enum Destination {
+  case file(String, replacing: Bool)
+  case standardOutput
+
+  /// Lets `body` write, and then hands on what it wrote: all of it, or, when it throws, nothing.
+  ///
+  /// - Throws: `Failure`, and what `body` throws.
+  func write(_ body: (inout FileWriter) throws -> Void) throws {
+    switch self {
+    case .file(let path, let replacing):
+      try Self.write(path, replacing: replacing, body)
+    case .standardOutput where System.size(of: System.standardOutput) != nil:
+      try Self.write(to: System.standardOutput, name: "the output", body)
+    case .standardOutput:
+      let spool = try System.openTemporary()
+      defer { System.close(spool) }
+      try Self.write(to: spool, name: "a temporary file", body)
+      try Self.copyOut(spool)
+    }
+  }
+
+  private static func write(_ path: String, replacing: Bool, _ body: (inout FileWriter) throws -> Void) throws {
+    let draft = "\(path).\(System.processID).tmp"
+    let descriptor = try System.createNew(draft)
+    do {
+      defer { System.close(descriptor) }
+      try write(to: descriptor, name: path, body)
+      guard System.sync(descriptor) else { throw Failure(.failure, "cannot write \(path): \(System.lastError)") }
+      try System.place(draft, at: path, replacing: replacing)
+    } catch {
+      System.remove(draft)
+      throw error
+    }
+  }
+
+  private static func write(to descriptor: Int32, name: String, _ body: (inout FileWriter) throws -> Void) throws {
+    var writer = FileWriter(descriptor, name: name)
+    try body(&writer)
+    try writer.flush()
+  }
+
+  private static func copyOut(_ spool: Int32) throws(Failure) {
+    System.rewind(spool)
+    let output = Output()
+    while let bytes = System.read(spool, atMost: 1 << 16) {
+      if bytes.isEmpty { return output.flush() }
+      output.write(bytes)
+    }
+    throw Failure(.failure, "cannot read a temporary file: \(System.lastError)")
+  }
+}

@@ -1,0 +1,29 @@
+/// Writes to a descriptor in large pieces.
+struct FileWriter: ~Copyable {
+  private let descriptor: Int32
+  /// What the messages call it.
+  private let name: String
+  private var pending: [UInt8] = []
+
+  private static let capacity = 1 << 18
+
+  init(_ descriptor: Int32, name: String) {
+    self.descriptor = descriptor
+    self.name = name
+  }
+
+  mutating func write(_ bytes: [UInt8]) throws(Failure) {
+    pending += bytes
+    if pending.count >= Self.capacity { try flush() }
+  }
+
+  mutating func flush() throws(Failure) {
+    var rest = pending[...]
+    while !rest.isEmpty {
+      let count = System.write(rest, to: descriptor)
+      if count < 0 { throw Failure(.failure, "cannot write \(name): \(System.lastError)") }
+      rest = rest.dropFirst(count)
+    }
+    pending.removeAll(keepingCapacity: true)
+  }
+}

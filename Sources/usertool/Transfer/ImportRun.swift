@@ -1,0 +1,88 @@
+import UserStore
+
+/// An import in one write, or in batches.
+struct ImportRun {
+  private var importer: Importer
+  private let size: Int64
+  private let batch: Int?
+  private let isDryRun: Bool
+  /// What was committed.
+  private var done = Importer.Counts()
+  private var doneLine = 0
+  private var sets = 0
+
+  private struct DryRun: Error {}
+
+  init(importer: Importer, size: Int64, batch: Int?, isDryRun: Bool) {
+    self.importer = importer
+    self.size = size
+    self.batch = batch
+    self.isDryRun = isDryRun
+  }
+
+  /// Writes all.
+  ///
+  /// - Returns: what was done.
+  /// - Throws: `Failure` with the place of a bad record; what writing can throw; `Exit` after a signal between records
+  ///   of a batch. A signal in the only write ends the process, and nothing of it was committed.
+  mutating func write(to store: UserStore, isQuiet: Bool) throws -> String {
+    if batch != nil { Signals.shared.takeOver {} }
+    var progress = Progress("imported", isQuiet: isQuiet)
+    do {
+      while try writeSome(to: store, &progress) {}
+    } catch is DryRun {
+      done = importer.counts
+    } catch {
+      throw explained(error)
+    }
+    return report
+  }
+
+  /// - Returns: whether more may be left.
+  private mutating func writeSome(to store: UserStore, _ progress: inout Progress) throws -> Bool {
+    let total = Double(max(1, size))
+    let mayHaveMore = try store.write(origin: "usertool") { transaction in
+      let mayHaveMore = try importer.run(batch, in: &transaction) { importer in
+        if let status = Signals.shared.status { throw Exit(status: status) }
+        progress.note(importer.counts.users, fraction: Double(importer.records.offset) / total)
+      }
+      if isDryRun { throw DryRun() }
+      return mayHaveMore
+    }
+    if importer.counts.written > done.written { sets += 1 }
+    (done, doneLine) = (importer.counts, importer.line)
+    return mayHaveMore
+  }
+
+  // MARK: Words
+
+  private var report: String {
+    let number = "\(done.users) user\(done.users == 1 ? "" : "s")"
+    var parts: [String] = []
+    if importer.identity == .updating { parts = ["\(done.added) added", "\(done.changed) changed"] }
+    if let rejects = importer.rejects, rejects.count > 0 { parts.append("\(rejects.count) left out") }
+    let details = parts.isEmpty ? "" : " (" + parts.joined(separator: ", ") + ")"
+    if isDryRun { return "dry run: would import \(number)\(details); nothing was changed" }
+    switch sets {
+    case 0: return "nothing was changed: \(number)\(details)"
+    case 1: return "imported \(number)\(details) as one change set"
+    default: return "imported \(number)\(details) as \(sets) change sets"
+    }
+  }
+
+  /// With what was kept: nothing, or the batches before.
+  private func explained(_ error: any Error) -> any Error {
+    let kept = doneLine == 0 ? "nothing was changed" : "the \(done.users) users up to line \(doneLine) were imported"
+    switch error {
+    case var failure as Failure:
+      if failure.hint == nil { failure.hint = kept + "; --skip-bad leaves such records out" }
+      return failure
+    case let exit as Exit:
+      Messages.shared.say("stopped: " + kept)
+      return exit
+    case let error as StoreError where doneLine > 0:
+      return Failure(ExitStatus(error.code), error.message, hint: kept)
+    default: return error
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import UserStore
+
+/// Reads a record from a line of JSON, as RFC 8259 has it and nothing beside.
+///
+/// Only what a record can be: an object of plain values. A list or a further object is refused where it begins, so that
+/// no nesting is followed however deep it is.
+struct JSONScanner {
+  struct Mistake: Error {
+    /// From the start of the line, in bytes.
+    let offset: Int
+    let reason: String
+  }
+
+  private let bytes: ArraySlice<UInt8>
+  private var position: Int
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    position = bytes.startIndex
+  }
+
+  /// The members of the object that the line is.
+  mutating func record() throws(Mistake) -> [(name: String, value: StoredValue)] {
+    skipSpace()
+    guard next == UInt8(ascii: "{") else { throw mistake("a record is an object: {\"name\": …}") }
+    var members: [(name: String, value: StoredValue)] = []
+    try object { scanner, name throws(Mistake) in members.append((name, try scanner.value())) }
+    try end()
+    return members
+  }
+
+  /// What `{"base64":"…"}` or `{"text_base64":"…"}` stands for; nil when the text is neither.
+  static func data(in text: String) -> StoredValue? {
+    var scanner = JSONScanner(Array(text.utf8)[...])
+    do throws(Mistake) {
+      let value = try scanner.data()
+      try scanner.end()
+      return value
+    } catch {
+      return nil
+    }
+  }
+
+  // MARK: Values
+
+  private mutating func value() throws(Mistake) -> StoredValue {
+    switch next {
+    case UInt8(ascii: "\""): .text(try string())
+    case UInt8(ascii: "{"): try data()
+    case UInt8(ascii: "["): throw mistake("a list cannot be a value")
+    case UInt8(ascii: "t"): try word("true", .integer(1))
+    case UInt8(ascii: "f"): try word("false", .integer(0))
+    case UInt8(ascii: "n"): try word("null", .null)
+    case .some(let byte) where Self.numberLetters.contains(byte): try number()
+    default: throw mistake("a value is expected")
+    }
+  }
+
+  /// The only objects that are values.
+  private mutating func data() throws(Mistake) -> StoredValue {
+    let refusal = mistake("an object can only be data: {\"base64\": \"…\"}")
+    var value: StoredValue?
+    try object { scanner, name throws(Mistake) in
+      guard value == nil, ["base64", "text_base64"].contains(name), scanner.next == UInt8(ascii: "\"") else {
+        throw refusal
+      }
+      let place = scanner
+      guard let data = Base64.decode(try scanner.string()) else { throw place.mistake("this is not base64") }
+      value = name == "base64" ? .blob(data) : .text(ofBytes: data)
+    }
+    guard let value else { throw refusal }
+    return value
+  }
+
+  private mutating func word(_ word: String, _ value: StoredValue) throws(Mistake) -> StoredValue {
+    guard bytes[position...].starts(with: word.utf8) else { throw mistake("a value is expected") }
+    position += word.utf8.count
+    return value
+  }
+
+  private mutating func number() throws(Mistake) -> StoredValue {
+    let start = self
+    let end = bytes[position...].firstIndex { !Self.numberLetters.contains($0) } ?? bytes.endIndex
+    let text = String(decoding: bytes[position..<end], as: UTF8.self)
+    position = end
+    guard TypedText.isNumber(text) else { throw start.mistake("\(text.prefix(40)) is not a number") }
+    do throws(Failure) { return try TypedText.value(of: text) } catch {
+      throw start.mistake("\(text.prefix(40)) does not fit into 64 bits")
+    }
+  }
+
+  private static let numberLetters = Set("+-.0123456789Ee".utf8)
+
+  // MARK: Structure
+
+  private mutating func object(_ member: (inout JSONScanner, String) throws(Mistake) -> Void) throws(Mistake) {
+    position += 1
+    skipSpace()
+    if take("}") { return }
+    while true {
+      guard next == UInt8(ascii: "\"") else { throw mistake("the name of a member is expected, in quotes") }
+      let name = try string()
+      skipSpace()
+      guard take(":") else { throw mistake("a colon is expected") }
+      skipSpace()
+      try member(&self, name)
+      skipSpace()
+      if take("}") { return }
+      guard take(",") else { throw mistake("a comma or } is expected") }
+      skipSpace()
+    }
+  }
+
+  private mutating func end() throws(Mistake) {
+    skipSpace()
+    if next != nil { throw mistake("the record has ended, and something follows") }
+  }
+
+  private var next: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
+
+  private mutating func take(_ letter: Unicode.Scalar) -> Bool {
+    guard next == UInt8(ascii: letter) else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func skipSpace() {
+    while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0D { position += 1 }
+  }
+
+  private func mistake(_ reason: String) -> Mistake {
+    Mistake(
+      offset: position - bytes.startIndex, reason: next == nil ? "the line ends in the middle of a record" : reason)
+  }
+
+  // MARK: Strings
+
+  private mutating func string() throws(Mistake) -> String {
+    let start = self
+    position += 1
+    guard let end = bytes[position...].firstIndex(where: Self.isSpecial) else {
+      position = bytes.endIndex
+      throw mistake("")
+    }
+    // Most have nothing but plain letters up to the quote.
+    if bytes[end] == UInt8(ascii: "\"") {
+      defer { position = end + 1 }
+      return try start.text(bytes[position..<end])
+    }
+    return try start.text(escapedBytes()[...])
+  }
+
+  /// The bytes up to the closing quote, with what stands for others resolved.
+  private mutating func escapedBytes() throws(Mistake) -> [UInt8] {
+    var text: [UInt8] = []
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return text
+      case UInt8(ascii: "\\"): text += try escape()
+      case 0..<0x20: throw mistake("a control character in a string must be escaped")
+      default:
+        let end = bytes[position...].firstIndex(where: Self.isSpecial) ?? bytes.endIndex
+        text += bytes[position..<end]
+        position = end
+      }
+    }
+    throw mistake("")
+  }
+
+  private static func isSpecial(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private mutating func escape() throws(Mistake) -> [UInt8] {
+    let start = self
+    position += 1
+    guard let letter = next else { throw mistake("") }
+    position += 1
+    switch letter {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [letter]
+    case UInt8(ascii: "b"): return [0x08]
+    case UInt8(ascii: "f"): return [0x0C]
+    case UInt8(ascii: "n"): return [0x0A]
+    case UInt8(ascii: "r"): return [0x0D]
+    case UInt8(ascii: "t"): return [0x09]
+    case UInt8(ascii: "u"): return try scalar(from: start)
+    default: throw start.mistake("there is no such escape in JSON")
+    }
+  }
+
+  /// After `\u`: one code unit of UTF-16, or two that belong together.
+  private mutating func scalar(from start: JSONScanner) throws(Mistake) -> [UInt8] {
+    let unit = try codeUnit()
+    if let scalar = Unicode.Scalar(unit) { return Array(String(scalar).utf8) }
+    guard unit < 0xDC00, take("\\"), take("u") else { throw start.mistake("half of a surrogate pair") }
+    let second = try codeUnit()
+    guard (0xDC00..<0xE000).contains(second),
+      let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + UInt32(second) - 0xDC00)
+    else { throw start.mistake("half of a surrogate pair") }
+    return Array(String(scalar).utf8)
+  }
+
+  private mutating func codeUnit() throws(Mistake) -> UInt16 {
+    let digits = bytes[position...].prefix(4)
+    let length = digits.prefix { Self.hexDigits.contains($0) }.count
+    position += length
+    guard length == 4, let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16) else {
+      throw mistake("four hexadecimal digits are expected")
+    }
+    return unit
+  }
+
+  private static let hexDigits = Set("0123456789abcdefABCDEF".utf8)
+
+  private func text(_ bytes: ArraySlice<UInt8>) throws(Mistake) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw mistake("this is not valid UTF-8") }
+    return text
+  }
+}

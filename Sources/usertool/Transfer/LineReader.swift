@@ -1,0 +1,90 @@
+/// A line of a file, without its line feed.
+struct SourceLine {
+  /// Counted from 1.
+  let number: Int
+  let bytes: ArraySlice<UInt8>
+  /// Whether a line feed ended it; the last line may have none.
+  let isEnded: Bool
+  /// Whether it is longer than the limit; then its bytes were dropped.
+  var isTooLong = false
+}
+
+/// Reads a descriptor line by line, whatever its size, in the memory of its longest line.
+struct LineReader {
+  /// What one record may have: values of 16 MiB in base64, and room.
+  static let defaultLimit = 1 << 27
+
+  let name: String
+  let limit: Int
+  /// How many bytes were read.
+  private(set) var offset: Int64 = 0
+  private(set) var number = 0
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var isAtEnd = false
+  /// Whether the rest of a line that was too long is still to be passed over.
+  private var isDropping = false
+
+  private static let portion = 1 << 18
+
+  init(_ descriptor: Int32, name: String, limit: Int = defaultLimit) {
+    self.descriptor = descriptor
+    self.name = name
+    self.limit = limit
+  }
+
+  /// The next line; nil at the end.
+  ///
+  /// - Throws: `Failure` when reading fails.
+  mutating func next() throws(Failure) -> SourceLine? {
+    if isDropping { try dropRest() }
+    var searched = start
+    while true {
+      if let end = System.firstLineFeed(in: buffer, from: searched) {
+        defer { start = end + 1 }
+        return line(buffer[start..<end], isEnded: true)
+      }
+      if buffer.count - start > limit {
+        isDropping = true
+        return line(buffer[start...], isEnded: false)
+      }
+      searched = buffer.count - start
+      guard try fill() else {
+        defer { start = buffer.count }
+        return start < buffer.count ? line(buffer[start...], isEnded: false) : nil
+      }
+    }
+  }
+
+  private mutating func line(_ bytes: ArraySlice<UInt8>, isEnded: Bool) -> SourceLine {
+    number += 1
+    if bytes.count > limit { return SourceLine(number: number, bytes: [], isEnded: isEnded, isTooLong: true) }
+    // A mark of the encoding, as some editors set it.
+    let hasMark = number == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
+    return SourceLine(number: number, bytes: hasMark ? bytes.dropFirst(3) : bytes, isEnded: isEnded)
+  }
+
+  private mutating func dropRest() throws(Failure) {
+    isDropping = false
+    repeat {
+      start = buffer.count
+      guard try fill() else { return }
+      start = System.firstLineFeed(in: buffer, from: 0).map { $0 + 1 } ?? buffer.count
+    } while start == buffer.count && buffer.last != 0x0A
+  }
+
+  /// Reads more behind what is left, which moves to the front.
+  private mutating func fill() throws(Failure) -> Bool {
+    if isAtEnd { return false }
+    buffer.removeFirst(start)
+    start = 0
+    guard let bytes = System.read(descriptor, atMost: Self.portion) else {
+      throw Failure(.noInput, "cannot read \(name): \(System.lastError)")
+    }
+    buffer += bytes
+    offset += Int64(bytes.count)
+    isAtEnd = bytes.isEmpty
+    return !isAtEnd
+  }
+}

@@ -1,0 +1,77 @@
+import UserStore
+
+/// A record of a file: what it says, or why it cannot be taken.
+struct SourceRecord {
+  /// Of its first line, counted from 1.
+  let line: Int
+  /// As it stands in the file; nil when it was too long to keep.
+  let text: ArraySlice<UInt8>?
+  let content: Result<RecordContent, BadRecord>
+}
+
+/// Why a record cannot be taken.
+struct BadRecord: Error {
+  let line: Int
+  /// In bytes, counted from 1, where that helps to find it.
+  let column: Int?
+  let reason: String
+
+  init(line: Int, column: Int? = nil, _ reason: String) {
+    self.line = line
+    self.column = column
+    self.reason = String(reason.prefix(300))
+  }
+
+  /// `12:7: the reason`.
+  var description: String { "\(line):" + (column.map { "\($0):" } ?? "") + " " + reason }
+}
+
+/// The fields of a record.
+struct RecordContent {
+  let id: User.ID?
+  /// By attribute, each once.
+  let values: [(attribute: String, value: StoredValue)]
+
+  /// - Throws: `Failure` for an id that is none, a colour that nobody knows, and an attribute that comes twice.
+  init(_ fields: [(name: String, value: StoredValue)]) throws(Failure) {
+    var id: User.ID?
+    var values: [(attribute: String, value: StoredValue)] = []
+    // By its bytes, as the store compares names.
+    var known: Set<StoredValue> = []
+    for (name, value) in fields {
+      let attribute = AttributeName.canonical(name)
+      guard known.insert(.text(attribute)).inserted else { throw Failure(.badData, "\"\(name)\" is given twice") }
+      if attribute == "id" {
+        id = try Self.id(value)
+      } else if attribute == "hair_color", case .text(let text) = value {
+        values.append((attribute, try ColorText.color(text).storedValue))
+      } else {
+        values.append((attribute, value))
+      }
+    }
+    self.id = id
+    self.values = values
+  }
+
+  private static func id(_ value: StoredValue) throws(Failure) -> User.ID? {
+    switch value {
+    case .null: return nil
+    case .integer(let number) where number > 0: return User.ID(number)
+    default: throw Failure(.badData, "an id is a whole number from 1, not \(value.quoted)")
+    }
+  }
+}
+
+/// Records, one after the other.
+protocol RecordSource {
+  /// - Returns: nil at the end.
+  /// - Throws: `Failure` when reading fails.
+  mutating func next() throws(Failure) -> SourceRecord?
+
+  /// How many bytes were read so far.
+  var offset: Int64 { get }
+}
+
+extension LineReader {
+  var tooLong: String { "the line is longer than \(limit >> 20) MiB" }
+}

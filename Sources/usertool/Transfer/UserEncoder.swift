@@ -1,0 +1,26 @@
+import UserStore
+
+/// A user as a line of an export.
+struct UserEncoder {
+  let format: TransferFormat
+  /// The names of the further attributes that users have; only CSV needs them.
+  let attributes: [String]
+
+  /// The line of names; nothing in JSON lines.
+  var header: [UInt8] {
+    format == .csv ? CSV.bytes((["id"] + columns).map { Array($0.utf8) }) + [0x0A] : []
+  }
+
+  func line(_ user: User) -> [UInt8] {
+    switch format {
+    case .jsonl:
+      let members = user.orderedValues.map { (name: $0.name, value: $0.value.losslessJSON) }
+      return JSON.object([("id", .integer(user.id.rawValue))] + members).bytes + [0x0A]
+    case .csv:
+      let fields = columns.map { CSVField.encode(user.storedValues[$0] ?? .null, of: $0) }
+      return CSV.bytes([Array(user.id.description.utf8)] + fields) + [0x0A]
+    }
+  }
+
+  private var columns: [String] { AttributeName.builtIn + attributes }
+}

@@ -1,0 +1,86 @@
+import Testing
+
+@testable import UserStore
+
+/// Records as tools write them: all attributes at once.
+@Suite struct WholeRecordTests {
+  let store: UserStore
+  let zoe: User.ID
+
+  init() throws {
+    store = try UserStore.inMemory()
+    zoe = try store.write { transaction throws in
+      try transaction.add([("name", .text("Zoë")), ("hair_color", .text("#A52A2A")), ("age", .integer(7))])
+    }
+  }
+
+  private var values: [String: StoredValue]? {
+    get throws { try store.read { try $0.user(zoe)?.storedValues } }
+  }
+
+  @Test func `a record is stored with every attribute, and null is left out`() throws {
+    #expect(try values == ["name": .text("Zoë"), "hair_color": .text("#a52a2a"), "age": .integer(7)])
+    let other = try store.write { transaction throws in
+      try transaction.add([("age", .null), ("name", .text("x")), ("note", .blob([0]))])
+    }
+    #expect(try store.read { try $0.user(other)?.storedValues } == ["name": .text("x"), "note": .blob([0])])
+  }
+
+  @Test func `an id may be chosen, that of a removed user too, and new ones follow it`() throws {
+    let chosen = try store.write { try $0.add([("name", .text("x"))], as: User.ID(40)) }
+    #expect(chosen == User.ID(40))
+    #expect(try store.write { try $0.add(name: "y") } == User.ID(41))
+    try store.write { transaction throws in
+      try transaction.remove(zoe)
+      try transaction.add([("name", .text("Zoë"))], as: zoe)
+    }
+    #expect(try values == ["name": .text("Zoë")])
+  }
+
+  @Test func `an id that somebody has is a conflict, and one out of range is refused`() throws {
+    #expect(code { try store.write { try $0.add([("name", .text("x"))], as: zoe) } } == .conflict)
+    for id in [0, -1, .min, .max, (1 << 62) + 1] as [Int64] {
+      #expect(code { try store.write { try $0.add([("name", .text("x"))], as: User.ID(id)) } } == .badValue)
+    }
+    #expect(try store.read { try $0.userCount } == 1)
+  }
+
+  @Test func `setting several says whether anything changed, and leaves the others alone`() throws {
+    try store.write { transaction throws in
+      #expect(try transaction.set([("age", .null), ("note", .text("n"))], of: zoe))
+      #expect(try !transaction.set([("age", .null), ("note", .text("n"))], of: zoe))
+    }
+    #expect(try values == ["name": .text("Zoë"), "hair_color": .text("#a52a2a"), "note": .text("n")])
+    #expect(code { try store.write { try $0.set([("age", .integer(1))], of: User.ID(99)) } } == .userNotFound)
+  }
+
+  /// Each last: what stands before it would have been written.
+  private static let bad: [[(attribute: String, value: StoredValue)]] = [
+    [("name", .text("x")), ("age", .integer(1)), ("name", .text("y"))],
+    [("name", .text("x")), ("note", .text("")), ("age", .real(.nan))],
+    [("name", .text("x")), ("age", .integer(1)), ("hair_color", .text("mauve-ish"))],
+    [("name", .text("x")), ("note", .invalidText([0xFF]))],
+    [("name", .text("x")), ("age", .integer(1)), ("id", .integer(1))],
+    [("age", .integer(1)), ("name", .text(""))],
+  ]
+
+  @Test func `a record that is refused leaves nothing behind, and the write goes on`() throws {
+    let before = try values
+    try store.write { transaction throws in
+      for values in Self.bad {
+        #expect(code { try transaction.add(values) } == .badValue, "\(values)")
+        #expect(code { try transaction.set(values, of: zoe) } == .badValue, "\(values)")
+      }
+      #expect(code { try transaction.add([("age", .integer(1))]) } == .badValue)
+      #expect(try transaction.changes.isEmpty)
+      try transaction.add([("name", .text("next"))])
+    }
+    #expect(try values == before)
+    #expect(try store.read { try $0.userCount } == 2)
+  }
+
+  @Test func `the composed and the decomposed form of a name are two attributes`() throws {
+    try store.write { try $0.set([("e\u{301}", .integer(1)), ("\u{E9}", .integer(2))], of: zoe) }
+    #expect(try store.read { try $0.attributeNames }.map(\.utf8.count) == [3, 3, 2])
+  }
+}

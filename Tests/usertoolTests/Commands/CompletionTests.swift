@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+@Suite struct `Completion and the manual page` {
+  /// What bash offers for the last of the words.
+  private func offered(_ words: String..., in workspace: Workspace) throws -> [String] {
+    let script = """
+      PATH="$1:$PATH"; shift
+      source <(usertool completion bash)
+      COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+      function=$(complete -p usertool); function=${function#*-F }
+      "${function% usertool}" usertool "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+      printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    let folder = URL(fileURLWithPath: Workspace.tool).deletingLastPathComponent().path
+    let outcome = try workspace.finish(["bash", "-c", script, "bash", folder, "usertool"] + words)
+    #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+    return outcome.lines
+  }
+
+  @Test func `bash completes commands, options, their values, users and attributes`() throws {
+    let workspace = try Workspace()
+    for name in ["Ann Lee", "Anton", "Zoë", "7"] { try workspace.run("add", name, "--set", "age=1") }
+    #expect(try offered("ren", in: workspace) == ["rename"])
+    #expect(try offered("import", "--rej", in: workspace) == ["--rejects"])
+    #expect(try offered("list", "--format", "js", in: workspace) == ["json", "jsonl"])
+    #expect(try offered("get", "An", in: workspace) == ["Ann Lee", "Anton"])
+    #expect(try offered("get", "name", in: workspace) == ["name:7"])
+    #expect(try offered("get", "Anton", "a", in: workspace) == ["age"])
+    #expect(try offered("set", "Anton", "h", in: workspace) == ["hair_color="])
+    #expect(try offered("get", "--db", workspace.folder + "/none.db", "A", in: workspace) == [])
+    #expect(workspace.bytes(of: "none.db") == nil)
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func `each shell gets a script that it can read`(shell: String) throws {
+    let workspace = try Workspace()
+    let script = try workspace.run("completion", shell)
+    #expect(script.status == 0 && script.output.contains("usertool") && script.output.contains("rename"))
+    try workspace.write(Data(script.output.utf8), to: "script")
+    let check = try workspace.finish([
+      "sh", "-c", "command -v \(shell) > /dev/null || exit 0; \(shell) -n \(workspace.folder)/script",
+    ])
+    #expect(check.status == 0 && check.errors.isEmpty, "\(check)")
+    #expect(try workspace.run("completion", "tcsh").status == 64)
+  }
+
+  @Test func `the manual page has every command, and nothing that the formatter does not know`() throws {
+    let workspace = try Workspace()
+    let page = try workspace.run("man")
+    #expect(page.status == 0 && page.output.hasPrefix(".TH USERTOOL 1 "))
+    for command in ["init", "rename", "import", "man"] { #expect(page.lines.contains(".SS \(command)")) }
+    #expect(page.lines.contains("\\fB\\-\\-hair\\-color <color>\\fR"))
+    #expect(page.lines.count { $0.hasPrefix("\\fB\\-\\-db ") } == 1)
+    try workspace.write(Data(page.output.utf8), to: "usertool.1")
+    let check = try workspace.finish([
+      "sh", "-c",
+      "command -v groff > /dev/null || exit 0; groff -ww -man -Tutf8 -K utf8 -z \(workspace.folder)/usertool.1",
+    ])
+    #expect(check.status == 0 && check.errors.isEmpty, "\(check)")
+  }
+}

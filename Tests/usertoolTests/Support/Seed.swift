@@ -1,0 +1,1 @@
+../../UserStoreTests/Support/Seed.swift

@@ -1,0 +1,1 @@
+../../UserStoreTests/Support/SplitMix64.swift

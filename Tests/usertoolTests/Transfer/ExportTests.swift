@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@Suite struct `Exporting` {
+  private func makeWorkspace() throws -> Workspace {
+    let workspace = try Workspace()
+    try workspace.run("add", "A", "--hair-color", "red", "--set", "age=1")
+    try workspace.run("add", "B", "--set", "age=2.0")
+    return workspace
+  }
+
+  @Test func `a file that is there is replaced only with --force, and is its owner's alone`() throws {
+    let workspace = try makeWorkspace()
+    let file = workspace.folder + "/users.jsonl"
+    let first = try workspace.run("export", file)
+    #expect(first.status == 0 && first.output.isEmpty && first.errors == "exported 2 users to \(file)\n")
+    let rights = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+    #expect(rights == 0o600)
+    let before = workspace.bytes(of: "users.jsonl")
+    let second = try workspace.run("export", file, "--where", "age=2")
+    #expect(second.status == 73 && second.errors.contains("is there already"), "\(second)")
+    #expect(workspace.bytes(of: "users.jsonl") == before)
+    #expect(try workspace.run("export", file, "--where", "age=2", "--force").status == 0)
+    #expect(workspace.bytes(of: "users.jsonl").map { String(decoding: $0, as: UTF8.self) }?.contains("\"A\"") == false)
+    #expect(try drafts(workspace).isEmpty)
+  }
+
+  private func drafts(_ workspace: Workspace) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.hasSuffix(".tmp") }
+  }
+
+  @Test func `an export that fails leaves neither a file nor a draft`() throws {
+    let workspace = try Workspace()
+    let file = workspace.folder + "/users.jsonl"
+    #expect(try workspace.run("export", file).status == 66)
+    try workspace.run("add", "A")
+    #expect(try workspace.run("export", workspace.folder + "/nowhere/users.csv").status == 73)
+    #expect(try workspace.run("export", workspace.database, "--force").errors.contains("is the database"))
+    #expect(try workspace.run("export", file, "--format", "table").status == 64)
+    #expect(workspace.bytes(of: "users.jsonl") == nil)
+    #expect(try drafts(workspace).isEmpty)
+  }
+
+  @Test func `the format is the option's, else the file's`() throws {
+    let workspace = try makeWorkspace()
+    for (name, format, isCSV) in [("a.csv", nil, true), ("a.csv", "jsonl", false), ("a.txt", nil, false)] {
+      let file = workspace.folder + "/" + name
+      let options = format.map { ["--format", $0] } ?? []
+      try workspace.finish([Workspace.tool, "export", file, "--force"] + options)
+      #expect(workspace.bytes(of: name)?.starts(with: Data("id,".utf8)) == isCSV, "\(name) \(options)")
+    }
+  }
+
+  @Test func `nobody is nothing in JSON lines and a line of names in CSV`() throws {
+    let workspace = try makeWorkspace()
+    let none = try workspace.run("export", "--where", "name=x")
+    #expect(none.status == 0 && none.output.isEmpty && none.errors.isEmpty)
+    #expect(try workspace.run("export", "--where", "name=x", "--format", "csv").output == "id,name,hair_color,age\n")
+    #expect(try workspace.run("export", "--where", "age=2").lines.count == 1)
+  }
+
+  @Test func `exporting leaves every byte of the database alone`() throws {
+    let workspace = try makeWorkspace()
+    let before = workspace.bytes()
+    try workspace.run("export")
+    try workspace.run("export", workspace.folder + "/x.csv")
+    #expect(workspace.bytes() == before)
+  }
+}

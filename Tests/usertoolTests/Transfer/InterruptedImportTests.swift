@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+/// What is left of an import that was ended in the middle.
+@Suite struct `An import that is ended` {
+  private static let count = 60_000
+
+  private func makeWorkspace() throws -> Workspace {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let text = (1...Self.count).map { "{\"name\":\"user \($0)\"}\n" }.joined()
+    try workspace.write(Data(text.utf8), to: "in.jsonl")
+    return workspace
+  }
+
+  private func count(in workspace: Workspace) throws -> Int {
+    let text = try workspace.sqlite("SELECT count(*) FROM users").output
+    return try #require(Int(text.trimmingCharacters(in: .newlines)), "\(text)")
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGKILL, 137)] as [(Int32, Int32)])
+  func `leaves nothing`(signal: Int32, status: Int32) throws {
+    let workspace = try makeWorkspace()
+    let before = try workspace.dump()
+    let importer = try workspace.start("import", workspace.folder + "/in.jsonl")
+    // In the middle of it: it has the write lock.
+    while try workspace.run("add", "x", "--busy-timeout", "0s", "-n").status == 0 {}
+    importer.send(signal)
+    #expect(importer.wait() == status)
+    #expect(importer.errors.rest().isEmpty)
+    #expect(try workspace.dump() == before)
+    #expect(try workspace.sqlite("PRAGMA integrity_check").output == "ok\n")
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGKILL, 137)] as [(Int32, Int32)])
+  func `leaves whole batches`(signal: Int32, status: Int32) throws {
+    let workspace = try makeWorkspace()
+    let importer = try workspace.start("import", workspace.folder + "/in.jsonl", "--batch", "100")
+    while try count(in: workspace) < 301 {}
+    importer.send(signal)
+    #expect(importer.wait() == status)
+    let left = try count(in: workspace) - 1
+    #expect(left % 100 == 0 && left >= 300 && left < Self.count, "\(left)")
+    if signal == SIGINT {
+      let message = String(decoding: importer.errors.rest(), as: UTF8.self)
+      #expect(message == "stopped: the \(left) users up to line \(left) were imported\n")
+    }
+  }
+}

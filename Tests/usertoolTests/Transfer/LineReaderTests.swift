@@ -1,0 +1,35 @@
+import Testing
+
+@testable import usertool
+
+@Suite struct `Lines of a file` {
+  /// Each line, a mark where it was too long, and another where nothing ended it.
+  private func lines(of text: String, limit: Int) throws -> [String] {
+    let descriptor = try System.openTemporary()
+    defer { System.close(descriptor) }
+    #expect(System.write(Array(text.utf8)[...], to: descriptor) == text.utf8.count)
+    System.rewind(descriptor)
+    var reader = usertool.LineReader(descriptor, name: "test", limit: limit)
+    var lines: [String] = []
+    while let line = try reader.next() {
+      #expect(line.number == lines.count + 1)
+      let text = String(decoding: line.bytes, as: UTF8.self)
+      lines.append((line.isTooLong ? "too long" : text) + (line.isEnded || line.isTooLong ? "" : "$"))
+    }
+    return lines
+  }
+
+  @Test func `are as they are, with and without an end`() throws {
+    #expect(try lines(of: "", limit: 10) == [])
+    #expect(try lines(of: "\n\na\r\nb", limit: 10) == ["", "", "a\r", "b$"])
+    #expect(try lines(of: "\u{FEFF}a\n\u{FEFF}b\n", limit: 10) == ["a", "\u{FEFF}b"])
+  }
+
+  @Test(arguments: [5, 6, 262_143, 262_144, 262_145, 700_000])
+  func `that are too long are passed over, wherever the pieces end that are read`(length: Int) throws {
+    let long = String(repeating: "x", count: length)
+    #expect(try lines(of: "a\n\(long)\nb\n", limit: 5) == ["a", length > 5 ? "too long" : long, "b"])
+    #expect(try lines(of: "a\n\(long)", limit: 5) == ["a", length > 5 ? "too long" : long + "$"])
+    #expect(try lines(of: "\(long)\n\(long)\nb", limit: length) == [long, long, "b$"])
+  }
+}
