@@ -4,6 +4,8 @@ enum Limits {
   static let nameLength = 1...1_000
   /// Unicode scalars of an attribute's name.
   static let attributeNameLength = 1...200
+  /// Unicode scalars of a consumer's name.
+  static let consumerNameLength = 1...200
   /// Bytes of one value: 16 MiB.
   static let valueBytes = 1 << 24
 
@@ -31,6 +33,11 @@ enum Limits {
     default: break
     }
     return value
+  }
+
+  /// - Throws: `StoreError.badValue`.
+  static func checkConsumer(_ name: String) throws(StoreError) {
+    try check(name, "the name of a consumer", consumerNameLength)
   }
 
   private static func checkAttribute(_ name: String) throws(StoreError) {
