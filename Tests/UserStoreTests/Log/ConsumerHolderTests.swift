@@ -55,6 +55,20 @@ import Testing
     withExtendedLifetime(second) {}
   }
 
+  @Test func `in memory, where no file tells of it, a waiting holder hears it too`() async throws {
+    let store = try UserStore.inMemory()
+    let added = try store.addUsers(1)
+    let first = try store.consumer("mailer", from: .oldest)
+    let heard = Recorder<Revision>()
+    let waiting = Task {
+      await awaitedCode { for try await set in first { heard.record(set.revision) } }
+    }
+    await heard.heard(added.count)
+    let second = try store.consumer("mailer")
+    #expect(await waiting.value == .superseded)
+    withExtendedLifetime(second) {}
+  }
+
   @Test func `what the holder before had not written is not written over the next one's`() async throws {
     let clock = ManualClock()
     let store = try folder.open { $0.clock = clock }
