@@ -92,3 +92,10 @@ struct ConsumersCommand: ParsableCommand {
     return ["y", "yes"].contains(readLine()?.lowercased())
   }
 }
+
+extension ConsumerInfo {
+  /// By its bytes, as the database compares: Swift's `==` takes two spellings of é for one.
+  func isNamed(_ name: String) -> Bool {
+    self.name.utf8.elementsEqual(name.utf8)
+  }
+}

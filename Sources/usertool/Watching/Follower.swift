@@ -204,10 +204,3 @@ struct Follower {
     if case .consumer(let name) = order.start { "--consumer \(name.shown)" } else { "--after \(position)" }
   }
 }
-
-extension ConsumerInfo {
-  /// By its bytes, as the database compares: Swift's `==` takes two spellings of é for one.
-  func isNamed(_ name: String) -> Bool {
-    self.name.utf8.elementsEqual(name.utf8)
-  }
-}
