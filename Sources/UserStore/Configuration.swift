@@ -47,6 +47,9 @@ public struct Configuration: Sendable {
     print("userstore: listener \(listener ?? "without a name") threw: \(error)", to: &stream)
   }
 
+  /// What the rest between two durable acknowledgements is measured with; tests have one that they turn by hand.
+  var clock: any Clock<Duration> = ContinuousClock()
+
   /// The defaults.
   public init() {}
 

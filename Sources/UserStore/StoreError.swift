@@ -145,6 +145,10 @@ extension StoreError {
     /// The log does not go on from the cursor: a restored backup, a lost commit, triggers that were missing for a while,
     /// or another database.
     public static let diverged = Code(rawValue: "diverged")
+    /// Another consumer took the name, here or in another process, or the name was removed.
+    ///
+    /// What was acknowledged before holds; nothing is acknowledged any more.
+    public static let superseded = Code(rawValue: "superseded")
     /// Another file took the place of the one that was open.
     public static let replaced = Code(rawValue: "replaced")
   }

@@ -16,6 +16,7 @@ public final class UserStore: Sendable {
   let reader: Reader
   let writer: Writer?
   let queue: WriteQueue?
+  private let consumers: OpenConsumers?
   private let readers: WorkerThread
   private let watcher: FileWatcher?
   let tail: LogTail
@@ -96,6 +97,7 @@ public final class UserStore: Sendable {
         walPath: file.walPath, roundLimit: configuration.roundLimit)
     }
     queue = writer.map { WriteQueue(writer: $0) }
+    consumers = OpenConsumers(writer: writer, queue: queue, reader: reader, bell: bell, clock: configuration.clock)
     guard configuration.watchesOtherProcesses else {
       watcher = nil
       return
@@ -126,6 +128,7 @@ public final class UserStore: Sendable {
       pool: pool, checkpoints: nil, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
       walPath: nil, roundLimit: configuration.roundLimit)
     queue = writer.map { WriteQueue(writer: $0) }
+    consumers = OpenConsumers(writer: writer, queue: queue, reader: reader, bell: bell, clock: configuration.clock)
     watcher = nil
     temporaryFolder = nil
     file = nil
@@ -249,7 +252,7 @@ public final class UserStore: Sendable {
   ///   state that it has read.
   /// - Returns: the feed; each iteration of it begins at the cursor.
   public func changes(after cursor: Cursor) -> ChangeFeed {
-    ChangeFeed(after: cursor, reader: reader, bell: bell)
+    ChangeFeed(bell: bell) { [reader] last throws(StoreError) in try reader.sets { _ in last ?? cursor } }
   }
 
   /// The change sets after a cursor that are there already, a step of at most 1,000 changes or 1 MiB at a time.
@@ -258,17 +261,45 @@ public final class UserStore: Sendable {
   /// - Returns: whole sets, in order; none when there are no more.
   /// - Throws: `StoreError.compacted`, `.diverged`, `.replaced`, and what reading can throw.
   public func pastChanges(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
-    if let cursor { return try reader.sets(after: cursor) }
-    let oldest = try reader.reading { transaction throws(StoreError) in
-      try ChangeLog.horizon(&transaction.lease.connection)
+    try reader.sets { transaction throws(StoreError) in
+      if let cursor { return cursor }
+      return try ChangeLog.horizon(&transaction.lease.connection)
     }
-    return try reader.sets(after: oldest)
+  }
+
+  /// Takes a consumer's name: the change sets after what was last acknowledged under it, in this process or another.
+  ///
+  /// Who had the name before gets `StoreError.superseded`, at the next acknowledgement, or while it waits for changes.
+  /// Waits for the writer's lock.
+  ///
+  /// - Parameters:
+  ///   - name: 1 to 200 Unicode scalars without control characters.
+  ///   - start: Where it begins when nobody has had the name yet; otherwise without meaning.
+  /// - Returns: the consumer; the name stays taken after it, until it is taken again or removed.
+  /// - Throws: `StoreError.badValue` for the name, `.readOnly`, what writing can throw; and, for a cursor from which the
+  ///   log does not go on, `.compacted` or `.diverged`.
+  public func consumer(_ name: String, from start: Consumer.Start = .now) throws(StoreError) -> Consumer {
+    try writable(consumers).take(name, from: start)
+  }
+
+  /// Forgets a consumer's name and position, so that nothing is kept in the log for it.
+  ///
+  /// Who has the name gets `StoreError.superseded`.
+  ///
+  /// - Parameter name: The name.
+  /// - Returns: whether there was one.
+  /// - Throws: `StoreError.readOnly`, and what writing can throw.
+  @discardableResult
+  public func removeConsumer(_ name: String) throws(StoreError) -> Bool {
+    try writable(consumers).remove(name)
   }
 
   // MARK: Closing
 
   /// Closes the store: feeds and signals end, listeners hear no more and are let go, later calls throw
   /// `StoreError.closed`.
+  ///
+  /// What consumers have acknowledged is written first.
   ///
   /// What is under way is finished first, by whoever does it. Releasing the store closes it too.
   public func close() {
@@ -280,6 +311,7 @@ public final class UserStore: Sendable {
   /// The writer goes last: only the last connection, if it may write, copies the -wal file and removes it.
   private func shutDown() {
     watcher?.stop()
+    consumers?.close()
     queue?.close()
     readers.stop()
     bell.close()

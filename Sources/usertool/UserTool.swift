@@ -19,16 +19,17 @@ struct UserTool: ParsableCommand {
 
       A user is named by id, or by a name that only one user has; name:7 is the name 7.
 
-      Exit codes: 0 done, 1 failure, 3 not found or ambiguous, 4 conflict (--expect, undo), 5 database busy, 6 the log does not \
-      go on, 64 usage, 65 bad data, 66 no database, 73 cannot create, 77 no permission, 124 --timeout, 130/143 signal, \
+      Exit codes: 0 done, 1 failure, 3 not found or ambiguous, 4 conflict (--expect, undo, --consumer), 5 database \
+      busy, 6 the log does not go on, 64 usage, 65 bad data, 66 no database, 73 cannot create, 77 no permission, \
+      124 --timeout, 130/143 signal, \
       141 closed pipe.
       """,
     version: "0.1.0",
     subcommands: [
       InitCommand.self, AddCommand.self, GetCommand.self, ListCommand.self, RenameCommand.self, SetCommand.self,
-      RemoveCommand.self, WatchCommand.self, LogCommand.self, UndoCommand.self, ListenersCommand.self,
-      BackupCommand.self, RestoreCommand.self, CheckCommand.self, ExportCommand.self, ImportCommand.self,
-      DemoCommand.self, CompletionCommand.self, ManualCommand.self,
+      RemoveCommand.self, WatchCommand.self, LogCommand.self, UndoCommand.self, ConsumersCommand.self,
+      ListenersCommand.self, BackupCommand.self, RestoreCommand.self, CheckCommand.self, ExportCommand.self,
+      ImportCommand.self, DemoCommand.self, CompletionCommand.self, ManualCommand.self,
     ])
 
   static func main() async {

@@ -28,7 +28,12 @@ struct ReadmeTests {
     let feed = try #require(readme.components(separatedBy: "```swift\nvar cursor").dropFirst().first)
     let feedLines = ("var cursor" + feed.components(separatedBy: "```")[0]).split(separator: "\n")
     #expect(feedLines.count > 5)
-    for line in lines + feedLines { #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)") }
+    let consumer = try #require(readme.components(separatedBy: "```swift\nlet counter").dropFirst().first)
+    let consumerLines = ("let counter" + consumer.components(separatedBy: "```")[0]).split(separator: "\n")
+    #expect(consumerLines.count > 5)
+    for line in lines + feedLines + consumerLines {
+      #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+    }
   }
 
   private static let root = URL(fileURLWithPath: #filePath)
@@ -43,6 +48,7 @@ private func print(_ parts: Any...) {
 
 extension Attribute where Value == Int {
   static var age: Attribute { Attribute("age") }
+  fileprivate static var setsSeen: Attribute { Attribute("setsSeen") }
 }
 
 /// The feed of the README, compiled; `FeedTests` run the like of it.
@@ -53,6 +59,17 @@ private func consume(_ store: UserStore, saved: String?, save: (String) -> Void)
     try set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
     cursor = set.cursor
     save(cursor.description)
+  }
+}
+
+/// The consumer of the README, compiled; `ExactlyOnceTests` run the like of it.
+private func count(_ store: UserStore, for nix: User.ID) async throws {
+  let counter = try store.consumer("counter", from: .oldest)
+  for try await set in counter where set.origin != "counter" {
+    try await store.write(origin: "counter") { users in
+      try users.set(.setsSeen, of: nix, to: (try users.value(.setsSeen, of: nix) ?? 0) + 1)
+      try counter.acknowledge(set, in: &users)  // or, by itself: try await counter.acknowledge(set)
+    }
   }
 }
 

@@ -18,32 +18,32 @@ public struct ChangeFeed: AsyncSequence, Sendable {
   /// The store's error.
   public typealias Failure = StoreError
 
-  private let cursor: Cursor
-  private let reader: Reader
-  private let bell: Bell
+  /// Reads the next sets; nil stands for where the iteration begins.
+  typealias Step = @Sendable (_ after: Cursor?) throws(StoreError) -> [ChangeSet]
 
-  init(after cursor: Cursor, reader: Reader, bell: Bell) {
-    self.cursor = cursor
-    self.reader = reader
+  private let bell: Bell
+  private let step: Step
+
+  init(bell: Bell, step: @escaping Step) {
     self.bell = bell
+    self.step = step
   }
 
   /// Begins right after the cursor.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(after: cursor, reader: reader, bell: bell)
+    Iterator(bell: bell, step: step)
   }
 
   /// Reads one step at a time; a step is up to 1,000 changes, or 1 MiB.
   public struct Iterator: AsyncIteratorProtocol {
-    private var cursor: Cursor
-    private let reader: Reader
+    private var cursor: Cursor?
+    private let step: Step
     private var pending: ArraySlice<ChangeSet> = []
     private let rings: AsyncStream<Void>
     private var ringing: AsyncStream<Void>.Iterator
 
-    fileprivate init(after cursor: Cursor, reader: Reader, bell: Bell) {
-      self.cursor = cursor
-      self.reader = reader
+    fileprivate init(bell: Bell, step: @escaping Step) {
+      self.step = step
       // Before the first look, so that no ring is lost between a look and the waiting for the next.
       rings = bell.rings()
       ringing = rings.makeAsyncIterator()
@@ -61,7 +61,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
       while !Task.isCancelled {
         if let set = pending.popFirst() { return set }
         do {
-          let sets = try reader.sets(after: cursor)
+          let sets = try step(cursor)
           pending = sets[...]
           cursor = sets.last?.cursor ?? cursor
           if !sets.isEmpty { continue }
@@ -79,10 +79,15 @@ public struct ChangeFeed: AsyncSequence, Sendable {
 extension Reader {
   /// One step of a feed: a snapshot, from which it is seen that the log goes on from the cursor, and a page of it.
   ///
+  /// - Parameter start: Says in the same snapshot after which cursor.
+  /// - Returns: whole sets, in order; none when there are no more.
   /// - Throws: `StoreError.compacted`, `StoreError.diverged`, `StoreError.replaced`, and what reading can throw.
-  func sets(after cursor: Cursor) throws(StoreError) -> [ChangeSet] {
+  func sets(
+    after start: (inout ReadTransaction) throws(StoreError) -> Cursor
+  ) throws(StoreError) -> [ChangeSet] {
     do {
       return try reading { transaction throws(StoreError) in
+        let cursor = try start(&transaction)
         let end = try ChangeLog.verify(cursor, &transaction.lease.connection)
         return try LogPage(after: cursor, through: end, &transaction.lease.connection, pages: page).sets
       }

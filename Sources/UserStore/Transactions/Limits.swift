@@ -6,6 +6,8 @@ enum Limits {
   static let attributeNameLength = 1...200
   /// Ids that may be chosen: with the largest number of all SQLite would give no new one any more.
   static let ids: ClosedRange<Int64> = 1...1 << 62
+  /// Unicode scalars of a consumer's name.
+  static let consumerNameLength = 1...200
   /// Bytes of one value: 16 MiB.
   static let valueBytes = 1 << 24
 
@@ -51,6 +53,11 @@ enum Limits {
       }
     }
     return checked
+  }
+
+  /// - Throws: `StoreError.badValue`.
+  static func checkConsumer(_ name: String) throws(StoreError) {
+    try check(name, "the name of a consumer", consumerNameLength)
   }
 
   private static func checkAttribute(_ name: String) throws(StoreError) {

@@ -51,6 +51,13 @@ final class Writer: Sendable {
     return result
   }
 
+  /// The same for what throws only the store's errors.
+  func writing<Result>(_ body: (inout WriteTransaction) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do { return try write(origin: nil) { transaction in try body(&transaction) } } catch {
+      throw error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error)
+    }
+  }
+
   /// Runs several closures in one transaction, each by itself: one that throws takes nobody with it.
   ///
   /// - Returns: for each closure why it failed, nil for success; fewer than there were closures when SQLite ended the
@@ -271,9 +278,14 @@ final class Writer: Sendable {
 
   /// Feeds of this store, watchers of others; and whoever checkpoints learns how long the -wal file is.
   func wakeOthers(after lease: ConnectionPool.Lease) {
+    wakeReaders()
+    checkpoints?.note(walPages: lease.connection.hooks.walPages)
+  }
+
+  /// Lets those who read the log by themselves look again, here and in other processes.
+  func wakeReaders() {
     bell.ring()
     if let walPath { Files.touch(walPath) }
-    checkpoints?.note(walPages: lease.connection.hooks.walPages)
   }
 
   private func admit(_ calling: CallContext) throws(StoreError) {

@@ -11,7 +11,8 @@ struct WatchCommand: AsyncParsableCommand {
       Examples:
         usertool watch
         usertool watch Zoë --attribute name --count 1 --timeout 30s
-        usertool watch --per-change --cursor-file ~/.seen | ./sync-elsewhere
+        usertool watch --per-change --consumer sync | ./sync-elsewhere
+        usertool watch --per-change --cursor-file ~/.seen
 
       Shows the present state first, then follows until stopped. Once it says "watching" on standard error, nothing from \
       there on is missed.
@@ -30,7 +31,13 @@ struct WatchCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "End after so many lines, the present state aside; a set that is cut short comes again with --cursor-file.",
+      "Go on where the last watch with this name was; the database keeps the position. Who has the name now, loses it.",
+      valueName: "name"))
+  var consumer: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "End after so many lines, the present state aside; a set that is cut short comes again with --consumer and --cursor-file.",
       valueName: "n"))
   var count: Int?
 
@@ -66,7 +73,8 @@ struct WatchCommand: AsyncParsableCommand {
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count wants a number from 1") }
     if once, count ?? 1 != 1 { throw ValidationError("--once is --count 1: give one of them") }
-    if after != nil, cursorFile != nil { throw ValidationError("--after and --cursor-file both say where to begin") }
+    let starts = [("--after", after), ("--cursor-file", cursorFile), ("--consumer", consumer)].filter { $0.1 != nil }
+    if starts.count > 1 { throw ValidationError("\(starts[0].0) and \(starts[1].0) both say where to begin") }
     if let unheard = attributes.first, !perChange, !hears(attributes) {
       throw ValidationError(
         "no listener hears \(unheard): name one with --listener NAME=\(unheard), or take --per-change")
@@ -81,8 +89,7 @@ struct WatchCommand: AsyncParsableCommand {
 
   func run() async throws {
     let order = Follower.Order(
-      common: common, user: user, after: try after.map { try Cursor($0) },
-      cursorFile: cursorFile.map { CursorFile(path: $0) }, count: once ? 1 : count,
+      common: common, user: user, start: try start, count: once ? 1 : count,
       filter: Filter(attributes: Set(attributes.map { AttributeName.canonical($0) }), operations: Set(operations)),
       standIns: perChange ? nil : listening.standIns, showsInitial: !skipsInitial, resyncs: !refusesResync)
     let status = try await Deadline.run(timeout: timeout?.duration) {
@@ -90,5 +97,16 @@ struct WatchCommand: AsyncParsableCommand {
       try await follower.run()
     }
     if status != .success { throw Exit(status: status) }
+  }
+
+  private var start: Follower.Start {
+    get throws {
+      if let after { return .after(try Cursor(after)) }
+      if let cursorFile { return .file(CursorFile(path: cursorFile)) }
+      guard let consumer else { return .present }
+      // Now, and not when the present state was printed.
+      try Consumer.checkName(consumer)
+      return .consumer(consumer)
+    }
   }
 }

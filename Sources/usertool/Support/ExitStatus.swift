@@ -6,7 +6,7 @@ enum ExitStatus: Int32 {
   case failure = 1
   /// No such user, attribute or revision, or a name that several users have.
   case notFound = 3
-  /// `--expect` was not met, or what an undo would take back was changed since.
+  /// `--expect` was not met, what an undo would take back was changed since, or somebody else took a consumer's name.
   case conflict = 4
   /// Another process held the database for too long.
   case busy = 5
@@ -31,7 +31,7 @@ extension ExitStatus {
     self =
       switch code {
       case .userNotFound, .revisionNotFound: .notFound
-      case .conflict: .conflict
+      case .conflict, .superseded: .conflict
       case .busy: .busy
       case .compacted, .diverged, .replaced: .history
       case .badValue, .undecodable, .badCursor, .notADatabase, .notAUserStore, .corrupt: .badData

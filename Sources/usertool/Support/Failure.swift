@@ -37,6 +37,7 @@ extension Failure {
     case .corrupt: "usertool check says more; usertool restore brings a backup back"
     case .diskFull: "nothing was changed; make room and try again"
     case .commitUnknown: "read the record again: the change may be there, or not"
+    case .superseded: "two watches need two names: --consumer NAME"
     case .compacted, .diverged, .replaced: "begin again without --after, --cursor-file or --no-resync"
     case .badCursor: "cursors are printed by watch and log, and are taken as they are"
     default: nil

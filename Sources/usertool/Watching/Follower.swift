@@ -8,8 +8,7 @@ struct Follower {
   struct Order: Sendable {
     let common: CommonOptions
     let user: UserReference?
-    let after: Cursor?
-    let cursorFile: CursorFile?
+    let start: Start
     let count: Int?
     let filter: Filter
     /// nil for changes by themselves.
@@ -18,10 +17,21 @@ struct Follower {
     let resyncs: Bool
   }
 
+  /// Where it begins, and what keeps how far it has come.
+  enum Start: Sendable {
+    case present
+    case after(Cursor)
+    case file(CursorFile)
+    /// A consumer's name: the position is in the database.
+    case consumer(String)
+  }
+
   private let order: Order
   private var printer: StreamPrinter
   /// The end of the last set whose lines were all written; nil before the first.
   private var position: Cursor?
+  /// Who keeps the position, when that is in the database.
+  private var consumer: Consumer?
   private var isReady = false
 
   init(_ order: Order) {
@@ -32,18 +42,19 @@ struct Follower {
   }
 
   mutating func run() async throws {
-    var store = try order.common.open(.readOnly, isWatching: true)
+    var store = try open()
     defer { store.close() }
     var reset: StoreError.Code?
     while true {
       do {
-        let start = try begin(store, after: reset)
-        try await follow(store, after: start)
+        let start = try await begin(store, after: reset)
+        if let consumer { try await follow(consumer) } else { try await follow(store.changes(after: start)) }
         return finish()
-      } catch let error as StoreError where [.compacted, .diverged, .replaced].contains(error.code) {
+      } catch let error as StoreError where [.compacted, .diverged, .replaced, .moved].contains(error.code) {
         if !order.resyncs { throw error }
-        reset = error.code
-        if error.code == .replaced {
+        // Moved is what a consumer hears of a file that was replaced, when it writes.
+        reset = error.code == .moved ? .replaced : error.code
+        if reset == .replaced {
           store.close()
           store = try await reopened()
         }
@@ -54,11 +65,17 @@ struct Follower {
   // MARK: Beginning
 
   /// Finds where to begin, says that it is ready, and prints the state that the changes go on from.
-  private mutating func begin(_ store: UserStore, after reset: StoreError.Code?) throws -> Cursor {
-    if reset == nil, let cursor = try order.after ?? order.cursorFile?.read() {
+  private mutating func begin(_ store: UserStore, after reset: StoreError.Code?) async throws -> Cursor {
+    if reset == nil, let cursor = try savedPosition(store) {
       try resume(store, after: cursor)
       return cursor
     }
+    let cursor = try showPresent(store, after: reset)
+    try await save(cursor, in: store, anew: reset != nil)
+    return cursor
+  }
+
+  private mutating func showPresent(_ store: UserStore, after reset: StoreError.Code?) throws -> Cursor {
     let (users, cursor) = try store.read { transaction in
       try chooseUser(&transaction, mustExist: reset == nil)
       return (try presentState(&transaction, after: reset), try transaction.cursor)
@@ -66,8 +83,34 @@ struct Follower {
     sayReady(at: cursor)
     if let reset { printer.printReset(because: reset.rawValue) }
     if reset != nil || order.showsInitial { print(users, at: cursor) }
-    try advance(to: cursor)
     return cursor
+  }
+
+  /// - Returns: nil when there is none, and it begins with the present state.
+  private mutating func savedPosition(_ store: UserStore) throws -> Cursor? {
+    switch order.start {
+    case .present: return nil
+    case .after(let cursor): return cursor
+    case .file(let file): return try file.read()
+    case .consumer(let name):
+      // A new name is taken when the present state was printed: whoever is killed before that gets it again.
+      guard try store.read({ try $0.consumers() }).contains(where: { $0.isNamed(name) }) else { return nil }
+      consumer = try store.consumer(name)
+      return try consumer?.cursor
+    }
+  }
+
+  /// The first position, behind the present state.
+  private mutating func save(_ cursor: Cursor, in store: UserStore, anew: Bool) async throws {
+    position = cursor
+    switch order.start {
+    case .present, .after: break
+    case .file(let file): try file.write(cursor)
+    case .consumer(let name):
+      let consumer = try store.consumer(name, from: .after(cursor))
+      if anew { try await consumer.reset(to: cursor) }
+      self.consumer = consumer
+    }
   }
 
   private mutating func resume(_ store: UserStore, after cursor: Cursor) throws {
@@ -114,24 +157,34 @@ struct Follower {
   // MARK: Following
 
   /// - Returns: when it has printed enough, or was cancelled.
-  private mutating func follow(_ store: UserStore, after start: Cursor) async throws {
-    for try await set in store.changes(after: start) {
+  private mutating func follow<Feed: AsyncSequence>(_ feed: Feed) async throws where Feed.Element == ChangeSet {
+    for try await set in feed {
       guard try printer.print(set, to: order.standIns) else { return }
-      try advance(to: set.cursor)
+      try await advance(past: set)
       if printer.isDone { return }
     }
   }
 
-  private mutating func advance(to cursor: Cursor) throws {
-    position = cursor
-    try order.cursorFile?.write(cursor)
+  private mutating func advance(past set: ChangeSet) async throws {
+    position = set.cursor
+    if case .file(let file) = order.start { try file.write(set.cursor) }
+    do { try await consumer?.acknowledge(set) } catch {
+      // Somebody who holds the write lock for long ends no watch: it is written with the next one, or at the end.
+      if error.code != .busy { throw error }
+    }
+  }
+
+  /// Only a consumer's position is written.
+  private func open() throws(Failure) -> UserStore {
+    if case .consumer = order.start { return try order.common.open(.readWrite, isWatching: true) }
+    return try order.common.open(.readOnly, isWatching: true)
   }
 
   /// Another file took the place of the old one, or will: a restored backup may not be complete yet.
   private func reopened() async throws -> UserStore {
     var attempts = 40
     while true {
-      do { return try order.common.open(.readOnly, isWatching: true) } catch {
+      do { return try open() } catch {
         attempts -= 1
         guard attempts > 0, [.noInput, .badData].contains(error.status) else { throw error }
         try await Task.sleep(for: .milliseconds(50))
@@ -144,6 +197,10 @@ struct Follower {
     guard let status = Signals.shared.status, let position else { return }
     // After the ^C that a terminal shows.
     let line = status == .interrupted && System.isTerminal(2) ? "\n" : ""
-    order.common.note(line + "stopped at revision \(position.revision); go on with --after \(position)")
+    order.common.note(line + "stopped at revision \(position.revision); go on with \(resumption(after: position))")
+  }
+
+  private func resumption(after position: Cursor) -> String {
+    if case .consumer(let name) = order.start { "--consumer \(name.shown)" } else { "--after \(position)" }
   }
 }

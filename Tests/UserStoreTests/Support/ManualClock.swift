@@ -33,7 +33,9 @@ final class ManualClock: Clock, Sendable {
   /// How many sleep.
   var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  func advance(by duration: Duration) {
+  /// - Returns: how many sleeps that ended.
+  @discardableResult
+  func advance(by duration: Duration) -> Int {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)
       let due = state.sleepers.filter { $0.value.deadline <= state.now }
@@ -41,6 +43,7 @@ final class ManualClock: Clock, Sendable {
       return due.values.sorted { $0.deadline < $1.deadline }
     }
     for sleeper in due { sleeper.continuation.resume() }
+    return due.count
   }
 
   func sleep(until deadline: Instant, tolerance: Duration?) async throws {

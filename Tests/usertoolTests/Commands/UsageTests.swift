@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct `Using the tool` {
   private static let commands = [
-    "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "undo", "listeners", "backup",
+    "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "undo", "consumers", "listeners", "backup",
     "restore", "check", "export", "import", "demo", "completion", "man",
   ]
 

@@ -1,0 +1,29 @@
+@testable import UserStore
+
+extension Folder {
+  /// The revision that the database has for a consumer, read by somebody else; nil when there is none.
+  func durableRevision(of name: String = "mailer") throws -> Int64? {
+    try plain().text("SELECT seq FROM consumers WHERE name = '\(name)'").flatMap { Int64($0) }
+  }
+}
+
+extension UserStore {
+  /// Adds users, each in a write of its own.
+  func addUsers(_ count: Int) throws -> [ChangeSet] {
+    let before = try read { try $0.cursor }
+    for number in 0..<count { try write { try $0.add(name: "\(number)") } }
+    return try allChanges(after: before)
+  }
+}
+
+extension Consumer {
+  /// The next sets, as a new iteration gives them.
+  func next(_ count: Int) async throws -> [ChangeSet] {
+    var sets: [ChangeSet] = []
+    for try await set in self {
+      sets.append(set)
+      if sets.count == count { break }
+    }
+    return sets
+  }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import Testing
+import UserStore
+
+@Suite struct `Watching as a consumer` {
+  let workspace: Workspace
+
+  init() throws {
+    workspace = try Workspace()
+    try workspace.run("add", "NIX")
+  }
+
+  /// Where the database has the consumer.
+  private func revision(of name: String = "sync") throws -> String {
+    try workspace.sqlite("SELECT seq FROM consumers WHERE name = '\(name)'").output.trimmingCharacters(in: .newlines)
+  }
+
+  @Test func `shows the present state at first use only, then goes on where the last watch was`() throws {
+    let first = try workspace.start("watch", "--listener", "A=name", "--consumer", "sync", "--count", "1")
+    try first.waitUntilWatching()
+    #expect(try first.output.next().map(Line.decode)?.op == "snapshot")
+    try workspace.run("rename", "1", "one")
+    #expect(first.wait() == 0)
+    try workspace.run("rename", "1", "two")
+    try workspace.run("set", "1", "age=7")
+    let second = try workspace.run("watch", "--listener", "A=name", "--consumer", "sync", "--count", "1")
+    #expect(try second.summaries == ["update 1 name 'one'>'two' @A"])
+    let third = try workspace.run("watch", "--listener", "A", "--consumer", "sync", "--count", "1")
+    #expect(try third.summaries == ["update 1 age null>7 @A"])
+    #expect(try workspace.run("watch", "--consumer", "other", "--timeout", "1ms").output.contains("snapshot"))
+  }
+
+  @Test func `a signal ends it with how to go on, and what was printed is acknowledged`() throws {
+    let watcher = try workspace.start(
+      "watch", "--per-change", "--no-initial", "--consumer", "sync", "--timeout", "300s")
+    try watcher.waitUntilWatching()
+    for name in ["one", "two", "three"] { try workspace.run("rename", "1", name) }
+    let last = try #require(try watcher.output.next(3).last.map(Line.decode))
+    // The one after it was printed when the one before it was acknowledged.
+    watcher.send(SIGINT)
+    #expect(watcher.wait() == 130)
+    #expect(watcher.errors.next() == "stopped at revision \(try revision()); go on with --consumer sync")
+    let rest = try workspace.run("watch", "--per-change", "--consumer", "sync", "--timeout", "100ms").lines
+    #expect(try rest.isEmpty || rest.map(Line.decode) == [last])
+  }
+
+  @Test func `a set that the count cut short comes again, one that the filters hide does not`() throws {
+    try workspace.run("watch", "--timeout", "1ms", "--consumer", "sync")
+    let start = try revision()
+    try workspace.run("rename", "1", "one")
+    let cut = try workspace.run("watch", "--listener", "A=name", "--listener", "B=name", "--consumer", "sync", "--once")
+    #expect(try cut.summaries == ["update 1 name 'NIX'>'one' @A"])
+    #expect(try revision() == start)
+    try workspace.run("set", "1", "age=7")
+    let hidden = try workspace.run(
+      "watch", "--attribute", "age", "--consumer", "sync", "--listener", "A", "--once")
+    #expect(try hidden.summaries == ["update 1 age null>7 @A"])
+    #expect(try revision() == "7")
+  }
+
+  @Test func `whoever is killed goes on right after the last acknowledgement, again and again`() throws {
+    try workspace.run("watch", "--consumer", "sync", "--timeout", "1ms")
+    let names = try rename(2_000)
+    // A rename is a change and the end of its set: it moves the revision by two.
+    let start = try #require(Int(revision()))
+    var seen: [Line] = []
+    var acknowledged = 0
+    var kills = 0
+    while seen.count < names.count, kills < 20 {
+      let lines = try printed(before: min(400 * kills, names.count - acknowledged))
+      kills += 1
+      // What comes again is what came before, cursor and all.
+      let again = min(lines.count, seen.count - acknowledged)
+      let isSame = lines.prefix(again) == seen[acknowledged..<acknowledged + again]
+      #expect(isSame, "it went on somewhere else, or told it in another way")
+      seen += lines.dropFirst(again)
+      acknowledged = (try #require(Int(revision())) - start) / 2
+      #expect(acknowledged <= seen.count, "what was not printed was acknowledged")
+    }
+    #expect(kills > 3)
+    let isWhole = seen.map(\.new) == names.map { .text($0) }
+    #expect(isWhole, "something was lost, or came twice after it was acknowledged")
+  }
+
+  /// Writes of the library, each a set of its own: those of foreign writers may come in one.
+  private func rename(_ count: Int) throws -> [String] {
+    var configuration = Configuration()
+    configuration.durability = .normal
+    let store = try UserStore(path: workspace.database, configuration: configuration)
+    let names = (0..<count).map { "name \($0)" }
+    for name in names { try store.write { try $0.rename(User.ID(1), to: name) } }
+    return names
+  }
+
+  /// What a watch has printed when it is killed, soon after so many lines.
+  private func printed(before count: Int) throws -> [Line] {
+    let watcher = try workspace.start("watch", "--per-change", "--consumer", "sync", "--timeout", "5s")
+    var lines = watcher.output.next(max(1, count))
+    watcher.send(SIGKILL)
+    _ = watcher.wait()
+    // What is in the pipe still; a line that the kill cut is not whole.
+    let rest = String(decoding: watcher.output.rest(), as: UTF8.self)
+    lines += rest.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+    return try lines.map(Line.decode)
+  }
+
+  @Test func `who takes the name ends the watch before it, with 4`() throws {
+    let first = try workspace.start("watch", "--no-initial", "--consumer", "sync", "--timeout", "300s")
+    try first.waitUntilWatching()
+    try workspace.run("rename", "1", "one")
+    _ = first.output.next(3)
+    let second = try workspace.start("watch", "--listener", "A=name", "--consumer", "sync", "--timeout", "300s")
+    try second.waitUntilWatching()
+    #expect(first.wait() == 4)
+    let errors = String(decoding: first.errors.rest(), as: UTF8.self)
+    #expect(errors.hasPrefix("usertool: error: another consumer took the name “sync”\nusertool: hint: "), "\(errors)")
+    try workspace.run("rename", "1", "two")
+    var line = second.output.next()
+    if try line.map(Line.decode)?.new == .text("one") { line = second.output.next() }
+    #expect(try line.map(Line.decode)?.summary == "update 1 name 'one'>'two' @A")
+  }
+
+  @Test func `a consumer in another program is replaced by a watch, and replaces it`() throws {
+    let store = try UserStore(path: workspace.database)
+    let consumer = try store.consumer("sync")
+    let watcher = try workspace.start("watch", "--consumer", "sync", "--timeout", "300s")
+    try watcher.waitUntilWatching()
+    let error = #expect(throws: StoreError.self) { try consumer.cursor }
+    #expect(error?.code == .superseded)
+    _ = try store.consumer("sync")
+    #expect(watcher.wait() == 4)
+  }
+
+  @Test func `removing its name ends a watch`() throws {
+    let watcher = try workspace.start("watch", "--no-initial", "--consumer", "sync", "--timeout", "300s")
+    try watcher.waitUntilWatching()
+    try workspace.run("rename", "1", "one")
+    _ = watcher.output.next(3)
+    try workspace.run("consumers", "remove", "sync", "--yes")
+    #expect(watcher.wait() == 4)
+    #expect(String(decoding: watcher.errors.rest(), as: UTF8.self).contains("“sync” was removed"))
+  }
+
+  @Test func `a log that does not go on begins anew with the present state, or is exit code 6`() throws {
+    try workspace.run("watch", "--timeout", "1ms", "--consumer", "sync")
+    try workspace.sqlite("UPDATE meta SET epoch = epoch + 1")
+    #expect(try workspace.run("watch", "--consumer", "sync", "--no-resync").status == 6)
+    let watch = ["watch", "--listener", "A=name", "--consumer", "sync", "--timeout", "100ms"]
+    let anew = try workspace.finish([Workspace.tool] + watch)
+    #expect(anew.lines.first == #"{"op":"reset","reason":"diverged"}"#)
+    #expect(try anew.summaries.dropFirst() == ["snapshot 1 name null>'NIX' @A"])
+    #expect(try workspace.finish([Workspace.tool] + watch).output.isEmpty)
+  }
+
+  @Test func `another file in the place of the database is followed under the same name`() throws {
+    try workspace.run("--db", workspace.folder + "/other.db", "add", "Other")
+    let watcher = try workspace.start(
+      "watch", "--listener", "A=name", "--no-initial", "--consumer", "sync", "--timeout", "300s")
+    try watcher.waitUntilWatching()
+    try FileManager.default.removeItem(atPath: workspace.database)
+    try FileManager.default.moveItem(atPath: workspace.folder + "/other.db", toPath: workspace.database)
+    #expect(watcher.output.next(2).last.map { try? Line.decode($0).summary } == "snapshot 1 name null>'Other' @A")
+    try workspace.run("rename", "1", "renamed")
+    #expect(try watcher.output.next().map(Line.decode)?.summary == "update 1 name 'Other'>'renamed' @A")
+    watcher.send(SIGTERM)
+    #expect(watcher.wait() == 143)
+    #expect(try Int(revision()) ?? 0 >= 3)
+  }
+
+  @Test func `mistakes are told before anything is printed`() throws {
+    for arguments in [["--after", "v1-1-1-1"], ["--cursor-file", workspace.folder + "/cursor"]] {
+      let outcome = try workspace.finish([Workspace.tool, "watch", "--consumer", "sync"] + arguments)
+      #expect(outcome.status == 64 && outcome.errors.contains("both say where to begin"))
+    }
+    for name in ["", "a\tb", String(repeating: "x", count: 201)] {
+      let outcome = try workspace.run("watch", "--consumer", name)
+      #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
+    }
+    #expect(try workspace.run("watch", "--consumer", "sync", "--db", workspace.folder + "/none.db").status == 66)
+    #expect(try workspace.run("consumers").output.isEmpty)
+  }
+
+  @Test func `a database that may not be written has no consumers`() throws {
+    // The stranger's folder stays writable for nobody else.
+    let stranger = try Stranger(workspace)
+    try stranger.restrict(0o644)
+    let outcome = try stranger.run(["watch", "--consumer", "sync", "--timeout", "1s"])
+    #expect(outcome.status == 77 && outcome.output.isEmpty, "\(outcome)")
+  }
+}
