@@ -268,11 +268,7 @@ public final class UserStore: Sendable {
   /// - Returns: whole sets, in order; none when there are no more.
   /// - Throws: `StoreError.compacted`, `.diverged`, `.replaced`, and what reading can throw.
   public func pastChanges(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
-    if let cursor { return try reader.sets(after: cursor) }
-    let oldest = try reader.reading { transaction throws(StoreError) in
-      try ChangeLog.horizon(&transaction.lease.connection)
-    }
-    return try reader.sets(after: oldest)
+    try reader.sets(after: cursor)
   }
 
   // MARK: Closing

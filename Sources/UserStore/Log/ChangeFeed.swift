@@ -79,10 +79,12 @@ public struct ChangeFeed: AsyncSequence, Sendable {
 extension Reader {
   /// One step of a feed: a snapshot, from which it is seen that the log goes on from the cursor, and a page of it.
   ///
+  /// - Parameter cursor: The end of a set; nil for the horizon, which moves between two transactions.
   /// - Throws: `StoreError.compacted`, `StoreError.diverged`, `StoreError.replaced`, and what reading can throw.
-  func sets(after cursor: Cursor) throws(StoreError) -> [ChangeSet] {
+  func sets(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
     do {
       return try reading { transaction throws(StoreError) in
+        let cursor = if let cursor { cursor } else { try ChangeLog.horizon(&transaction.lease.connection) }
         let end = try ChangeLog.verify(cursor, &transaction.lease.connection)
         return try LogPage(after: cursor, through: end, &transaction.lease.connection, pages: page).sets
       }

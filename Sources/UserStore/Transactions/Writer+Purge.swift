@@ -47,10 +47,10 @@ extension Writer {
       }
       var pageSize = 0
       let pages = try maintain(shortensWAL: true) { connection throws(StoreError) in
-        let extent = try LogExtent(&connection)
         try storing("purge") { () throws(SQLiteError) in
-          try extent.save(&connection)
           try connection.rows("PRAGMA page_size") { pageSize = Int($0.integer(0)) }
+          // Writes a page, though nothing in it changes: an UPDATE to the same values would not.
+          try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
         }
         return true
       }
