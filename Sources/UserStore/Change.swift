@@ -31,7 +31,7 @@ public struct Change: Hashable, Sendable {
 
   /// Whether the values were taken out because the user was purged: both are null.
   ///
-  /// False for one that never had a value (a user that came, or went, without a hair colour).
+  /// False for the hair colour of a user who came or went: it may have been null before.
   public var isPurged: Bool {
     old.isNull && new.isNull && kind != .unknown && !(kind != .updated && attribute == "hair_color")
   }

@@ -27,7 +27,8 @@ struct UserTool: ParsableCommand {
     subcommands: [
       InitCommand.self, AddCommand.self, GetCommand.self, ListCommand.self, RenameCommand.self, SetCommand.self,
       RemoveCommand.self, WatchCommand.self, LogCommand.self, UndoCommand.self, ListenersCommand.self,
-      BackupCommand.self, RestoreCommand.self, CheckCommand.self, DemoCommand.self,
+      BackupCommand.self, RestoreCommand.self, CheckCommand.self, CompactCommand.self, PurgeCommand.self,
+      DemoCommand.self,
     ])
 
   static func main() async {

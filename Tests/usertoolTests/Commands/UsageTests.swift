@@ -4,7 +4,7 @@ import Testing
 @Suite struct `Using the tool` {
   private static let commands = [
     "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "undo", "listeners", "backup",
-    "restore", "check", "demo",
+    "restore", "check", "compact", "purge", "demo",
   ]
 
   @Test func `help begins with examples, for each command`() throws {
