@@ -80,6 +80,7 @@ extension Reader {
   /// One step of a feed: a snapshot, from which it is seen that the log goes on from the cursor, and a page of it.
   ///
   /// - Parameter cursor: The end of a set; nil for the horizon, which moves between two transactions.
+  /// - Returns: whole sets; none at the end of the log.
   /// - Throws: `StoreError.compacted`, `StoreError.diverged`, `StoreError.replaced`, and what reading can throw.
   func sets(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
     do {

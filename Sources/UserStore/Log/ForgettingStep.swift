@@ -75,8 +75,10 @@ struct ForgettingStep {
     for set in page.sets {
       if forgotten.sets > 0, set.revision.rawValue - start > LogPage.rowLimit { break }
       guard try take(set, bounds, &connection) else { return }
+      // The one that was the furthest back is lost; the next step asks for the others.
+      if let consumer = before.consumer, consumer < set.revision.rawValue { break }
     }
-    if after.horizon.revision.rawValue < after.head { isMore = true }
+    isMore = isMore || after.horizon.revision.rawValue < after.head
   }
 
   /// Forgets a set, if it may be.
@@ -115,6 +117,7 @@ struct ForgettingStep {
   ///
   /// - Parameter connection: With a write transaction open.
   /// - Returns: whether it was: somebody else may have forgotten meanwhile, or a consumer may have come.
+  /// - Throws: what writing can throw.
   func perform(_ connection: inout Connection) throws(StoreError) -> Bool {
     let present = try LogExtent(&connection)
     guard present.horizon == before.horizon, present.first == before.first, present.measured == before.measured,

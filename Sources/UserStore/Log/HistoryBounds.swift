@@ -16,6 +16,7 @@ struct HistoryBounds {
   ///   - sequence: The row.
   ///   - time: When it was written.
   ///   - rest: How large what stands after it is, as far as that is known.
+  /// - Returns: whether it is beyond a limit.
   func mayGo(through sequence: Int64, at time: Int64, bytesAfter rest: Int64) -> Bool {
     isBeyond(policy.limits, sequence, time, rest)
   }

@@ -6,29 +6,39 @@ struct LogExtent {
   var first: Int64
   /// The newest row; it is never deleted.
   var head: Int64
-  /// The rows after the horizon were counted through this one,
+  /// The last row that was counted.
   var measured: Int64
-  /// and have so many bytes.
+  /// How large the rows after the horizon are, through that one.
   var bytes: Int64
-  /// How far the named consumer has come that is the furthest back.
+  /// How far the named consumer has come that is the furthest back, those aside whose cursor is compacted already.
   var consumer: Int64?
 
   private static let select = Query(
     """
     SELECT epoch, horizon, horizon_nonce, measured, bytes, (SELECT min(seq) FROM changes), (SELECT max(seq) FROM changes),
-      (SELECT min(seq) FROM consumers WHERE consumers.epoch = meta.epoch)
+      (SELECT min(seq) FROM consumers WHERE consumers.epoch = meta.epoch AND seq >= max(horizon, ?1))
     FROM meta WHERE id = 1
     """)
   private static let update = Query(
     "UPDATE meta SET horizon = ?1, horizon_nonce = ?2, measured = ?3, bytes = ?4 WHERE id = 1")
 
   /// Reads it; a transaction is open.
-  init(_ connection: inout Connection) throws(StoreError) {
+  ///
+  /// - Parameters:
+  ///   - connection: Where it is open.
+  ///   - assumed: What was forgotten in thought only.
+  /// - Throws: what reading can throw.
+  init(_ connection: inout Connection, assuming assumed: LogExtent? = nil) throws(StoreError) {
+    let start = StoredValue.integer(assumed?.horizon.revision.rawValue ?? 0)
     let extent = try storing("read the log") { () throws(SQLiteError) in
-      try connection.first(Self.select) { row in LogExtent(row) }
+      try connection.first(Self.select, start) { row in LogExtent(row) }
     }
     guard let extent else { throw StoreError(.corrupt, "the database is damaged: its log has no meta row") }
     self = extent
+    guard let assumed, assumed.horizon.epoch == horizon.epoch, assumed.horizon.revision >= horizon.revision else {
+      return
+    }
+    (horizon, measured, bytes) = (assumed.horizon, assumed.measured, assumed.bytes)
   }
 
   private init(_ row: borrowing Statement) {

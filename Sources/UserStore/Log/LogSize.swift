@@ -20,7 +20,8 @@ enum LogSize {
     "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size")
 
   /// Of the rows after one, through another.
-  static func bytes(after start: Int64, through end: Int64, _ connection: inout Connection) throws(StoreError) -> Int64 {
+  static func bytes(after start: Int64, through end: Int64, _ connection: inout Connection) throws(StoreError) -> Int64
+  {
     try storing("read the log") { () throws(SQLiteError) in
       try connection.first(selectSum, .integer(start), .integer(end)) { $0.integer(0) } ?? 0
     }

@@ -31,6 +31,7 @@ struct PurgeStep {
   ///   - user: Whose.
   ///   - start: The row after which to look; nil for the oldest.
   ///   - connection: With a transaction open.
+  /// - Throws: what reading can throw.
   init(of user: User.ID, after start: Int64?, _ connection: inout Connection) throws(StoreError) {
     self.user = user
     let extent = try LogExtent(&connection)

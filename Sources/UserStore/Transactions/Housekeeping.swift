@@ -70,6 +70,7 @@ extension Writer {
   /// - Parameters:
   ///   - policy: What is kept.
   ///   - isCancelled: Asked between two steps.
+  /// - Returns: what was forgotten.
   /// - Throws: `CancellationError`, and what reading and writing can throw. What was forgotten by then stays forgotten.
   func compact(keeping policy: HistoryPolicy?, isCancelled: () -> Bool) throws -> Compaction {
     var compaction = Compaction()
@@ -107,8 +108,7 @@ extension Reader {
     var known: LogExtent?
     while true {
       let step = try reading { transaction throws(StoreError) in
-        var extent = try LogExtent(&transaction.lease.connection)
-        if let known { extent.assume(known) }
+        var extent = try LogExtent(&transaction.lease.connection, assuming: known)
         // As if the rows before the horizon were deleted already.
         extent.first = max(extent.first, min(extent.horizon.revision.rawValue + 1, extent.head))
         return try ForgettingStep(in: extent, keeping: policy, at: now, &transaction.lease.connection)
@@ -117,14 +117,6 @@ extension Reader {
       if !step.isMore { return compaction }
       known = step.after
     }
-  }
-}
-
-extension LogExtent {
-  /// What is forgotten in thought only.
-  fileprivate mutating func assume(_ other: LogExtent) {
-    guard other.horizon.epoch == horizon.epoch, other.horizon.revision >= horizon.revision else { return }
-    (horizon, measured, bytes) = (other.horizon, other.measured, other.bytes)
   }
 }
 

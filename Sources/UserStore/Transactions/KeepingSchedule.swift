@@ -30,7 +30,8 @@ struct KeepingSchedule {
   /// - Returns: how many rows it may delete: as many as were written since the last one and a step more, so that no write
   ///   is long, and the log grows under no load.
   mutating func begin(at now: Int64) -> Int64? {
-    let isDue = isMore || rows >= Self.amount || pages >= Self.amount || !(lookedAt...).contains(now)
+    let isDue =
+      isMore || rows >= Self.amount || pages >= Self.amount || !(lookedAt...).contains(now)
       || now - lookedAt >= Self.interval
     if !isDue || isLooking { return nil }
     defer { (rows, pages, lookedAt, isLooking) = (0, 0, now, true) }

@@ -109,7 +109,8 @@ import Testing
       }
       if number % 2 == 0 { try store.write { try $0.remove(user) } }
     }
-    let gone = try store.allChanges().flatMap { try $0.changes }.filter { $0.kind == .removed && $0.attribute == "name" }
+    let changes = try store.allChanges().flatMap { try $0.changes }
+    let gone = changes.filter { $0.kind == .removed && $0.attribute == "name" }
     for change in gone.dropLast() { try store.purge(change.user) }
     let cursor = try store.read { try $0.cursor }
     #expect(try store.purge(gone.last!.user, vacuums: true).isErased)

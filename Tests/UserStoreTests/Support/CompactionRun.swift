@@ -5,7 +5,7 @@ struct CompactionRun {
   let folder: Folder
   private let store: UserStore
   private let plain: PlainConnection
-  private let clock = ManualClock(1_000)
+  private let clock = SetClock(1_000)
   private var random: SplitMix64
   /// Every row that ever was, and every cursor that a consumer may have.
   private var rows: [Row] = []
@@ -92,18 +92,18 @@ struct CompactionRun {
 
   private mutating func compact() throws {
     let policy = randomPolicy()
-    var consumer: Int64?
     try plain.run("DELETE FROM consumers")
-    if random.oneIn(2) {
-      let cursor = cursors[Int.random(in: 0..<cursors.count, using: &random)]
-      consumer = cursor.revision.rawValue
-      try plain.run("INSERT INTO consumers SELECT 'c', epoch, \(consumer!), 0, 0, 0 FROM meta")
+    let consumers = (0..<random.choose(0, 1, 2, 3)).map { _ in
+      cursors[Int.random(in: 0..<cursors.count, using: &random)].revision.rawValue
     }
-    let expected = expectedHorizon(policy, consumer)
+    for (index, consumer) in consumers.enumerated() {
+      try plain.run("INSERT INTO consumers SELECT 'c\(index)', epoch, \(consumer), 0, 0, 0 FROM meta")
+    }
+    let expected = expectedHorizon(policy, consumers)
     let found = try store.compactable(keeping: policy)
     let done = try store.compact(keeping: policy)
     guard done.horizon.rawValue == expected, found == done else {
-      throw Mismatch("\(policy), consumer \(consumer ?? -1): \(found), \(done), not \(expected) after \(horizon)")
+      throw Mismatch("\(policy), consumers \(consumers): \(found), \(done), not \(expected) after \(horizon)")
     }
     horizon = expected
     let extent = try plain.extent()
@@ -125,11 +125,12 @@ struct CompactionRun {
   }
 
   /// The definition, in the plainest words.
-  private func expectedHorizon(_ policy: HistoryPolicy, _ consumer: Int64?) -> Int64 {
+  private func expectedHorizon(_ policy: HistoryPolicy, _ consumers: [Int64]) -> Int64 {
     var result = horizon
     for end in ends where end > horizon {
       guard isBeyond(policy.limits, end, policy) else { break }
-      if let consumer, consumer < end, !isBeyond(policy.consumerLimits, end, policy) { break }
+      let isNeeded = consumers.contains { $0 >= result && $0 < end }
+      if isNeeded, !isBeyond(policy.consumerLimits, end, policy) { break }
       result = end
     }
     return result

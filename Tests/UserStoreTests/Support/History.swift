@@ -23,7 +23,7 @@ extension PlainConnection {
 }
 
 /// A clock that a test sets.
-final class ManualClock: Sendable {
+final class SetClock: Sendable {
   private let state: Lock<Int64>
 
   init(_ milliseconds: Int64) {

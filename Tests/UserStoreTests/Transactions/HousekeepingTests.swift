@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `the standard policy does it, with the time of the clock`() throws {
-    let clock = ManualClock(WallClock.milliseconds)
+    let clock = SetClock(WallClock.milliseconds)
     let store = try folder.open { $0.clock = { clock.milliseconds } }
     let nix = try store.write { try $0.add(name: "NIX") }
     try store.write { transaction throws in for number in 0..<10_000 { try transaction.add(name: "\(number)") } }

@@ -37,7 +37,9 @@ import Testing
     #expect(try workspace.run("log").lines.map { try Line.decode($0).revision } == [15])
   }
 
-  @Test(arguments: [["--keep=-1"], ["--keep", "x"], ["--max-size", "1X"], ["--max-size", "-1"], ["--older-than", "x"]])
+  @Test(arguments: [
+    ["--keep=-1"], ["--keep", "x"], ["--max-size", "1X"], ["--max-size", "-1"], ["--older-than", "x"],
+  ])
   func `nonsense is refused`(_ arguments: [String]) throws {
     let before = try workspace.dump()
     #expect(try workspace.finish([Workspace.tool, "compact"] + arguments).status == 64)
