@@ -29,6 +29,13 @@ public struct Change: Hashable, Sendable {
   /// Its place in the log.
   let sequence: Int64
 
+  /// Whether the values were taken out because the user was purged: both are null.
+  ///
+  /// False for the hair colour of a user who came or went: it may have been null before.
+  public var isPurged: Bool {
+    old.isNull && new.isNull && kind != .unknown && !(kind != .updated && attribute == "hair_color")
+  }
+
   /// The typed value before; nil when there was none, or when this is another attribute.
   ///
   /// - Parameter attribute: Which attribute is meant.

@@ -39,6 +39,10 @@ public struct Configuration: Sendable {
   public var usesFileEvents = true
   /// How many rounds one change may cause through listeners that write; the next such write is refused.
   public var roundLimit = 1_000
+  /// How much of the log is kept; what is beyond is forgotten, a little after each write.
+  ///
+  /// `HistoryPolicy.standard` unless said otherwise.
+  public var history = HistoryPolicy.standard
   /// Gets what listeners throw, with the listener's name, on the thread that called it.
   ///
   /// Writes a line to standard error unless said otherwise.
@@ -49,15 +53,11 @@ public struct Configuration: Sendable {
 
   /// What the rest between two durable acknowledgements is measured with; tests have one that they turn by hand.
   var clock: any Clock<Duration> = ContinuousClock()
+  /// What time it is, in milliseconds since 1970: what the ages of changes are counted from.
+  var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
 
   /// The defaults.
   public init() {}
 
-  var busyMilliseconds: Int {
-    let (seconds, attoseconds) = busyTimeout.components
-    let milliseconds = seconds.multipliedReportingOverflow(by: 1_000)
-    return milliseconds.overflow
-      ? Int(Int32.max)
-      : min(Int(Int32.max), max(0, Int(milliseconds.partialValue) + Int(attoseconds / 1_000_000_000_000_000)))
-  }
+  var busyMilliseconds: Int { Int(min(Int64(Int32.max), max(0, busyTimeout.milliseconds))) }
 }

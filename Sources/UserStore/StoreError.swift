@@ -118,6 +118,10 @@ extension StoreError {
 
     /// No user has this id.
     public static let userNotFound = Code(rawValue: "userNotFound")
+    /// A purge of a user that is still there.
+    ///
+    /// Nothing was changed: remove the user first.
+    public static let userExists = Code(rawValue: "userExists")
     /// A value that the store does not take: an empty or over-long name, control characters in it, not-a-number, too big.
     public static let badValue = Code(rawValue: "badValue")
     /// A stored value is not of the attribute's type, or is no valid text: a foreign writer's.

@@ -12,6 +12,7 @@ import CSQLite
   }
 
   let handle: OpaquePointer
+  private let busyTimeout: Int32
   private var statements: [CachedStatement?] = []
   /// What the hooks saw since the last `begin`.
   let hooks = HookRecord()
@@ -27,6 +28,7 @@ import CSQLite
   /// - Throws: `SQLiteError`; nothing stays open then.
   init(path: String?, access: Access, busyTimeout: Int32) throws(SQLiteError) {
     unsafe handle = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
+    self.busyTimeout = busyTimeout
     unsafe hooks.install(on: handle)
   }
 
@@ -72,6 +74,24 @@ import CSQLite
   func rows(_ sql: String, _ body: (borrowing Statement) -> Void) throws(SQLiteError) {
     var statement = unsafe try Statement(sql, on: handle, isKept: false)
     while try statement.step() { body(statement) }
+  }
+
+  /// Whether it waits for locks of other connections, for as long as it was opened with, or not at all.
+  func setWaiting(_ isWaiting: Bool) {
+    unsafe sqlite3_busy_timeout(handle, isWaiting ? busyTimeout : 0)
+  }
+
+  /// Whether a commit that begins the -wal file anew cuts off what lies behind it.
+  func setShortensWAL(_ shortens: Bool) throws(SQLiteError) {
+    try execute("PRAGMA journal_size_limit = \(shortens ? 0 : -1)")
+  }
+
+  /// Writes every page of the database anew, so that nothing is left in unused parts of pages.
+  ///
+  /// For a connection that does nothing else: SQLite attaches another database meanwhile, in a temporary file.
+  func vacuum() throws(SQLiteError) {
+    unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
+    try execute("PRAGMA temp_store = FILE; VACUUM")
   }
 
   /// Whether a transaction is open: false also after SQLite ended one by itself.
@@ -138,8 +158,11 @@ import CSQLite
     }
     for (limit, value) in limits { unsafe sqlite3_limit(handle, limit, value) }
     // None of these looks at the file: whether that is a database at all is asked later, with its own words.
-    let pragmas =
-      "PRAGMA recursive_triggers=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY"
+    // secure_delete: what is removed, forgotten or purged is overwritten. Debian's SQLite does so by itself, others do not.
+    let pragmas = """
+      PRAGMA recursive_triggers=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY;
+      PRAGMA secure_delete=ON
+      """
     let code = unsafe sqlite3_exec(handle, pragmas, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
   }

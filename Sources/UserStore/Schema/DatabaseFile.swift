@@ -78,6 +78,12 @@ struct DatabaseFile: Sendable {
     return connection
   }
 
+  /// Writes the whole file anew; other writers wait.
+  func vacuum() throws(StoreError) {
+    let connection = try open(.readWrite)
+    try storing("rewrite \(path)") { () throws(SQLiteError) in try connection.vacuum() }
+  }
+
   /// A further connection to a database that was checked.
   func open(_ access: Connection.Access) throws(StoreError) -> Connection {
     let connection = try storing("open \(path)") { () throws(SQLiteError) in

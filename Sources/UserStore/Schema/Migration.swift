@@ -10,6 +10,7 @@ struct Migration: Sendable {
   static let all = [
     Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
     Migration(2, "consumers", PackageResources.m0002_consumers_sql),
+    Migration(3, "log_size", PackageResources.m0003_log_size_sql),
   ]
 
   /// The version that this library reads and writes.

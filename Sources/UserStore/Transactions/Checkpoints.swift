@@ -8,6 +8,8 @@ final class Checkpoints: Sendable {
   static let pageLimit = 1_000
 
   private let pool: ConnectionPool
+  /// Writes the whole file anew.
+  let vacuum: @Sendable () throws(StoreError) -> Void
   private let state = Lock(State())
 
   private struct State {
@@ -15,8 +17,9 @@ final class Checkpoints: Sendable {
     var dueAt = Checkpoints.pageLimit
   }
 
-  init(pool: ConnectionPool) {
+  init(pool: ConnectionPool, vacuum: @escaping @Sendable () throws(StoreError) -> Void) {
     self.pool = pool
+    self.vacuum = vacuum
   }
 
   /// How long the -wal file was after a commit.

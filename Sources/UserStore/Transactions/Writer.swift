@@ -5,8 +5,9 @@ final class Writer: Sendable {
   let hub: ListenerHub<ChangeSet>
   let tail: LogTail
   let bell: Bell
-  private let reader: Reader
+  let reader: Reader
   let store: StoreIdentity
+  let housekeeping: Housekeeping
   let walPath: String?
   private let roundLimit: Int
   /// Set after a COMMIT of which nobody knows whether it happened.
@@ -14,7 +15,7 @@ final class Writer: Sendable {
 
   init(
     pool: ConnectionPool, checkpoints: Checkpoints?, hub: ListenerHub<ChangeSet>, tail: LogTail, bell: Bell,
-    reader: Reader, store: StoreIdentity, walPath: String?, roundLimit: Int
+    reader: Reader, store: StoreIdentity, housekeeping: Housekeeping, walPath: String?, roundLimit: Int
   ) {
     self.pool = pool
     self.checkpoints = checkpoints
@@ -23,6 +24,7 @@ final class Writer: Sendable {
     self.bell = bell
     self.reader = reader
     self.store = store
+    self.housekeeping = housekeeping
     self.walPath = walPath
     self.roundLimit = roundLimit
   }
@@ -47,7 +49,7 @@ final class Writer: Sendable {
       throw error
     }
     hub.deliver(through: ticket)
-    checkpointIfNeeded()
+    keepHouse()
     return result
   }
 
@@ -85,7 +87,7 @@ final class Writer: Sendable {
         }
       }
       hub.deliver(through: ticket)
-      checkpointIfNeeded()
+      keepHouse()
     } catch {
       // It may have seen that the log begins anew, and have put off what others wrote.
       hub.deliver(through: nil)
@@ -103,8 +105,37 @@ final class Writer: Sendable {
   }
 
   func close() {
+    housekeeping.thread.stop()
     pool.close()
     checkpoints?.close()
+  }
+
+  /// Runs a short write transaction of the store's own, of which no listener hears.
+  ///
+  /// - Parameters:
+  ///   - isWaiting: Whether it waits for another process that writes.
+  ///   - shortensWAL: Whether a -wal file that is begun anew is cut off behind it.
+  ///   - body: Returns whether to commit.
+  /// - Returns: how many pages the -wal file has; nil when it was not committed.
+  /// - Throws: as a write.
+  func maintain(
+    isWaiting: Bool = true, shortensWAL: Bool = false,
+    _ body: (inout Connection) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Int? {
+    try store.enter()
+    defer { store.leave() }
+    let lease = try pool.take()
+    defer { pool.give(back: lease) }
+    lease.connection.setWaiting(isWaiting)
+    defer { lease.connection.setWaiting(true) }
+    if shortensWAL { try storing("write") { () throws(SQLiteError) in try lease.connection.setShortensWAL(true) } }
+    defer { if shortensWAL { try? lease.connection.setShortensWAL(false) } }
+    try begin(lease)
+    defer { if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.rollback) } }
+    guard try body(&lease.connection) else { return nil }
+    try commit(lease)
+    checkpoints?.note(walPages: lease.connection.hooks.walPages)
+    return lease.connection.hooks.walPages
   }
 
   // MARK: One transaction
@@ -273,6 +304,8 @@ final class Writer: Sendable {
     let ticket = sets.map { tail.append($0, cascade: cascade) } ?? nil
     if sets == nil { tail.skip(to: end) }
     wakeOthers(after: lease)
+    housekeeping.wrote(
+      rows: end.revision.rawValue - head.revision.rawValue, walPages: lease.connection.hooks.walPages)
     return ticket
   }
 

@@ -3,13 +3,20 @@ import UserStore
 /// Fields in order: what every layout is made from.
 struct Record {
   var fields: [(name: String, value: StoredValue)]
+  /// Whether its values were taken out.
+  var isPurged = false
 
-  /// One line of JSON; `"invalid":true` when a text in it was no UTF-8.
+  init(fields: [(name: String, value: StoredValue)]) {
+    self.fields = fields
+  }
+
+  /// One line of JSON; `"invalid":true` when a text in it was no UTF-8, `"purged":true` when its values were taken out.
   var json: JSON {
     var members = fields.map { (name: $0.name, value: $0.value.json) }
     if fields.contains(where: \.value.isInvalid), !members.contains(where: { $0.name == "invalid" }) {
       members.append(("invalid", .bool(true)))
     }
+    if isPurged { members.append(("purged", .bool(true))) }
     return .object(members)
   }
 

@@ -7,7 +7,7 @@ enum Arguments {
     "create": "init", "new": "add", "insert": "add", "show": "get", "ls": "list", "mv": "rename", "update": "set",
     "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch", "follow": "watch",
     "history": "log", "changes": "log", "revert": "undo", "save": "backup", "copy": "backup", "load": "restore",
-    "verify": "check", "fsck": "check", "repair": "check",
+    "verify": "check", "fsck": "check", "repair": "check", "forget": "compact", "vacuum": "compact", "erase": "purge",
     "dump": "export", "manual": "man",
   ]
 

@@ -31,7 +31,7 @@ extension ExitStatus {
     self =
       switch code {
       case .userNotFound, .revisionNotFound: .notFound
-      case .conflict, .superseded: .conflict
+      case .conflict, .superseded, .userExists: .conflict
       case .busy: .busy
       case .compacted, .diverged, .replaced: .history
       case .badValue, .undecodable, .badCursor, .notADatabase, .notAUserStore, .corrupt: .badData

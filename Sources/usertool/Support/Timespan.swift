@@ -1,12 +1,15 @@
 import ArgumentParser
 
-/// A length of time on the command line: `30s`, `500ms`, `2m`, `1h`, or seconds without a unit.
+/// A length of time on the command line: `30s`, `500ms`, `2m`, `1h`, `30d`, or seconds without a unit.
 struct Timespan: ExpressibleByArgument {
   let text: String
   let duration: Duration
 
   init?(argument: String) {
-    let units: [(name: String, milliseconds: Double)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]
+    let units: [(name: String, milliseconds: Double)] = [
+      ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000),
+      ("d", 86_400_000),
+    ]
     let unit = units.first { argument.hasSuffix($0.name) }
     let digits = unit.map { argument.dropLast($0.name.count) } ?? argument[...]
     guard let number = Double(digits), number.isFinite, number >= 0 else { return nil }

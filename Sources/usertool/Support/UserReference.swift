@@ -16,7 +16,7 @@ struct UserReference: ExpressibleByArgument, Sendable {
 
   private var isNumber: Bool { !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
 
-  private var name: String { text.hasPrefix("name:") ? String(text.dropFirst(5)) : text }
+  var name: String { text.hasPrefix("name:") ? String(text.dropFirst(5)) : text }
 
   /// Finds the user.
   ///

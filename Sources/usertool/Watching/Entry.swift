@@ -18,6 +18,8 @@ struct Entry {
   let old: StoredValue
   let new: StoredValue
   let milliseconds: Int64
+  /// Whether its values were taken out because the user was purged.
+  let isPurged: Bool
 
   init(_ change: Change) {
     operation =
@@ -32,6 +34,7 @@ struct Entry {
     old = change.old
     new = change.new
     milliseconds = change.milliseconds
+    isPurged = change.isPurged
   }
 
   /// A part of the present state.
@@ -42,6 +45,7 @@ struct Entry {
     old = .null
     new = value
     self.milliseconds = milliseconds
+    isPurged = false
   }
 
   static let columns = ["revision", "cursor", "op", "user", "attribute", "old", "new", "at"]
@@ -59,6 +63,7 @@ struct Entry {
       ("user", .integer(user.rawValue)), ("attribute", .text(attribute)), ("old", old), ("new", new),
       ("at", .text(Timestamp(milliseconds: milliseconds).utc)),
     ])
+    record.isPurged = isPurged
     if let listener { record.fields.append(("listener", .text(listener))) }
     return record
   }

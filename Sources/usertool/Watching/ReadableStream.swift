@@ -53,6 +53,7 @@ struct ReadableStream {
 
   private func words(for entry: Entry) -> String {
     let name = entry.attribute.shown
+    if entry.isPurged { return name + " (purged)" }
     return switch entry.operation {
     case .insert, .snapshot: name + " " + style.new(entry.new.quoted)
     case .delete: name + " " + style.old(entry.old.quoted)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct `Using the tool` {
   private static let commands = [
     "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "undo", "consumers", "listeners", "backup",
-    "restore", "check", "export", "import", "demo", "completion", "man",
+    "restore", "check", "compact", "purge", "export", "import", "demo", "completion", "man",
   ]
 
   @Test func `help begins with examples, for each command`() throws {

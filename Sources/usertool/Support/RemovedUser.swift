@@ -1,0 +1,59 @@
+import UserStore
+
+/// A user whom only the log still knows.
+enum RemovedUser {
+  /// Finds who is meant: by id, or by the name that they had at last.
+  ///
+  /// - Throws: `Failure` with status `notFound`, also when several had the name; with `conflict` for one that is there.
+  static func resolve(_ reference: UserReference, in store: UserStore) throws -> User.ID {
+    if let id = reference.id {
+      if try store.read({ try $0.user(id) }) != nil { throw isThere(id) }
+      return id
+    }
+    let name = reference.name
+    if let id = try store.read({ try $0.users(named: name).first }) { throw isThere(id) }
+    var candidates: [(id: User.ID, removedAt: Int64)] = []
+    try forEachChange(in: store) { change in
+      guard change.kind == .removed, change.attribute == "name", change.old == .text(name) else { return }
+      candidates.removeAll { $0.id == change.user }
+      candidates.append((change.user, change.milliseconds))
+    }
+    candidates = try store.read { transaction in
+      try candidates.filter { candidate in try transaction.user(candidate.id) == nil }
+    }
+    guard candidates.count <= 1 else { throw ambiguous(candidates, name) }
+    if let candidate = candidates.first { return candidate.id }
+    throw Failure(.notFound, "the log knows no removed user \"\(name)\"", hint: "name the user by id")
+  }
+
+  /// How many changes of a user the log has, and how many of them still have values.
+  static func count(_ id: User.ID, in store: UserStore) throws -> (found: Int, valued: Int) {
+    var count = (found: 0, valued: 0)
+    try forEachChange(in: store) { change in
+      guard change.user == id else { return }
+      count.found += 1
+      if !change.old.isNull || !change.new.isNull { count.valued += 1 }
+    }
+    return count
+  }
+
+  private static func forEachChange(in store: UserStore, _ body: (Change) -> Void) throws {
+    var cursor: Cursor?
+    while true {
+      let sets = try store.pastChanges(after: cursor)
+      for set in sets { try set.forEach(body) }
+      guard let last = sets.last else { return }
+      cursor = last.cursor
+    }
+  }
+
+  private static func isThere(_ id: User.ID) -> Failure {
+    Failure(.conflict, "user \(id) is still there", hint: "remove it first: usertool remove \(id)")
+  }
+
+  private static func ambiguous(_ candidates: [(id: User.ID, removedAt: Int64)], _ name: String) -> Failure {
+    Failure(
+      .notFound, "\(candidates.count) removed users were called \"\(name)\"", hint: "name one of them by its id",
+      details: candidates.prefix(20).map { "\($0.id)\tremoved \(Timestamp(milliseconds: $0.removedAt).local)" })
+  }
+}

@@ -1,0 +1,313 @@
+import Testing
+
+@testable import UserStore
+
+/// A log with an end: what is forgotten, what stays, and who is told.
+@Suite(.timeLimit(.minutes(2))) struct CompactionTests {
+  let folder: Folder
+  let store: UserStore
+  let zoe: User.ID
+
+  init() throws {
+    folder = try Folder()
+    store = try folder.open { $0.history = .unlimited }
+    zoe = try store.write { try $0.add(name: "0") }
+  }
+
+  @Test func `what is beyond the limit is forgotten; a cursor from before it is told so, with the horizon`() throws {
+    try store.rename(zoe, times: 20)
+    let all = try store.allChanges()
+    let compaction = try store.compact(keeping: .rows(10))
+    #expect(compaction.sets == 16 && compaction.changes == 17)
+    #expect(compaction.horizon == all[15].revision)
+    let error = #expect(throws: StoreError.self) { try store.pastChanges(after: all[14].cursor) }
+    #expect(error?.code == .compacted)
+    #expect(error?.message.contains("begins after \(all[15].revision)") == true)
+    #expect(try store.allChanges(after: all[15].cursor).map(\.cursor) == all.suffix(5).map(\.cursor))
+    #expect(try store.allChanges().map(\.lines) == all.suffix(5).map(\.lines))
+    #expect(try store.compact(keeping: .rows(10)).sets == 0)
+    #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
+  }
+
+  @Test(arguments: [true, false])
+  func `the newest row stays, and no number is given twice`(_ endsForeign: Bool) throws {
+    try store.rename(zoe, times: 3)
+    if endsForeign { try folder.shell("UPDATE users SET name = 'foreign'") }
+    let head = try store.read { try $0.cursor }
+    try store.compact(keeping: .rows(0))
+    #expect(try store.read { try $0.cursor } == head)
+    let last = head.revision.rawValue
+    #expect(try PlainConnection(folder.database).extent() == (last, last, 1, last))
+    #expect(try store.pastChanges(after: head).isEmpty)
+    try store.compact(keeping: .rows(0))
+    try store.write { try $0.rename(zoe, to: "goes on") }
+    let sets = try store.allChanges(after: head)
+    #expect(try sets.map { try $0.changes.map(\.sequence) } == [[last + 1]])
+    #expect(try store.allChanges().map(\.cursor) == sets.map(\.cursor))
+  }
+
+  @Test func `what would be forgotten is told without forgetting it`() throws {
+    try store.rename(zoe, times: 3_000)
+    let before = try PlainConnection(folder.database).extent()
+    let found = try store.compactable(keeping: .rows(100))
+    #expect(try PlainConnection(folder.database).extent() == before)
+    #expect(try store.compact(keeping: .rows(100)) == found)
+    #expect(found.sets == 2_951)
+  }
+
+  @Test func `each time that the write lock is held at most a thousand rows go, also of a huge set`() throws {
+    try store.rename(zoe, times: 1_500)
+    try store.write { transaction in for number in 0..<2_500 { try transaction.add(name: "\(number)") } }
+    try folder.shell("UPDATE users SET hair_color = '#ffffff'")
+    try store.rename(zoe, times: 10)
+    let ends = Set(try store.allChanges().map(\.revision.rawValue))
+    store.close()
+    var connection = try folder.plain()
+    let plain = try PlainConnection(folder.database)
+    var steps: [Int64] = []
+    while true {
+      try connection.execute("BEGIN")
+      let step = try ForgettingStep(in: LogExtent(&connection), keeping: .rows(20), at: 0, &connection)
+      try connection.execute("COMMIT")
+      let before = try plain.extent()
+      try connection.execute("BEGIN IMMEDIATE")
+      #expect(try step.perform(&connection))
+      try connection.execute("COMMIT")
+      let after = try plain.extent()
+      steps.append(before.count - after.count)
+      #expect(ends.contains(after.horizon), "half a set")
+      #expect(after.count == after.last - after.first + 1, "a gap")
+      if !step.isMore { break }
+    }
+    #expect(steps.allSatisfy { $0 <= 1_000 } && steps.count > 10, "\(steps)")
+    #expect(steps.reduce(0, +) == ends.max()! - 20)
+  }
+
+  @Test func `a step that is no longer right is not done`() throws {
+    try store.rename(zoe, times: 20)
+    var connection = try folder.plain()
+    let step = try ForgettingStep(in: LogExtent(&connection), keeping: .rows(10), at: 0, &connection)
+    try store.compact(keeping: .rows(20))
+    #expect(try !step.perform(&connection))
+    let next = try ForgettingStep(in: LogExtent(&connection), keeping: .rows(10), at: 0, &connection)
+    try hold(after: store.pastChanges(after: nil)[0].cursor)
+    #expect(try !next.perform(&connection), "a consumer came meanwhile")
+  }
+
+  // MARK: Limits
+
+  @Test func `changes go when they are too old, but for the least number that is kept`() throws {
+    let clock = SetClock(0)
+    let folder = try Folder()
+    let store = try folder.open {
+      $0.history = .unlimited
+      $0.wallClock = { clock.milliseconds }
+    }
+    let zoe = try store.write { try $0.add(name: "0") }
+    try store.rename(zoe, times: 9)
+    try folder.shell("UPDATE changes SET at = seq * 1000")
+    let ends = try store.allChanges().map(\.revision.rawValue)
+    func compact(age: Int, minimum: Int = 0) throws -> Int64 {
+      try store.compact(
+        keeping: HistoryPolicy(.init(age: .seconds(age)), minimumChanges: minimum)
+      ).horizon.rawValue
+    }
+    #expect(try compact(age: 1) == 0, "a clock before all of them")
+    clock.milliseconds = 11_000
+    #expect(ends.prefix(5) == [3, 5, 7, 9, 11])
+    #expect(try compact(age: 6) == 3)
+    #expect(try compact(age: 5, minimum: 17) == 3)
+    #expect(try compact(age: 5) == 5)
+    clock.milliseconds = .max
+    #expect(try compact(age: 1, minimum: 8) == 13)
+    #expect(try compact(age: .max) == 13)
+  }
+
+  @Test func `the log is kept within a size, counted once`() throws {
+    let bytes = Attribute<[UInt8]>("bytes")
+    for number in 0..<60 {
+      try store.write { try $0.set(bytes, of: zoe, to: Array(repeating: UInt8(number), count: 50_000)) }
+    }
+    let policy = HistoryPolicy(.init(bytes: 1_000_000))
+    try store.compact(keeping: policy)
+    let plain = try PlainConnection(folder.database)
+    let sum = "SELECT sum(64 + coalesce(length(old), 0) + coalesce(length(new), 0)) FROM changes WHERE op <> 0"
+    let size = try #require(try plain.value(sum))
+    guard case .integer(let size) = size else { throw Mismatch("\(size)") }
+    #expect((1_000_000..<1_150_000).contains(size))
+    let counted = try plain.run("SELECT bytes, measured FROM meta")[0]
+    try store.compact(keeping: policy)
+    #expect(try plain.run("SELECT bytes, measured FROM meta")[0] == counted)
+    let exact = "SELECT sum(64 + CASE op WHEN 0 THEN 8 ELSE length(old) + length(new) END) FROM changes"
+    #expect(try plain.value(exact) == counted[0])
+  }
+
+  @Test func `a log of which rows are missing is not forgotten, and says why`() throws {
+    try store.rename(zoe, times: 5)
+    try folder.shell("DELETE FROM changes WHERE seq = 4")
+    #expect(code { try store.compact(keeping: .rows(0)) } == .diverged)
+    #expect(try PlainConnection(folder.database).extent().horizon == 0)
+  }
+
+  // MARK: Consumers
+
+  private func hold(after cursor: Cursor, name: String = "sync") throws {
+    try folder.shell(
+      """
+      INSERT OR REPLACE INTO consumers
+      VALUES ('\(name)', \(cursor.epoch), \(cursor.revision), \(cursor.nonce), 0, 0)
+      """)
+  }
+
+  @Test func `a named consumer holds back what it needs, up to a cap`() throws {
+    try store.rename(zoe, times: 50)
+    let all = try store.allChanges()
+    try hold(after: all[5].cursor)
+    try hold(after: all[20].cursor, name: "other")
+    try hold(after: all[40].cursor, name: "near")
+    let held = try store.compact(keeping: .rows(4))
+    #expect(held.horizon == all[5].revision && held.isHeldByConsumer)
+    #expect(try store.pastChanges(after: all[5].cursor).count == 45)
+    let capped = HistoryPolicy(.init(changes: 4), consumerLimits: .init(changes: 40))
+    let cut = try store.compact(keeping: capped)
+    #expect(cut.horizon == all[40].revision && cut.isHeldByConsumer, "two are too far back and hold nothing any more")
+    #expect(code { try store.pastChanges(after: all[5].cursor) } == .compacted)
+    #expect(try store.pastChanges(after: all[40].cursor).count == 10)
+    #expect(try store.compact(keeping: .rows(4)).sets == 0)
+  }
+
+  @Test func `a consumer of another epoch holds nothing`() throws {
+    try store.rename(zoe, times: 10)
+    let cursor = try store.allChanges()[2].cursor
+    try hold(after: Cursor(epoch: cursor.epoch + 1, revision: cursor.revision.rawValue, nonce: cursor.nonce))
+    #expect(try !store.compact(keeping: .rows(0)).isHeldByConsumer)
+    #expect(try PlainConnection(folder.database).extent().count == 1)
+  }
+
+  // MARK: Who is behind
+
+  @Test func `a feed that is behind fails, and one that is at the horizon goes on`() async throws {
+    try store.rename(zoe, times: 10)
+    let all = try store.allChanges()
+    var behind = store.changes(after: all[2].cursor).makeAsyncIterator()
+    var atHorizon = store.changes(after: all[8].cursor).makeAsyncIterator()
+    let compaction = try await store.compact(keeping: .rows(4))
+    #expect(compaction.horizon == all[8].revision)
+    #expect(await awaitedCode { try await behind.next() } == .compacted)
+    #expect(try await atHorizon.next()?.cursor == all[9].cursor)
+  }
+
+  @Test func `a huge set that is forgotten while it is iterated says so, and half of it was told by then`() throws {
+    let before = try store.read { try $0.cursor }
+    try store.write { transaction in for number in 0..<2_000 { try transaction.add(name: "\(number)") } }
+    let set = try store.allChanges(after: before)[0]
+    var told = 0
+    #expect(
+      code {
+        try set.forEach { _ in
+          told += 1
+          if told == 10 { _ = try? store.compact(keeping: .rows(0)) }
+        }
+      } == .compacted)
+    #expect(told >= 10 && told < 4_000)
+  }
+
+  @Test func `a watcher that is behind is reset, and knows why; its values are read again`() throws {
+    let watching = try folder.open()
+    let name = try watching.listenable(.name, of: zoe)
+    let heard = Recorder<String?>()
+    let resets = Recorder<StoreError.Code>()
+    let (isHeard, goOn) = (Gate(), Gate())
+    name.bind("screen") { value in
+      heard.record(value)
+      if value == "first" {
+        isHeard.open()
+        goOn.wait()
+      }
+    }
+    watching.listeners.bind("all", to: .everything) { set in if let reset = set.reset { resets.record(reset) } }
+    try store.write { try $0.rename(zoe, to: "first") }
+    isHeard.wait()
+    try store.rename(zoe, times: 10)
+    try store.compact(keeping: .rows(0))
+    goOn.open()
+    resets.wait(for: 1)
+    heard.wait { $0.last == "name 9" }
+    #expect(resets.all == [.compacted])
+    #expect(name.value == "name 9")
+    #expect(heard.all == ["first", "name 9"])
+  }
+
+  @Test func `a listenable whose huge set was forgotten before it was delivered reads the present value`() throws {
+    let errors = Recorder<String?>()
+    let folder = try Folder()
+    let store = try folder.open {
+      $0.history = .unlimited
+      $0.onListenerError = { name, _ in errors.record(name) }
+    }
+    let zoe = try store.write { try $0.add(name: "0") }
+    let name = try store.listenable(.name, of: zoe)
+    let heard = Recorder<String?>()
+    let (isHeard, goOn) = (Gate(), Gate())
+    name.bind("screen") { value in
+      heard.record(value)
+      if value == "first" {
+        isHeard.open()
+        goOn.wait()
+      }
+    }
+    store.listeners.bind("reads it", to: .everything) { set in _ = try set.changes }
+    let first = try Threads.start { _ = try store.write { try $0.rename(zoe, to: "first") } }
+    isHeard.wait()
+    let second = try Threads.start {
+      try store.write { transaction throws in
+        try transaction.rename(zoe, to: "second")
+        for number in 0..<2_000 { try transaction.add(name: "\(number)") }
+      }
+    }
+    while try store.read({ try $0.user(zoe)?.name }) != "second" {}
+    try store.compact(keeping: .rows(0))
+    goOn.open()
+    try first.join()
+    try second.join()
+    #expect(heard.all == ["first", "second"])
+    #expect(name.value == "second")
+    #expect(errors.all == ["reads it"], "who needs the changes themselves is told that they are gone")
+  }
+
+  // MARK: Where it may be done
+
+  @Test func `inside a transaction it is refused, in a store that only reads too, and after closing`() async throws {
+    #expect(code { try store.write { _ in _ = try store.compact() } } == .nested)
+    #expect(code { try store.read { _ in _ = try store.compact() } } == .nested)
+    let reading = try folder.open { $0.access = .readOnly }
+    #expect(code { try reading.compact() } == .readOnly)
+    #expect(try reading.compactable(keeping: .rows(0)).sets == 1)
+    store.close()
+    #expect(code { try store.compact() } == .closed)
+    #expect(await awaitedCode { try await store.compact() } == .closed)
+  }
+
+  @Test func `in memory it is the same`() async throws {
+    let store = try UserStore.inMemory()
+    let zoe = try await store.write { try $0.add(name: "0") }
+    try store.rename(zoe, times: 10)
+    let cursor = try await store.read { try $0.cursor }
+    #expect(try await store.compact(keeping: .rows(0)).sets == 11)
+    #expect(try store.pastChanges(after: cursor).isEmpty)
+    #expect(try store.pastChanges(after: nil).isEmpty)
+  }
+
+  @Test func `one that is cancelled ends between two steps, and keeps what it did`() async throws {
+    try store.rename(zoe, times: 3_000)
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return try await store.compact(keeping: .rows(0))
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    let extent = try PlainConnection(folder.database).extent()
+    #expect(extent.count > 4_000 && extent.first > 1)
+    #expect(try await store.compact(keeping: .rows(0)).horizon.rawValue == extent.last)
+  }
+}

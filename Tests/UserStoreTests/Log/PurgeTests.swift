@@ -1,0 +1,167 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// What is left of a user who was removed and purged: nothing but that there was one.
+@Suite(.timeLimit(.minutes(2))) struct PurgeTests {
+  let folder: Folder
+  let store: UserStore
+  let zoe: User.ID
+  private let secret = "a-name-that-occurs-nowhere-else"
+
+  init() throws {
+    folder = try Folder()
+    store = try folder.open { $0.history = .unlimited }
+    zoe = try store.write { [secret] in try $0.add(name: secret) }
+  }
+
+  /// Whether the bytes are in the database file or its -wal file.
+  private func find(_ text: String) throws -> [String] {
+    try ["", "-wal"].filter { ending in
+      // By another process: closing it here would drop SQLite's locks.
+      try Program.run("sh", ["-c", "grep -c -a -F -e '\(text)' '\(folder.database)\(ending)' || true"]) != "0\n"
+    }
+  }
+
+  private func fill() throws {
+    let other = try store.write { try $0.add(name: "other") }
+    let bytes = Attribute<[UInt8]>("bytes")
+    for number in 0..<200 {
+      try store.write { try $0.rename(zoe, to: String(repeating: "\(secret) \(number) ", count: 1 + number % 9)) }
+      try store.write { try $0.rename(other, to: "other \(number)") }
+    }
+    try store.write { try $0.set(Attribute<String>("note"), of: zoe, to: String(repeating: secret, count: 1_000)) }
+    try store.write { try $0.set(bytes, of: zoe, to: Array(String(repeating: secret, count: 5_000).utf8)) }
+    try folder.shell("INSERT OR REPLACE INTO attributes (user_id, name, value) VALUES (\(zoe), 'note', '\(secret)')")
+    try store.write { try $0.remove(zoe) }
+  }
+
+  @Test func `the values are gone from the files, and all cursors go on`() throws {
+    try fill()
+    let before = try store.allChanges()
+    #expect(try !find(secret).isEmpty)
+    let purge = try store.purge(zoe)
+    #expect(purge.isErased && purge.found == purge.blanked + 2, "the hair colour never had a value")
+    #expect(try find(secret) == [])
+    let after = try store.allChanges()
+    #expect(after.map(\.cursor) == before.map(\.cursor))
+    for (old, new) in zip(try before.flatMap { try $0.changes }, try after.flatMap { try $0.changes }) {
+      #expect((old.sequence, old.kind, old.user, old.attribute) == (new.sequence, new.kind, new.user, new.attribute))
+      #expect(new.user == zoe ? new.old.isNull && new.new.isNull : old == new)
+      #expect(new.isPurged == (new.user == zoe && new.attribute != "hair_color"))
+    }
+    for set in before { _ = try store.pastChanges(after: set.cursor) }
+    let again = try store.purge(zoe)
+    #expect(again.found == purge.found && again.blanked == 0)
+    #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
+  }
+
+  @Test func `a user who is still there is refused, and keeps the past`() async throws {
+    try await store.write { try $0.rename(zoe, to: "Zoë") }
+    let error = #expect(throws: StoreError.self) { try store.purge(zoe) }
+    #expect(error?.code == .userExists && error?.message.contains("user 1 is still there") == true)
+    #expect(await awaitedCode { try await store.purge(zoe) } == .userExists)
+    #expect(try store.allChanges().flatMap(\.lines).contains("updated 1 name '\(secret)' 'Zoë'"))
+  }
+
+  @Test func `somebody whom the log does not know is found nowhere`() throws {
+    #expect(try store.purge(User.ID(99)).found == 0)
+  }
+
+  @Test func `what a statement left in the scratch tables goes too`() throws {
+    // OR IGNORE comes after the trigger that keeps what may be pushed out.
+    try folder.shell(
+      """
+      INSERT INTO attributes (user_id, name, value) VALUES (\(zoe), 'note', '\(secret)');
+      INSERT OR IGNORE INTO attributes (user_id, name, value) VALUES (\(zoe), 'note', 'x');
+      INSERT OR IGNORE INTO users (id, name) VALUES (\(zoe), 'x');
+      PRAGMA recursive_triggers = OFF; DELETE FROM users WHERE id = \(zoe);
+      INSERT INTO displaced_users VALUES (\(zoe), '\(secret)', NULL, 0);
+      INSERT INTO displaced_attributes VALUES (77, \(zoe), 'note', '\(secret)'), (78, 99, 'note', 'of another');
+      """)
+    try store.purge(zoe)
+    #expect(try find(secret) == [])
+    #expect(try folder.shell("SELECT count(*) FROM displaced_users") == "0\n")
+    #expect(try folder.shell("SELECT user_id FROM displaced_attributes") == "99\n")
+  }
+
+  @Test func `while somebody reads an older state it says that a copy is left`() throws {
+    try fill()
+    let reader = try PlainConnection(folder.database)
+    try reader.script("BEGIN; SELECT count(*) FROM users")
+    #expect(try !store.purge(zoe).isErased)
+    #expect(try store.allChanges().flatMap { try $0.changes }.allSatisfy { $0.user != zoe || $0.old.isNull })
+    try reader.script("COMMIT")
+    let again = try store.purge(zoe)
+    #expect(again.isErased && again.blanked == 0)
+    #expect(try find(secret) == [])
+  }
+
+  @Test func `what was divided among pages is cleared by writing the file anew`() throws {
+    var random = SplitMix64(seed: 5)
+    for number in 0..<60 {
+      let user = try store.write { try $0.add(name: "\(number)") }
+      for _ in 0..<20 {
+        let name = String(repeating: "secret-of-\(user)-", count: Int.random(in: 1...30, using: &random))
+        let attribute = Attribute<String>("abcdefgh".randomElement(using: &random)!.description)
+        try store.write { try $0.set(attribute, of: user, to: name) }
+      }
+      if number % 2 == 0 { try store.write { try $0.remove(user) } }
+    }
+    let changes = try store.allChanges().flatMap { try $0.changes }
+    let gone = changes.filter { $0.kind == .removed && $0.attribute == "name" }
+    for change in gone.dropLast() { try store.purge(change.user) }
+    let cursor = try store.read { try $0.cursor }
+    #expect(try store.purge(gone.last!.user, vacuums: true).isErased)
+    for change in gone { #expect(try find("secret-of-\(change.user)-") == []) }
+    #expect(try !find("secret-of-3-").isEmpty)
+    #expect(try store.read { try $0.cursor } == cursor)
+    try store.write { try $0.add(name: "goes on") }
+    #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
+  }
+
+  @Test func `the size that was counted stays right`() throws {
+    try fill()
+    let policy = HistoryPolicy(.init(bytes: 100_000))
+    try store.compact(keeping: policy)
+    try store.purge(zoe)
+    let plain = try PlainConnection(folder.database)
+    let counted = try plain.value("SELECT bytes FROM meta")
+    let sum = """
+      SELECT sum(64 + CASE typeof(old) WHEN 'null' THEN 0 WHEN 'integer' THEN 8 ELSE length(CAST(old AS BLOB)) END
+        + coalesce(length(CAST(new AS BLOB)), 0)) FROM changes, meta WHERE seq > horizon AND seq <= measured
+      """
+    #expect(try plain.value(sum) == counted)
+    #expect(counted != 0)
+  }
+
+  @Test func `a purge of thousands of changes goes in steps, and in memory too`() async throws {
+    for store in [store, try UserStore.inMemory(configuration: .init())] {
+      let user = try await store.write { try $0.add(name: "new") }
+      try await store.write { transaction in for number in 0..<3_500 { try transaction.rename(user, to: "\(number)") } }
+      try await store.write { try $0.remove(user) }
+      let purge = try await store.purge(user)
+      #expect(purge.found == 3_504 && purge.blanked == 3_502 && purge.isErased)
+      #expect(try store.allChanges().flatMap { try $0.changes }.filter { $0.user == user }.allSatisfy { $0.new.isNull })
+    }
+  }
+
+  @Test func `one step changes a thousand rows at most`() throws {
+    let user = try store.write { try $0.add(name: "new") }
+    try store.write { transaction throws in for number in 0..<2_500 { try transaction.rename(user, to: "\(number)") } }
+    try store.write { try $0.remove(user) }
+    var connection = try folder.plain()
+    var (counts, position): ([Int], Int64?) = ([], nil)
+    while true {
+      let step = try PurgeStep(of: user, after: position, &connection)
+      try connection.execute("BEGIN IMMEDIATE")
+      try step.perform(&connection)
+      try connection.execute("COMMIT")
+      counts.append(step.count)
+      if step.isLast { break }
+      position = step.position
+    }
+    #expect(counts.allSatisfy { $0 <= 1_000 } && counts.reduce(0, +) == 2_502)
+  }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import UserStore
+
+/// What a writer forgets by itself.
+@Suite(.timeLimit(.minutes(2))) struct HousekeepingTests {
+  let folder: Folder
+
+  init() throws {
+    folder = try Folder()
+  }
+
+  private func open(_ policy: HistoryPolicy) throws -> (UserStore, User.ID) {
+    let store = try folder.open { $0.history = policy }
+    return (store, try store.write { try $0.add(name: "NIX") })
+  }
+
+  @Test func `a log that is over the limit is shortened by the writes themselves`() throws {
+    let (store, nix) = try open(.rows(2_000))
+    try store.rename(nix, times: 5_000)
+    let extent = try PlainConnection(folder.database).extent()
+    #expect((2_000...5_000).contains(extent.count), "\(extent)")
+    #expect(try store.allChanges().count >= 1_000)
+    #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
+  }
+
+  @Test func `awaited writes do it too, and large ones in proportion`() async throws {
+    let (store, _) = try open(.rows(2_000))
+    for number in 0..<6 {
+      try await store.write { transaction in
+        for part in 0..<2_500 { try transaction.add(name: "\(number) \(part)") }
+      }
+    }
+    let extent = try PlainConnection(folder.database).extent()
+    #expect(extent.count <= 10_000, "\(extent)")
+  }
+
+  @Test func `the standard policy does it, with the time of the clock`() throws {
+    let clock = SetClock(WallClock.milliseconds)
+    let store = try folder.open { $0.wallClock = { clock.milliseconds } }
+    let nix = try store.write { try $0.add(name: "NIX") }
+    try store.write { transaction throws in for number in 0..<10_000 { try transaction.add(name: "\(number)") } }
+    try store.rename(nix, times: 6_000)
+    clock.milliseconds += 29 * 86_400_000
+    try store.rename(nix, times: 1)
+    let plain = try PlainConnection(folder.database)
+    #expect(try plain.extent().horizon == 0)
+    clock.milliseconds += 2 * 86_400_000
+    try store.rename(nix, times: 30)
+    let extent = try plain.extent()
+    #expect(extent.first == extent.horizon + 1)
+    #expect((10_000...10_060).contains(extent.count), "the least that is kept: \(extent)")
+  }
+
+  @Test func `nothing is forgotten without a limit, nor by a store that only reads`() throws {
+    let (store, nix) = try open(.unlimited)
+    let reading = try folder.open {
+      $0.access = .readOnly
+      $0.history = .rows(0)
+    }
+    let heard = Recorder<Void>()
+    reading.listeners.bind("all", to: .everything) { _ in heard.record(()) }
+    try store.rename(nix, times: 1_500)
+    heard.wait(for: 1)
+    #expect(try PlainConnection(folder.database).extent().first == 1)
+  }
+
+  @Test func `listeners were called before, and a write that finds the lock taken does not wait for it`() throws {
+    let folder = folder
+    // Waiting would take longer than a test may.
+    let store = try folder.open {
+      $0.history = .rows(0)
+      $0.busyTimeout = .seconds(600)
+    }
+    let nix = try store.write { try $0.add(name: "NIX") }
+    try store.rename(nix, times: 3)
+    let horizon = try PlainConnection(folder.database).extent().horizon
+    let other = Lock(try folder.plain())
+    let heard = Recorder<Int>()
+    store.listeners.bind("all", to: .everything) { set in
+      heard.record(try set.changes.count)
+      try other.withLock { try $0.execute("BEGIN IMMEDIATE") }
+    }
+    try store.write { transaction throws in for number in 0..<1_000 { try transaction.add(name: "\(number)") } }
+    #expect(heard.all == [2_000], "a huge set was read whole")
+    #expect(try PlainConnection(folder.database).extent().horizon == horizon)
+    try other.withLock { try $0.execute("COMMIT") }
+  }
+
+  @Test func `not on the thread of a listener, whose writes are enough to have it done`() throws {
+    let (outer, _) = try open(.unlimited)
+    let inner = try UserStore.temporary(configuration: Self.keeping(.rows(0)))
+    let nix = try inner.write { try $0.add(name: "NIX") }
+    let counts = Recorder<Int>()
+    let goOn = Gate()
+    // Whatever is to be done on another thread waits.
+    #expect(try inner.housekeeping.thread.run { goOn.wait() })
+    outer.listeners.bind("writes", to: .everything) { _ in
+      try inner.rename(nix, times: 1_000)
+      counts.record(try inner.allChanges().count)
+    }
+    try outer.write { try $0.add(name: "Zoë") }
+    #expect(counts.all == [1_000])
+    goOn.open()
+    while try !inner.pastChanges(after: nil).isEmpty {}
+  }
+
+  private static func keeping(_ policy: HistoryPolicy) -> Configuration {
+    var configuration = Configuration()
+    configuration.history = policy
+    configuration.durability = .normal
+    return configuration
+  }
+
+  @Test func `several processes and threads write, forget and read at once`() throws {
+    let (store, _) = try open(.rows(500))
+    let other = try folder.open { $0.history = .rows(300) }
+    let folder = folder
+    let python = try Threads.start {
+      try folder.python("for i in range(400): db.execute('INSERT INTO users (name) VALUES (?)', ('python %d' % i,))")
+    }
+    let added = Recorder<Int64>()
+    store.listeners.bind("all", to: .everything) { set in
+      // Whoever is left behind is told so, and reads the present state.
+      if set.reset != nil { for user in try store.read({ try $0.users() }) { added.record(user.id.rawValue) } }
+      try set.forEach { if $0.attribute == "name" { added.record($0.user.rawValue) } }
+    }
+    try Threads.run(4) { thread in
+      let store = thread % 2 == 0 ? store : other
+      for number in 0..<400 {
+        try store.write { try $0.add(name: "\(thread) \(number)") }
+        if number % 50 == 0 { try store.compact(keeping: .rows(100)) }
+      }
+    }
+    try python.join()
+    added.wait { Set($0).isSuperset(of: 2...2_001) }
+    #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
+  }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import UserStore
+
+@Suite struct KeepingScheduleTests {
+  private var schedule = KeepingSchedule()
+
+  init() {
+    // The first look of a store, which finds nothing.
+    _ = schedule.begin(at: 0)
+    schedule.end(isMore: false)
+  }
+
+  @Test func `the first write looks`() {
+    var schedule = KeepingSchedule()
+    #expect(schedule.begin(at: .max) == 1_000)
+  }
+
+  @Test mutating func `then a thousand rows, or pages, or an hour pass until the next look`() {
+    schedule.wrote(rows: 999, walPages: 999)
+    #expect(schedule.begin(at: 3_599_999) == nil)
+    schedule.wrote(rows: 1, walPages: 999)
+    #expect(schedule.begin(at: 3_599_999) == 2_000, "as many as were written, and a step more")
+    schedule.end(isMore: false)
+    schedule.wrote(rows: 1, walPages: 1_998)
+    #expect(schedule.begin(at: 3_600_000) == nil)
+    schedule.wrote(rows: 1, walPages: 1)
+    #expect(schedule.begin(at: 3_600_000) == 1_002, "the -wal file was begun anew")
+    schedule.end(isMore: false)
+    #expect(schedule.begin(at: 7_199_998) == nil)
+    #expect(schedule.begin(at: 7_200_000) == 1_000)
+    schedule.end(isMore: false)
+    #expect(schedule.begin(at: 7_199_999) == 1_000, "somebody put the clock back")
+  }
+
+  @Test mutating func `one look at a time, and the next write goes on where there is more`() {
+    schedule.wrote(rows: 1_000, walPages: 0)
+    #expect(schedule.begin(at: 0) != nil)
+    schedule.wrote(rows: 5_000, walPages: 0)
+    #expect(schedule.begin(at: 0) == nil)
+    schedule.end(isMore: true)
+    #expect(schedule.begin(at: 0) == 6_000)
+    schedule.end(isMore: false)
+    #expect(schedule.begin(at: 0) == nil)
+  }
+}
