@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `usertool demo`.
-struct DemoCommand: ParsableCommand {
+struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
     abstract: "Play a scene on a temporary store.",
@@ -10,6 +10,8 @@ struct DemoCommand: ParsableCommand {
       Examples:
         usertool demo screens
         usertool demo login
+        usertool demo signals
+        usertool demo lottery
 
       Without a name the scenes are listed.
       """)
@@ -19,7 +21,7 @@ struct DemoCommand: ParsableCommand {
 
   @OptionGroup var common: CommonOptions
 
-  func run() throws {
+  func run() async throws {
     let output = Output()
     guard let scene else {
       for scene in Scene.allCases { output.writeLine("\(scene.rawValue)\t\(scene.summary)") }
@@ -28,7 +30,7 @@ struct DemoCommand: ParsableCommand {
     }
     // Temporary folders are removed at the end, also at an early one.
     Signals.shared.takeOver {}
-    try scene.play(on: Stage(output, common.style))
+    try await scene.perform(on: Stage(output, common.style))
     if let status = Signals.shared.status { throw Exit(status: status) }
   }
 }

@@ -64,6 +64,7 @@ private final class LoginManager: Sendable {
   let observers: Observers<LoginHandler>
   private let userSink: Sink<String?>
   private let sink: Sink<LoginNotification>
+  private let living = Living()
 
   init() {
     (userSink, user) = Listenable.make(nil)
@@ -103,6 +104,7 @@ private struct LoginHandler: NotificationHandler {
 private final class LoginLabel {
   private let manager: LoginManager
   private let stage: Stage
+  private let living = Living()
   private var token: Disposable?
 
   init(_ manager: LoginManager, _ stage: Stage) {

@@ -35,15 +35,17 @@ struct ScreensScene {
     if Signals.shared.status != nil { return }
     let before = store.listeners.count
     stage.announce("Push \(screen): bindAndFire \(screen).nameButton and \(screen).background")
-    try store.listenable(.name, of: user).bindAndFire(screen + ".nameButton") { [stage] name in
-      stage.show("\(screen).nameButton  \(name ?? "(gone)")")
+    let entered = Screen(screen, stage)
+    try store.listenable(.name, of: user).bindAndFire(screen + ".nameButton") { name in
+      entered.show("nameButton", name ?? "(gone)")
     }
-    try store.listenable(.hairColor, of: user).bindAndFire(screen + ".background") { [stage] color in
-      stage.show("\(screen).background  \(color.map { "\($0)" } ?? "(none)")")
+    try store.listenable(.hairColor, of: user).bindAndFire(screen + ".background") { color in
+      entered.show("background", color.map { "\($0)" } ?? "(none)")
     }
     let after = store.listeners.count
     stage.show(
-      "listeners: \(before) before, \(after) after" + (before == after ? ": its names were bound already" : ""))
+      "listeners: \(before) before, \(after) after" + (before == after ? ": its names were bound already" : "")
+        + ", screens alive: \(Living.count)")
   }
 
   /// The form shows the present value; one write changes both attributes, and is one round.
@@ -87,5 +89,21 @@ struct ScreensScene {
     for token in tokens { token.dispose() }
     stage.announce("Only who kept every token can end them. With names there is nothing to keep.")
     showCount()
+  }
+}
+
+/// A screen, as long as somebody holds it: its listeners do, until they are replaced.
+private final class Screen: Sendable {
+  private let name: String
+  private let stage: Stage
+  private let living = Living()
+
+  init(_ name: String, _ stage: Stage) {
+    self.name = name
+    self.stage = stage
+  }
+
+  func show(_ part: String, _ text: String) {
+    stage.show("\(name).\(part)  \(text)")
   }
 }

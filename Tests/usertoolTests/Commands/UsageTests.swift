@@ -98,4 +98,20 @@ import Testing
     #expect(outcome.output.contains("listeners: 5, for three screens"))
     #expect(workspace.bytes() == nil)
   }
+
+  @Test(arguments: [
+    ("login", ["label  Zoë", "counter  1", "observers: 2", "observers: 1"]),
+    ("signals", ["label  ZO", "(the label hears nothing)", "detail  Ada, hair #a52a2a", "detail  Zoë, hair #000000"]),
+    (
+      "lottery",
+      ["serial  4, green", "win rate  12.8", "a filter of Field.text refused “7777”", "field  777", "result  You win"]
+    ),
+    ("screens", ["screens alive: 3"]),
+  ])
+  func `each scene is played, and leaves no object behind`(_ scene: String, _ lines: [String]) throws {
+    let outcome = try Workspace().run("demo", scene)
+    #expect(outcome.status == 0 && outcome.errors.isEmpty)
+    for line in lines { #expect(outcome.output.contains(line), "\(line): \(outcome.output)") }
+    #expect(outcome.output.hasSuffix("The scene is over.\n  objects alive: 0\n"))
+  }
 }

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+/// What the articles show is what the tests beside this file run.
+@Suite struct ArticleTests {
+  private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+  private static let catalog = tests.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Sources/UserStore/UserStore.docc")
+
+  /// Those with examples; each has a file of tests of its name.
+  private static var articles: [String] {
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: catalog.path).filter { name in
+        name.hasSuffix(".md")
+          && (try? String(contentsOf: catalog.appendingPathComponent(name), encoding: .utf8).contains("```swift"))
+            == true
+      }.map { String($0.dropLast(3)) }.sorted()
+    }
+  }
+
+  @Test func `every example of every article is run by a test, line by line`() throws {
+    #expect(try Self.articles.contains("Listening"))
+    for article in try Self.articles {
+      let text = try String(contentsOf: Self.catalog.appendingPathComponent(article + ".md"), encoding: .utf8)
+      let test = Self.tests.appendingPathComponent(article + "Article.swift")
+      let source = Self.lines(try String(contentsOf: test, encoding: .utf8)).joined(separator: "\n")
+      for block in text.components(separatedBy: "```swift\n").dropFirst() {
+        let example = Self.lines(block.components(separatedBy: "```")[0]).joined(separator: "\n")
+        #expect(source.contains(example), "\(article): \(example)")
+      }
+    }
+  }
+
+  private static func lines(_ text: String) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+}

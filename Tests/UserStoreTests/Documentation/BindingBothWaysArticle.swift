@@ -1,0 +1,74 @@
+import Testing
+import UserStore
+
+/// The examples of the article “Binding both ways”, run.
+@Suite @MainActor struct BindingBothWaysArticle {
+  @MainActor private final class Lottery {
+    var serial = 0
+    var code = "000"
+  }
+
+  @MainActor private final class Label {
+    var text = ""
+    var background = ""
+  }
+
+  @MainActor private final class Field {
+    var text = ""
+  }
+
+  @MainActor private final class Form {
+    var name = ""
+  }
+
+  private let printed = Printed()
+  private let lottery = Lottery()
+
+  @Test func `a number, its label and its colour`() {
+    let colors = ["red", "green", "blue"]
+    let label = Label()
+
+    let serial = BindingChain("serial")
+      .bind(lottery, \.serial)
+      .bind(label, \.text)
+      .bind(label, \.background, .out, converting: .incoming { (serial: Int) in colors[serial % colors.count] })
+    label.text = "4"
+    serial.update()
+
+    #expect(lottery.serial == 4 && label.background == "green")
+  }
+
+  @Test func `a value that is refused`() {
+    let print = printed.print
+    let field = Field()
+
+    let code = BindingChain("code") { error in print(error) }
+      .bind(lottery, \.code)
+      .bind(field, \.text, filter: { $0.count <= 3 })
+    field.text = "7777"
+    code.update()
+
+    #expect(lottery.code == "000" && field.text == "000")
+    #expect(printed.taken() == ["code: a filter of Field.text refused “7777”"])
+  }
+
+  @Test func `a form and a user`() throws {
+    let print = printed.print
+    let store = try UserStore.inMemory()
+    let user = try store.write { try $0.add(name: "NIX") }
+    let form = Form()
+
+    let name = BindingChain("name form") { error in print(error) }
+      .bind(store, .name, of: user)
+      .bind(form, \.name)
+    form.name = "Zoë"
+    name.update()
+    print("stored:", try store.read { try $0.user(user)?.name } ?? "gone")
+    form.name = ""
+    name.update()
+    print("form:", form.name)
+
+    let lines = printed.taken()
+    #expect(lines.first == "stored: Zoë" && lines.last == "form: Zoë" && lines.count == 3)
+  }
+}

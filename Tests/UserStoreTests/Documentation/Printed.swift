@@ -1,0 +1,23 @@
+import Synchronization
+
+/// What an example prints.
+final class Printed: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  var print: @Sendable (Any...) -> Void {
+    { parts in
+      let line = parts.map { "\($0)" }.joined(separator: " ")
+      self.lines.withLock { $0.append(line) }
+    }
+  }
+
+  var isEmpty: Bool { lines.withLock { $0.isEmpty } }
+
+  /// What was printed since the last time.
+  func taken() -> [String] {
+    lines.withLock { lines in
+      defer { lines = [] }
+      return lines
+    }
+  }
+}
