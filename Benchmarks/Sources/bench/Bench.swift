@@ -5,5 +5,5 @@ import ArgumentParser
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measures UserStore beside its peers and the floor of C.",
-    subcommands: [Compare.self, Count.self], defaultSubcommand: Compare.self)
+    subcommands: [Compare.self, Count.self, Follow.self], defaultSubcommand: Compare.self)
 }

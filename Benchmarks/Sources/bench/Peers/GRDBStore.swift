@@ -36,6 +36,15 @@ final class GRDBStore: @unchecked Sendable {
     try pool.write { database in for id in users { try Self.rename(id, to: name, database) } }
   }
 
+  func renameLater(_ id: Int64, to name: String) async throws {
+    try await pool.write { try Self.rename(id, to: name, $0) }
+  }
+
+  /// The moment is taken in the closure, last of all, as in the other contenders.
+  func renameToStamp(_ id: Int64) throws {
+    try pool.write { try Self.rename(id, to: Stamp.now(), $0) }
+  }
+
   // MARK: Reading
 
   func row(_ id: Int64) throws -> Row? { try pool.read { try Row.fetchOne($0, key: id) } }

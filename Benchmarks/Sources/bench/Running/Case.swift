@@ -22,7 +22,9 @@ struct Contender: Sendable {
 /// What one round does with a contender.
 enum Measured {
   /// A number of passes, timed from outside; how many is found out while it warms up.
-  case passes((_ count: Int) throws -> Void)
+  ///
+  /// A pass is the case's number of operations, times `ofEach` where several work at once.
+  case passes(ofEach: Int = 1, (_ count: Int) throws -> Void)
   /// One pass a round, which says itself how many nanoseconds it took: there is something to prepare before each.
   case pass(() throws -> Double)
   /// A number of events, each of which tells its latency.

@@ -40,7 +40,7 @@ private final class Side {
     if case .bytes = measured { unit = .bytes }
     outcome = Outcome(contender: contender.name, unit: unit)
     if case .latencies = measured { outcome.latencies = Histogram(numberOfSignificantValueDigits: .three) }
-    if case .passes(let run) = measured { count = try Self.warmUp(run, effort.turn) }
+    if case .passes(_, let run) = measured { count = try Self.warmUp(run, effort.turn) }
   }
 
   /// Doubles the number of passes until a turn is long enough.
@@ -54,13 +54,12 @@ private final class Side {
   }
 
   func takeTurn() throws {
-    let operations = Double(count * operationsPerPass)
     switch measured {
-    case .passes(let run):
+    case .passes(let writers, let run):
       let time = try ContinuousClock().measure { try run(count) }
-      outcome.rounds.append(time.nanoseconds / operations)
-    case .pass(let run): outcome.rounds.append(try run() / operations)
-    case .bytes(let size): outcome.rounds.append(try size() / operations)
+      outcome.rounds.append(time.nanoseconds / Double(count * operationsPerPass * writers))
+    case .pass(let run): outcome.rounds.append(try run() / Double(operationsPerPass))
+    case .bytes(let size): outcome.rounds.append(try size() / Double(operationsPerPass))
     case .latencies(let run):
       let latencies = try run(events).map(\.nanoseconds)
       for latency in latencies { outcome.latencies?.record(UInt64(max(0, latency))) }
