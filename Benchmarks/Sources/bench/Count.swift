@@ -18,15 +18,18 @@ struct Count: ParsableCommand {
     case storeChurn = "store-churn"
   }
 
-  @Argument(help: "Which work.")
-  var work: Work
+  @Argument(help: "Which work; all are listed without it: name, count, one operation.")
+  var work: Work?
 
   @Option(help: "How many operations; a fixed number unless given.")
   var operations: Int?
 
   func run() throws {
+    guard let work else {
+      for work in Work.allCases { print(work.rawValue, work.operations, work.operation, separator: "\t") }
+      return
+    }
     let count = operations ?? work.operations
-    print("\(work.rawValue): \(count) times \(work.operation)")
     let run = try work.prepare(count)
     // Once before, so that what is made at first use is there.
     try run()

@@ -21,7 +21,7 @@ enum Concurrency {
     Contender(name: "UserStore, \(writers) tasks") { folder in
       let store = try Fixture.store(in: folder, users: writers, .full)
       return passes(writers) { turns in
-        try waiting {
+        try Waiting.run {
           try await everyTask(writers, turns) { user, name in
             try await store.write { _ = try $0.rename(User.ID(user), to: name) }
           }
@@ -34,7 +34,7 @@ enum Concurrency {
     Contender(name: "GRDB, \(writers) tasks") { folder in
       let grdb = try GRDBStore(Fixture.file(in: folder, users: writers, isLogged: false), isFull: true)
       return passes(writers) { turns in
-        try waiting { try await everyTask(writers, turns) { try await grdb.renameLater($0, to: $1) } }
+        try Waiting.run { try await everyTask(writers, turns) { try await grdb.renameLater($0, to: $1) } }
       }
     }
   }
@@ -90,28 +90,5 @@ enum Concurrency {
     }
     for _ in 1...writers { ended.wait() }
     try failures.throwFirst()
-  }
-
-  /// Runs what is asynchronous, and waits.
-  private static func waiting(_ body: @escaping @Sendable () async throws -> Void) throws {
-    let ended = DispatchSemaphore(value: 0)
-    let failures = Failures()
-    Task.detached {
-      do { try await body() } catch { failures.add(error) }
-      ended.signal()
-    }
-    ended.wait()
-    try failures.throwFirst()
-  }
-
-  private final class Failures: @unchecked Sendable {
-    private let lock = NSLock()
-    private var errors: [any Error] = []
-
-    func add(_ error: any Error) { lock.withLock { errors.append(error) } }
-
-    func throwFirst() throws {
-      if let error = lock.withLock({ errors.first }) { throw error }
-    }
   }
 }

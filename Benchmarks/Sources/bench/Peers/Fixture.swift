@@ -10,6 +10,7 @@ enum Fixture {
   ///   - users: How many; added without log, which the store's next opening notices and begins anew.
   ///   - isLogged: Without, the triggers stay away, and the file is an ordinary one, for those who write no log.
   /// - Returns: the path.
+  /// - Throws: what opening and SQLite can throw.
   static func file(in folder: String, users: Int, isLogged: Bool) throws -> String {
     let path = folder + "/users.db"
     try UserStore(path: path).close()

@@ -26,6 +26,8 @@ final class GRDBStore: @unchecked Sendable {
     try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(isFull ? "FULL" : "NORMAL")") }
   }
 
+  func close() throws { try pool.close() }
+
   // MARK: Writing
 
   static func rename(_ id: Int64, to name: String, _ database: Database) throws {
