@@ -15,7 +15,7 @@ struct Compare: ParsableCommand {
   var list = false
 
   @Option(help: "Where the results are written, a JSON object a line.")
-  var json = "results.jsonl"
+  var json = Checkout.benchmarks.appending(path: "results.jsonl").path
 
   @Option(help: "Where the databases are made; their file system is measured.")
   var folder = FileManager.default.temporaryDirectory.path

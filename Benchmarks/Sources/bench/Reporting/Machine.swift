@@ -30,7 +30,8 @@ struct Machine: Encodable {
     load =
       (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(separator: " ").first.map(String.init)
       ?? "?"
-    commit = (try? Program.output("git", "describe", "--always", "--dirty")) ?? "unknown"
+    commit =
+      (try? Program.output("git", "-C", Checkout.benchmarks.path, "describe", "--always", "--dirty")) ?? "unknown"
     peers = Self.versions(of: ["grdb.swift", "opencombine"])
     settings =
       "page size \(Setting.pageSize), WAL, checkpoint at 1,000 pages, "
@@ -52,7 +53,7 @@ struct Machine: Encodable {
     return line?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// What the package manager resolved; `scripts/bench` runs in the package's folder.
+  /// What the package manager resolved.
   private static func versions(of packages: [String]) -> String {
     struct Resolved: Decodable {
       struct Pin: Decodable {
@@ -62,9 +63,9 @@ struct Machine: Encodable {
       }
       let pins: [Pin]
     }
-    guard let data = try? Data(contentsOf: URL(filePath: "Package.resolved")),
+    guard let data = try? Data(contentsOf: Checkout.benchmarks.appending(path: "Package.resolved")),
       let resolved = try? JSONDecoder().decode(Resolved.self, from: data)
-    else { return "unknown (no Package.resolved here)" }
+    else { return "unknown (no Package.resolved)" }
     let pins = resolved.pins.filter { packages.contains($0.identity) }
     return pins.map { "\($0.identity) \($0.state.version ?? "?")" }.joined(separator: ", ")
   }
