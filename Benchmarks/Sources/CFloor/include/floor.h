@@ -39,6 +39,9 @@ int64_t floor_data_version(floor_db *db);
 /// Runs SQL on a file by a connection of its own.
 int floor_execute(const char *path, const char *sql);
 
+/// Runs a program to its end, its output thrown away: exit status, or negative. Arguments end with null.
+int floor_spawn(char *const *arguments);
+
 /// Bytes that are allocated from the heap now.
 int64_t floor_heap_bytes(void);
 

@@ -8,7 +8,7 @@ enum WholeProcess {
     return [
       Case(
         name: "process/rename", operation: "one rename by a process of its own, full",
-        contenders: [renaming(usertool), sql])
+        contenders: [renaming(usertool), sql, nothing])
     ]
   }
 
@@ -17,7 +17,7 @@ enum WholeProcess {
       let path = try Fixture.file(in: folder, users: 1_000, isLogged: true)
       var names = Names()
       return .passes { count in
-        for _ in 0..<count { try Program.output(usertool, "--db", path, "rename", "1", names.next()) }
+        for _ in 0..<count { try Program.run(usertool, "--db", path, "rename", "1", names.next()) }
       }
     }
   }
@@ -27,8 +27,12 @@ enum WholeProcess {
     var names = Names()
     return .passes { count in
       for _ in 0..<count {
-        try Program.output("sqlite3", path, "UPDATE users SET name = '\(names.next())' WHERE id = 1")
+        try Program.run("sqlite3", path, "UPDATE users SET name = '\(names.next())' WHERE id = 1")
       }
     }
+  }
+
+  private static let nothing = Contender(name: "true, a process that does nothing") { _ in
+    .passes { count in for _ in 0..<count { try Program.run("true") } }
   }
 }
