@@ -52,8 +52,10 @@ struct Follow: ParsableCommand {
     while name != Stamp.end {
       while floor_data_version(floor.handle) == version { usleep(1_000) }
       version = floor_data_version(floor.handle)
-      name = floor_name(floor.handle, 1).map { String(cString: $0) }
-      arrivals.hear(name)
+      let present = floor_name(floor.handle, 1).map { String(cString: $0) }
+      // A checkpoint is told as a new version too.
+      if present != name { arrivals.hear(present) }
+      name = present
     }
     return arrivals.take()
   }
