@@ -1,0 +1,7 @@
+/// All cases, in the order in which they run.
+func allCases(_ effort: Effort) -> [Case] {
+  [
+    HubDelivery.cases, HubChurn.cases, HubMemory.cases, Write.cases, Latency.cases, Concurrency.cases, Read.cases,
+    Log.cases, Scale.cases, WholeProcess.cases,
+  ].flatMap { $0(effort) }
+}

@@ -1,0 +1,163 @@
+import ArgumentParser
+import CFloor
+import UserStore
+
+/// Runs one fixed piece of work for callgrind, which counts the instructions of `floor_counted` alone.
+///
+/// No thread but the calling one has anything to do: their turns would not be the same in two runs.
+struct Count: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Run one fixed piece of work, to be counted or profiled.")
+
+  enum Work: String, CaseIterable, ExpressibleByArgument {
+    case write
+    case writeInC = "write-in-c"
+    case listenable
+    case signal
+    case store
+    case churn
+    case storeChurn = "store-churn"
+  }
+
+  @Argument(help: "Which work; all are listed without it: name, count, one operation.")
+  var work: Work?
+
+  @Option(help: "How many operations; a fixed number unless given.")
+  var operations: Int?
+
+  func run() throws {
+    guard let work else {
+      for work in Work.allCases { print(work.rawValue, work.operations, work.operation, separator: "\t") }
+      return
+    }
+    let count = operations ?? work.operations
+    let run = try work.prepare(count)
+    // Once before, so that what is made at first use is there.
+    try run()
+    try counted(run)
+  }
+
+  /// Calls `body` inside the function that callgrind is told of.
+  private func counted(_ body: @escaping () throws -> Void) throws {
+    final class Call {
+      let body: () throws -> Void
+      var result: Result<Void, any Error>?
+      init(_ body: @escaping () throws -> Void) { self.body = body }
+    }
+    let call = Call(body)
+    floor_counted(
+      { context in
+        let call = Unmanaged<Call>.fromOpaque(context!).takeUnretainedValue()
+        call.result = Result(catching: call.body)
+      }, Unmanaged.passUnretained(call).toOpaque())
+    try call.result?.get()
+  }
+}
+
+extension Count.Work {
+  private static let listeners = 1_000
+
+  var operations: Int {
+    switch self {
+    case .write, .writeInC: 5_000
+    case .listenable, .signal, .store: 100_000
+    case .churn, .storeChurn: 10_000
+    }
+  }
+
+  var operation: String {
+    switch self {
+    case .write: "a one-row write told to one listener"
+    case .writeInC: "the same write from C, told to nobody"
+    case .listenable: "a call of one of 1,000 listeners of a Listenable"
+    case .signal: "a call of one of 1,000 subscribers of a Signal"
+    case .store: "a call of one of 1,000 listeners of a store in memory, with its part of the write"
+    case .churn: "a name bound to a Listenable and unbound"
+    case .storeChurn: "a name bound to a store's hub and unbound"
+    }
+  }
+
+  /// - Returns: the work, which does `count` operations.
+  func prepare(_ count: Int) throws -> () throws -> Void {
+    switch self {
+    case .write: try Self.write(count)
+    case .writeInC: try Self.writeInC(count)
+    case .listenable: Self.listenable(count / Self.listeners)
+    case .signal: Self.signal(count / Self.listeners)
+    case .store: try Self.store(count / Self.listeners)
+    case .churn: Self.churn(count)
+    case .storeChurn: try Self.storeChurn(count)
+    }
+  }
+
+  private static func write(_ count: Int) throws -> () throws -> Void {
+    var configuration = Configuration()
+    configuration.durability = .normal
+    configuration.watchesOtherProcesses = false
+    let folder = try TemporaryFolder()
+    let store = try UserStore(path: folder.path + "/users.db", configuration: configuration)
+    let user = try store.write { try $0.add(name: "NIX") }
+    store.listeners.bind("screen", to: .attribute(.name, of: user)) { _ in }
+    var names = Names()
+    return {
+      for _ in 0..<count { try store.write { try $0.rename(user, to: names.next()) } }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func writeInC(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let floor = try Floor(Fixture.file(in: folder.path, users: 1, isLogged: true), isFull: false, FLOOR_SAME_PLAN)
+    var names = Names()
+    return {
+      for _ in 0..<count { try floor.rename(1..<2, to: names.next()) }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func listenable(_ rounds: Int) -> () throws -> Void {
+    let (sink, listenable) = Listenable.make(0)
+    for index in 0..<listeners { listenable.bind(HubDelivery.listenerName(index)) { _ in } }
+    return {
+      for value in 0..<rounds { sink.send(value) }
+      withExtendedLifetime(listenable) {}
+    }
+  }
+
+  private static func signal(_ rounds: Int) -> () throws -> Void {
+    let (sink, signal) = Signal<Int>.make()
+    let tokens = (0..<listeners).map { _ in signal.subscribe { _ in } }
+    return {
+      for value in 0..<rounds { sink.send(value) }
+      withExtendedLifetime(tokens) {}
+    }
+  }
+
+  private static func store(_ rounds: Int) throws -> () throws -> Void {
+    let store = try UserStore.inMemory()
+    let user = try store.write { try $0.add(name: "NIX") }
+    for index in 0..<listeners {
+      store.listeners.bind(HubDelivery.listenerName(index), to: .attribute(.name, of: user)) { _ in }
+    }
+    var names = Names()
+    return { for _ in 0..<rounds { try store.write { try $0.rename(user, to: names.next()) } } }
+  }
+
+  private static func churn(_ count: Int) -> () throws -> Void {
+    let names = (0..<count).map(HubDelivery.listenerName)
+    let (sink, listenable) = Listenable.make(0)
+    return {
+      for name in names { listenable.bind(name) { _ in } }
+      for name in names { listenable.unbind(name) }
+      withExtendedLifetime(sink) {}
+    }
+  }
+
+  private static func storeChurn(_ count: Int) throws -> () throws -> Void {
+    let names = (0..<count).map(HubDelivery.listenerName)
+    let store = try UserStore.inMemory()
+    return {
+      for name in names { store.listeners.bind(name, to: .everything) { _ in } }
+      for name in names { store.listeners.unbind(name, from: .everything) }
+    }
+  }
+}
