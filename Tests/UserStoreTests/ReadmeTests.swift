@@ -36,6 +36,17 @@ struct ReadmeTests {
     }
   }
 
+  @Test
+  func `the README's lottery is the one that is tested`() throws {
+    let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+    let lottery = Self.root.appendingPathComponent("Tests/UserStoreTests/Listening/Binding/LotteryTests.swift")
+    let source = try String(contentsOf: lottery, encoding: .utf8)
+    let example = try #require(readme.components(separatedBy: "```swift\nlet serials").dropFirst().first)
+    let lines = ("let serials" + example.components(separatedBy: "```")[0]).split(separator: "\n")
+    #expect(lines.count > 10)
+    for line in lines { #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)") }
+  }
+
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 }

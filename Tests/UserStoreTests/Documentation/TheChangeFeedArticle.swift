@@ -1,0 +1,60 @@
+import Testing
+import UserStore
+
+/// The examples of the article “The change feed”, run.
+@Suite(.timeLimit(.minutes(1))) struct TheChangeFeedArticle {
+  @Test func `a feed from the cursor of a snapshot`() async throws {
+    let printed = Printed()
+    let print = printed.print
+    let store = try UserStore.inMemory()
+    let user = try await store.write { try $0.add(name: "NIX") }
+    var saved = ""
+    let writer = Task {
+      while printed.isEmpty {
+        _ = try await store.write { try $0.rename(user, to: "\(UInt64.random(in: .min ... .max))") }
+      }
+    }
+
+    let cursor = try await store.read { try $0.cursor }
+    for try await set in store.changes(after: cursor) {
+      for change in try set.changes { print(change.user, change.attribute, change.old, "→", change.new) }
+      saved = set.cursor.description
+      break
+    }
+
+    try await writer.value
+    #expect(try Cursor(saved).revision > cursor.revision)
+    #expect(printed.taken().first?.hasPrefix("1 name text(") == true)
+  }
+
+  @Test func `a consumer that counts exactly once, however often it is stopped`() async throws {
+    let store = try UserStore.inMemory()
+    let counter = try await store.write { try $0.add(name: "counter") }
+    let user = try await store.write { try $0.add(name: "0") }
+    for number in 1...5 { try await store.write { _ = try $0.rename(user, to: "\(number)") } }
+    for expected in [2, 5] {
+      let counting = Task { try await countRenames(in: store, for: counter) }
+      while try await count(store, counter) < expected { await Task.yield() }
+      counting.cancel()
+      _ = try? await counting.value
+    }
+    #expect(try await count(store, counter) == 5)
+  }
+
+  private func count(_ store: UserStore, _ counter: User.ID) async throws -> Int {
+    try await store.read { try $0.value(Attribute<Int>("renames"), of: counter) } ?? 0
+  }
+}
+
+func countRenames(in store: UserStore, for counter: User.ID) async throws {
+  let renames = Attribute<Int>("renames")
+  let consumer = try store.consumer("rename counter", from: .oldest)
+  for try await set in consumer {
+    let count = try set.changes.count { $0.attribute == "name" && $0.kind == .updated }
+    try await store.write(origin: "rename counter") { users in
+      let before = try users.value(renames, of: counter) ?? 0
+      if count > 0 { try users.set(renames, of: counter, to: before + count) }
+      try consumer.acknowledge(set, in: &users)
+    }
+  }
+}
