@@ -124,7 +124,7 @@ extension Attribute where Value == Int {
     #expect(field.text == "NIX")
     #expect(try store.listenable(.name, of: nix).value == "NIX")
     try store.writeNow { try $0.rename(nix, to: "too long") }
-    await turns { faults.all.count == 2 }
+    await turns { faults.all.count >= 2 }
     #expect(try store.listenable(.name, of: nix).value == "too long")
     field.text = "Z"
     chain.update()
@@ -141,7 +141,7 @@ extension Attribute where Value == Int {
       .bind(small, \.age, initial: .none, filter: { $0 ?? 1 < 10 })
     small.age = 5
     ones.update()
-    await turns { faults.all.count == 3 }
+    await turns { faults.all.count >= 3 }
     await turns(20_000)
     #expect(faults.all.prefix(9).map(\.chain) == ["tens", "ones", "tens"])
     #expect(small.age == 5 && big.age == 50)
@@ -156,7 +156,7 @@ extension Attribute where Value == Int {
     name.bind(store, .name, of: nix).bind(field, \.text)
     age.bind(store, .age, of: nix).bind(field, \.age)
     try store.writeNow { try $0.remove(nix) }
-    await turns { faults.all.count == 3 }
+    await turns { faults.all.count >= 3 }
     #expect(!name.isBound(store) && !out.isBound(store) && !age.isBound(store) && name.isBound(field))
     #expect(field.text == "NIX")
     #expect(
