@@ -2,7 +2,7 @@ import Testing
 import UserStore
 
 /// The examples of the article “Signals”, run.
-@Suite(.timeLimit(.minutes(1))) struct SignalsArticle {
+@Suite(.timeLimit(.minutes(5))) struct SignalsArticle {
   private let printed = Printed()
   private let bag = DisposeBag()
   private let store: UserStore

@@ -2,7 +2,7 @@ import Testing
 import UserStore
 
 /// The examples of the article “The change feed”, run.
-@Suite(.timeLimit(.minutes(1))) struct TheChangeFeedArticle {
+@Suite(.timeLimit(.minutes(5))) struct TheChangeFeedArticle {
   @Test func `a feed from the cursor of a snapshot`() async throws {
     let printed = Printed()
     let print = printed.print

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// A backup is one state of the store, whole or not there.
-@Suite(.timeLimit(.minutes(1))) struct BackupTests {
+@Suite(.timeLimit(.minutes(5))) struct BackupTests {
   let folder: Folder
   let store: UserStore
   let target: String

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// A backup's way back into a store that others have open.
-@Suite(.timeLimit(.minutes(1))) struct RestoreTests {
+@Suite(.timeLimit(.minutes(5))) struct RestoreTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

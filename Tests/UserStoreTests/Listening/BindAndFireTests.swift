@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// DESIGN §8.4.
-@Suite(.timeLimit(.minutes(1))) struct BindAndFireTests {
+@Suite(.timeLimit(.minutes(5))) struct BindAndFireTests {
   let board = Board()
   let heard = Recorder<Int>()
 

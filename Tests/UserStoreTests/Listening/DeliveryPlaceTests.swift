@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// DESIGN §8.9.
-@Suite(.timeLimit(.minutes(1))) struct DeliveryPlaceTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryPlaceTests {
   let board = Board()
   let heard = Recorder<String>()
 

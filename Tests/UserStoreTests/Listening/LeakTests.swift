@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Nothing is left after release.
-@Suite(.timeLimit(.minutes(1))) struct LeakTests {
+@Suite(.timeLimit(.minutes(5))) struct LeakTests {
   @Test func `a hub goes with its owner, with all that listeners hold, though tokens and listenables remain`() {
     var board: Board? = Board()
     weak let weakBoard = board

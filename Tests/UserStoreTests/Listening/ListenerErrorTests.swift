@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// DESIGN §8.8.
-@Suite(.timeLimit(.minutes(1))) struct ListenerErrorTests {
+@Suite(.timeLimit(.minutes(5))) struct ListenerErrorTests {
   @Test func `a listener that throws stops nobody, and its error goes to the handler with its name`() {
     let board = Board()
     let heard = Recorder<Int>()

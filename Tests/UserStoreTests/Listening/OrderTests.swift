@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// DESIGN §8.1 and §8.2.
-@Suite(.timeLimit(.minutes(1))) struct OrderTests {
+@Suite(.timeLimit(.minutes(5))) struct OrderTests {
   let board = Board()
   let heard = Recorder<String>()
 

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// DESIGN §8.10.
-@Suite(.timeLimit(.minutes(1))) struct OwnerTests {
+@Suite(.timeLimit(.minutes(5))) struct OwnerTests {
   let board = Board()
 
   private final class Screen: Sendable {

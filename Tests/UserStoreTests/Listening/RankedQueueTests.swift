@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(1))) struct RankedQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct RankedQueueTests {
   @Test func `lower ranks come first, those of one rank in the order in which they came`() {
     let seed = Seed.base
     var random = SplitMix64(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// DESIGN §8.3.
-@Suite(.timeLimit(.minutes(1))) struct RebindTests {
+@Suite(.timeLimit(.minutes(5))) struct RebindTests {
   let board = Board()
   let heard = Recorder<String>()
 

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Nothing is let go of under the hub's lock: what goes may dispose of more, and would meet the lock again.
-@Suite(.timeLimit(.minutes(1))) struct ReleaseTests {
+@Suite(.timeLimit(.minutes(5))) struct ReleaseTests {
   @Test func `a listenable that nobody holds goes with its first value`() throws {
     let (first, second) = (try UserStore.inMemory(), try UserStore.inMemory())
     let (one, two) = (try first.write { try $0.add(name: "one") }, try second.write { try $0.add(name: "two") })

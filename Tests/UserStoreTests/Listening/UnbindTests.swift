@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// DESIGN §8.5 and §8.7.
-@Suite(.timeLimit(.minutes(1))) struct UnbindTests {
+@Suite(.timeLimit(.minutes(5))) struct UnbindTests {
   let board = Board()
   let heard = Recorder<String>()
 

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// When acknowledgements reach the disk.
-@Suite(.timeLimit(.minutes(1))) struct AcknowledgementTests {
+@Suite(.timeLimit(.minutes(5))) struct AcknowledgementTests {
   let folder: Folder
   let clock = ManualClock()
 

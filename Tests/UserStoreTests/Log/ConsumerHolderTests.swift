@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A name has one holder: who takes it anew takes it away.
-@Suite(.timeLimit(.minutes(1))) struct ConsumerHolderTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsumerHolderTests {
   let folder: Folder
   let store: UserStore
   let sets: [ChangeSet]

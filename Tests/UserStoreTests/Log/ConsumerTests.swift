@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Consumers that keep their position in the database.
-@Suite(.timeLimit(.minutes(1))) struct ConsumerTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsumerTests {
   let folder: Folder
   let store: UserStore
 

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// An acknowledgement and its effects in one write: both or neither.
-@Suite(.timeLimit(.minutes(1))) struct ExactlyOnceTests {
+@Suite(.timeLimit(.minutes(5))) struct ExactlyOnceTests {
   let folder: Folder
   let store: UserStore
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(1))) struct ResetTests {
+@Suite(.timeLimit(.minutes(5))) struct ResetTests {
   @Test func `after a reset no older value follows the one that was read`() throws {
     let folder = try Folder()
     let store = try folder.open { $0.watchesOtherProcesses = false }

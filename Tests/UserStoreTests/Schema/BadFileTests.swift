@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Files that are not, or not quite, a store.
-@Suite(.timeLimit(.minutes(1))) struct BadFileTests {
+@Suite(.timeLimit(.minutes(5))) struct BadFileTests {
   let folder: Folder
 
   init() throws {

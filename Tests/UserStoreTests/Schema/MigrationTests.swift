@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Files that earlier versions of the library made.
-@Suite(.timeLimit(.minutes(1))) struct MigrationTests {
+@Suite(.timeLimit(.minutes(5))) struct MigrationTests {
   let folder: Folder
 
   init() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// What can go wrong under a live store: a clear code, nothing lost, and whether it goes on.
-@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+@Suite(.timeLimit(.minutes(5))) struct FailureTests {
   let folder: Folder
 
   init() throws {

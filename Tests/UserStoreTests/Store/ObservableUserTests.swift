@@ -5,7 +5,7 @@ import Testing
 
 private let age = Attribute<Int>("age")
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct ObservableUserTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct ObservableUserTests {
   private let store: UserStore
   private let id: User.ID
   private let heard = Recorder<String>()

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Files that somebody else wrote into, on purpose or by mistake.
-@Suite(.timeLimit(.minutes(1))) struct TamperingTests {
+@Suite(.timeLimit(.minutes(5))) struct TamperingTests {
   @Test(arguments: ["9223372036854775807", "281474976710656", "-1"])
   func `a row with a number that cannot be stops no program`(number: String) throws {
     let folder = try Folder()

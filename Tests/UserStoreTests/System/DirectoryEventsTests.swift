@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// What wakes a watcher.
-@Suite(.timeLimit(.minutes(1))) struct DirectoryEventsTests {
+@Suite(.timeLimit(.minutes(5))) struct DirectoryEventsTests {
   let folder: Folder
   let events: DirectoryEvents
 

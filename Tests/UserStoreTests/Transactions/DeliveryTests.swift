@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// What listeners of a store hear, and when.
-@Suite(.timeLimit(.minutes(1))) struct DeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
   let store: UserStore
   let errors = Recorder<String>()
   let zoe: User.ID

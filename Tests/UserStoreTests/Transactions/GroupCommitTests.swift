@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Awaited writes: several share a transaction, each is a set of its own.
-@Suite(.timeLimit(.minutes(1))) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
   let folder: Folder
   let store: UserStore
   let sets = Recorder<ChangeSet>()

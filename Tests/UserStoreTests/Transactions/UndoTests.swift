@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The inverse of a write, or nothing.
-@Suite(.timeLimit(.minutes(1))) struct UndoTests {
+@Suite(.timeLimit(.minutes(5))) struct UndoTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// One write, one change set: in memory, in a file, and in a temporary file.
-@Suite(.timeLimit(.minutes(1))) struct WriteTests {
+@Suite(.timeLimit(.minutes(5))) struct WriteTests {
   enum Kind: CaseIterable {
     case memory, file, temporary
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// ORIGINS D9: who leaves, and what stays.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainLifetimeTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainLifetimeTests {
   let faults = Faults()
 
   @Test func `D9: a member that is released leaves by itself, and is not kept alive`() {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// ORIGINS D11: nothing goes round for ever.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainLoopTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainLoopTests {
   let faults = Faults()
   let a = Thing(number: 1)
   let b = Thing()

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// ORIGINS D8: whoever shares a member is one chain.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainMergingTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainMergingTests {
   let faults = Faults()
 
   @Test func `D8: the shared member may come first or last`() {

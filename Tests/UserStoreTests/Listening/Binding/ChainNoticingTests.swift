@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// How a chain comes to know of changes.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainNoticingTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainNoticingTests {
   let faults = Faults()
 
   @Test func `changes of an observed object come on the next turn, values in between are skipped`() async {

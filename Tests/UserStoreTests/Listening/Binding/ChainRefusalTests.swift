@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// ORIGINS D4 and D6: what is refused.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainRefusalTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainRefusalTests {
   let faults = Faults()
   let a = Thing(number: 1)
   let b = Thing()

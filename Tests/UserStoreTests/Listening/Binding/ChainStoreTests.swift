@@ -7,7 +7,7 @@ extension Attribute where Value == Int {
 }
 
 /// An attribute in a store as a member.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainStoreTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainStoreTests {
   let faults = Faults()
   let folder: Folder
   let store: UserStore

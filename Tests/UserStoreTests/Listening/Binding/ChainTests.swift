@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// ORIGINS D, what members and blocks are.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ChainTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainTests {
   let faults = Faults()
   let a = Thing(number: 1)
   let b = Thing()

@@ -2,7 +2,7 @@ import Testing
 import UserStore
 
 /// The chains of a lottery, as somebody writes them who uses them: ORIGINS D ▶.
-@Suite(.timeLimit(.minutes(1))) @MainActor struct LotteryTests {
+@Suite(.timeLimit(.minutes(5))) @MainActor struct LotteryTests {
   @MainActor final class Lottery {
     var serial = 0
     var winRate = 0.25

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(1))) struct BufferedRoundsTests {
+@Suite(.timeLimit(.minutes(5))) struct BufferedRoundsTests {
   let board = Board()
 
   @Test func `a consumer that keeps up misses nothing`() async {
@@ -140,7 +140,7 @@ import Testing
 }
 
 /// What the store's consumers are told.
-@Suite(.timeLimit(.minutes(1))) struct MissedChangesTests {
+@Suite(.timeLimit(.minutes(5))) struct MissedChangesTests {
   @Test func `a mark says which revisions were missed, and the log still has them`() async throws {
     let store = try UserStore.inMemory()
     let id = try await store.write { try $0.add(name: "0") }

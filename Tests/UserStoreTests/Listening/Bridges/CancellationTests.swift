@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A task that awaits values is cancelled.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
   @Test func `a task that waits ends at once, and its registration with it`() async {
     let (sink, signal) = Signal<Int>.make()
     let heard = Recorder<Int>()

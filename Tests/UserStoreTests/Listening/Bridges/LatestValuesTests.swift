@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(1))) struct LatestValuesTests {
+@Suite(.timeLimit(.minutes(5))) struct LatestValuesTests {
   @Test func `the present value comes first, then the latest, then the end`() async {
     let (sink, value) = Listenable.make(1)
     var iterator = value.values.makeAsyncIterator()

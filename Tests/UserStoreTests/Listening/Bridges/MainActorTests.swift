@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Every way in has one for the main actor.
-@Suite(.timeLimit(.minutes(1))) struct MainActorTests {
+@Suite(.timeLimit(.minutes(5))) struct MainActorTests {
   @MainActor private final class Screen {
     var shown: [Int] = []
   }

@@ -15,7 +15,7 @@ import Testing
   var age = 1
 }
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct ObservingTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct ObservingTests {
   private let heard = Recorder<String>()
 
   @Test func `C4, a property of an observable object is a signal: the present value, then each change`() async {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The observer bag, row by row.
-@Suite(.timeLimit(.minutes(1))) struct ObserversTests {
+@Suite(.timeLimit(.minutes(5))) struct ObserversTests {
   private let heard = Recorder<String>()
 
   private func recording(_ name: String) -> LoginHandler {

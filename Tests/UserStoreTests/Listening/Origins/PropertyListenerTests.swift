@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The property listener, row by row (A1, posting to NotificationCenter, is in its own suite).
-@Suite(.timeLimit(.minutes(1))) struct PropertyListenerTests {
+@Suite(.timeLimit(.minutes(5))) struct PropertyListenerTests {
   private let store: UserStore
   private let id: User.ID
   private let heard = Recorder<String>()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(1))) struct DebounceTests {
+@Suite(.timeLimit(.minutes(5))) struct DebounceTests {
   private let heard = Recorder<String>()
   private let clock = ManualClock()
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(1))) struct FlatMapTests {
+@Suite(.timeLimit(.minutes(5))) struct FlatMapTests {
   private let heard = Recorder<String>()
 
   @Test func `C5, a later outer value replaces the inner signal, of which nothing comes any more`() {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The operators that handle each value by itself, or with a memory.
-@Suite(.timeLimit(.minutes(1))) struct MapTests {
+@Suite(.timeLimit(.minutes(5))) struct MapTests {
   private let heard = Recorder<String>()
 
   @Test func `C5, map, filter and compactMap keep the order, and what they throw is a failure in the value's place`() {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// What every operator promises.
-@Suite(.timeLimit(.minutes(1))) struct OperatorTests {
+@Suite(.timeLimit(.minutes(5))) struct OperatorTests {
   private let heard = Recorder<String>()
   private let live = LiveTokens()
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(1))) struct ShareTests {
+@Suite(.timeLimit(.minutes(5))) struct ShareTests {
   private let heard = Recorder<String>()
 
   /// A source that records when it is connected and let go.

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The end of a signal, and who is told of it.
-@Suite(.timeLimit(.minutes(1))) struct SignalEndTests {
+@Suite(.timeLimit(.minutes(5))) struct SignalEndTests {
   private let heard = Recorder<String>()
 
   @Test func `who is disposed of while others are told of the end is not told`() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(1))) struct TakeUntilTests {
+@Suite(.timeLimit(.minutes(5))) struct TakeUntilTests {
   private let heard = Recorder<String>()
 
   @Test func `values come until the other signal has one; then both are let go`() {
