@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// What is wrong with a store is found and named; what is right is left alone.
-@Suite(.timeLimit(.minutes(2))) struct CheckTests {
+@Suite(.timeLimit(.minutes(5))) struct CheckTests {
   let folder: Folder
 
   /// A store with two users, written by this library and others, closed.

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A log with an end: what is forgotten, what stays, and who is told.
-@Suite(.timeLimit(.minutes(2))) struct CompactionTests {
+@Suite(.timeLimit(.minutes(5))) struct CompactionTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

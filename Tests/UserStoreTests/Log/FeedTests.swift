@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// DESIGN §6.
-@Suite(.timeLimit(.minutes(2))) struct FeedTests {
+@Suite(.timeLimit(.minutes(5))) struct FeedTests {
   let folder: Folder
 
   init() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// What is left of a user who was removed and purged: nothing but that there was one.
-@Suite(.timeLimit(.minutes(2))) struct PurgeTests {
+@Suite(.timeLimit(.minutes(5))) struct PurgeTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

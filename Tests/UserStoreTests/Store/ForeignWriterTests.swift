@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Writers that know nothing of the library: the sqlite3 shell, Python, and another store.
-@Suite(.timeLimit(.minutes(2))) struct ForeignWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct ForeignWriterTests {
   let folder: Folder
 
   init() throws {

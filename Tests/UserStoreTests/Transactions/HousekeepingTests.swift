@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// What a writer forgets by itself.
-@Suite(.timeLimit(.minutes(2))) struct HousekeepingTests {
+@Suite(.timeLimit(.minutes(5))) struct HousekeepingTests {
   let folder: Folder
 
   init() throws {
