@@ -48,6 +48,7 @@ struct DatabaseFile: Sendable {
   }
 
   var walPath: String { path + "-wal" }
+  var shmPath: String { path + "-shm" }
 
   /// A connection that writes, to a database that is as it should be.
   func openWriter() throws(StoreError) -> Connection {
@@ -64,9 +65,13 @@ struct DatabaseFile: Sendable {
 
   /// A connection that reads a database that is as it should be.
   func openCheckedReader() throws(StoreError) -> Connection {
-    let connection = try open(.readOnly)
-    try Schema.check(connection)
-    return connection
+    do {
+      let connection = try open(.readOnly)
+      try Schema.check(connection)
+      return connection
+    } catch {
+      throw missingRight(error) ?? error
+    }
   }
 
   /// A connection for checkpoints.
