@@ -81,7 +81,7 @@ struct Follower {
       try chooseUser(&transaction, mustExist: reset == nil)
       return (try presentState(&transaction, after: reset), try transaction.cursor)
     }
-    sayReady(at: cursor)
+    sayReady(at: cursor, of: store)
     if let reset { printer.printReset(because: reset.rawValue) }
     if reset != nil || order.showsInitial { print(users, at: cursor) }
     return cursor
@@ -119,7 +119,7 @@ struct Follower {
     // A cursor that the log does not go on from is noticed here, before it says that it is ready.
     _ = try store.pastChanges(after: cursor)
     position = cursor
-    sayReady(at: cursor)
+    sayReady(at: cursor, of: store)
   }
 
   /// A user who is gone can still be named by id: the past may tell of them.
@@ -148,9 +148,13 @@ struct Follower {
     printer.flush()
   }
 
-  private mutating func sayReady(at cursor: Cursor) {
+  private mutating func sayReady(at cursor: Cursor, of store: UserStore) {
     if isReady { return }
     isReady = true
+    if !store.hasFileEvents {
+      order.common.note(
+        "no file events to be had (their limit may be reached): looking for changes four times a second")
+    }
     let what = printer.filter.user.map { "user \($0)" } ?? "all users"
     order.common.note("watching \(what) after revision \(cursor.revision) (Ctrl-C ends it)")
   }
