@@ -42,7 +42,7 @@ extension StoreError {
 
     /// There is no database at the path, and it was not to be created.
     public static let notFound = Code(rawValue: "notFound")
-    /// The path cannot be a database: a folder, a pipe, a device.
+    /// The path cannot be a database: a folder, a pipe, a device, anything on a network file system.
     public static let cannotOpen = Code(rawValue: "cannotOpen")
     /// The file or its folder cannot be created.
     public static let cannotCreate = Code(rawValue: "cannotCreate")
