@@ -72,7 +72,7 @@ import UserStore
     watcher.send(SIGKILL)
     _ = watcher.wait()
     feed.take(lines, saved: max(try savedRevision(), lines.last?.revision ?? 0))
-    feed.check()
+    try feed.check()
     let written = try workspace.sqlite(
       "SELECT name FROM users WHERE id = 1; SELECT value FROM attributes WHERE user_id IN (2, 3) ORDER BY user_id")
     #expect(written.lines == ["tool-\(feed.numbers[1] ?? 0)"] + [Int64(2), 3].map { "\(feed.numbers[$0] ?? 0)" })
