@@ -4,6 +4,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <time.h>
+#ifdef __linux__
+#include <sys/statfs.h>
+
+uint32_t userstore_file_system(const char *path) {
+  struct statfs status;
+  return statfs(path, &status) == 0 ? (uint32_t)status.f_type : 0;
+}
+#endif
 
 int userstore_wait_readable(int first, int second, int64_t microseconds) {
   struct pollfd descriptors[2] = {{first, POLLIN, 0}, {second, POLLIN, 0}};

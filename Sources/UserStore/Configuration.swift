@@ -55,6 +55,8 @@ public struct Configuration: Sendable {
   var clock: any Clock<Duration> = ContinuousClock()
   /// What time it is, in milliseconds since 1970: what the ages of changes are counted from.
   var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
+  /// On what kind of file system a folder lies; tests say another.
+  var fileSystem: @Sendable (_ folder: String) -> FileSystem = { FileSystem.of($0) }
 
   /// The defaults.
   public init() {}

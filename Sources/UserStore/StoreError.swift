@@ -42,12 +42,17 @@ extension StoreError {
 
     /// There is no database at the path, and it was not to be created.
     public static let notFound = Code(rawValue: "notFound")
-    /// The path cannot be a database: a folder, a pipe, a device.
+    /// The path cannot be a database: a folder, a pipe, a device, anything on a network file system.
     public static let cannotOpen = Code(rawValue: "cannotOpen")
     /// The file or its folder cannot be created.
     public static let cannotCreate = Code(rawValue: "cannotCreate")
     /// The rights of the process do not suffice, for the file or for the folder that it lies in.
     public static let noPermission = Code(rawValue: "noPermission")
+    /// The process may read the file, but not write its folder, and nobody who may has the store open: SQLite must make
+    /// its -shm file there.
+    ///
+    /// It may be tried again: while a writer has the store open, and after one that crashed, the store can be read.
+    public static let needsWriter = Code(rawValue: "needsWriter")
     /// The file is no SQLite database, or one that is encrypted.
     public static let notADatabase = Code(rawValue: "notADatabase")
     /// The file is an SQLite database of another program.

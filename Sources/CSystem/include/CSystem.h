@@ -3,11 +3,17 @@
 
 #include <stdint.h>
 
-// Only what Swift cannot import: glibc shows these to _GNU_SOURCE alone, and Swift imports it without.
+// Only what Swift cannot import: glibc shows these to _GNU_SOURCE alone, and Swift imports it without; its module map
+// leaves <sys/statfs.h> out.
 
 /// Waits until one of two descriptors is readable (a negative one is left out) or the time has passed.
 /// Returns 0 for the time, bit 1 for the first, bit 2 for the second; a signal counts as the time.
 int userstore_wait_readable(int first, int second, int64_t microseconds);
+
+#ifdef __linux__
+/// The number of the kind of file system that the path is on (statfs(2)); 0 when the system does not say.
+uint32_t userstore_file_system(const char *path);
+#endif
 
 /// Names the calling thread, for debuggers and `top -H`.
 void userstore_name_thread(const char *name);

@@ -22,7 +22,7 @@ struct DatabaseFile: Sendable {
     }
     self.configuration = configuration
     do {
-      (self.path, identity) = try Self.creation.withLock { _ in try Self.prepare(path, configuration.access) }
+      (self.path, identity) = try Self.creation.withLock { _ in try Self.prepare(path, configuration) }
     } catch let error as StoreError {
       throw error
     } catch {
@@ -31,10 +31,18 @@ struct DatabaseFile: Sendable {
   }
 
   private static func prepare(
-    _ given: String, _ access: Configuration.Access
+    _ given: String, _ configuration: Configuration
   ) throws -> (path: String, Files.Identity) {
+    let access = configuration.access
     if access == .createIfMissing { try Files.createPrivateFolder(Files.split(given).folder) }
     let path = try Files.canonical(given)
+    // Before anything is created there.
+    if case .network(let kind) = configuration.fileSystem(Files.split(path).folder) {
+      throw StoreError(
+        .cannotOpen,
+        "\(given) lies on a network file system (\(kind)): the processes that use a store share memory, which only those of one machine can; use a disk of this one"
+      )
+    }
     if try Files.kind(of: path) == .missing {
       guard access == .createIfMissing else { throw StoreError(.notFound, "there is no database at \(given)") }
       // Before SQLite opens it: SQLite would create it for everybody to read.
@@ -48,6 +56,7 @@ struct DatabaseFile: Sendable {
   }
 
   var walPath: String { path + "-wal" }
+  var shmPath: String { path + "-shm" }
 
   /// A connection that writes, to a database that is as it should be.
   func openWriter() throws(StoreError) -> Connection {
@@ -64,9 +73,13 @@ struct DatabaseFile: Sendable {
 
   /// A connection that reads a database that is as it should be.
   func openCheckedReader() throws(StoreError) -> Connection {
-    let connection = try open(.readOnly)
-    try Schema.check(connection)
-    return connection
+    do {
+      let connection = try open(.readOnly)
+      try Schema.check(connection)
+      return connection
+    } catch {
+      throw missingRight(error) ?? error
+    }
   }
 
   /// A connection for checkpoints.

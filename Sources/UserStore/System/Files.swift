@@ -41,6 +41,12 @@ enum Files {
     let number: UInt64
   }
 
+  /// Whether this process may read the file at `path`.
+  static func mayRead(_ path: String) -> Bool { unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0 }
+
+  /// Whether this process may write the file or folder at `path`.
+  static func mayWrite(_ path: String) -> Bool { unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
+
   /// The length in bytes of the file at `path`.
   static func size(of path: String) throws(SystemError) -> Int {
     var status = stat()

@@ -38,7 +38,7 @@ extension ExitStatus {
       case .schemaTooNew, .schemaTooOld, .schemaChanged, .logIncomplete: .badData
       case .notFound, .cannotOpen: .noInput
       case .cannotCreate, .alreadyExists: .cannotCreate
-      case .noPermission, .readOnly: .noPermission
+      case .noPermission, .needsWriter, .readOnly: .noPermission
       default: .failure
       }
   }

@@ -3,6 +3,8 @@ import UserStore
 /// Why a command failed: a message, what may help, and the exit code.
 struct Failure: Error {
   let status: ExitStatus
+  /// What the store called it; nil when it is not from there.
+  private(set) var code: StoreError.Code?
   let message: String
   /// One line: what to do.
   var hint: String?
@@ -23,6 +25,7 @@ extension Failure {
   ///   - hint: What may help, when the command knows better than the code.
   init(_ error: StoreError, hint: String? = nil) {
     self.init(ExitStatus(error.code), error.message, hint: hint ?? Self.hint(for: error.code))
+    code = error.code
   }
 
   private static func hint(for code: StoreError.Code) -> String? {
@@ -30,6 +33,7 @@ extension Failure {
     case .notFound: "create it with usertool init"
     case .busy: "another program is writing; try again, or wait longer with --busy-timeout 30s"
     case .noPermission, .readOnly: "ask the owner of the file, or name another one with --db"
+    case .needsWriter: "while another program has it open for writing, it can be read; watch waits for that"
     case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate: "name another file with --db"
     case .alreadyExists: "name another file, or replace it with --force"
     case .schemaTooNew: "update usertool"

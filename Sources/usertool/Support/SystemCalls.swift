@@ -155,6 +155,8 @@ enum System {
 
   private static func replaceWhole(_ path: String, with bytes: [UInt8]) throws(Failure) {
     let draft = path + ".\(getpid()).tmp"
+    // One of a process that was killed, and had the same number.
+    unsafe unlink(draft)
     let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw Failure(errno == EACCES ? .noPermission : .cannotCreate, "cannot write \(path): \(lastError)")

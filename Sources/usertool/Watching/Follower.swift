@@ -26,7 +26,7 @@ struct Follower {
     case consumer(String)
   }
 
-  private let order: Order
+  let order: Order
   private var printer: StreamPrinter
   /// The end of the last set whose lines were all written; nil before the first.
   private var position: Cursor?
@@ -42,7 +42,7 @@ struct Follower {
   }
 
   mutating func run() async throws {
-    var store = try open()
+    guard var store = try await opened() else { return finish() }
     defer { store.close() }
     var reset: StoreError.Code?
     while true {
@@ -56,7 +56,8 @@ struct Follower {
         reset = error.code == .moved ? .replaced : error.code
         if reset == .replaced {
           store.close()
-          store = try await reopened()
+          guard let next = try await opened(isReplaced: true) else { return finish() }
+          store = next
         }
       }
     }
@@ -80,7 +81,7 @@ struct Follower {
       try chooseUser(&transaction, mustExist: reset == nil)
       return (try presentState(&transaction, after: reset), try transaction.cursor)
     }
-    sayReady(at: cursor)
+    sayReady(at: cursor, of: store)
     if let reset { printer.printReset(because: reset.rawValue) }
     if reset != nil || order.showsInitial { print(users, at: cursor) }
     return cursor
@@ -118,7 +119,7 @@ struct Follower {
     // A cursor that the log does not go on from is noticed here, before it says that it is ready.
     _ = try store.pastChanges(after: cursor)
     position = cursor
-    sayReady(at: cursor)
+    sayReady(at: cursor, of: store)
   }
 
   /// A user who is gone can still be named by id: the past may tell of them.
@@ -147,9 +148,13 @@ struct Follower {
     printer.flush()
   }
 
-  private mutating func sayReady(at cursor: Cursor) {
+  private mutating func sayReady(at cursor: Cursor, of store: UserStore) {
     if isReady { return }
     isReady = true
+    if !store.hasFileEvents {
+      order.common.note(
+        "no file events to be had (their limit may be reached): looking for changes four times a second")
+    }
     let what = printer.filter.user.map { "user \($0)" } ?? "all users"
     order.common.note("watching \(what) after revision \(cursor.revision) (Ctrl-C ends it)")
   }
@@ -171,24 +176,6 @@ struct Follower {
     do { try await consumer?.acknowledge(set) } catch {
       // Somebody who holds the write lock for long ends no watch: it is written with the next one, or at the end.
       if error.code != .busy { throw error }
-    }
-  }
-
-  /// Only a consumer's position is written.
-  private func open() throws(Failure) -> UserStore {
-    if case .consumer = order.start { return try order.common.open(.readWrite, isWatching: true) }
-    return try order.common.open(.readOnly, isWatching: true)
-  }
-
-  /// Another file took the place of the old one, or will: a restored backup may not be complete yet.
-  private func reopened() async throws -> UserStore {
-    var attempts = 40
-    while true {
-      do { return try open() } catch {
-        attempts -= 1
-        guard attempts > 0, [.noInput, .badData].contains(error.status) else { throw error }
-        try await Task.sleep(for: .milliseconds(50))
-      }
     }
   }
 

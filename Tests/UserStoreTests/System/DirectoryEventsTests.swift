@@ -66,6 +66,18 @@ import Testing
     }
   }
 
+  @Test func `when the system drops events, that is told after those it kept, and later ones come again`() throws {
+    // Its queue takes 16,384 (fs.inotify.max_queued_events), and joins what is the same as the one before.
+    let limit = try #require(
+      try Int(String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8).filter(\.isNumber)))
+    let files = try ["users.db", "users.db-wal"].map { try folder.file($0) }
+    _ = happened(events)
+    for number in 0...limit { Files.touch(files[number % 2]) }
+    #expect(happened(events) == [.touched, .overflowed])
+    Files.touch(files[0])
+    #expect(happened(events) == .touched)
+  }
+
   @Test func `without events nothing is told, and a folder that is missing has none`() throws {
     let polled = try DirectoryEvents(folder: folder.path, names: ["users.db"], usingEvents: false)
     _ = FileManager.default.createFile(atPath: folder.database, contents: nil)

@@ -63,6 +63,13 @@ final class Child {
     return result
   }
 
+  /// How much memory it had at its most, in bytes; only while it runs.
+  func peak() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return try #require(line.flatMap { Int($0.filter(\.isNumber)) }) << 10
+  }
+
   /// Reads standard error to the line with which `watch` says that nothing is missed from here on.
   func waitUntilWatching(sourceLocation: SourceLocation = #_sourceLocation) throws {
     var seen: [String] = []

@@ -24,9 +24,15 @@ struct Stranger {
   }
 
   func run(_ arguments: [String]) throws -> Workspace.Outcome {
-    let command =
-      geteuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", tool] : [tool]
-    return try workspace.finish(command + arguments)
+    try workspace.finish(command(arguments))
+  }
+
+  func start(_ arguments: String...) throws -> Child {
+    try workspace.start(command(arguments))
+  }
+
+  private func command(_ arguments: [String]) -> [String] {
+    (geteuid() == 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", tool] : [tool]) + arguments
   }
 
   private func set(_ path: String, _ mode: Int) throws {

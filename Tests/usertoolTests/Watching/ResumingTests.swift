@@ -31,6 +31,17 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.contains("tmp") } == [])
   }
 
+  @Test func `a draft of the cursor that a killed watch with the same number left is in nobody's way`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let file = workspace.folder + "/cursor"
+    let script = "echo half > \(file).$$.tmp && exec \"$@\" --cursor-file \(file) --timeout 1ms"
+    let outcome = try workspace.finish(["sh", "-c", script, "sh", Workspace.tool, "watch"])
+    #expect(outcome.status == 124, "\(outcome)")
+    #expect(workspace.bytes(of: "cursor")?.starts(with: Data("v1-".utf8)) == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.contains("tmp") } == [])
+  }
+
   @Test func `a set that the count cut short comes again, one that the filters hide does not`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+import UserStore
+
+/// The feed through crashes: a watch is killed again and again while others write and the log is forgotten behind it.
+@Suite struct `A watch that is killed` {
+  private static let kills =
+    ProcessInfo.processInfo.environment["USERSTORE_KILLS"].flatMap { Int($0) } ?? (Sanitizer.isThread ? 5 : 30)
+
+  private let workspace: Workspace
+  private var cursorFile: String { workspace.folder + "/cursor" }
+
+  init() throws {
+    workspace = try Workspace()
+    for name in ["tool", "shell", "python"] { try workspace.run("add", name + "-0", "--set", "n=0") }
+    // Enough that the oldest is forgotten from the first moment on; in parts, because sets are forgotten whole.
+    for part in 1...15 {
+      try workspace.sqlite(
+        """
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+        INSERT INTO users (name) SELECT 'user ' || i FROM n
+        """)
+      try workspace.run("set", "4", "part=\(part)", "-q")
+    }
+    try workspace.run("watch", "--no-initial", "--cursor-file", cursorFile, "--timeout", "1ms")
+  }
+
+  @Test func `at any moment, and goes on from its cursor file, loses nothing, tears nothing, and repeats one set`()
+    throws
+  {
+    var random = SplitMix64(seed: Seed.base)
+    var feed = ResumedFeed()
+    let writers = try startWriters()
+    for _ in 0..<Self.kills {
+      let watcher = try startWatching()
+      var lines = watcher.output.next(Int.random(in: 0...100, using: &random))
+      for _ in 0..<Int.random(in: 0...2_000, using: &random) { sched_yield() }
+      watcher.send(SIGKILL)
+      lines += wholeLines(watcher.output.rest())
+      try #require(watcher.wait() == 128 + SIGKILL, "\(String(decoding: watcher.errors.rest(), as: UTF8.self))")
+      feed.take(try lines.map(Line.decode), saved: try savedRevision())
+    }
+    try workspace.write(Data(), to: "stop")
+    for writer in writers { #expect(writer.wait() == 0, "\(String(decoding: writer.errors.rest(), as: UTF8.self))") }
+    try finish(&feed)
+  }
+
+  private func startWatching() throws -> Child {
+    try workspace.start(
+      "watch", "--per-change", "--cursor-file", cursorFile, "--no-resync", "--quiet", "--timeout", "900s",
+      "--attribute", "name", "--attribute", "n")
+  }
+
+  /// A line that was cut in the middle is none.
+  private func wholeLines(_ bytes: [UInt8]) -> [String] {
+    String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      .map(String.init)
+  }
+
+  private func savedRevision() throws -> Int64 {
+    let text = try #require(workspace.bytes(of: "cursor"))
+    return try Cursor(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)).revision.rawValue
+  }
+
+  /// Reads to the end, and checks everything against the database.
+  private func finish(_ feed: inout ResumedFeed) throws {
+    let end = try workspace.run("set", "1", "n=-1", "-q")
+    #expect(end.status == 0)
+    let watcher = try startWatching()
+    var lines: [Line] = []
+    while let line = try watcher.output.next().map(Line.decode), line.new != .integer(-1) { lines.append(line) }
+    watcher.send(SIGKILL)
+    _ = watcher.wait()
+    feed.take(lines, saved: max(try savedRevision(), lines.last?.revision ?? 0))
+    try feed.check()
+    let written = try workspace.sqlite(
+      "SELECT name FROM users WHERE id = 1; SELECT value FROM attributes WHERE user_id IN (2, 3) ORDER BY user_id")
+    #expect(written.lines == ["tool-\(feed.numbers[1] ?? 0)"] + [Int64(2), 3].map { "\(feed.numbers[$0] ?? 0)" })
+    let forgotten = try workspace.sqlite("SELECT min(seq) - 1 FROM changes").output.trimmingCharacters(in: .newlines)
+    #expect(forgotten != "0")
+    print("\(Self.kills) kills: \(feed.count) changes, \(feed.repeats) repeats, \(forgotten) rows forgotten meanwhile")
+  }
+
+  /// usertool, the sqlite3 shell, Python and a compactor, until there is a file `stop`.
+  ///
+  /// The foreign ones do not checkpoint: it could damage the file (the WAL-reset bug of SQLite before 3.51.3), and
+  /// usertool does. They rest a little, so that what is kept of the log is more than comes while no watch runs.
+  private func startWriters() throws -> [Child] {
+    let stop = workspace.folder + "/stop"
+    let loop = "i=0; while [ ! -e \(stop) ]; do i=$((i + 1));"
+    let tool = "\(Workspace.tool) --busy-timeout 60s -q"
+    let update = "UPDATE users SET name = 'shell-%d' WHERE id = 2; UPDATE attributes SET value = %d WHERE user_id = 2;"
+    return [
+      try workspace.start(["sh", "-ec", "\(loop) \(tool) set 1 name=tool-$i n=$i; done"]),
+      try workspace.start(["sh", "-ec", "\(loop) \(tool) compact --keep 20000; sleep 0.1; done"]),
+      try workspace.start([
+        "sh", "-ec",
+        """
+        { echo 'PRAGMA wal_autocheckpoint = 0;' >&3
+          \(loop) printf "BEGIN IMMEDIATE; \(update) COMMIT;\\n" $i $i >&3; sleep 0.005; done
+        } 3>&1 | sqlite3 -batch -bail -cmd '.timeout 60000' \(workspace.database)
+        """,
+      ]),
+      try workspace.python(
+        """
+        import os, time
+        db.execute("PRAGMA busy_timeout = 60000")
+        db.execute("PRAGMA wal_autocheckpoint = 0")
+        i = 0
+        while not os.path.exists("\(stop)"):
+          i += 1
+          db.execute("BEGIN IMMEDIATE")
+          db.execute("UPDATE users SET name = ? WHERE id = 3", (f"python-{i}",))
+          db.execute("UPDATE attributes SET value = ? WHERE user_id = 3", (i,))
+          db.execute("COMMIT")
+          time.sleep(0.004)
+        """),
+    ]
+  }
+}

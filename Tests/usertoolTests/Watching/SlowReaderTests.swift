@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+import UserStore
+
+/// What is printed goes nowhere: the pipe is full after 64 KiB.
+@Suite struct `Watching into a pipe that nobody reads` {
+  /// How much each writer writes.
+  private static let count = Sanitizer.isThread ? 1_000 : 5_000
+  /// Where the store and SQLite copy the -wal file into the database: a thousand pages with their heads, of 2,048 bytes.
+  private static let checkpoint = 1_000 * (2_048 + 24)
+
+  @Test func `delays no writer, grows neither the -wal file nor the watcher, and then gets everything in order`() throws
+  {
+    let workspace = try Workspace()
+    for name in ["own-0", "foreign-0"] { try workspace.run("add", name) }
+    let watcher = try workspace.start("watch", "--per-change", "--no-initial", "--timeout", "900s")
+    try watcher.waitUntilWatching()
+    let before = try watcher.peak()
+
+    let longest = try write(workspace)
+    // Begun anew when it was copied and nobody reads in it; a look that falls into that puts it off once or twice.
+    #expect(longest < 3 * Self.checkpoint, "\(longest) bytes")
+    // What was written is 40 times as much.
+    if !Sanitizer.isAny { #expect(try watcher.peak() - before < 8 << 20) }
+
+    let lines = try watcher.output.next(2 * Self.count).map(Line.decode)
+    for (user, name) in [(Int64(1), "own"), (2, "foreign")] {
+      let names = lines.filter { $0.user == user }
+      #expect(names.map(\.old) == (0..<Self.count).map { .text("\(name)-\($0)") })
+      #expect(names.map(\.new) == (1...Self.count).map { .text("\(name)-\($0)") })
+    }
+    let revisions = lines.compactMap(\.revision)
+    #expect(zip(revisions, revisions.dropFirst()).allSatisfy { $0 <= $1 })
+    if !Sanitizer.isAny { #expect(try watcher.peak() - before < 8 << 20) }
+    watcher.send(SIGINT)
+    #expect(watcher.wait() == 130)
+    #expect(watcher.output.rest().isEmpty)
+  }
+
+  /// Writes with the library and from Python.
+  ///
+  /// - Returns: how long the -wal file was at its longest, in bytes.
+  private func write(_ workspace: Workspace) throws -> Int {
+    let foreign = try workspace.python(
+      """
+      import os
+      db.execute("PRAGMA synchronous = NORMAL")
+      longest = 0
+      for i in range(1, \(Self.count + 1)):
+        db.execute("UPDATE users SET name = ? WHERE id = 2", (f"foreign-{i}",))
+        longest = max(longest, os.path.getsize(\((workspace.database + "-wal").debugDescription)))
+      print(longest)
+      """)
+    var configuration = Configuration()
+    configuration.durability = .normal
+    configuration.busyTimeout = .seconds(60)
+    let store = try UserStore(path: workspace.database, configuration: configuration)
+    for number in 1...Self.count { try store.write { try $0.rename(User.ID(rawValue: 1), to: "own-\(number)") } }
+    let longest = foreign.output.next().flatMap { Int($0) }
+    #expect(foreign.wait() == 0, "\(String(decoding: foreign.errors.rest(), as: UTF8.self))")
+    let last = try FileManager.default.attributesOfItem(atPath: workspace.database + "-wal")[.size] as? Int
+    store.close()
+    return max(try #require(longest), try #require(last))
+  }
+}
