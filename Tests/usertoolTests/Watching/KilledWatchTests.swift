@@ -33,7 +33,7 @@ import UserStore
     let writers = try startWriters()
     for _ in 0..<Self.kills {
       let watcher = try startWatching()
-      var lines = watcher.output.next(Int.random(in: 0...100, using: &random))
+      var lines = watcher.output.next(Int.random(in: 0...600, using: &random))
       for _ in 0..<Int.random(in: 0...2_000, using: &random) { sched_yield() }
       watcher.send(SIGKILL)
       lines += wholeLines(watcher.output.rest())
@@ -87,7 +87,8 @@ import UserStore
   /// usertool does. They rest a little, so that what is kept of the log is more than comes while no watch runs.
   private func startWriters() throws -> [Child] {
     let stop = workspace.folder + "/stop"
-    let loop = "i=0; while [ ! -e \(stop) ]; do i=$((i + 1));"
+    // Until the folder is gone, too: when the test fails nobody writes the file.
+    let loop = "i=0; while [ -e \(workspace.database) ] && [ ! -e \(stop) ]; do i=$((i + 1));"
     let tool = "\(Workspace.tool) --busy-timeout 60s -q"
     let update = "UPDATE users SET name = 'shell-%d' WHERE id = 2; UPDATE attributes SET value = %d WHERE user_id = 2;"
     return [
@@ -107,7 +108,7 @@ import UserStore
         db.execute("PRAGMA busy_timeout = 60000")
         db.execute("PRAGMA wal_autocheckpoint = 0")
         i = 0
-        while not os.path.exists("\(stop)"):
+        while os.path.exists("\(workspace.database)") and not os.path.exists("\(stop)"):
           i += 1
           db.execute("BEGIN IMMEDIATE")
           db.execute("UPDATE users SET name = ? WHERE id = 3", (f"python-{i}",))
