@@ -46,10 +46,7 @@ public struct Configuration: Sendable {
   /// Gets what listeners throw, with the listener's name, on the thread that called it.
   ///
   /// Writes a line to standard error unless said otherwise.
-  public var onListenerError: @Sendable (_ listener: String?, any Error) -> Void = { listener, error in
-    var stream = StandardError()
-    print("userstore: listener \(listener ?? "without a name") threw: \(error)", to: &stream)
-  }
+  public var onListenerError: @Sendable (_ listener: String?, any Error) -> Void = ListenerErrors.print
 
   /// What the rest between two durable acknowledgements is measured with; tests have one that they turn by hand.
   var clock: any Clock<Duration> = ContinuousClock()

@@ -27,6 +27,9 @@ extension Transaction where Mode == Writing {
   }
 
   private mutating func undo(_ change: Change, _ returning: inout Returning) throws(StoreError) {
+    if change.isPurged {
+      throw StoreError(.conflict, "the values of user \(change.user) were purged; nothing brings them back")
+    }
     switch change.kind {
     case .updated:
       try expect(change.new, change)
@@ -70,7 +73,7 @@ extension Transaction where Mode == Writing {
     guard try !hasUser(id) else { throw StoreError(.conflict, "user \(id) is there again") }
     let hairColor = values.first { $0.attribute == "hair_color" }?.value ?? .null
     try perform("bring user \(id) back") { connection throws(SQLiteError) in
-      try connection.run(UndoSQL.insertUser, .integer(id.rawValue), name, hairColor)
+      try connection.run(RecordSQL.insertUser, .integer(id.rawValue), name, hairColor)
       for (attribute, value) in values.reversed() where attribute != "hair_color" {
         try connection.run(RecordSQL.insertAttribute, .integer(id.rawValue), .text(attribute), value)
       }

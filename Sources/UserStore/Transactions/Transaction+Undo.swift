@@ -76,6 +76,5 @@ enum UndoSQL {
     SELECT seq, op, user, attribute, old, new, nonce, at FROM changes
     WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT \(LogPage.rowLimit)
     """)
-  static let insertUser = Query("INSERT INTO users (id, name, hair_color) VALUES (?1, ?2, ?3)")
   static let anyAttribute = Query("SELECT name FROM attributes WHERE user_id = ?1 ORDER BY name LIMIT 1")
 }

@@ -40,6 +40,7 @@ extension Writer {
   private func eraseWAL() throws(StoreError) -> Bool {
     guard let checkpoints, let walPath else { return true }
     for attempt in 0..<50 {
+      // For a second altogether: nothing tells when another program's read is over.
       if attempt > 0 { SystemThread.sleep(milliseconds: 20) }
       _ = try maintain { _ in
         checkpoints.run()

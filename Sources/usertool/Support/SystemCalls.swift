@@ -173,8 +173,7 @@ enum System {
 
   /// Whether nothing lies at the path.
   static func isMissing(_ path: String) -> Bool {
-    var status = stat()
-    return unsafe lstat(path, &status) != 0
+    !exists(path)
   }
 
   /// Whether nothing lies at the path, or an empty file.

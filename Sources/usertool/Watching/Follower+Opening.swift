@@ -24,6 +24,7 @@ extension Follower {
       } catch {
         patience -= 1
         guard patience > 0, [.noInput, .badData].contains(error.status) else { throw error }
+        // A file that is just taking another one's place is missing, or half there, for a moment.
         try? await Task.sleep(for: .milliseconds(50))
       }
     }

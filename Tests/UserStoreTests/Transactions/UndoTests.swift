@@ -23,6 +23,16 @@ import Testing
   private var revision: Revision { get throws { try store.read { try $0.cursor.revision } } }
   private var users: [User] { get throws { try store.read { try $0.users() } } }
 
+  @Test func `what was purged cannot be brought back, and that is said`() throws {
+    let store = try UserStore.inMemory()
+    let id = try store.write { try $0.add(name: "NIX", hairColor: Color("auburn")) }
+    try store.write { try $0.remove(id) }
+    _ = try store.purge(id)
+    let error = #expect(throws: StoreError.self) { try store.write { try $0.undo() } }
+    #expect(error?.code == .conflict && error?.message.contains("purged") == true)
+    #expect(try store.read { try $0.userCount } == 0)
+  }
+
   @Test func `every value becomes what it was, in one set that says so; a second undo takes the first one back`() throws
   {
     let before = try users
