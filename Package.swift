@@ -53,14 +53,27 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    // What tests and the torture share: SQLite without the library, and what the log must say.
+    .target(name: "TestSupport", dependencies: ["CSQLite"], path: "Tests/TestSupport", swiftSettings: settings),
+    .executableTarget(
+      name: "torture",
+      dependencies: [
+        "UserStore", "CSQLite", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Torture",
+      // A library of its own, put in front of the C library: scripts/torture compiles it.
+      exclude: ["Faults"],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "UserStoreTests",
-      dependencies: ["UserStore", "UserStoreFoundation", "CSQLite"],
+      dependencies: ["UserStore", "UserStoreFoundation", "CSQLite", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(
       name: "usertoolTests",
-      dependencies: ["UserStore", "usertool"],
+      dependencies: ["UserStore", "usertool", "TestSupport"],
       swiftSettings: settings
     ),
   ]

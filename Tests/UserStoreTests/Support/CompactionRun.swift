@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import UserStore
 
 /// One random run of writes and compactions, checked after each step.

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import UserStore
 
 /// The SQL that is compiled into the library.

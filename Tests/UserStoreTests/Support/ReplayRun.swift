@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// What a foreign writer may have turned on or off on its connection.

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// One statement of a foreign writer.
 struct Step: CustomStringConvertible {
   let sql: String

@@ -1,3 +1,5 @@
+import TestSupport
+
 extension StepGenerator {
   mutating func insertAttributes() -> Step {
     let target = attributeTarget()

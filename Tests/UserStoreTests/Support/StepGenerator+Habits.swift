@@ -1,3 +1,5 @@
+import TestSupport
+
 /// What foreign writers do in several statements, and chance alone too seldom.
 extension StepGenerator {
   mutating func habit() -> [Step] {

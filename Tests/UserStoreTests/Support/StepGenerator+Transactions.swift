@@ -1,3 +1,5 @@
+import TestSupport
+
 extension StepGenerator {
   mutating func begin() -> Step {
     Step(random.choose("BEGIN", "BEGIN IMMEDIATE", "SAVEPOINT a", "SAVEPOINT b"))

@@ -1,3 +1,5 @@
+import TestSupport
+
 extension StepGenerator {
   mutating func insertUsers() -> Step {
     if random.oneIn(6) { return Step("INSERT \(orClause()) INTO users (name) VALUES (?)\(returning())", userName()) }

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Thinks of what foreign writers may do to the two tables, by whatever clause SQLite has for it.
 struct StepGenerator {
   var random: SplitMix64

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// The same two tables with the same rules and no log: what a foreign writer expects to happen.
 ///
 /// Here attributes go with their user because DELETE triggers fire for REPLACE too, whatever the writer turned off.

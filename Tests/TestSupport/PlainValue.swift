@@ -1,7 +1,7 @@
 /// A value as it lies in a file: class and bytes, so that no two different ones are equal.
 ///
 /// Not the library's `StoredValue`: what checks the log must not share a mistake with what writes or reads it.
-enum PlainValue: Hashable {
+package enum PlainValue: Hashable {
   case null
   case integer(Int64)
   case real(Double)
@@ -9,19 +9,19 @@ enum PlainValue: Hashable {
   case blob([UInt8])
 
   /// The bytes of a text.
-  var utf8: [UInt8]? {
+  package var utf8: [UInt8]? {
     if case .text(let bytes) = self { bytes } else { nil }
   }
 }
 
 extension PlainValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
-  init(stringLiteral text: String) { self = .text(Array(text.utf8)) }
-  init(integerLiteral integer: Int64) { self = .integer(integer) }
+  package init(stringLiteral text: String) { self = .text(Array(text.utf8)) }
+  package init(integerLiteral integer: Int64) { self = .integer(integer) }
 }
 
 extension PlainValue: CustomStringConvertible {
   /// The value as SQL, so that a failing run can be pasted into the sqlite3 shell.
-  var description: String {
+  package var description: String {
     switch self {
     case .null: "NULL"
     case .integer(let integer): String(integer)

@@ -1,6 +1,6 @@
 /// One row of the log.
-struct LoggedChange: CustomStringConvertible {
-  enum Field {
+package struct LoggedChange: CustomStringConvertible {
+  package enum Field {
     case name, hairColor
     case attribute([UInt8])
 
@@ -16,19 +16,19 @@ struct LoggedChange: CustomStringConvertible {
     private static let hairColorColumn = Array("hair_color".utf8)
   }
 
-  static let columns = "seq, nonce, op, user, attribute, old, new"
+  package static let columns = "seq, nonce, op, user, attribute, old, new"
 
-  let seq: Int64
-  let nonce: PlainValue
-  let op: Int64
-  let user: Int64
-  let field: Field
-  let old: PlainValue
-  let new: PlainValue
+  package let seq: Int64
+  package let nonce: PlainValue
+  package let op: Int64
+  package let user: Int64
+  package let field: Field
+  package let old: PlainValue
+  package let new: PlainValue
   private let row: [PlainValue]
 
   /// Takes a row with `columns`.
-  init(_ row: [PlainValue]) throws(Mismatch) {
+  package init(_ row: [PlainValue]) throws(Mismatch) {
     guard case .integer(let seq) = row[0], case .integer = row[1], case .integer(let op) = row[2],
       case .integer(let user) = row[3], case .text(let name) = row[4]
     else { throw Mismatch("a malformed row in the log: \(row)") }
@@ -42,5 +42,5 @@ struct LoggedChange: CustomStringConvertible {
     self.row = row
   }
 
-  var description: String { "change " + row.map(\.description).joined(separator: " | ") }
+  package var description: String { "change " + row.map(\.description).joined(separator: " | ") }
 }

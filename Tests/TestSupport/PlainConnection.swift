@@ -1,10 +1,10 @@
 import CSQLite
 
 /// SQLite without the library: what any other program has.
-@safe final class PlainConnection {
+@safe package final class PlainConnection {
   private let handle: OpaquePointer
 
-  init(_ path: String = ":memory:", busyTimeout: Int32 = 0) throws(PlainError) {
+  package init(_ path: String = ":memory:", busyTimeout: Int32 = 0) throws(PlainError) {
     var handle: OpaquePointer?
     let code = unsafe sqlite3_open(path, &handle)
     guard code == SQLITE_OK, let handle = unsafe handle else {
@@ -21,13 +21,13 @@ import CSQLite
   }
 
   /// Runs several statements.
-  func script(_ sql: String) throws(PlainError) {
+  package func script(_ sql: String) throws(PlainError) {
     try check(unsafe sqlite3_exec(handle, sql, nil, nil, nil))
   }
 
   /// Runs one statement to its end and gives its rows.
   @discardableResult
-  func run(_ sql: String, _ values: [PlainValue] = []) throws(PlainError) -> [[PlainValue]] {
+  package func run(_ sql: String, _ values: [PlainValue] = []) throws(PlainError) -> [[PlainValue]] {
     var statement: OpaquePointer?
     defer { unsafe sqlite3_finalize(statement) }
     try check(unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil))
@@ -36,7 +36,7 @@ import CSQLite
   }
 
   /// The first column of the first row.
-  func value(_ sql: String, _ values: [PlainValue] = []) throws(PlainError) -> PlainValue? {
+  package func value(_ sql: String, _ values: [PlainValue] = []) throws(PlainError) -> PlainValue? {
     try run(sql, values).first?.first
   }
 
@@ -89,9 +89,9 @@ import CSQLite
 }
 
 /// A call of SQLite that failed.
-struct PlainError: Error, CustomStringConvertible {
-  let code: Int32
-  let message: String
+package struct PlainError: Error, CustomStringConvertible {
+  package let code: Int32
+  package let message: String
 
-  var description: String { "\(message) (SQLite \(code))" }
+  package var description: String { "\(message) (SQLite \(code))" }
 }

@@ -2,11 +2,13 @@
 ///
 /// It goes on where it stopped, unless the last row that it read was rolled back since: its number may have been given
 /// again by then, its nonce not.
-struct LogCheck {
+package struct LogCheck {
   private var replica = Replica()
   private var last: LoggedChange?
 
-  mutating func check(_ connection: PlainConnection) throws {
+  package init() {}
+
+  package mutating func check(_ connection: PlainConnection) throws {
     if try wasRolledBack(on: connection) { self = LogCheck() }
     try readLog(of: connection)
     try replica.finish()
@@ -33,7 +35,7 @@ struct LogCheck {
     throw Mismatch("the log says\n\(Self.show(replica.users))\nthe tables hold\n\(Self.show(tables))")
   }
 
-  static func tables(of connection: PlainConnection) throws -> [Int64: Replica.User] {
+  package static func tables(of connection: PlainConnection) throws -> [Int64: Replica.User] {
     var users: [Int64: Replica.User] = [:]
     for row in try connection.run("SELECT id, name, hair_color FROM users") {
       users[try id(row[0])] = Replica.User(name: row[1], hairColor: row[2])
@@ -51,7 +53,7 @@ struct LogCheck {
     return id
   }
 
-  static func show(_ users: [Int64: Replica.User]) -> String {
+  package static func show(_ users: [Int64: Replica.User]) -> String {
     users.sorted { $0.key < $1.key }.map { id, user in
       let attributes = user.attributes.map { "\(PlainValue.text($0.key)): \($0.value)" }.sorted()
       return "  \(id): \(user.name), \(user.hairColor), \(attributes.joined(separator: ", "))"

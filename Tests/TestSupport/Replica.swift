@@ -1,9 +1,13 @@
 /// The records as somebody has them who read nothing but the log: refuses every row that does not follow.
-struct Replica {
-  struct User: Equatable {
-    var name: PlainValue
-    var hairColor: PlainValue = .null
-    var attributes: [[UInt8]: PlainValue] = [:]
+package struct Replica {
+  package struct User: Equatable {
+    package var name: PlainValue
+    package var hairColor: PlainValue
+    package var attributes: [[UInt8]: PlainValue] = [:]
+
+    package init(name: PlainValue, hairColor: PlainValue = .null) {
+      (self.name, self.hairColor) = (name, hairColor)
+    }
   }
 
   /// What must come next: an addition and a removal are several rows, and nothing comes between them.
@@ -14,10 +18,12 @@ struct Replica {
     case removedAttributes(of: Int64)
   }
 
-  private(set) var users: [Int64: User] = [:]
+  package private(set) var users: [Int64: User] = [:]
   private var expected = Expected.anything
 
-  mutating func apply(_ change: LoggedChange) throws(Mismatch) {
+  package init() {}
+
+  package mutating func apply(_ change: LoggedChange) throws(Mismatch) {
     try finishRemoval(before: change)
     switch change.op {
     case 1: try add(change)
@@ -28,7 +34,7 @@ struct Replica {
   }
 
   /// At the end of a transaction nothing is left half done.
-  mutating func finish() throws(Mismatch) {
+  package mutating func finish() throws(Mismatch) {
     try finishRemoval(before: nil)
     guard expected == .anything else { throw Mismatch("the log ends within an addition or a removal") }
   }
@@ -84,7 +90,7 @@ struct Replica {
 
 extension Replica.User {
   /// The value of a field; null for one that is not set.
-  subscript(field: LoggedChange.Field) -> PlainValue {
+  package subscript(field: LoggedChange.Field) -> PlainValue {
     get {
       switch field {
       case .name: name
@@ -103,10 +109,10 @@ extension Replica.User {
 }
 
 /// Why a log does not describe the tables.
-struct Mismatch: Error, CustomStringConvertible {
-  var description: String
+package struct Mismatch: Error, CustomStringConvertible {
+  package var description: String
 
-  init(_ description: String) {
+  package init(_ description: String) {
     self.description = description
   }
 }

@@ -1,12 +1,12 @@
 /// A small generator of random numbers that gives the same ones for the same seed, on every system.
-struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64) {
+  package init(seed: UInt64) {
     state = seed
   }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -15,12 +15,12 @@ struct SplitMix64: RandomNumberGenerator {
   }
 
   /// True once in `count` times.
-  mutating func oneIn(_ count: Int) -> Bool {
+  package mutating func oneIn(_ count: Int) -> Bool {
     Int.random(in: 0..<count, using: &self) == 0
   }
 
   /// One of the choices: to make one likelier, name it twice.
-  mutating func choose<Choice>(_ choices: Choice...) -> Choice {
+  package mutating func choose<Choice>(_ choices: Choice...) -> Choice {
     choices[Int.random(in: 0..<choices.count, using: &self)]
   }
 }

@@ -1,1 +1,0 @@
-../../UserStoreTests/Support/SplitMix64.swift

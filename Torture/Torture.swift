@@ -1,0 +1,39 @@
+import ArgumentParser
+import TestSupport
+
+/// Shows by force that the promises hold: each harness breaks something, and looks at what is left.
+@main struct Torture: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "torture",
+    abstract: "Kills, fails and cuts the power, and checks what the store promises.",
+    discussion: "Without a name all harnesses run: \(harnesses.map { $0.name }.joined(separator: ", ")).")
+
+  @Argument(help: "The harnesses to run; all without one.")
+  var names: [String] = []
+
+  @Flag(help: "So many kills, images and faults as the documentation tells of, instead of a minute's worth.")
+  var long = false
+
+  @Option(help: "Where the random choices begin: the same seed makes the same choices.")
+  var seed: UInt64?
+
+  private static var harnesses: [any Harness.Type] { [] }
+
+  func validate() throws {
+    for name in names where !Self.harnesses.contains(where: { $0.name == name }) {
+      throw ValidationError("no harness is called \"\(name)\"; there are \(Self.harnesses.map { $0.name })")
+    }
+  }
+
+  func run() throws {
+    let plan = Plan(isLong: long, seed: seed ?? UInt64.random(in: 0..<1_000_000_000))
+    print("seed \(plan.seed): scripts/torture --seed \(plan.seed)\(long ? " --long" : "") makes the same choices")
+    var report = Report()
+    for harness in Self.harnesses where names.isEmpty || names.contains(harness.name) {
+      report.begin(harness.name)
+      try harness.run(plan, &report)
+    }
+    report.finish()
+    if report.hasFailed { throw ExitCode.failure }
+  }
+}
