@@ -1,3 +1,5 @@
+// Modelled in Model/Pump.pml; change both.
+
 /// What a thread is in the middle of, with respect to all hubs.
 ///
 /// A property of the thread and not of the task: a task that a listener starts is not the listener.

@@ -1,3 +1,5 @@
+// Modelled in Model/Pump.pml; change both.
+
 /// Named listeners by topic, and the ordered delivery of rounds to them.
 ///
 ///     publisher ── append ──▶ queue ── one deliverer at a time ──▶ round ─┬▶ listener, inline
@@ -108,6 +110,8 @@ public final class ListenerHub<Content: Routable>: Sendable {
         thread.hubs.append(ObjectIdentifier(self))
         drain(through: ticket, thread)
         thread.hubs.removeLast()
+        // Not asked again: what is left is an heir's, who is on its way, and from whom this would take it back.
+        return
       }
     }
   }

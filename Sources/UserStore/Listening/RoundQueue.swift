@@ -1,3 +1,5 @@
+// Modelled in Model/Pump.pml; change both.
+
 /// What waits to be delivered, and whose turn it is to deliver: a value without locks or calls.
 ///
 /// One thread delivers at a time. It takes items from the front until its own is done; then another thread that waits
@@ -19,6 +21,9 @@ struct RoundQueue<Item: Sendable>: Sendable {
   private var lastDelivered = 0
   private var hasDeliverer = false
   private var waiters: [Waiter] = []
+
+  /// Whether anybody sleeps until its item is delivered.
+  var hasWaiters: Bool { !waiters.isEmpty }
 
   /// Appends an item.
   mutating func append(_ item: Item) -> Ticket {

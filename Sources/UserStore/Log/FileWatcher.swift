@@ -1,3 +1,5 @@
+// Modelled in Model/WakeUp.pml; change both.
+
 /// Sees what other processes, and other stores in this one, commit, and gives it to the hub.
 ///
 /// A thread of its own, which sleeps until something happens to the -wal file. It reads through a connection of its own,
@@ -112,7 +114,7 @@ final class FileWatcher: Sendable {
   private func takeOver(_ lease: ConnectionPool.Lease) throws(StoreError) -> Bool {
     while true {
       let page = try readPage(lease)
-      let given = tail.appendFound(page?.sets ?? [])
+      let given = tail.appendFound(page?.sets ?? [], retry: events.wake)
       bell.ring()
       // Waits also for what another thread is delivering: otherwise a slow listener would let the queue grow.
       if case .given(let ticket) = given { hub.deliver(through: ticket) } else { return false }
@@ -137,7 +139,9 @@ final class FileWatcher: Sendable {
       return try LogPage(after: position, through: end, &lease.connection, pages: reader.page)
     } catch {
       guard error.code == .diverged || error.code == .compacted else { throw error }
-      tail.resetFound(from: position, to: head, because: error.code)
+      let told = tail.resetFound(from: position, to: head, because: error.code, retry: events.wake)
+      // The look is not complete then.
+      if case .refused = told { throw error }
       return nil
     }
   }

@@ -1,3 +1,5 @@
+// Modelled in Model/WakeUp.pml and Model/Pump.pml; change both.
+
 /// What the hub has been given of the log so far.
 ///
 /// The writer and the watcher both append what stands after this position, whoever comes first; so the hub's order is
@@ -12,6 +14,13 @@ final class LogTail: Sendable {
     var log: Int64 = 0
     /// Whether a commit of our own is under way: the writer gives it to the hub, with what belongs to it.
     var isCommitting = false
+    /// What the watcher wants called when its finds, refused meanwhile, will be accepted.
+    var retry: (@Sendable () -> Void)?
+
+    mutating func refuses(_ retry: @escaping @Sendable () -> Void) -> Bool {
+      if isCommitting { self.retry = retry }
+      return isCommitting
+    }
   }
 
   init(hub: ListenerHub<ChangeSet>, position: Cursor) {
@@ -33,13 +42,25 @@ final class LogTail: Sendable {
   func beginOwnCommit() { state.withLock { $0.isCommitting = true } }
 
   /// The writer has committed and given its sets, or has failed.
-  func endOwnCommit() { state.withLock { $0.isCommitting = false } }
+  ///
+  /// What was refused meanwhile may be another's, whose events are over: nothing else would bring the watcher back. The
+  /// writer's own touch does not: it comes before this, and not at all when the commit failed.
+  func endOwnCommit() {
+    let retry = state.withLock { state in
+      state.isCommitting = false
+      return state.retry.take()
+    }
+    retry?()
+  }
 
   /// What the watcher found: given, unless the writer is just giving its own.
   ///
-  /// The writer touches the file afterwards, so that the watcher looks again.
-  func appendFound(_ sets: [ChangeSet]) -> Found {
-    if state.withLock({ $0.isCommitting }) { return .refused }
+  /// - Parameters:
+  ///   - sets: In the order of their commits.
+  ///   - retry: Called once, when the writer is done, if they were refused.
+  /// - Returns: whether they were given, and the ticket to wait for.
+  func appendFound(_ sets: [ChangeSet], retry: @escaping @Sendable () -> Void) -> Found {
+    if state.withLock({ $0.refuses(retry) }) { return .refused }
     return .given(append(sets, cascade: nil))
   }
 
@@ -88,9 +109,12 @@ final class LogTail: Sendable {
   /// The same when the watcher finds it.
   ///
   /// What the writer is just committing it tells by itself.
-  func resetFound(from position: Cursor, to head: Cursor, because code: StoreError.Code) {
+  func resetFound(
+    from position: Cursor, to head: Cursor, because code: StoreError.Code, retry: @escaping @Sendable () -> Void
+  ) -> Found {
     state.withLock { state in
-      if state.position == position, !state.isCommitting { _ = reset(&state, to: head, because: code) }
+      if state.refuses(retry) { return .refused }
+      return .given(state.position == position ? reset(&state, to: head, because: code) : nil)
     }
   }
 

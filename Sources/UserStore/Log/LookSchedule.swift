@@ -1,3 +1,5 @@
+// Modelled in Model/WakeUp.pml; change both.
+
 /// When a watcher looks at the log next: a value without clocks, in microseconds.
 ///
 /// An event on the -wal file comes before the commit is visible (the index of the log is mapped memory and raises none),

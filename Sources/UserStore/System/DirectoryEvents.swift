@@ -1,3 +1,5 @@
+// Modelled in Model/WakeUp.pml; change both.
+
 import CSystem
 
 #if canImport(Darwin)

@@ -1,3 +1,5 @@
+// Modelled in Model/WakeUp.pml and Model/Pump.pml; change both.
+
 /// Runs write transactions: one at a time, each told to the hub in the order of its commit.
 final class Writer: Sendable {
   let pool: ConnectionPool

@@ -1,0 +1,287 @@
+/* How a commit in one process reaches the hub of another: events, looks, touches. README.md says what is left out.
+ *
+ * Mirrors FileWatcher, LookSchedule, LogTail, DirectoryEvents and Writer, and has their names.
+ *   OtherWriter, OtherToucher   a process with the library, which coalesces its touches
+ *   PlainWriter                 a process that does not touch: the sqlite3 shell, or one whose touch fails
+ *   Writer, OwnToucher          the writer of the store that watches
+ *   Watcher                     its FileWatcher
+ * A change set is its number in the log: 1, 2, 3 …
+ */
+#ifndef OTHER
+#define OTHER 2 /* commits of OtherWriter */
+#endif
+#ifndef PLAIN
+#define PLAIN 1 /* commits of PlainWriter */
+#endif
+#ifndef OWN
+#define OWN 1 /* commits of Writer */
+#endif
+
+/* DirectoryEvents.Happening. What waits to be read is a set: `wait` reads all there is and keeps the union, in which
+ * the merging of equal events, as inotify does it, makes no further difference. */
+#define WRITTEN 1
+#define TOUCHED 2
+#define OVERFLOWED 4
+#define WOKEN 8
+byte events;
+
+inline happen(event) {
+  if
+  :: events = events | event
+#ifdef OVERFLOWS
+  :: events = events | OVERFLOWED /* dropped, and it is said that something was */
+#endif
+#ifdef LOSSY
+  :: skip
+#endif
+  fi
+}
+
+/* The database. */
+byte head;      /* the last set that is visible; data_version changes with it */
+bool isLocked;  /* SQLite's write lock */
+byte untouched; /* writers between their first MODIFY and a visible COMMIT that may never be touched for */
+byte writing = 3;
+
+/* LogTail: what stands in one d_step happens under its lock. */
+byte position;
+bool isCommitting;
+bool hasRefused;
+bool hasLock;  /* our writer is past BEGIN IMMEDIATE and has not begun its COMMIT */
+bool owesLook; /* the watcher left a look to our writer, which reads everything after the position anyway */
+
+bool otherOwesTouch;
+bool ownOwesTouch;
+#ifdef CONTROL_SKIP_BY_POSITION
+bool hasTouched; /* we, since the watcher read events last */
+byte ownEnd;     /* the end of our last commit */
+#endif
+#ifdef CONTROL_OWN_MODIFY
+bool hasWritten; /* we, since the watcher read events last */
+#endif
+
+/* Those that the hub has already are left out; that nothing else is lost or doubled by it is Pump.pml's to show. */
+inline append(through) {
+  if
+  :: through > position -> position = through
+  :: else
+  fi
+}
+
+active proctype OtherWriter() {
+  byte commits;
+  do
+  :: commits < OTHER ->
+    atomic {
+      !isLocked -> isLocked = true; /* BEGIN IMMEDIATE */
+#ifdef KILLS
+      untouched++;
+#endif
+      happen(WRITTEN) /* the -wal file is written, */
+    }
+    d_step {         /* and only then is the commit visible */
+      head++;
+      isLocked = false;
+#ifdef KILLS
+      untouched--;
+#endif
+    }
+    d_step { otherOwesTouch = true; commits++ }
+#ifdef KILLS
+  :: commits > 0 -> break
+#endif
+  :: commits == OTHER -> break
+  od;
+  writing--
+}
+
+/* Coalesced: one touch pays for all commits before it. It may come late, but it comes. */
+#ifndef CONTROL_NO_TOUCH
+active proctype OtherToucher() {
+end:
+  do
+  :: otherOwesTouch ->
+#ifndef CONTROL_TOUCH_THEN_CLEAR
+     otherOwesTouch = false;
+#endif
+#ifdef KILLS
+     if
+     :: break /* killed between COMMIT and touch */
+     :: skip
+     fi;
+#endif
+     happen(TOUCHED);
+#ifdef CONTROL_TOUCH_THEN_CLEAR
+     otherOwesTouch = false;
+#endif
+#ifdef CONTROL_DROP_LAST_TOUCH
+     otherOwesTouch = false; /* whatever came meanwhile came too soon after this touch for another */
+#endif
+  od
+}
+#endif
+
+active proctype PlainWriter() {
+  byte commits;
+  do
+  :: commits < PLAIN ->
+    atomic { !isLocked -> isLocked = true; untouched++; happen(WRITTEN) }
+    d_step { head++; isLocked = false; untouched--; commits++ }
+  :: else -> break
+  od;
+  writing--
+}
+
+/* Writer.commit and Writer.publish. */
+active proctype Writer() {
+  byte commits, through;
+  bool isCommitted, mustWake;
+  do
+  :: commits < OWN ->
+    atomic { !isLocked -> isLocked = true }
+    hasLock = true;
+    d_step {
+      through = head + 1; /* pendingSets: those of foreign writers first, then its own */
+      isCommitting = true; /* LogTail.beginOwnCommit */
+#ifndef CONTROL_SKIP_WHILE_COMMITTING
+      hasLock = false
+#endif
+    }
+    happen(WRITTEN);
+#ifdef CONTROL_OWN_MODIFY
+    hasWritten = true;
+#endif
+    if
+    :: d_step { head++; isLocked = false; isCommitted = true }
+#ifdef FAILS
+    :: d_step { isLocked = false; isCommitted = false }
+#endif
+    fi;
+    if
+    :: isCommitted ->
+      d_step {
+        append(through);
+        owesLook = false;
+#ifdef CONTROL_SKIP_BY_POSITION
+        ownEnd = through;
+#endif
+        through = 0
+      }
+      ownOwesTouch = true /* Writer.wakeOthers */
+    :: else
+    fi;
+    d_step { /* LogTail.endOwnCommit */
+      isCommitting = false;
+      hasLock = false;
+      mustWake = hasRefused || owesLook;
+      hasRefused = false;
+      owesLook = false;
+      commits++
+    }
+    if
+#ifndef CONTROL_FORGET_REFUSED
+    :: mustWake -> d_step { mustWake = false; events = events | WOKEN }
+#endif
+    :: else
+    fi
+  :: else -> break
+  od;
+  writing--
+}
+
+active proctype OwnToucher() {
+end:
+  do
+  :: ownOwesTouch ->
+     ownOwesTouch = false;
+#ifdef CONTROL_SKIP_BY_POSITION
+     hasTouched = true;
+#endif
+     happen(TOUCHED)
+  od
+}
+
+active proctype Watcher() {
+  byte happening, dataVersion, through;
+  bool isPatient = true; /* LookSchedule: looks are repeated for a while */
+  bool isSettled;
+end:
+  do
+  :: atomic { /* DirectoryEvents.wait: an event, the pause between two looks, or the safety look */
+#ifdef SAFETY
+       true ->
+#else
+       events != 0 || isPatient ->
+#endif
+       happening = events;
+#ifndef CONTROL_CLEAR_AFTER_LOOK
+       events = 0
+#endif
+     }
+#ifdef CONTROL_SKIP_BY_POSITION
+     if
+     :: atomic { happening == TOUCHED && hasTouched && ownEnd <= position -> hasTouched = false; happening = 0 }
+        goto end
+     :: else
+     fi;
+#endif
+#ifdef CONTROL_OWN_MODIFY
+     if
+     :: atomic { hasWritten -> hasWritten = false; happening = happening & (TOUCHED | OVERFLOWED) }
+     :: else
+     fi;
+#endif
+#ifdef SKIPS
+     if
+     :: atomic { hasLock -> owesLook = true; happening = 0 }
+        goto end
+     :: else
+     fi;
+#endif
+     atomic {
+       if
+#ifndef CONTROL_NO_REPETITION
+       :: happening & (WRITTEN | OVERFLOWED) -> isPatient = true
+#endif
+       :: else
+       fi;
+       happening = 0;
+       /* The one assumption about time: who is never touched for has its commit visible within LookSchedule.patience
+        * of its write, and a look comes between that and the end of patience. */
+       isSettled = (untouched == 0);
+       if
+       :: head != dataVersion -> through = head /* the snapshot begins */
+       :: else
+       fi
+     }
+     if
+     :: through != 0 ->
+       d_step { /* LogTail.appendFound */
+         if
+         :: isCommitting -> hasRefused = true
+         :: else -> append(through); dataVersion = through
+         fi;
+         through = 0
+       }
+     :: else
+     fi;
+#ifdef CONTROL_CLEAR_AFTER_LOOK
+     events = 0;
+#endif
+     atomic {
+       if
+       :: isSettled -> isPatient = false; isSettled = false
+       :: isSettled = false
+       fi
+     }
+  od
+}
+
+#ifdef SAFETY
+ltl everythingArrives { <> (writing == 0 && position == head) }
+#else
+/* When nothing can happen any more, and nobody looks again, everything has arrived. */
+active proctype Silence() {
+  timeout -> assert(position == head)
+}
+#endif

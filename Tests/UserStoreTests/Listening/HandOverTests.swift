@@ -1,0 +1,39 @@
+import Testing
+
+@testable import UserStore
+
+/// Whose turn it is to deliver when somebody waits.
+@Suite(.timeLimit(.minutes(5))) struct HandOverTests {
+  @Test func `who delivers without a set of its own leaves the rest to who waits`() throws {
+    // Whoever takes the turn back is mostly faster than the heir wakes: one of these would show it.
+    for _ in 0..<20 { try handOver() }
+  }
+
+  private func handOver() throws {
+    let hub = ListenerHub<Note> { _, _ in }
+    let (isInside, mayGoOn) = (Gate(), Gate())
+    let threads = Recorder<ObjectIdentifier>()
+    hub.bind("slow", to: "x") { note in
+      threads.record(ObjectIdentifier(DeliveryThread.current))
+      guard note.position == 1 else { return }
+      isInside.open()
+      mayGoOn.wait()
+    }
+    _ = hub.append([note(1)], cascade: nil)
+    let helper = try Threads.start { hub.deliver(through: nil) }
+    isInside.wait()
+    let ticket = hub.append([note(2)], cascade: nil)
+    let waiter = Lock<ObjectIdentifier?>(nil)
+    let waiting = try Threads.start {
+      waiter.withLock { $0 = ObjectIdentifier(DeliveryThread.current) }
+      hub.deliver(through: ticket)
+    }
+    while !hub.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
+    mayGoOn.open()
+    try waiting.join()
+    try helper.join()
+    #expect(threads.all.last == waiter.withLock { $0 })
+  }
+
+  private func note(_ position: Int64) -> Note { Note(position: position, values: ["x": 1]) }
+}
