@@ -15,7 +15,6 @@ public final class UserStore: Sendable {
 
   let reader: Reader
   let writer: Writer?
-  let queue: WriteQueue?
   private let consumers: OpenConsumers?
   let housekeeping: Housekeeping
   private let readers: WorkerThread
@@ -99,8 +98,7 @@ public final class UserStore: Sendable {
         pool: pool, checkpoints: checkpoints, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
         housekeeping: housekeeping, walPath: file.walPath, roundLimit: configuration.roundLimit)
     }
-    queue = writer.map { WriteQueue(writer: $0) }
-    consumers = OpenConsumers(writer: writer, queue: queue, reader: reader, bell: bell, clock: configuration.clock)
+    consumers = OpenConsumers(writer: writer, reader: reader, bell: bell, clock: configuration.clock)
     guard configuration.watchesOtherProcesses else {
       watcher = nil
       return
@@ -131,8 +129,7 @@ public final class UserStore: Sendable {
     writer = Writer(
       pool: pool, checkpoints: nil, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
       housekeeping: housekeeping, walPath: nil, roundLimit: configuration.roundLimit)
-    queue = writer.map { WriteQueue(writer: $0) }
-    consumers = OpenConsumers(writer: writer, queue: queue, reader: reader, bell: bell, clock: configuration.clock)
+    consumers = OpenConsumers(writer: writer, reader: reader, bell: bell, clock: configuration.clock)
     watcher = nil
     temporaryFolder = nil
     file = nil
@@ -190,6 +187,11 @@ public final class UserStore: Sendable {
   /// it. Inside a listener, of this store or another, it commits at once and listeners are called after the present round.
   /// Listeners may run on this thread: never write while you hold something that a listener waits for.
   ///
+  /// Writers that wait at the same time, on threads or in tasks, share a commit, each still a change set of its own, in the
+  /// order in which they came: one that throws takes nobody with it. So `write` may return only after others' closures were
+  /// run, and a closure must not wait for another `write` to return. One that comes alone is committed at once, as is one
+  /// inside a listener.
+  ///
   /// - Parameters:
   ///   - origin: What the writer calls itself; listeners find it in the change set.
   ///   - body: Gets the transaction, which ends with it. Not to be kept waiting: other writers wait too.
@@ -204,19 +206,18 @@ public final class UserStore: Sendable {
 
   /// Changes records on the store's own thread.
   ///
-  /// Writes that wait at the same time share a commit, each still a change set of its own: one that throws takes nobody
-  /// with it.
+  /// Shares a commit with other writes that wait at the same time, as the synchronous `write` does.
   ///
   /// - Parameters:
   ///   - origin: What the writer calls itself; listeners find it in the change set.
   ///   - body: Gets the transaction, which ends with it. Runs once, or, when the task is cancelled before, never.
   /// - Returns: what `body` returns.
-  /// - Throws: as the synchronous `write`; `CancellationError`; `StoreError.rolledBackWithGroup`.
+  /// - Throws: as the synchronous `write`; `CancellationError`.
   @discardableResult
   public func write<Result: Sendable>(
     origin: String? = nil, _ body: @escaping @Sendable (inout WriteTransaction) throws -> Result
   ) async throws -> Result {
-    try await writable(queue).write(origin: origin, body)
+    try await writable(writer).write(origin: origin, body)
   }
 
   /// An attribute of a user as a current value with listeners.
@@ -311,7 +312,7 @@ public final class UserStore: Sendable {
   ///
   /// What consumers have acknowledged is written first.
   ///
-  /// What is under way is finished first, by whoever does it. Releasing the store closes it too.
+  /// What is under way is finished, by whoever does it; writes that wait for their turn throw `StoreError.closed`. Releasing the store closes it too.
   public func close() {
     watcher?.stop()
     watcher?.join()
@@ -322,7 +323,6 @@ public final class UserStore: Sendable {
   private func shutDown() {
     watcher?.stop()
     consumers?.close()
-    queue?.close()
     readers.stop()
     bell.close()
     reader.close()

@@ -10,9 +10,7 @@ extension Writer {
     let ticket: Int?
     do {
       defer { store.leave() }
-      let lease = try pool.take()
-      defer { pool.give(back: lease) }
-      ticket = try replace(on: lease, body)
+      ticket = try alone { lease throws(StoreError) in try replace(on: lease, body) }
     }
     hub.deliver(through: ticket)
     checkpointIfNeeded()
