@@ -58,11 +58,12 @@ struct WriteLine {
   ///
   /// - Parameters:
   ///   - size: How many have taken part.
-  ///   - isWorker: Whether the store's thread asks.
+  ///   - isWorker: Whether the store's thread asks: it is at hand again when it hands on to another one.
   /// - Returns: nil when the transaction is to be ended.
   mutating func next(after size: Int, isWorker: Bool = false) -> Waiter? {
     guard size < Self.groupLimit, let isTask = firstIsTask(isWorker: isWorker) else { return nil }
     if case .thread(_, joins: false) = threads.first, !isTask { return nil }
+    if isWorker { isWorkerAway = false }
     return take(isTask: isTask)
   }
 

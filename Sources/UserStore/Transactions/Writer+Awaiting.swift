@@ -41,11 +41,17 @@ extension Writer {
 
   /// Runs on the store's thread, which has the turn: for this task, and for those that follow it.
   func serve(_ task: AwaitedWrite, in group: WriteGroup?) {
-    _ = settle(serveTurn(task, in: group))
-    while case .task(let next)? = line.withLock({ $0.workerReturned() }) { _ = settle(serveTurn(next, in: nil)) }
+    var (task, group) = (task, group)
+    while let end = serveTurn(task, in: group) {
+      _ = settle(end)
+      guard case .task(let next)? = line.withLock({ $0.workerReturned() }) else { return }
+      (task, group) = (next, nil)
+    }
   }
 
-  private func serveTurn(_ task: AwaitedWrite, in group: WriteGroup?) -> TurnEnd {
+  /// - Returns: nil when a thread goes on: it may have given the turn to another task by now, so that nothing may keep this
+  ///   thread from coming to it.
+  private func serveTurn(_ task: AwaitedWrite, in group: WriteGroup?) -> TurnEnd? {
     var (task, group) = (task, group)
     try? store.enter()
     defer { store.leave() }
@@ -55,7 +61,7 @@ extension Writer {
       case .task(let next): task = next
       case let next?:
         _ = give(group, to: next)
-        return .handedOn(nil)
+        return nil
       case nil: return endTurn(group, nil, joins: false, hasPart: false)
       }
     }

@@ -23,12 +23,10 @@ extension Writer {
     do throws(StoreError) {
       try body(lease.connection)
       let head = try ChangeLog.head(&lease.connection)
-      tail.beginOwnCommit()
-      defer { tail.endOwnCommit() }
-      try commit(lease)
-      if lease.connection.hasMoved { throw DatabaseFile.moved }
-      lease.head = head
-      let ticket = tail.restart(at: head)
+      let ticket = try committing(lease) {
+        lease.head = head
+        return tail.restart(at: head)
+      }
       wakeOthers(after: lease)
       return ticket
     } catch {

@@ -41,7 +41,6 @@ extension Writer {
     if sets == nil, hub.hasListeners { sets = try? pendingSets(after: head, through: end, on: lease) }
     let ticket = sets.map { tail.append($0, cascade: cascade) } ?? nil
     if sets == nil { tail.skip(to: end) }
-    wakeOthers(after: lease)
     housekeeping.wrote(
       rows: end.revision.rawValue - head.revision.rawValue, walPages: lease.connection.hooks.walPages)
     return ticket

@@ -39,18 +39,29 @@ extension Writer {
     do throws(StoreError) {
       var sets: [ChangeSet]?
       if hub.hasListeners { sets = try pendingSets(after: group.head, through: group.end, on: lease) }
-      tail.beginOwnCommit()
-      defer { tail.endOwnCommit() }
-      try commit(lease)
-      // What was just written lies in a file that nobody will find: that is not to be acknowledged.
-      if lease.connection.hasMoved { throw DatabaseFile.moved }
-      lease.head = group.end
-      guard group.hasChanges || sets?.isEmpty == false else { return nil }
-      return publish(sets, after: group.head, through: group.end, on: lease, cascade)
+      let isTold = group.hasChanges || sets?.isEmpty == false
+      let ticket = try committing(lease) {
+        lease.head = group.end
+        return isTold ? publish(sets, after: group.head, through: group.end, on: lease, cascade) : nil
+      }
+      if isTold { wakeOthers(after: lease) }
+      return ticket
     } catch {
       undo(on: lease)
       throw error
     }
+  }
+
+  /// Commits, and gives the hub what was committed before the watcher can.
+  ///
+  /// Others are woken after this: what the watcher finds in between is refused.
+  func committing<Value>(_ lease: ConnectionPool.Lease, _ tell: () -> Value) throws(StoreError) -> Value {
+    tail.beginOwnCommit()
+    defer { tail.endOwnCommit() }
+    try commit(lease)
+    // What was just written lies in a file that nobody will find: that is not to be acknowledged.
+    if lease.connection.hasMoved { throw DatabaseFile.moved }
+    return tell()
   }
 
   private func begin() throws(StoreError) -> WriteGroup {

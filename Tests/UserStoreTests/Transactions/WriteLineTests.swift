@@ -77,6 +77,7 @@ import Testing
       let index = model.first(isWorker: isWorker).flatMap { index in
         size < WriteLine.groupLimit && model.waiting[index].kind != .alone ? index : nil
       }
+      if index != nil, isWorker { model.isWorkerAway = false }
       let expected = index.map { model.take($0) }
       #expect(name(line.next(after: size, isWorker: isWorker)) == expected)
     }
