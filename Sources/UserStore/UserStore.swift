@@ -72,9 +72,9 @@ public final class UserStore: Sendable {
 
   private init(file: DatabaseFile, temporaryFolder: String?) throws(StoreError) {
     let configuration = file.configuration
-    var connection =
+    let connection =
       configuration.access == .readOnly ? try file.openCheckedReader() : try file.openWriter()
-    let position = try ChangeLog.head(&connection)
+    let position = try ChangeLog.head(connection)
     let identity = StoreIdentity()
     let readPool = ConnectionPool(limit: 4) { () throws(StoreError) in try file.open(.readOnly) }
     listeners = ListenerHub(onError: configuration.onListenerError)
@@ -111,12 +111,12 @@ public final class UserStore: Sendable {
   }
 
   private init(inMemory configuration: Configuration) throws(StoreError) {
-    var connection = try storing("make a database in memory") { () throws(SQLiteError) in
+    let connection = try storing("make a database in memory") { () throws(SQLiteError) in
       try Connection(path: nil, access: .readWrite, busyTimeout: 0)
     }
     try Schema.prepare(
-      &connection, isFile: false, creates: true, pageSize: configuration.pageSize, timeout: 0)
-    let position = try ChangeLog.head(&connection)
+      connection, isFile: false, creates: true, pageSize: configuration.pageSize, timeout: 0)
+    let position = try ChangeLog.head(connection)
     let pool = ConnectionPool(limit: 1) { () throws(StoreError) in throw StoreError(.closed, "the store is closed") }
     pool.adopt(connection)
     let identity = StoreIdentity()
@@ -201,7 +201,10 @@ public final class UserStore: Sendable {
   public func write<Result>(
     origin: String? = nil, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    try writable(writer).write(origin: origin, body)
+    // Generic here alone: what is behind it would look its types up in each write.
+    var result: Result?
+    try writable(writer).write(origin: origin) { transaction in result = try body(&transaction) }
+    return result!
   }
 
   /// Changes records on the store's own thread.
@@ -274,7 +277,7 @@ public final class UserStore: Sendable {
   public func pastChanges(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
     try reader.sets { transaction throws(StoreError) in
       if let cursor { return cursor }
-      return try ChangeLog.horizon(&transaction.lease.connection)
+      return try ChangeLog.horizon(transaction.lease.connection)
     }
   }
 

@@ -106,7 +106,7 @@ final class FileWatcher: Sendable {
     }
     isAway = false
     do {
-      let version = try ChangeLog.dataVersion(&lease.connection)
+      let version = try ChangeLog.dataVersion(lease.connection)
       if version == lease.dataVersion { return .nothing }
       guard try takeOver(lease) else { return .failed }
       lease.dataVersion = version
@@ -147,15 +147,15 @@ final class FileWatcher: Sendable {
     let position = tail.position
     try storing("read the log") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.begin) }
     defer { try? lease.connection.run(TransactionSQL.commit) }
-    let head = try ChangeLog.head(&lease.connection)
+    let head = try ChangeLog.head(lease.connection)
     if head == position { return nil }
     do {
-      let end = try ChangeLog.verify(position, &lease.connection)
+      let end = try ChangeLog.verify(position, lease.connection)
       guard hub.hasListeners else {
         tail.skip(to: head)
         return nil
       }
-      return try LogPage(after: position, through: end, &lease.connection, pages: reader.page)
+      return try LogPage(after: position, through: end, lease.connection, pages: reader.page)
     } catch {
       guard error.code == .diverged || error.code == .compacted else { throw error }
       let told = tail.resetFound(from: position, to: head, because: error.code, retry: events.wake)

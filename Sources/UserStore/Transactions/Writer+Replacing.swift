@@ -22,7 +22,7 @@ extension Writer {
     try begin(lease)
     do throws(StoreError) {
       try body(lease.connection)
-      let head = try ChangeLog.head(&lease.connection)
+      let head = try ChangeLog.head(lease.connection)
       let ticket = try committing(lease) {
         lease.head = head
         return tail.restart(at: head)

@@ -25,8 +25,8 @@ extension Writer {
     }
     var sets: [ChangeSet] = []
     while position.revision < end.revision {
-      let page = try LogPage(after: position, through: end.revision.rawValue, &lease.connection, pages: pages)
-      sets += sets.isEmpty ? page.sets : page.ranges(after: position, pages: pages)
+      let page = try LogPage(after: position, through: end.revision.rawValue, lease.connection, pages: pages)
+      if sets.isEmpty { sets = page.sets } else { sets += page.ranges(after: position, pages: pages) }
       position = page.position
     }
     return sets

@@ -9,18 +9,16 @@ extension Writer {
   ///   - origin: What the writer calls itself.
   ///   - calling: The listener that writes, if one does.
   ///   - body: The closure.
-  /// - Returns: what `body` returns.
   /// - Throws: what `body` throws, and the store's errors; nothing of this part was kept then.
-  func takePart<Value>(
+  func takePart(
     in group: inout WriteGroup?, origin: String?, _ calling: CallContext?,
-    _ body: (inout WriteTransaction) throws -> Value
-  ) throws -> Value {
+    _ body: (inout WriteTransaction) throws -> Void
+  ) throws {
     var present = if let group { group } else { try begin() }
     present.size += 1
     do {
-      let value = try perform(in: &present, origin: origin, calling, body)
+      try perform(in: &present, origin: origin, calling, body)
       group = present
-      return value
     } catch {
       let isOver = present.size == 1 || !present.lease.connection.isInTransaction
       group = isOver ? nil : present
@@ -100,11 +98,11 @@ extension Writer {
 
   /// The end of the log, read again if somebody else has written; then it is also seen whether the log goes on.
   private func refreshedHead(_ lease: ConnectionPool.Lease) throws(StoreError) -> Cursor {
-    let version = try storing("write") { () throws(SQLiteError) in try ChangeLog.dataVersion(&lease.connection) }
+    let version = try storing("write") { () throws(SQLiteError) in try ChangeLog.dataVersion(lease.connection) }
     if version == lease.dataVersion, let head = lease.head { return head }
-    let head = try ChangeLog.head(&lease.connection)
+    let head = try ChangeLog.head(lease.connection)
     let position = tail.position
-    do { _ = try ChangeLog.verify(position, &lease.connection) } catch {
+    do { _ = try ChangeLog.verify(position, lease.connection) } catch {
       guard error.code == .diverged || error.code == .compacted else { throw error }
       _ = tail.reset(from: position, to: head, because: error.code)
     }
@@ -112,10 +110,10 @@ extension Writer {
     return head
   }
 
-  private func perform<Value>(
+  private func perform(
     in group: inout WriteGroup, origin: String?, _ calling: CallContext?,
-    _ body: (inout WriteTransaction) throws -> Value
-  ) throws -> Value {
+    _ body: (inout WriteTransaction) throws -> Void
+  ) throws {
     let lease = group.lease
     let isFirst = group.size == 1
     lease.connection.hooks.reset()
@@ -123,13 +121,12 @@ extension Writer {
     do {
       lease.head = group.end
       var transaction = WriteTransaction(lease)
-      let value = try body(&transaction)
+      try body(&transaction)
       guard lease.connection.isInTransaction else {
         throw StoreError(.transactionEnded, "an error inside the write ended its transaction; nothing of it was kept")
       }
       try mark(&group, origin: origin, calling)
       if !isFirst { try run(TransactionSQL.release, on: lease) }
-      return value
     } catch {
       if !isFirst, lease.connection.isInTransaction { try undoPart(on: lease) }
       throw error
@@ -153,7 +150,7 @@ extension Writer {
   private func mark(_ group: inout WriteGroup, origin: String?, _ calling: CallContext?) throws(StoreError) {
     guard group.lease.connection.hooks.hasLogged else { return }
     let end = try storing("write") { () throws(SQLiteError) in
-      try ChangeLog.mark(after: group.end, origin: origin, &group.lease.connection)
+      try ChangeLog.mark(after: group.end, origin: origin, group.lease.connection)
     }
     guard let end else { return }
     if let calling { try admit(calling) }

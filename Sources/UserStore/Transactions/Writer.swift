@@ -48,28 +48,29 @@ final class Writer: Sendable {
   ///
   /// Inside a listener, and inside a transaction of another store, it has its transaction to itself: it must not wait for
   /// others, who may be waiting for that listener.
-  func write<Value>(origin: String?, _ body: (inout WriteTransaction) throws -> Value) throws -> Value {
+  func write(origin: String?, _ body: (inout WriteTransaction) throws -> Void) throws {
     let thread = DeliveryThread.current
     let (calling, joins) = (thread.calling, !thread.isBusy)
     try store.enter()
-    let result: Result<Value, any Error>
+    var failure: (any Error)?
     let end: TurnEnd
     do {
       defer { store.leave() }
       var group = try takeTurn(joins: joins)
-      result = Result { try takePart(in: &group, origin: origin, calling, body) }
-      end = endTurn(group, calling?.cascade, joins: joins, hasPart: result.isSuccess)
+      do { try takePart(in: &group, origin: origin, calling, body) } catch { failure = error }
+      end = endTurn(group, calling?.cascade, joins: joins, hasPart: failure == nil)
     }
-    let failure = settle(end)
-    if result.isSuccess, let failure { throw failure }
-    return try result.get()
+    let undone = settle(end)
+    if let error = failure ?? undone { throw error }
   }
 
   /// The same for what throws only the store's errors.
   func writing<Value>(_ body: (inout WriteTransaction) throws(StoreError) -> Value) throws(StoreError) -> Value {
-    do { return try write(origin: nil) { transaction in try body(&transaction) } } catch {
+    var value: Value?
+    do { try write(origin: nil) { transaction in value = try body(&transaction) } } catch {
       throw error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error)
     }
+    return value!
   }
 
   /// Runs `body` on the calling thread with the connection to itself.
@@ -93,7 +94,7 @@ final class Writer: Sendable {
   /// - Throws: as a write.
   func maintain(
     isWaiting: Bool = true, shortensWAL: Bool = false,
-    _ body: (inout Connection) throws(StoreError) -> Bool
+    _ body: (borrowing Connection) throws(StoreError) -> Bool
   ) throws(StoreError) -> Int? {
     try store.enter()
     defer { store.leave() }
@@ -104,7 +105,7 @@ final class Writer: Sendable {
       defer { if shortensWAL { try? lease.connection.setShortensWAL(false) } }
       try begin(lease)
       defer { if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.rollback) } }
-      guard try body(&lease.connection) else { return nil }
+      guard try body(lease.connection) else { return nil }
       try commit(lease)
       checkpoints?.note(walPages: lease.connection.hooks.walPages)
       return lease.connection.hooks.walPages
@@ -136,8 +137,4 @@ final class Writer: Sendable {
       try? lease.connection.run(TransactionSQL.rollback)
     }
   }
-}
-
-extension Result {
-  var isSuccess: Bool { if case .success = self { true } else { false } }
 }
