@@ -1,3 +1,5 @@
+// Modelled in Model/WakeUp.pml and Model/Pump.pml; change both.
+
 /// What the hub, other threads and other processes are told of a commit.
 extension Writer {
   /// Whole sets that the hub was not given yet: those of foreign writers first, then the transaction's own.

@@ -1,3 +1,5 @@
+// Modelled in Model/WakeUp.pml and Model/Pump.pml; change both.
+
 /// One transaction, from BEGIN to COMMIT.
 extension Writer {
   /// Runs one writer's closure in a transaction that others have begun, or in a new one.

@@ -1,3 +1,5 @@
+// Modelled in Model/Pump.pml; change both.
+
 /// Turns, and how they end.
 extension Writer {
   enum TurnEnd {
