@@ -28,7 +28,7 @@ struct LogExtent {
   ///   - connection: Where it is open.
   ///   - assumed: What was forgotten in thought only.
   /// - Throws: what reading can throw.
-  init(_ connection: inout Connection, assuming assumed: LogExtent? = nil) throws(StoreError) {
+  init(_ connection: borrowing Connection, assuming assumed: LogExtent? = nil) throws(StoreError) {
     let start = StoredValue.integer(assumed?.horizon.revision.rawValue ?? 0)
     let extent = try storing("read the log") { () throws(SQLiteError) in
       try connection.first(Self.select, start) { row in LogExtent(row) }
@@ -54,7 +54,7 @@ struct LogExtent {
   }
 
   /// Writes horizon and size.
-  func save(_ connection: inout Connection) throws(SQLiteError) {
+  func save(_ connection: borrowing Connection) throws(SQLiteError) {
     try connection.run(
       Self.update, .integer(horizon.revision.rawValue), .integer(horizon.nonce), .integer(measured), .integer(bytes))
   }

@@ -13,7 +13,7 @@ import CSQLite
 
   let handle: OpaquePointer
   private let busyTimeout: Int32
-  private var statements: [CachedStatement?] = []
+  private let statements = StatementCache()
   /// What the hooks saw since the last `begin`.
   let hooks = HookRecord()
 
@@ -33,35 +33,40 @@ import CSQLite
   }
 
   deinit {
-    for statement in statements { statement?.finish() }
+    statements.finish()
     unsafe sqlite3_close_v2(handle)
   }
 
   /// Runs a cached statement to its end.
-  mutating func run(_ query: Query, _ values: StoredValue...) throws(SQLiteError) {
-    let cached = try cached(query)
-    defer { cached.statement?.reset() }
-    for (index, value) in values.enumerated() { try cached.statement!.bind(value, at: Int32(index + 1)) }
-    while try cached.statement!.step() {}
+  func run(_ query: Query, _ values: StoredValue...) throws(SQLiteError) {
+    try withStatement(query) { statement throws(SQLiteError) in
+      for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+      while try statement.step() {}
+    }
   }
 
   /// Lends a cached statement, reset; takes it back reset.
-  mutating func withStatement<Result>(
-    _ query: Query, _ body: (inout Statement) throws(SQLiteError) -> Result
+  func withStatement<Result>(
+    _ query: Query, _ body: (borrowing Statement) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
-    let cached = try cached(query)
-    defer { cached.statement?.reset() }
-    return try body(&cached.statement!)
+    let prepared = unsafe try statements.prepared(query, on: handle)
+    let result: Result
+    do { result = try body(prepared.statement) } catch {
+      try? prepared.statement.reset()
+      throw error
+    }
+    try prepared.statement.reset()
+    return result
   }
 
   /// The first row's values, made by `make`; nil without a row.
-  mutating func first<Result>(
+  func first<Result>(
     _ query: Query, _ values: StoredValue..., make: (borrowing Statement) -> Result
   ) throws(SQLiteError) -> Result? {
-    let cached = try cached(query)
-    defer { cached.statement?.reset() }
-    for (index, value) in values.enumerated() { try cached.statement!.bind(value, at: Int32(index + 1)) }
-    return try cached.statement!.step() ? make(cached.statement!) : nil
+    try withStatement(query) { statement throws(SQLiteError) in
+      for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+      return try statement.step() ? make(statement) : nil
+    }
   }
 
   /// Runs SQL once: setup and migrations, several statements allowed.
@@ -72,7 +77,7 @@ import CSQLite
 
   /// Runs SQL once and hands each row to `body`.
   func rows(_ sql: String, _ body: (borrowing Statement) -> Void) throws(SQLiteError) {
-    var statement = unsafe try Statement(sql, on: handle, isKept: false)
+    let statement = unsafe try Statement(sql, on: handle, isKept: false)
     while try statement.step() { body(statement) }
   }
 
@@ -92,6 +97,15 @@ import CSQLite
   func vacuum() throws(SQLiteError) {
     unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
     try execute("PRAGMA temp_store = FILE; VACUUM")
+  }
+
+  /// A number as `random()` gives it in SQL.
+  ///
+  /// SQLite seeds its generator from the system; asking the system for each number costs a call of it.
+  static func randomNumber() -> Int64 {
+    var number: Int64 = 0
+    unsafe sqlite3_randomness(Int32(MemoryLayout<Int64>.size), &number)
+    return number
   }
 
   /// Whether a transaction is open: false also after SQLite ended one by itself.
@@ -175,27 +189,5 @@ import CSQLite
       (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
       (SQLITE_LIMIT_VARIABLE_NUMBER, 100), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
-  }
-
-  private mutating func cached(_ query: Query) throws(SQLiteError) -> CachedStatement {
-    if query.index < statements.count, let statement = statements[query.index] { return statement }
-    while statements.count <= query.index { statements.append(nil) }
-    let statement = CachedStatement(unsafe try Statement(query.sql, on: handle, isKept: true))
-    statements[query.index] = statement
-    return statement
-  }
-}
-
-/// A box, because an array holds no noncopyable values.
-private final class CachedStatement {
-  var statement: Statement?
-
-  init(_ statement: consuming Statement) {
-    self.statement = consume statement
-  }
-
-  /// Finalizes now: the connection closes right after.
-  func finish() {
-    statement = nil
   }
 }

@@ -6,7 +6,7 @@ final class ConnectionPool: Sendable {
   ///
   /// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders what one did before the next.
   final class Lease: @unchecked Sendable {
-    var connection: Connection
+    let connection: Connection
     /// What `PRAGMA data_version` said last.
     var dataVersion: Int64 = .min
     /// The end of the log when that was read, or after the last own commit.

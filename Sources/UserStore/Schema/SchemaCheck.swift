@@ -81,7 +81,7 @@ struct SchemaCheck {
   /// Makes the broken triggers again.
   ///
   /// The caller has a transaction open.
-  func repair(_ connection: inout Connection) throws(StoreError) {
+  func repair(_ connection: borrowing Connection) throws(StoreError) {
     let expected = try Self.expectedObjects(version)
     try storing("repair the triggers of the log") { () throws(SQLiteError) in
       for name in brokenTriggers {

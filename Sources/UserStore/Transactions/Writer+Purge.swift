@@ -8,7 +8,7 @@ extension Writer {
     var isLast = false
     while !isLast {
       let step = try reader.reading { [position] transaction throws(StoreError) in
-        try PurgeStep(of: user, after: position, &transaction.lease.connection)
+        try PurgeStep(of: user, after: position, transaction.lease.connection)
       }
       // The first one also if it finds nothing: whether the user exists is known under the write lock only.
       if step.count > 0 || position == nil { try perform(step) }
@@ -24,7 +24,7 @@ extension Writer {
 
   private func perform(_ step: PurgeStep) throws(StoreError) {
     _ = try maintain { connection throws(StoreError) in
-      try step.perform(&connection)
+      try step.perform(connection)
       return true
     }
     checkpointIfNeeded()

@@ -121,7 +121,7 @@ import Testing
     let file = try folder.file("a.db")
     let query = Query("SELECT count(*) FROM sqlite_schema")
     for _ in 0..<100 {
-      var connection = try Self.open(file)
+      let connection = try Self.open(file)
       try connection.execute("PRAGMA journal_mode = WAL")
       #expect(try connection.first(query) { $0.integer(0) } == 0)
       #expect(try folder.openDescriptors() > 0)
