@@ -87,8 +87,8 @@ enum Mutation: CaseIterable {
   // MARK: The schema's text
 
   private static func changeSchema(of image: inout Image, _ generator: inout Generator) {
-    let create = Array("CREATE ".utf8)
-    let places = image.database.indices.filter { image.database[$0...].starts(with: create) }
+    let bytes = image.database
+    let places = bytes.indices.dropLast(3).filter { bytes[$0] == 0x43 && bytes[$0 + 1] == 0x52 && bytes[$0 + 2] == 0x45 }  // CRE
     guard let start = places.randomElement(using: &generator) else { return }
     let words = ["VIEW", "TABLE", "x", "INSTEAD OF", "WITH", "AS", "users", "changes", "SELECT", " ", "1", "NULL", "--", "/*"]
     let word = Array(words.randomElement(using: &generator)!.utf8)

@@ -1,4 +1,4 @@
-import CSQLiteImages
+import CSQLite
 
 /// Changes that somebody makes with SQL, who turns off what would keep him from it.
 enum Statements {
@@ -83,7 +83,7 @@ enum Statements {
     }, &steps)
     let setup = "PRAGMA writable_schema = ON; PRAGMA ignore_check_constraints = ON; PRAGMA recursive_triggers = OFF"
     sqlite3_exec(handle, setup, nil, nil, nil)
-    sqlite3_db_config_trigger(handle)
+    _ = userstore_db_config_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     sqlite3_exec(handle, sql, nil, nil, nil)
     sqlite3_progress_handler(handle, 0, nil, nil)
     var size: sqlite3_int64 = 0

@@ -43,7 +43,7 @@ enum Layouts {
     let expected = records.count + (format == .table ? 1 : 0)
     expect(lines.count == expected + 1 && lines.last == [], "\(records): \(lines.count - 1) lines")
     for (index, line) in lines.enumerated() {
-      guard let text = String(validating: line, as: UTF8.self) else { return Findings.report("\(records): no UTF-8") }
+      guard let text = String(validating: line, as: UTF8.self) else { Findings.report("\(records): no UTF-8") }
       guard format == .plain, index < records.count else { return Readable.check(text, "\(records)") }
       let parts = text.split(separator: "\t", omittingEmptySubsequences: false)
       expect(parts.count == records[index].fields.count, "\(records[index]) has \(parts.count) fields in \(text)")

@@ -24,10 +24,10 @@ enum CSVRecords {
 
 /// A file that is imported, exported and imported again.
 enum ImportedRecords {
-  nonisolated(unsafe) private static let stores = (try? UserStore.inMemory(), try? UserStore.inMemory())
+  private static let stores = (try? UserStore.inMemory(), try? UserStore.inMemory())
 
   static func test(_ input: [UInt8], _ format: String, _ records: (LineReader) throws -> any RecordSource) {
-    guard let (first, second) = stores as? (UserStore, UserStore) else { return Findings.report("no stores") }
+    guard let (first, second) = stores as? (UserStore, UserStore) else { Findings.report("no stores") }
     do {
       let users = try imported(input, records, into: first)
       let export = UserEncoder(format: format == "csv" ? .csv : .jsonl, attributes: attributes(of: users))

@@ -5,7 +5,7 @@ import UserStore
 /// `k=v` on the command line.
 enum TypedValues {
   /// One store for all inputs: each leaves nothing behind.
-  nonisolated(unsafe) private static let store = try? UserStore.inMemory()
+  private static let store = try? UserStore.inMemory()
 
   static func test(_ input: [UInt8]) {
     guard let text = String(validating: input, as: UTF8.self), let assignment = Assignment(argument: text) else { return }
@@ -60,7 +60,7 @@ enum Forms {
 
   static func checkCSV(_ value: StoredValue, of attribute: String) {
     let bytes = CSVField.encode(value, of: attribute)
-    guard let field = String(validating: bytes, as: UTF8.self) else { return Findings.report("\(value): CSV \(bytes)") }
+    guard let field = String(validating: bytes, as: UTF8.self) else { Findings.report("\(value): CSV \(bytes)") }
     let again = try? CSVField.decode(field, of: attribute)
     expect(again == value, "\(value) in CSV is \(field.debugDescription), which is read as \(again ?? .null)")
     var scanner = CSVScanner()

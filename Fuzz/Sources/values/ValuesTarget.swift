@@ -5,7 +5,7 @@ import UserStore
 /// Values: what is typed, stored, shown, exported and read again is the same.
 @main struct ValuesTarget: FuzzTarget {
   /// The first byte of an input says what the others are.
-  private static let kinds: [([UInt8]) -> Void] = [
+  private static let kinds: [@Sendable ([UInt8]) -> Void] = [
     TypedValues.test, Colors.test, Numbers.test, Base64Text.test, Dates.test, JSONRecords.test, CSVRecords.test,
   ]
 

@@ -6,4 +6,9 @@ extension String {
     var text = self
     text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
+
+  /// The beginning, for messages.
+  ///
+  /// Counted in scalars: a single character may have any number of accents.
+  package var excerpt: String { String(String.UnicodeScalarView(unicodeScalars.prefix(80))) }
 }
