@@ -25,7 +25,8 @@ import UserStore
 
   static func test(_ input: [UInt8]) {
     let path = Files.scratch + "/users.db"
-    guard !input.contains(0), let template = Template.shared else { return }
+    guard let template = Template.shared else { Findings.report("no template") }
+    if input.contains(0) { return }
     Files.clear()
     try? Files.write(template, to: path)
     chdir(Files.scratch)
@@ -57,7 +58,8 @@ import UserStore
     let status = done.status
     expect(statuses.contains(status), "\(arguments) ended with \(status)")
     let lines = captured.errors.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
-    for line in lines { Readable.check(line, "standard error of \(arguments)") }
+    // Candidates stand between tabs.
+    for part in lines.flatMap({ $0.split(separator: "\t") }) { Readable.check(String(part), "what \(arguments) says") }
     let hasError = lines.contains { $0.hasPrefix("usertool: error: ") }
     expect(status != .success || !hasError, "\(arguments) succeeded with \(lines)")
     if arguments.first != "check" { expect(status == .success || hasError, "\(arguments) failed without a word: \(status)") }

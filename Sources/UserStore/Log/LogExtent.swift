@@ -43,6 +43,10 @@ struct LogExtent {
     self = extent
     try ChangeLog.check(horizon.revision.rawValue)
     try ChangeLog.check(head)
+    guard horizon.revision.rawValue <= head else {
+      throw StoreError(
+        .corrupt, "the log of the database was tampered with: it begins after row \(horizon.revision) and ends at \(head)")
+    }
     guard let assumed, assumed.horizon.epoch == horizon.epoch, assumed.horizon.revision >= horizon.revision else {
       return
     }
@@ -52,7 +56,7 @@ struct LogExtent {
   private init(_ row: borrowing Statement) {
     horizon = Cursor(epoch: row.integer(0), revision: row.integer(1), nonce: row.integer(2))
     let start = horizon.revision.rawValue
-    head = row.isNull(6) ? start : max(start, row.integer(6))
+    head = row.isNull(6) ? start : row.integer(6)
     first = row.isNull(5) ? head + 1 : row.integer(5)
     // Whoever forgot by other means did not count; and numbers that cannot be are as good as none.
     let isCounted = row.integer(3) > start && row.integer(3) <= head && (0...Self.sizeLimit).contains(row.integer(4))
