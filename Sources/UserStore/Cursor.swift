@@ -42,7 +42,8 @@ public struct Cursor: Hashable, Sendable {
       throw StoreError(.badCursor, "the cursor was made by a newer version (\(first.prefix(20)))")
     }
     // One text for each cursor: whoever compares texts compares cursors.
-    guard let cursor = Self.cursor(fields), cursor.revision.rawValue >= 0, cursor.description.hasSameBytes(as: text) else {
+    guard let cursor = Self.cursor(fields), cursor.revision.rawValue >= 0, cursor.description.hasSameBytes(as: text)
+    else {
       throw StoreError(.badCursor, "this is not a cursor: “\(text.excerpt)”")
     }
     self = cursor

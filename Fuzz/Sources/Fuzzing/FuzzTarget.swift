@@ -19,6 +19,7 @@ public protocol FuzzTarget {
 }
 
 extension FuzzTarget {
+  /// None.
   public static var words: [String] { [] }
 
   /// `TARGET --seeds FOLDER` writes what there is to begin with; anything else is libFuzzer's command line.

@@ -1,7 +1,8 @@
 import Fuzzing
 import Synchronization
-@testable import ToolSources
 import UserStore
+
+@testable import ToolSources
 
 #if canImport(Glibc)
   import Glibc
@@ -62,7 +63,9 @@ import UserStore
     for part in lines.flatMap({ $0.split(separator: "\t") }) { Readable.check(String(part), "what \(arguments) says") }
     let hasError = lines.contains { $0.hasPrefix("usertool: error: ") }
     expect(status != .success || !hasError, "\(arguments) succeeded with \(lines)")
-    if arguments.first != "check" { expect(status == .success || hasError, "\(arguments) failed without a word: \(status)") }
+    if arguments.first != "check" {
+      expect(status == .success || hasError, "\(arguments) failed without a word: \(status)")
+    }
   }
 }
 

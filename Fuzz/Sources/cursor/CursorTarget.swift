@@ -23,7 +23,8 @@ import UserStore
       expect(cursor.revision.rawValue >= 0, "\(cursor) has a revision below 0")
     } catch {
       expect(error.code == .badCursor, "\(text.debugDescription): \(error.code), \(error)")
-      expect(error.message.utf8.count < 1_000, "\(error.message.utf8.count) bytes of message for \(input.count) of text")
+      expect(
+        error.message.utf8.count < 1_000, "\(error.message.utf8.count) bytes of message for \(input.count) of text")
     }
   }
 }

@@ -13,12 +13,15 @@ enum Mutation: CaseIterable {
     switch self {
     case .plan: image.plan = UInt8.random(in: .min ... .max, using: &generator)
     case .header: Self.change(&image.database, Self.headerField(&generator), &generator)
-    case .pageHeader: inPage(&image, &generator) { start, _, generator in start..<start + Int.random(in: 1...12, using: &generator) }
-    case .pageBytes: inPage(&image, &generator) { start, size, generator in Self.range(in: start..<start + size, &generator) }
-    case .cellPointer: inPage(&image, &generator) { start, _, generator in
-      let pointer = start + 8 + 2 * Int.random(in: 0..<8, using: &generator)
-      return pointer..<pointer + 2
-    }
+    case .pageHeader:
+      inPage(&image, &generator) { start, _, generator in start..<start + Int.random(in: 1...12, using: &generator) }
+    case .pageBytes:
+      inPage(&image, &generator) { start, size, generator in Self.range(in: start..<start + size, &generator) }
+    case .cellPointer:
+      inPage(&image, &generator) { start, _, generator in
+        let pointer = start + 8 + 2 * Int.random(in: 0..<8, using: &generator)
+        return pointer..<pointer + 2
+      }
     case .swapPages: Self.swapPages(of: &image, &generator)
     case .copyPage: Self.copyPage(of: &image, &generator)
     case .truncate: image.database.removeLast(min(image.database.count, Self.tail(image, &generator)))
@@ -30,8 +33,11 @@ enum Mutation: CaseIterable {
 
   /// Fields of the file's header that somebody reads.
   private static func headerField(_ generator: inout Generator) -> Range<Int> {
-    [16..<18, 18..<19, 19..<20, 20..<21, 24..<28, 28..<32, 32..<36, 36..<40, 40..<44, 44..<48, 52..<56, 56..<60, 60..<64,
-     64..<68, 68..<72, 92..<96, 96..<100].randomElement(using: &generator)!
+    [
+      16..<18, 18..<19, 19..<20, 20..<21, 24..<28, 28..<32, 32..<36, 36..<40, 40..<44, 44..<48, 52..<56, 56..<60,
+      60..<64,
+      64..<68, 68..<72, 92..<96, 96..<100,
+    ].randomElement(using: &generator)!
   }
 
   private static func range(in bounds: Range<Int>, _ generator: inout Generator) -> Range<Int> {
@@ -81,16 +87,21 @@ enum Mutation: CaseIterable {
   /// Some whole pages, or a part of one.
   private static func tail(_ image: Image, _ generator: inout Generator) -> Int {
     Bool.random(using: &generator)
-      ? image.pageSize * Int.random(in: 1...4, using: &generator) : Int.random(in: 1...image.pageSize, using: &generator)
+      ? image.pageSize * Int.random(in: 1...4, using: &generator)
+      : Int.random(in: 1...image.pageSize, using: &generator)
   }
 
   // MARK: The schema's text
 
   private static func changeSchema(of image: inout Image, _ generator: inout Generator) {
     let bytes = image.database
-    let places = bytes.indices.dropLast(3).filter { bytes[$0] == 0x43 && bytes[$0 + 1] == 0x52 && bytes[$0 + 2] == 0x45 }  // CRE
+    let places = bytes.indices.dropLast(3).filter {
+      bytes[$0] == 0x43 && bytes[$0 + 1] == 0x52 && bytes[$0 + 2] == 0x45
+    }  // CRE
     guard let start = places.randomElement(using: &generator) else { return }
-    let words = ["VIEW", "TABLE", "x", "INSTEAD OF", "WITH", "AS", "users", "changes", "SELECT", " ", "1", "NULL", "--", "/*"]
+    let words = [
+      "VIEW", "TABLE", "x", "INSTEAD OF", "WITH", "AS", "users", "changes", "SELECT", " ", "1", "NULL", "--", "/*",
+    ]
     let word = Array(words.randomElement(using: &generator)!.utf8)
     let place = start + Int.random(in: 0..<200, using: &generator)
     guard place + word.count < image.database.count else { return }
@@ -109,7 +120,8 @@ enum Mutation: CaseIterable {
     case .walTruncate: image.wal.removeLast(image.wal.count - start)
     case .walUnsigned: return Self.change(&image.wal, Self.range(in: start..<start + frame, &generator), &generator)
     default:
-      let place = Bool.random(using: &generator) ? start..<start + 8 : Self.range(in: start + 24..<start + frame, &generator)
+      let place =
+        Bool.random(using: &generator) ? start..<start + 8 : Self.range(in: start + 24..<start + frame, &generator)
       Self.change(&image.wal, place, &generator)
     }
     WAL.sign(&image.wal, pageSize: image.pageSize)

@@ -48,7 +48,9 @@ enum SeedStores {
       try ["Zoë", "NIX", "gone"].map { try users.add(name: $0, hairColor: Color("auburn")) }
     }
     try store.write { users in
-      let values: [StoredValue] = [.integer(41), .real(1.5), .text("x"), .blob([0, 255]), .text(String(repeating: "long", count: 800))]
+      let values: [StoredValue] = [
+        .integer(41), .real(1.5), .text("x"), .blob([0, 255]), .text(String(repeating: "long", count: 800)),
+      ]
       for (index, value) in values.enumerated() { try users.set("attribute \(index)", of: ids[0], to: value) }
       try users.rename(ids[1], to: "Nix")
     }

@@ -9,7 +9,8 @@ enum Statements {
   }
 
   private static let values = [
-    "NULL", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "1.5", "9e999", "x'ff'", "CAST(x'ff41' AS TEXT)", "''",
+    "NULL", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "1.5", "9e999", "x'ff'",
+    "CAST(x'ff41' AS TEXT)", "''",
     "'a' || char(0) || 'b'", "zeroblob(5000)", "random()", "hex(randomblob(700))", "'#A0b1C2'", "char(27) || '[2J'",
   ]
 
@@ -26,7 +27,8 @@ enum Statements {
     "UPDATE OR REPLACE changes SET seq = $value WHERE seq = (SELECT seq FROM changes ORDER BY random() LIMIT 1)",
     "UPDATE changes SET seq = 9223372036854775807 WHERE seq = (SELECT max(seq) FROM changes)",
     "DELETE FROM changes WHERE seq = (SELECT seq FROM changes ORDER BY random() LIMIT 1)",
-    "DELETE FROM changes", "DELETE FROM meta", "DELETE FROM sqlite_sequence", "DELETE FROM users", "DELETE FROM migrations",
+    "DELETE FROM changes", "DELETE FROM meta", "DELETE FROM sqlite_sequence", "DELETE FROM users",
+    "DELETE FROM migrations",
     "UPDATE meta SET epoch = $value", "UPDATE meta SET horizon = $value", "UPDATE meta SET horizon_nonce = $value",
     "UPDATE meta SET measured = $value", "UPDATE meta SET bytes = $value", "UPDATE meta SET id = $value",
     "UPDATE users SET id = $value WHERE id = (SELECT id FROM users ORDER BY random() LIMIT 1)",
@@ -50,7 +52,8 @@ enum Statements {
     "INSERT INTO sqlite_schema VALUES ('trigger', 't', 'users', 0, 'CREATE TRIGGER t AFTER INSERT ON users BEGIN DELETE FROM changes; END')",
     "CREATE TABLE other (x, y AS (length(x)))", "CREATE INDEX users_name ON users (name)",
     "CREATE UNIQUE INDEX users_one ON users (name)", "CREATE INDEX a_expression ON attributes (length(value))",
-    "PRAGMA user_version = 2", "PRAGMA user_version = 1", "PRAGMA application_id = 0", "VACUUM", "PRAGMA auto_vacuum = 1; VACUUM",
+    "PRAGMA user_version = 2", "PRAGMA user_version = 1", "PRAGMA application_id = 0", "VACUUM",
+    "PRAGMA auto_vacuum = 1; VACUUM",
     "PRAGMA page_size = 1024; VACUUM", "CREATE TABLE big (x); INSERT INTO big VALUES (zeroblob(20000))",
     "CREATE VIRTUAL TABLE ft USING fts5(x)", "CREATE TABLE sqlite_stat1 (tbl, idx, stat)", "ANALYZE",
   ]
@@ -76,11 +79,13 @@ enum Statements {
   private static func run(_ sql: String, on handle: OpaquePointer?, modes: (UInt8, UInt8)) -> [UInt8]? {
     // Nothing in it may run for ever.
     var steps: Int32 = 0
-    sqlite3_progress_handler(handle, 10_000, { steps in
-      let steps = steps!.assumingMemoryBound(to: Int32.self)
-      steps.pointee += 1
-      return steps.pointee > 100 ? 1 : 0
-    }, &steps)
+    sqlite3_progress_handler(
+      handle, 10_000,
+      { steps in
+        let steps = steps!.assumingMemoryBound(to: Int32.self)
+        steps.pointee += 1
+        return steps.pointee > 100 ? 1 : 0
+      }, &steps)
     let setup = "PRAGMA writable_schema = ON; PRAGMA ignore_check_constraints = ON; PRAGMA recursive_triggers = OFF"
     sqlite3_exec(handle, setup, nil, nil, nil)
     _ = userstore_db_config_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)

@@ -30,7 +30,8 @@ struct Work {
   /// Whatever is wrong with a file, it is said in the store's words.
   private func attempt(_ body: () throws -> Void) {
     do { try body() } catch let error as StoreError {
-      expect(error.code != .unexpected, "\(error.code): \(error), because of \(error.cause.map { "\($0)" } ?? "nothing")")
+      expect(
+        error.code != .unexpected, "\(error.code): \(error), because of \(error.cause.map { "\($0)" } ?? "nothing")")
       expect(error.message.utf8.count < 2_000, "a message of \(error.message.utf8.count) bytes")
     } catch { Findings.report("\(type(of: error)): \(error)") }
   }
@@ -81,7 +82,9 @@ struct Work {
       let sets = try store.pastChanges(after: position)
       guard let last = sets.last else { return }
       for set in sets {
-        expect(position.map { $0.revision < set.revision } ?? true, "\(set.revision) after \(position?.revision.rawValue ?? 0)")
+        expect(
+          position.map { $0.revision < set.revision } ?? true,
+          "\(set.revision) after \(position?.revision.rawValue ?? 0)")
         try set.forEach { _ in }
       }
       position = last.cursor
@@ -90,7 +93,8 @@ struct Work {
 
   private func check() throws {
     _ = try UserStore.check(path: path, busyTimeout: .milliseconds(50))
-    _ = try open(.readOnly).compactable(keeping: HistoryPolicy(HistoryPolicy.Limits(age: .seconds(60), changes: 2, bytes: 500)))
+    _ = try open(.readOnly).compactable(
+      keeping: HistoryPolicy(HistoryPolicy.Limits(age: .seconds(60), changes: 2, bytes: 500)))
   }
 
   /// As a backup, into a store of our own.
@@ -111,7 +115,9 @@ struct Work {
     defer { store.close() }
     attempt { try edit(store) }
     if does(4) { attempt { try take(store) } }
-    if does(5) { attempt { _ = try store.compact(keeping: HistoryPolicy(HistoryPolicy.Limits(changes: 2), minimumChanges: 1)) } }
+    if does(5) {
+      attempt { _ = try store.compact(keeping: HistoryPolicy(HistoryPolicy.Limits(changes: 2), minimumChanges: 1)) }
+    }
     if does(6) { attempt { _ = try store.write { try $0.undo() } } }
     if does(7) { attempt { _ = try store.purge(User.ID(3)) } }
     attempt { try readRecords(store) }
@@ -129,7 +135,7 @@ struct Work {
       return id
     }
     let user = try store.read { try $0.user(id) }
-    let expected: [String: StoredValue] = ["name": .text("renamed"), "hair_color": .text("#ff0000"), "age": .integer(7)]
+    let expected: StoredValues = ["name": .text("renamed"), "hair_color": .text("#ff0000"), "age": .integer(7)]
     expect(user?.storedValues == expected, "user \(id) was written, and is \(user?.storedValues ?? [:])")
   }
 

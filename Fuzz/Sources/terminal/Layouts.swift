@@ -1,7 +1,8 @@
 import Foundation
 import Fuzzing
-@testable import ToolSources
 import UserStore
+
+@testable import ToolSources
 
 /// Records in the layouts of `get` and `list`.
 enum Layouts {

@@ -1,18 +1,22 @@
 import Fuzzing
-@testable import ToolSources
 import UserStore
+
+@testable import ToolSources
 
 /// Names and values as somebody else may have stored them, through every layout of the tool.
 @main struct TerminalTarget: FuzzTarget {
   static var seeds: [[UInt8]] {
     let texts = [
-      "Zoë", "a\u{1B}[2Jb", "\u{202E}evil", "z\u{200B}w", "\u{1F468}\u{200D}\u{1F469}", "❤\u{FE0F}", "tab\tline\nreturn\r",
+      "Zoë", "a\u{1B}[2Jb", "\u{202E}evil", "z\u{200B}w", "\u{1F468}\u{200D}\u{1F469}", "❤\u{FE0F}",
+      "tab\tline\nreturn\r",
       "\u{9B}31m", "quote\"comma,", "\u{0}", "日本語", "e\u{301}\u{301}", "=1+1", "{\"base64\":\"AP8=\"}", "#a52a2a",
     ]
     return (0...5).flatMap { (layout: UInt8) -> [[UInt8]] in
       texts.map { text -> [UInt8] in
         let field = [UInt8(text.utf8.count)] + Array(text.utf8)
-        let others: [[UInt8]] = [[layout], field, [3], field, field, [4, 3, 0xFF, 0xC2, 0x41], field, [1, 1, 2, 3, 4, 5, 6, 7, 8]]
+        let others: [[UInt8]] = [
+          [layout], field, [3], field, field, [4, 3, 0xFF, 0xC2, 0x41], field, [1, 1, 2, 3, 4, 5, 6, 7, 8],
+        ]
         return Array(others.joined())
       }
     }

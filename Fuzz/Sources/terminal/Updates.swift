@@ -1,7 +1,8 @@
 import Foundation
 import Fuzzing
-@testable import ToolSources
 import UserStore
+
+@testable import ToolSources
 
 /// What listeners are told, as `watch` and `log` show it, and what is said on standard error.
 enum Updates {
@@ -33,7 +34,9 @@ enum Updates {
   }
 
   private static func checkLines(_ entries: [Entry], _ standIns: [StandIn]) {
-    for line in printed(entries, standIns, .jsonl).split(separator: 0x0A) { Layouts.checkObject(Data(line), "an update") }
+    for line in printed(entries, standIns, .jsonl).split(separator: 0x0A) {
+      Layouts.checkObject(Data(line), "an update")
+    }
   }
 
   private static func checkMessage(_ field: Field) {

@@ -1,6 +1,7 @@
 import Fuzzing
-@testable import ToolSources
 import UserStore
+
+@testable import ToolSources
 
 /// Data.
 enum Base64Text {

@@ -14,7 +14,8 @@ enum Colors {
   }
 
   private static func isColor(_ text: [UInt8]) -> Bool {
-    text.count == 7 && text[0] == UInt8(ascii: "#") && text.dropFirst().allSatisfy { "0123456789abcdefABCDEF".utf8.contains($0) }
+    text.count == 7 && text[0] == UInt8(ascii: "#")
+      && text.dropFirst().allSatisfy { "0123456789abcdefABCDEF".utf8.contains($0) }
   }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 {

@@ -1,7 +1,8 @@
 import Fuzzing
-@testable import ToolSources
 import UserStore
 import UserStoreFoundation
+
+@testable import ToolSources
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,6 +1,7 @@
 import Fuzzing
-@testable import ToolSources
 import UserStore
+
+@testable import ToolSources
 
 #if canImport(Glibc)
   import Glibc
@@ -44,7 +45,7 @@ enum ImportedRecords {
   private struct TakenBack: Error {}
 
   private static func attributes(of users: [User]) -> [String] {
-    Set(users.flatMap { $0.storedValues.keys.map { StoredValue.text($0) } }).compactMap { String(storedValue: $0) }
+    Set(users.flatMap { $0.storedValues.names.map { StoredValue.text($0) } }).compactMap { String(storedValue: $0) }
       .filter { !AttributeName.builtIn.contains($0) }
   }
 

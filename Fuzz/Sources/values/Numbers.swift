@@ -1,6 +1,7 @@
 import Fuzzing
-@testable import ToolSources
 import UserStore
+
+@testable import ToolSources
 
 /// Numbers of every size, by their bits.
 enum Numbers {

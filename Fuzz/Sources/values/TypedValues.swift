@@ -1,6 +1,7 @@
 import Fuzzing
-@testable import ToolSources
 import UserStore
+
+@testable import ToolSources
 
 /// `k=v` on the command line.
 enum TypedValues {
@@ -8,7 +9,9 @@ enum TypedValues {
   private static let store = try? UserStore.inMemory()
 
   static func test(_ input: [UInt8]) {
-    guard let text = String(validating: input, as: UTF8.self), let assignment = Assignment(argument: text) else { return }
+    guard let text = String(validating: input, as: UTF8.self), let assignment = Assignment(argument: text) else {
+      return
+    }
     do {
       let value = try assignment.value()
       try store?.write { users in

@@ -45,7 +45,8 @@ struct LogExtent {
     try ChangeLog.check(head)
     guard horizon.revision.rawValue <= head else {
       throw StoreError(
-        .corrupt, "the log of the database was tampered with: it begins after row \(horizon.revision) and ends at \(head)")
+        .corrupt,
+        "the log of the database was tampered with: it begins after row \(horizon.revision) and ends at \(head)")
     }
     guard let assumed, assumed.horizon.epoch == horizon.epoch, assumed.horizon.revision >= horizon.revision else {
       return

@@ -1,6 +1,6 @@
 extension String {
   /// Whether both are the same bytes of UTF-8, which is what SQLite compares.
-  func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+  package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
   func hashBytes(into hasher: inout Hasher) {
     var text = self

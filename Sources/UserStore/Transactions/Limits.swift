@@ -92,7 +92,8 @@ extension StoredValue {
     case .null: return "not set"
     case .integer(let integer): return String(integer)
     case .real(let real): return String(real)
-    case .text(let text): return "“" + text.excerpt.unicodeScalars.map { $0.isSafeInMessages ? String($0) : "\u{FFFD}" }.joined() + "”"
+    case .text(let text):
+      return "“" + text.excerpt.unicodeScalars.map { $0.isSafeInMessages ? String($0) : "\u{FFFD}" }.joined() + "”"
     case .blob(let bytes): return "\(bytes.count) bytes"
     case .invalidText: return "text that is not valid UTF-8"
     }
