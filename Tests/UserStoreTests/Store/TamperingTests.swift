@@ -144,6 +144,19 @@ import Testing
     #expect(try store.read { try $0.userCount } == 3)
   }
 
+  @Test func `a table whose pages hold another table's rows is damage, for who writes too`() throws {
+    let folder = try Folder()
+    try folder.open { $0.watchesOtherProcesses = false }.close()
+    try folder.shell(
+      """
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'migrations') WHERE name = 'meta'
+      """)
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try store.write { try $0.add(name: "NIX") }
+    #expect(code { try store.compact(keeping: HistoryPolicy(.init(changes: 1))) } == .corrupt)
+  }
+
   @Test func `a plain index is let be`() throws {
     let folder = try Folder()
     try folder.open().close()

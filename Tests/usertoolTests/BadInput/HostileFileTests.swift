@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Files that were damaged, and values that were made for terminals: every command ends as the manual says.
@@ -21,8 +22,9 @@ import Testing
   private func run(_ arguments: [String], _ workspace: Workspace, _ what: String) throws -> Workspace.Outcome {
     let outcome = try workspace.finish([Workspace.tool] + arguments)
     #expect(Self.documented.contains(outcome.status), "\(what), \(arguments): \(outcome)")
-    let texts = [outcome.errors, arguments.contains("export") ? "" : outcome.output]
-    for scalar in texts.joined().unicodeScalars where !["\n", "\t"].contains(scalar) {
+    // JSON is for programs: what a terminal would obey is escaped there, what people would not see is not.
+    let lines = outcome.lines.filter { !$0.hasPrefix("{") } + [outcome.errors]
+    for scalar in lines.joined().unicodeScalars where !["\n", "\t"].contains(scalar) {
       let isSafe = ![.control, .format, .lineSeparator].contains(scalar.properties.generalCategory)
       #expect(isSafe, "\(what), \(arguments): U+\(String(scalar.value, radix: 16))")
     }
@@ -34,7 +36,7 @@ import Testing
     let whole = try #require(workspace.bytes())
     var generator = SplitMix64(seed: Seed.base)
     let pageSize = 2_048
-    for page in stride(from: 0, to: whole.count / pageSize, by: 2) {
+    for page in stride(from: 0, to: whole.count / pageSize, by: 4) {
       var damaged = whole
       let bytes = (0..<pageSize).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
       damaged.replaceSubrange(page * pageSize..<(page + 1) * pageSize, with: bytes)
@@ -44,14 +46,13 @@ import Testing
       for arguments in Self.reading { try run(arguments, workspace, what) }
       #expect(try run(["check"], workspace, what).status != 0, "\(what) is not noticed")
       #expect(workspace.bytes() == damaged, "\(what) was changed by a reading command")
-      let command = Self.writing[page / 2 % Self.writing.count]
+      let command = Self.writing[page / 4 % Self.writing.count]
       try run(command, workspace, what)
     }
   }
 
   private static let hostile = [
-    "\u{1B}[2J\u{1B}]0;owned\u{7}", "\u{202E}gnp.exe", "a\u{200B}\u{FEFF}b", "\u{9B}31m", "x\r\n\ty",
-    "\u{2066}\u{E0041}",
+    "\u{1B}[2J\u{1B}]0;owned\u{7}\u{9B}31m", "\u{202E}gnp.exe\u{2066}\u{E0041}", "a\u{200B}\u{FEFF}b\r\n\ty",
   ]
 
   @Test(arguments: hostile) func `names, values, attributes and origins in every place that is shown`(_ text: String)
