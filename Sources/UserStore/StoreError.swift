@@ -215,7 +215,8 @@ extension StoreError.Code {
       case .readOnly where error.code == .readOnlyMoved: .moved
       case .readOnly: .readOnly
       case .full: .diskFull
-      case .corrupt: .corrupt
+      // No statement of the library breaks a rule of its tables, unless they hold what they cannot hold.
+      case .corrupt, .constraint, .mismatch: .corrupt
       case .notADatabase: .notADatabase
       case .permission, .authorization: .noPermission
       case .cannotOpen: SystemError.meansNoPermission(error.systemNumber) ? .noPermission : .cannotOpen

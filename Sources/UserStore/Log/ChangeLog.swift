@@ -32,7 +32,7 @@ enum ChangeLog {
   static let revisionBits = 48
 
   /// Numbers come one by one: a larger one is somebody's who writes into the log by himself.
-  private static func check(_ revision: Int64) throws(StoreError) {
+  static func check(_ revision: Int64) throws(StoreError) {
     guard (0..<1 << Int64(revisionBits)).contains(revision) else {
       throw StoreError(.corrupt, "the log of the database was tampered with: it has a row \(revision)")
     }
@@ -44,6 +44,7 @@ enum ChangeLog {
       try connection.first(selectMeta) { Cursor(epoch: $0.integer(0), revision: $0.integer(1), nonce: $0.integer(2)) }
     }
     guard let cursor else { throw StoreError(.corrupt, "the database is damaged: its log has no meta row") }
+    try check(cursor.revision.rawValue)
     return cursor
   }
 

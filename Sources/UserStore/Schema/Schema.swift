@@ -68,7 +68,7 @@ enum Schema {
 
   private static func checkedHeader(_ connection: borrowing Connection) throws(StoreError) -> Header {
     var header = Header()
-    try storing("open the database") { () throws(SQLiteError) in
+    do throws(SQLiteError) {
       // In one transaction: between two statements somebody else may create the store.
       let isInner = connection.isInTransaction
       if !isInner { try connection.execute("BEGIN") }
@@ -76,6 +76,12 @@ enum Schema {
       try connection.rows("PRAGMA application_id") { header.applicationID = $0.integer(0) }
       try connection.rows("PRAGMA user_version") { header.version = $0.integer(0) }
       try connection.rows("SELECT count(*) FROM sqlite_schema") { header.objects = $0.integer(0) }
+    } catch {
+      // With none of its own codes SQLite says only here that it does not know the format: a newer one, or damage.
+      if error.code.primary == .error {
+        throw StoreError(.notADatabase, "cannot open the database: \(error)", cause: error)
+      }
+      throw StoreError(error, "open the database")
     }
     if header.isEmpty { return header }
     guard header.applicationID == applicationID else {

@@ -46,36 +46,41 @@ struct SchemaCheck {
         found[Object(type: row.text(0), name: row.text(1))] = (row.text(2), row.text(3))
       }
     }
-    for (object, sql) in expected where found[object]?.sql != sql {
+    for (object, sql) in expected where found[object]?.sql.hasSameBytes(as: sql) != true {
       guard object.type == "trigger" else {
         throw StoreError(.schemaChanged, "the \(object.type) \(object.name) is not as this library made it")
       }
       brokenTriggers.append(object.name)
     }
+    let further = found.filter { expected[$0.key] == nil }
+    for (object, place) in further { try Self.refuse(object, on: place.table) }
+    // Now that nobody else can answer to the names of SQLite's own functions.
     var harmless: Set<String> = []
     try storing("read the schema") { () throws(SQLiteError) in
       try connection.rows(Self.harmlessIndexes) { harmless.insert($0.text(0)) }
     }
-    let tables = Set(expected.keys.filter { $0.type == "table" }.map(\.name))
-    for (object, place) in found where expected[object] == nil {
-      try Self.refuse(object, on: place.table, tables, harmless: harmless)
+    for (object, place) in further where object.type == "index" && !harmless.contains(object.name) {
+      if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
     }
     brokenTriggers.sort()
   }
 
-  private static func refuse(
-    _ object: Object, on table: String, _ tables: Set<String>, harmless: Set<String>
-  ) throws(StoreError) {
-    switch object.type {
-    case "table": return
-    case "index":
-      guard tables.contains(table) else { return }
-      if harmless.contains(object.name) { return }
-    default: break
-    }
-    throw StoreError(
+  /// Whatever runs by itself, and tables that stand in the way of what SQLite answers about the file.
+  private static func refuse(_ object: Object, on table: String) throws(StoreError) {
+    let isKnown = object.type == "table" || object.type == "index"
+    if !isKnown || object.name.lowercased().hasPrefix("pragma_") { throw isForeign(object, on: table) }
+  }
+
+  private static func isForeign(_ object: Object, on table: String) -> StoreError {
+    StoreError(
       .schemaChanged,
-      "the database has a \(object.type) “\(object.name)” on “\(table)” that is not this library's; remove it")
+      "the database has a \(object.type.excerpt) “\(object.name.excerpt)” on “\(table.excerpt)” that is not this library's; remove it"
+    )
+  }
+
+  /// The tables that the library makes.
+  static var tables: Set<String> {
+    get throws(StoreError) { Set(try expectedObjects(Migration.latest).keys.filter { $0.type == "table" }.map(\.name)) }
   }
 
   /// Makes the broken triggers again.

@@ -8,7 +8,7 @@
 
 extension String {
   /// Whether both are the same bytes of UTF-8, which is what SQLite compares.
-  func hasSameBytes(as other: String) -> Bool {
+  package func hasSameBytes(as other: String) -> Bool {
     var other = other
     return other.withUTF8 { unsafe hasBytes($0) }
   }
@@ -25,4 +25,9 @@ extension String {
     var text = self
     text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
+
+  /// The beginning, for messages.
+  ///
+  /// Counted in scalars: a single character may have any number of accents.
+  package var excerpt: String { String(String.UnicodeScalarView(unicodeScalars.prefix(80))) }
 }
