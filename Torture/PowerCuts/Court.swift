@@ -84,7 +84,8 @@ struct Court {
       if case .announce = step { claims += 1 } else { disk.apply(step) }
       // What is announced right after is to hold already: nothing happens to the disk in between.
       if index + 1 < recording.steps.count, case .announce = recording.steps[index + 1] { continue }
-      guard inquiry.stride == 1 || random.oneIn(inquiry.stride) else { continue }
+      // Before the first announcement lies what was there already.
+      guard claims > 0, inquiry.stride == 1 || random.oneIn(inquiry.stride) else { continue }
       outcome.cuts += 1
       try cut(disk, claims, at: index)
     }
