@@ -11,7 +11,8 @@ struct Trace {
     let file = workspace.folder + "/trace"
     defer { try? FileManager.default.removeItem(atPath: file) }
     let tracer = [
-      "strace", "-f", "-qq", "-y", "-s", "4096", "-o", file, "-e", "trace=/mkdir|rename|link|truncate|sync",
+      "strace", "-f", "--seccomp-bpf", "-qq", "-y", "-s", "4096", "-o", file, "-e",
+      "trace=/mkdir|rename|link|truncate|sync",
     ]
     let outcome = try workspace.finish(tracer + [Workspace.tool] + arguments)
     try #require(outcome.status == status, "\(outcome)")
