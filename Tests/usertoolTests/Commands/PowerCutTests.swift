@@ -39,6 +39,9 @@ import Testing
     try workspace.run("add", "Zoë")
     try workspace.run("add", "Nix")
     try workspace.run("remove", "1", "--yes")
+    // As long as somebody has the database open, the end of the command syncs nothing by itself.
+    let watcher = try workspace.start("watch")
+    try watcher.waitUntilWatching()
     let trace = try trace("purge", "1", "--yes")
     #expect(trace.has("sync users.db-wal", after: "cut users.db-wal"), "\(trace.calls)")
   }
