@@ -62,8 +62,16 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Torture",
-      // A library of its own, put in front of the C library: scripts/torture compiles it.
-      exclude: ["Faults"],
+      // Faults: a library of its own, put in front of the C library; scripts/torture compiles it.
+      exclude: ["Faults", "Scenario"],
+      swiftSettings: settings
+    ),
+    // What is killed: an executable of its own, without Foundation and parsing of arguments, because it is started
+    // thousands of times.
+    .executableTarget(
+      name: "scenario",
+      dependencies: ["UserStore", "TestSupport"],
+      path: "Torture/Scenario",
       swiftSettings: settings
     ),
     .testTarget(

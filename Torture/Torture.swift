@@ -17,7 +17,10 @@ import TestSupport
   @Option(help: "Where the random choices begin: the same seed makes the same choices.")
   var seed: UInt64?
 
-  private static var harnesses: [any Harness.Type] { [] }
+  private static var harnesses: [any Harness.Type] { [PowerCuts.self] }
+
+  @Option(help: .hidden)
+  var judge: String?
 
   func validate() throws {
     for name in names where !Self.harnesses.contains(where: { $0.name == name }) {
@@ -26,6 +29,7 @@ import TestSupport
   }
 
   func run() throws {
+    if let judge { return try JudgeProcess(judge).run() }
     let plan = Plan(isLong: long, seed: seed ?? UInt64.random(in: 0..<1_000_000_000))
     print("seed \(plan.seed): scripts/torture --seed \(plan.seed)\(long ? " --long" : "") makes the same choices")
     var report = Report()

@@ -56,7 +56,9 @@ extension Writer {
         return true
       }
       // A header, and one page with its own.
-      if pages == 1, let size = try? Files.size(of: walPath), size <= 32 + 24 + pageSize { return true }
+      guard pages == 1, let size = try? Files.size(of: walPath), size <= 32 + 24 + pageSize else { continue }
+      do { try Files.sync(walPath) } catch { throw StoreError(error, otherwise: .ioError) }
+      return true
     }
     return false
   }
