@@ -63,9 +63,12 @@ let package = Package(
       ],
       path: "Torture",
       // A library of its own, put in front of the C library: scripts/torture compiles it.
-      exclude: ["Faults"],
+      exclude: ["Controls/Patches", "Embedder", "Faults"],
       swiftSettings: settings
     ),
+    // A program that embeds the library, for the torture to kill.
+    .executableTarget(
+      name: "embedder", dependencies: ["UserStore"], path: "Torture/Embedder", swiftSettings: settings),
     .testTarget(
       name: "UserStoreTests",
       dependencies: ["UserStore", "UserStoreFoundation", "CSQLite", "TestSupport"],
