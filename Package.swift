@@ -63,7 +63,7 @@ let package = Package(
       ],
       path: "Torture",
       // A library of its own, put in front of the C library: scripts/torture compiles it.
-      exclude: ["Controls/Patches", "Embedder", "Faults"],
+      exclude: ["Controls/Sabotaged", "Embedder", "Faults"],
       swiftSettings: settings
     ),
     // A program that embeds the library, for the torture to kill.

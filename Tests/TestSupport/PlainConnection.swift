@@ -44,6 +44,11 @@ import CSQLite
     try run(sql, values).first?.first
   }
 
+  /// Hands out SQLite's own handle.
+  package func withHandle<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+    try unsafe body(handle)
+  }
+
   private func rows(of statement: OpaquePointer?) throws(PlainError) -> [[PlainValue]] {
     var rows: [[PlainValue]] = []
     while true {

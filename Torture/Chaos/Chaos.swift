@@ -19,10 +19,13 @@ enum Chaos: Harness {
     let deadline = Date(timeIntervalSinceNow: plan.isLong ? 1_200 : 0)
     let total = Tally()
     var verdicts = Verdicts()
+    var first: Evidence?
     var seed = plan.seed
     repeat {
       let life = try Life(seed: seed, rounds: plan.isLong ? 8 : 3, programs)
-      verdicts.add(try life.live(), life: seed)
+      let judged = try life.live()
+      verdicts.add(judged.verdicts, life: seed)
+      first = first ?? judged.evidence
       for (what, number) in life.tally.all {
         if what.hasPrefix("largest") { total.raise(what, to: number) } else { total.add(what, number) }
       }
@@ -31,6 +34,7 @@ enum Chaos: Harness {
     } while Date() < deadline && !verdicts.hasViolations
     for (what, number) in total.all { report.count(number, what) }
     verdicts.report(to: &report)
+    if let first, !verdicts.hasViolations { try Controls.run(on: first, seed: plan.seed, programs, &report) }
   }
 }
 

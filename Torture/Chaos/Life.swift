@@ -44,7 +44,7 @@ final class Life {
   private var roles: [any Role] { [reader, tool, embedder, counter, compactor] + foreign + watchers }
 
   /// Lives, and judges.
-  func live() throws -> Verdicts {
+  func live() throws -> (verdicts: Verdicts, evidence: Evidence) {
     try begin()
     for _ in 0..<rounds { try round() }
     try end()
@@ -92,7 +92,7 @@ final class Life {
 
   // MARK: Judging
 
-  private func judged() throws -> Verdicts {
+  private func judged() throws -> (Verdicts, Evidence) {
     let connection = try stage.look()
     guard case .integer(let horizon)? = try connection.value("SELECT horizon FROM meta") else {
       throw TortureError("the log has no horizon")
@@ -105,21 +105,27 @@ final class Life {
         runs: try watcher.runs.map { try Telling($0, index) })
     }
     count(record, feeds)
-    return verdicts(record, feeds, connection)
+    let evidence = Evidence(
+      record: record, feeds: feeds, histories: foreign.map(\.history) + [tool.history] + embedder.histories,
+      embedder: (embedder.lives, embedder.histories), counter: (counter.user, counter.counted))
+    return (verdicts(evidence, connection), evidence)
   }
 
-  private func verdicts(_ record: Record, _ feeds: [Feed], _ connection: PlainConnection) -> Verdicts {
+  private func verdicts(_ evidence: Evidence, _ connection: PlainConnection) -> Verdicts {
+    let record = evidence.record
     var verdicts = Verdicts()
     for promise in FeedPromises.all {
-      verdicts.add(promise.text, feeds.flatMap { promise.violations(in: $0, record) })
+      verdicts.add(promise.text, evidence.feeds.flatMap { promise.violations(in: $0, record) })
     }
-    let histories = foreign.map(\.history) + [tool.history] + embedder.histories
-    verdicts.add(Acknowledged.text, histories.flatMap { Acknowledged.violations(in: $0, record) })
-    verdicts.add(AtMostOneUnknown.text, histories.flatMap { AtMostOneUnknown.violations(in: $0, record) })
+    verdicts.add(Acknowledged.text, evidence.histories.flatMap { Acknowledged.violations(in: $0, record) })
+    verdicts.add(AtMostOneUnknown.text, evidence.histories.flatMap { AtMostOneUnknown.violations(in: $0, record) })
     verdicts.add(
       HeardBeforeReturn.text,
-      embedder.lives.flatMap { HeardBeforeReturn.violations(in: $0, of: embedder.histories, record) })
-    verdicts.add(ExactlyOnce.text, ExactlyOnce.violations(of: counter.user, counted: counter.counted, record))
+      evidence.embedder.lives.flatMap {
+        HeardBeforeReturn.violations(in: $0, of: evidence.embedder.histories, record)
+      })
+    let (user, counted) = evidence.counter
+    verdicts.add(ExactlyOnce.text, ExactlyOnce.violations(of: user, counted: counted, record))
     verdicts.add(Tables.text, Tables.violations(in: connection, record.log))
     verdicts.add("nobody fails or ends by itself", troubles)
     return verdicts

@@ -19,7 +19,7 @@ final class Compactor: Role, @unchecked Sendable {
 
   func live(on stage: Stage) throws {
     while !stage.isOver {
-      stage.rest(milliseconds: Int.random(in: 20...300, using: &random))
+      stage.rest(milliseconds: Int.random(in: 0...80, using: &random))
       if let last = reader.last {
         let sql = "UPDATE consumers SET seq = \(last.seq), nonce = \(last.nonce) WHERE name = '\(Self.consumer)'"
         do { try stage.shell(sql) } catch where stage.isOver { return }

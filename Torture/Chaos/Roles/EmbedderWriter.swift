@@ -51,19 +51,13 @@ final class EmbedderWriter: Role, @unchecked Sendable {
   }
 
   private func note(_ line: String, _ life: inout EmbedderLife, _ stage: Stage) {
-    let words = line.split(separator: " ")
-    if words.first == "failed" { life.failure = line }
-    guard words.count == 3, let first = Int64(words[1]), let second = Int64(words[2]) else { return }
-    switch words[0] {
-    case "heard": life.events.append(.heard(revision: first, changes: Int(second)))
-    case "ack":
-      life.events.append(.acknowledged(user: first, number: second))
-      guard let index = histories.firstIndex(where: { $0.user == first }) else { return }
-      histories[index].add(.number(second), .acknowledged)
-      last[index] = second
-      stage.tally.add("commits acknowledged: embedder")
-    default: break
-    }
+    life.note(line)
+    guard case .acknowledged(let user, let number)? = EmbedderLife.event(line),
+      let index = histories.firstIndex(where: { $0.user == user })
+    else { return }
+    histories[index].add(.number(number), .acknowledged)
+    last[index] = number
+    stage.tally.add("commits acknowledged: embedder")
   }
 
   /// One write of each user may have been under way.
@@ -85,5 +79,20 @@ struct EmbedderLife {
   }
 
   var events: [Event] = []
-  var failure: String?
+  private(set) var failure: String?
+
+  mutating func note(_ line: String) {
+    if line.hasPrefix("failed") { failure = line }
+    if let event = Self.event(line) { events.append(event) }
+  }
+
+  static func event(_ line: String) -> Event? {
+    let words = line.split(separator: " ")
+    guard words.count == 3, let first = Int64(words[1]), let second = Int64(words[2]) else { return nil }
+    return switch words[0] {
+    case "heard": .heard(revision: first, changes: Int(second))
+    case "ack": .acknowledged(user: first, number: second)
+    default: nil
+    }
+  }
 }

@@ -44,7 +44,10 @@ final class Watcher: Role, @unchecked Sendable {
         }
         return []
       }
-      if manner == .hunted, random.oneIn(15) { stage.rest(milliseconds: Int.random(in: 50...700, using: &random)) }
+      // Away so long that the log is forgotten meanwhile; a consumer would hold it back.
+      if manner == .hunted, place == .cursorFile, random.oneIn(8) {
+        stage.rest(milliseconds: Int.random(in: 100...1_000, using: &random))
+      }
     }
   }
 

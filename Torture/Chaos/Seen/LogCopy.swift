@@ -43,6 +43,16 @@ struct LogCopy {
     }
   }
 
+  /// The same log with another new value in a row.
+  func replacing(_ seq: Int64, new: PlainValue) -> LogCopy {
+    var copy = self
+    let row = self[seq]
+    copy.rows[Int(seq) - 1] = Row(
+      seq: seq, nonce: row.nonce, op: row.op, user: row.user, attribute: row.attribute, old: row.old, new: new,
+      values: row.values.dropLast() + [new])
+    return copy
+  }
+
   /// The rows that are changes, after one and through another.
   func changes(after start: Int64, through end: Int64) -> [Row] {
     start < end ? rows[Int(max(0, start))..<Int(min(end, self.end))].filter { !$0.isEnd } : []
