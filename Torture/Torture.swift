@@ -27,8 +27,8 @@ import TestSupport
 
   func run() throws {
     let plan = Plan(isLong: long, seed: seed ?? UInt64.random(in: 0..<1_000_000_000))
-    print("seed \(plan.seed): scripts/torture --seed \(plan.seed)\(long ? " --long" : "") makes the same choices")
     var report = Report()
+    report.begin(plan)
     for harness in Self.harnesses where names.isEmpty || names.contains(harness.name) {
       report.begin(harness.name)
       try harness.run(plan, &report)

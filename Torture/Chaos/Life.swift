@@ -139,9 +139,7 @@ final class Life {
   }
 
   private func count(_ record: Record, _ feeds: [Feed]) {
-    for transaction in record.transactions {
-      tally.add("commits: " + (transaction.isForeign ? "foreign" : transaction.origin.map { $0.isEmpty ? "usertool" : $0 } ?? ""))
-    }
+    for transaction in record.transactions { tally.add("commits: " + (transaction.origin ?? "foreign")) }
     tally.add("rows of the log", Int(record.log.end))
     tally.add("rows forgotten", Int(record.horizon))
     for run in feeds.flatMap(\.runs) {

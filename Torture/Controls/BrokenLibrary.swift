@@ -1,8 +1,7 @@
 import Foundation
-import Synchronization
 import TestSupport
 
-/// The embedder, built with a library in which two things can be broken: by SABOTAGE, from Controls/Sabotaged.
+/// The embedder, built with a library in which things can be broken, by SABOTAGE, from Controls/Sabotaged.
 ///
 /// - `commit-hook`: what a write did is delivered before it is committed. Its listener is killed while it is called.
 /// - `no-safety-look`: the watcher no longer looks by the clock, only after events. With that alone every commit must still
@@ -12,7 +11,7 @@ import TestSupport
 enum BrokenLibrary {
   static func run(_ programs: Stage.Programs, seed: UInt64, _ report: inout Report) throws {
     guard let broken = ProcessInfo.processInfo.environment["SABOTAGED_EMBEDDER"] else {
-      return report.control("the broken library", wasFlagged: false, "SABOTAGED_EMBEDDER is not set: run scripts/torture")
+      throw TortureError("SABOTAGED_EMBEDDER is not set: scripts/torture builds and sets it")
     }
     let programs = Stage.Programs(tool: programs.tool, embedder: broken)
     report.judge("what a listener hears is committed", try heardInVain("", programs))
@@ -71,94 +70,13 @@ enum BrokenLibrary {
       let start = clock.commits
       while follower.last < end {
         if clock.commits - start > 2_000 {
-          return ["commit \(number), by \(isForeign ? "a foreign writer" : "usertool"), is not told while others told 2,000"]
+          let writer = isForeign ? "a foreign writer" : "usertool"
+          return ["commit \(number), by \(writer), is not told while others told 2,000"]
         }
         if let end = clock.hasEnded ?? follower.hasEnded { throw TortureError(end) }
         usleep(200)
       }
     }
     return []
-  }
-
-  /// Counts the commits that two sound processes make and tell on a store of their own.
-  private final class CommitClock {
-    private let stage: Stage
-    private let follower: Follower
-    private let writer: Child
-
-    init(_ programs: Stage.Programs) throws {
-      stage = try Stage("clock", programs)
-      try stage.tool("init")
-      try stage.tool("add", "embedder")
-      follower = try Follower(stage, [:])
-      // Its listener dawdles at no number; its output is many lines, which somebody must read.
-      writer = try stage.startEmbedder(["write", stage.database, "0", "0", "1=1"])
-      let output = Readable(writer)
-      Thread { output.readAll { _ in } }.start()
-    }
-
-    deinit {
-      writer.send(SIGKILL)
-      _ = stage.brood.wait(for: writer)
-    }
-
-    var commits: Int { follower.count }
-    var hasEnded: String? { follower.hasEnded }
-  }
-
-  /// A following process, read as it goes.
-  private final class Follower {
-    private struct State {
-      var last: Int64 = 0
-      var count = 0
-      var end: String?
-    }
-
-    private let stage: Stage
-    private let child: Child
-    private let state: Shared
-
-    private final class Shared: Sendable {
-      let state = Mutex(State())
-    }
-
-    init(_ stage: Stage, _ environment: [String: String]) throws {
-      self.stage = stage
-      let child = try stage.startEmbedder(["follow", stage.database], environment)
-      self.child = child
-      let state = Shared()
-      self.state = state
-      guard child.output.next() == "ready" else { throw TortureError("the follower does not begin") }
-      let output = Readable(child)
-      Thread {
-        output.readAll { line in
-          state.state.withLock { state in
-            state.count += 1
-            if line.hasPrefix("told ") { state.last = Int64(line.dropFirst(5)) ?? 0 } else { state.end = line }
-          }
-        }
-        state.state.withLock { if $0.end == nil { $0.end = "a follower has ended" } }
-      }.start()
-    }
-
-    deinit {
-      child.send(SIGKILL)
-      _ = stage.brood.wait(for: child)
-    }
-
-    var last: Int64 { state.state.withLock { $0.last } }
-    var count: Int { state.state.withLock { $0.count } }
-    var hasEnded: String? { state.state.withLock { $0.end } }
-  }
-
-  /// Read by one thread only, which holds its process until all is read.
-  private final class Readable: @unchecked Sendable {
-    private let child: Child
-
-    init(_ child: Child) { self.child = child }
-
-    func readAll(_ body: (String) -> Void) {
-      while let line = child.output.next() { body(line) }
-    }
   }
 }

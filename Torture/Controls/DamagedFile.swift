@@ -1,15 +1,18 @@
 import CSQLite
 import TestSupport
 
-/// The WAL-reset bug of SQLite 3.7.0 to 3.51.2: a commit inside a passive checkpoint, which the store never makes without
-/// the write lock, damages the file. `Tables` must notice; with the lock it must be content.
+/// The WAL-reset bug of SQLite 3.7.0 to 3.51.2, which `Tables` must notice.
+///
+/// A commit inside a passive checkpoint damages the file. The store makes none without the write lock; with it `Tables`
+/// must be content.
 enum DamagedFile {
   static func run(_ programs: Stage.Programs, _ report: inout Report) throws {
     let guarded = try violations(holdingWriteLock: true, programs)
     report.judge("a checkpoint that holds the write lock damages nothing", guarded)
     if CheckpointRace.isRepaired { return report.count(0, "damaged files (this SQLite has the repair)") }
     let damage = try violations(holdingWriteLock: false, programs)
-    report.control("a checkpoint without the write lock", wasFlagged: !damage.isEmpty, damage.first?.prefix(60).description ?? "")
+    let reason = damage.first?.prefix(60).description ?? ""
+    report.control("a checkpoint without the write lock", wasFlagged: !damage.isEmpty, reason)
   }
 
   private static func violations(holdingWriteLock: Bool, _ programs: Stage.Programs) throws -> [String] {
@@ -31,7 +34,8 @@ enum DamagedFile {
     if holdingWriteLock { try writer.script("BEGIN IMMEDIATE") }
     try unsafe checkpointer.withHandle { handle in
       try unsafe CheckpointRace.run(
-        on: handle, action: { add(3, to: other) }, within: { try checkpointer.script("PRAGMA wal_checkpoint(PASSIVE)") })
+        on: handle, action: { add(3, to: other) },
+        within: { try checkpointer.script("PRAGMA wal_checkpoint(PASSIVE)") })
     }
     if holdingWriteLock { try writer.script("COMMIT") }
     for _ in 0..<60 { add(10, to: other) }

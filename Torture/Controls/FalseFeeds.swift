@@ -81,8 +81,8 @@ struct FalseFeeds {
         return true
       },
       FalseFeeds(what: "the last saved set comes again", promise: Resumed.self) { run, next, _ in
-        guard var again = next, let last = run.parts.last?.sets.last(where: { $0.revision == run.saved }), again.start != nil,
-          again.parts.first?.snapshot.isEmpty == true
+        guard var again = next, again.start != nil, again.parts.first?.snapshot.isEmpty == true,
+          let last = run.parts.last?.sets.last(where: { $0.revision == run.saved })
         else { return false }
         again.parts[0].sets.insert(last, at: 0)
         next = again
@@ -109,7 +109,8 @@ struct FalseFeeds {
         }
       },
       FalseFeeds(what: "a line of the present state is missing", promise: RightlyReset.self) { run, _, _ in
-        guard let index = run.parts.firstIndex(where: { $0.snapshot.count > 1 && !$0.sets.isEmpty }) else { return false }
+        let index = run.parts.firstIndex { $0.snapshot.count > 1 && !$0.sets.isEmpty }
+        guard let index else { return false }
         run.parts[index].snapshot.removeLast()
         return true
       },
@@ -127,7 +128,8 @@ extension Telling {
   fileprivate mutating func change(
     _ random: inout SplitMix64, _ body: (inout [ToldSet], _ at: Int, inout SplitMix64) -> Bool
   ) -> Bool {
-    guard let part = parts.indices.filter({ !parts[$0].sets.isEmpty }).randomElement(using: &random) else { return false }
+    let told = parts.indices.filter { !parts[$0].sets.isEmpty }
+    guard let part = told.randomElement(using: &random) else { return false }
     let saved = parts[part].sets.indices.filter { parts[part].sets[$0].revision <= self.saved ?? 0 }
     guard let at = saved.randomElement(using: &random) else { return false }
     return body(&parts[part].sets, at, &random)

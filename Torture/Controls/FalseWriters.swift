@@ -27,8 +27,8 @@ enum FalseWriters {
     _ history: History, changing outcome: Attempt.Outcome, to other: Attempt.Outcome,
     by violations: (History, Record) -> [String], _ record: Record, _ random: inout SplitMix64
   ) -> Bool {
-    guard let index = history.attempts.indices.filter({ history.attempts[$0].outcome == outcome }).randomElement(using: &random)
-    else { return true }
+    let ended = history.attempts.indices.filter { history.attempts[$0].outcome == outcome }
+    guard let index = ended.randomElement(using: &random) else { return true }
     var history = history
     history.attempts[index] = Attempt(what: history.attempts[index].what, outcome: other)
     return !violations(history, record).isEmpty

@@ -8,8 +8,9 @@ struct Counting {
   private let user: User.ID
 
   /// - Parameter arguments: `DATABASE USER`
+  /// - Throws: `Usage`.
   init(_ arguments: [String]) throws {
-    guard arguments.count == 2, let user = Int64(arguments[1]) else { throw Writing.Usage() }
+    guard arguments.count == 2, let user = Int64(arguments[1]) else { throw Usage() }
     (database, self.user) = (arguments[0], User.ID(user))
   }
 

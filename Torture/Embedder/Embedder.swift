@@ -12,10 +12,13 @@ import UserStore
       case "write": try await Writing(Array(arguments.dropFirst())).run()
       case "count": try await Counting(Array(arguments.dropFirst())).run()
       case "follow": try await Following(Array(arguments.dropFirst())).run()
-      default: say("usage: embedder write|count|follow DATABASE …")
+      default: throw Usage()
       }
     } catch {
       say("failed \(error)")
     }
   }
 }
+
+/// The arguments are others than the program takes.
+struct Usage: Error {}

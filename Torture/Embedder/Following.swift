@@ -5,8 +5,9 @@ struct Following {
   private let database: String
 
   /// - Parameter arguments: `DATABASE`
+  /// - Throws: `Usage`.
   init(_ arguments: [String]) throws {
-    guard arguments.count == 1 else { throw Writing.Usage() }
+    guard arguments.count == 1 else { throw Usage() }
     database = arguments[0]
   }
 

@@ -15,6 +15,7 @@ struct Writing {
   private var starts: [(user: User.ID, number: Int)] = []
 
   /// - Parameter arguments: `DATABASE PAUSE DAWDLE USER=FIRST…`
+  /// - Throws: `Usage`.
   init(_ arguments: [String]) throws {
     guard arguments.count > 3, let pause = Int(arguments[1]), let dawdle = Int(arguments[2]) else { throw Usage() }
     (database, self.pause, self.dawdle) = (arguments[0], pause, dawdle)
@@ -24,8 +25,6 @@ struct Writing {
       starts.append((User.ID(Int64(parts[0])), parts[1]))
     }
   }
-
-  struct Usage: Error {}
 
   func run() async throws {
     var configuration = Configuration()
@@ -48,7 +47,9 @@ struct Writing {
     store.listeners.bind("torture", to: .everything) { set in
       say("heard \(set.revision) \(try set.changes.count)")
       for change in try set.changes where change.user == first && change.attribute == "a" {
-        guard set.origin == "embedder", dawdle > 0, let number = try change.new(.a), number % dawdle == 0 else { continue }
+        guard set.origin == "embedder", dawdle > 0, let number = try change.new(.a), number % dawdle == 0 else {
+          continue
+        }
         say("dawdling \(number)")
         _ = readLine()
       }

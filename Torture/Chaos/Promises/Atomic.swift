@@ -9,8 +9,9 @@ enum Atomic: FeedPromise {
     for (number, run) in feed.runs.enumerated() {
       for (index, part) in run.parts.enumerated() {
         let isLast = index == run.parts.count - 1
-        for set in part.sets where !(isLast && set.revision == part.sets.last?.revision && set.revision > run.saved ?? 0) {
-          if let violation = violation(in: set, record) {
+        for set in part.sets {
+          let isCut = isLast && set.revision == part.sets.last?.revision && set.revision > run.saved ?? 0
+          if !isCut, let violation = violation(in: set, record) {
             violations.append("\(feed.name), run \(number + 1), revision \(set.revision): \(violation)")
           }
         }

@@ -16,14 +16,15 @@ enum HeardBeforeReturn {
       case .acknowledged(let user, let number):
         guard let revision = ends[user, number] else { continue }
         // The first one may have been delivered together with what others wrote before it, but never later.
-        if !heard.contains(revision) { violations.append("number \(number) of user \(user) was returned before it was heard") }
+        if heard.contains(revision) { continue }
+        violations.append("number \(number) of user \(user) was returned before it was heard")
       }
     }
     return violations
   }
 
   private static func violation(in revision: Int64, _ changes: Int, after last: Int64?, _ record: Record) -> String? {
-    guard (1...max(1, record.log.end)).contains(revision) else { return "heard revision \(revision), which the log lacks" }
+    guard record.log.has(revision) else { return "heard revision \(revision), which the log lacks" }
     guard let last else { return nil }
     if revision <= last { return "heard revision \(revision) after \(last)" }
     let count = record.log.changes(after: last, through: revision).count
@@ -46,22 +47,21 @@ enum HeardBeforeReturn {
 enum ExactlyOnce {
   static let text = "a consumer that writes with its position counts each change exactly once"
 
-  /// - Parameter counted: The sets that it said are counted.
   static func violations(of user: Int64, counted: [Int64], _ record: Record) -> [String] {
     var violations: [String] = []
     var through: Int64 = 0
     var sets: Set<Int64> = []
     for transaction in record.transactions where transaction.origin == "counter" {
       let rows = record.log.changes(after: transaction.rows.lowerBound - 1, through: transaction.rows.upperBound)
-      guard let sum = rows.last(where: { $0.attribute == "counted" }), let end = rows.last(where: { $0.attribute == "through" }),
-        sum.user == user, case .integer(let next) = end.new
+      guard let sum = rows.last(where: { $0.attribute == "counted" }), sum.user == user,
+        let end = rows.last(where: { $0.attribute == "through" }), case .integer(let next) = end.new
       else {
         violations.append("the counter wrote something else in \(transaction.rows)")
         continue
       }
       let expected = others(after: through, through: next, record)
       if next <= through || sum.new.integer - sum.old.integer != expected {
-        violations.append("after \(through), through \(next): \(sum.old) → \(sum.new), where there are \(expected) changes")
+        violations.append("of \(expected) changes after \(through) and through \(next): \(sum.old) → \(sum.new)")
       }
       through = next
       sets.insert(next)

@@ -1,5 +1,7 @@
-/// A watcher that is killed and resumed has what one has that never was: it goes on right after what it saved, and saved
-/// nothing that it had not told. What was told and not saved comes again: one set where each is saved.
+/// A watcher that is killed and resumed has what one has that never was.
+///
+/// It goes on right after what it saved, and saved nothing that it had not told. What was told and not saved comes again:
+/// one set where each is saved.
 enum Resumed: FeedPromise {
   static let text = "killed and resumed is as never killed: each set that was not saved comes again, no other"
 

@@ -11,7 +11,8 @@ enum RightlyReset: FeedPromise {
       for (index, part) in run.parts.enumerated() {
         if let reason = part.reset, reason != "compacted" || position ?? 0 >= record.horizon {
           violations.append(
-            "\(feed.name), run \(number + 1): reset (\(reason)) after revision \(position ?? 0), forgotten: \(record.horizon)")
+            "\(feed.name), run \(number + 1): reset (\(reason)) after revision \(position ?? 0), forgotten: \(record.horizon)"
+          )
         }
         position = part.sets.last?.revision ?? part.snapshotRevision ?? position
         let isCut = index == run.parts.count - 1 && part.sets.isEmpty && part.snapshotRevision ?? 0 > run.saved ?? 0

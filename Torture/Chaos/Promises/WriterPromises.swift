@@ -54,7 +54,8 @@ enum Acknowledged {
     var violations: [String] = []
     for attempt in history.attempts where attempt.outcome == .acknowledged {
       let count = written[attempt.what].count
-      if count != 1 { violations.append("\(history.writer): \(attempt.what) was acknowledged, and is there \(count) times") }
+      if count == 1 { continue }
+      violations.append("\(history.writer): \(attempt.what) was acknowledged, and is there \(count) times")
     }
     for (number, next) in zip(written.numbers, written.numbers.dropFirst()) where next <= number {
       violations.append("\(history.writer), user \(history.user): number \(next) after \(number)")
@@ -63,8 +64,9 @@ enum Acknowledged {
   }
 }
 
-/// A writer that is killed leaves one transaction at most of which it does not know; what was never to be committed is not
-/// there, nor what nobody attempted.
+/// A writer that is killed leaves one transaction at most of which it does not know.
+///
+/// What was never to be committed is not there, nor what nobody attempted.
 enum AtMostOneUnknown {
   static let text = "of a killed writer at most one transaction is unknown; what was not to be committed is not there"
 
@@ -74,7 +76,8 @@ enum AtMostOneUnknown {
     for attempt in history.attempts where attempt.outcome != .acknowledged {
       let count = written[attempt.what].count
       let limit = attempt.outcome == .unknown ? 1 : 0
-      if count > limit { violations.append("\(history.writer): \(attempt.what) is \(attempt.outcome), and is there \(count) times") }
+      if count <= limit { continue }
+      violations.append("\(history.writer): \(attempt.what) is \(attempt.outcome), and is there \(count) times")
     }
     let attempted = Set(history.attempts.map(\.what))
     for number in written.numbers where !attempted.contains(.number(number)) {

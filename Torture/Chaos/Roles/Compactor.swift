@@ -22,7 +22,7 @@ final class Compactor: Role, @unchecked Sendable {
       stage.rest(milliseconds: Int.random(in: 0...80, using: &random))
       if let last = reader.last {
         let sql = "UPDATE consumers SET seq = \(last.seq), nonce = \(last.nonce) WHERE name = '\(Self.consumer)'"
-        do { try stage.shell(sql) } catch where stage.isOver { return }
+        do { try stage.shell(sql) } catch  where stage.isOver { return }
       }
       let child = try stage.startTool(["compact", "--keep", "\(random.choose(0, 20, 200, 1_000))"])
       let isKilled = random.oneIn(3)

@@ -28,6 +28,8 @@ struct LogCopy {
   /// The number of the last row.
   var end: Int64 { Int64(rows.count) }
 
+  func has(_ seq: Int64) -> Bool { seq >= 1 && seq <= end }
+
   subscript(_ seq: Int64) -> Row { rows[Int(seq) - 1] }
 
   /// Adds rows with `columns`.
@@ -39,7 +41,9 @@ struct LogCopy {
       let user: Int64 = if case .integer(let user) = values[3] { user } else { 0 }
       let attribute = values[4].utf8.map { String(decoding: $0, as: UTF8.self) } ?? ""
       rows.append(
-        Row(seq: seq, nonce: nonce, op: op, user: user, attribute: attribute, old: values[5], new: values[6], values: values))
+        Row(
+          seq: seq, nonce: nonce, op: op, user: user, attribute: attribute, old: values[5], new: values[6],
+          values: values))
     }
   }
 

@@ -90,7 +90,7 @@ struct LogIndex {
     }
   }
 
-  /// - Parameter last: The change that was told before.
+  /// Places a set, of which the change `last` was told right before.
   func place(_ lines: [Line], after last: Int64?) -> ToldSet {
     let revision = lines.last?.revision ?? 0
     var last = last ?? 0
