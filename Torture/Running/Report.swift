@@ -44,6 +44,6 @@ struct Report {
   /// At once, also into a file: who is killed has said how far it was.
   private func say(_ line: String) {
     print(line)
-    unsafe fflush(nil)
+    fflush(nil)
   }
 }
