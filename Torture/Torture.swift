@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import TestSupport
 
 /// Shows by force that the promises hold: each harness breaks something, and looks at what is left.
@@ -26,6 +27,8 @@ import TestSupport
   }
 
   func run() throws {
+    // Who is written to may have been killed.
+    signal(SIGPIPE, SIG_IGN)
     let plan = Plan(isLong: long, seed: seed ?? UInt64.random(in: 0..<1_000_000_000))
     var report = Report()
     report.begin(plan)

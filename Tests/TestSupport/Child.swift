@@ -12,7 +12,7 @@ package final class Child {
   /// While pipes are made and inherited nobody else starts a process, which would inherit them too.
   private static let starting = Mutex(())
 
-  /// Starts a program.
+  /// Starts a program, which SIGPIPE ends also where the caller ignores that.
   ///
   /// - Parameters:
   ///   - command: Its name or path, and its arguments.
@@ -93,10 +93,16 @@ package final class Child {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var flags = POSIX_SPAWN_SETSIGDEF
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGPIPE)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
     if let group {
-      unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+      flags |= POSIX_SPAWN_SETPGROUP
       unsafe posix_spawnattr_setpgroup(&attributes, group)
     }
+    unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
     var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
     var variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
     defer { unsafe (arguments + variables).forEach { unsafe free($0) } }

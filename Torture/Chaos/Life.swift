@@ -9,13 +9,13 @@ final class Life {
   private var random: SplitMix64
   private let reader = LogReader()
   private let foreign: [ForeignWriter]
-  private let tool: ToolWriter
+  private let tools: [ToolWriter]
   private let embedder: EmbedderWriter
   private let counter: Counter
   private let compactor: Compactor
   private let watchers: [Watcher]
   /// A user whom nobody writes until the end.
-  private let endUser: Int64 = 8
+  private let endUser: Int64 = 9
 
   var tally: Tally { stage.tally }
 
@@ -27,7 +27,9 @@ final class Life {
     foreign = [
       ForeignWriter(.shell, user: 1, seed: random.next()), ForeignWriter(.python, user: 2, seed: random.next()),
     ]
-    tool = ToolWriter(user: 3, seed: random.next())
+    tools = [
+      ToolWriter("tool", user: 3, seed: random.next()), ToolWriter("another", user: 8, seed: random.next()),
+    ]
     embedder = EmbedderWriter(users: [4, 5, 6], seed: random.next())
     counter = Counter(user: 7, seed: random.next())
     compactor = Compactor(reader, seed: random.next())
@@ -41,7 +43,7 @@ final class Life {
     ]
   }
 
-  private var roles: [any Role] { [reader, tool, embedder, counter, compactor] + foreign + watchers }
+  private var roles: [any Role] { [reader, embedder, counter, compactor] + foreign + tools + watchers }
 
   /// Lives, and judges.
   func live() throws -> (verdicts: Verdicts, evidence: Evidence) {
@@ -54,7 +56,7 @@ final class Life {
   /// Users with numbers, and the consumer that holds the log back for the reader.
   private func begin() throws {
     try stage.tool("init")
-    for label in ["shell", "python", "tool", "embedder", "embedder", "embedder", "counter", "end"] {
+    for label in ["shell", "python", "tool", "embedder", "embedder", "embedder", "counter", "another", "end"] {
       let isCounter = label == "counter"
       try stage.tool(["add", label] + (isCounter ? [] : ["--set", "a=0", "--set", "b=0"]))
     }
@@ -97,7 +99,9 @@ final class Life {
     guard case .integer(let horizon)? = try connection.value("SELECT horizon FROM meta") else {
       throw TortureError("the log has no horizon")
     }
-    let record = Record(reader.log, foreignUsers: [1, 2], horizon: horizon)
+    let record = Record(
+      reader.log, foreignUsers: Set(foreign.map(\.history.user)),
+      numberedUsers: Set((foreign.map(\.history) + embedder.histories).map(\.user)), horizon: horizon)
     let index = LogIndex(reader.log)
     let feeds = try watchers.map { watcher in
       Feed(
@@ -106,7 +110,7 @@ final class Life {
     }
     count(record, feeds)
     let evidence = Evidence(
-      record: record, feeds: feeds, histories: foreign.map(\.history) + [tool.history] + embedder.histories,
+      record: record, feeds: feeds, histories: foreign.map(\.history) + tools.map(\.history) + embedder.histories,
       embedder: (embedder.lives, embedder.histories), counter: (counter.user, counter.counted))
     return (verdicts(evidence, connection), evidence)
   }
@@ -127,15 +131,24 @@ final class Life {
     let (user, counted) = evidence.counter
     verdicts.add(ExactlyOnce.text, ExactlyOnce.violations(of: user, counted: counted, record))
     verdicts.add(Tables.text, Tables.violations(in: connection, record.log))
-    verdicts.add("nobody fails or ends by itself", troubles)
+    verdicts.add("nobody fails or ends by itself, and usertool check finds nothing", troubles + checkTroubles())
+    let length = stage.tally["largest -wal file in KiB"]
+    verdicts.add(
+      "a watcher that nobody reads lets the -wal file be begun anew",
+      length < 16_384 ? [] : ["it grew to \(length) KiB"])
     return verdicts
   }
 
   private var troubles: [String] {
     let all =
-      [reader.troubles, tool.troubles, embedder.troubles, counter.troubles, compactor.troubles]
-      + foreign.map(\.troubles) + watchers.map(\.troubles)
+      [reader.troubles, embedder.troubles, counter.troubles, compactor.troubles]
+      + foreign.map(\.troubles) + tools.map(\.troubles) + watchers.map(\.troubles)
     return all.flatMap(\.all)
+  }
+
+  private func checkTroubles() -> [String] {
+    do { try stage.tool("check") } catch { return ["\(error)"] }
+    return []
   }
 
   private func count(_ record: Record, _ feeds: [Feed]) {

@@ -39,7 +39,7 @@ enum BrokenLibrary {
     if life.events.isEmpty { throw TortureError("the embedder heard nothing: \(outcome.trouble)") }
     let reader = LogReader()
     try reader.read(stage.look())
-    let record = Record(reader.log, foreignUsers: [], horizon: 0)
+    let record = Record(reader.log, horizon: 0)
     return HeardBeforeReturn.violations(in: life, of: [], record)
   }
 

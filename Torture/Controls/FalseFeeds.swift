@@ -11,7 +11,7 @@ struct FalseFeeds {
   private static let tries = 25
 
   static func run(on evidence: Evidence, _ random: inout SplitMix64, _ report: inout Report) {
-    for falsehood in all {
+    for falsehood in all(evidence.record) {
       var (done, flagged) = (0, 0)
       for _ in 0..<tries * 20 where done < tries {
         guard let feed = falsehood.falsified(evidence.feeds, &random) else { continue }
@@ -33,11 +33,14 @@ struct FalseFeeds {
     return feed
   }
 
-  private static var all: [FalseFeeds] {
+  private static func all(_ record: Record) -> [FalseFeeds] {
     [
       FalseFeeds(what: "a set is divided", promise: Atomic.self) { run, _, random in
-        run.change(&random) { sets, at, _ in
-          guard let cut = sets[at].places.indices.dropFirst().randomElement(), let end = sets[at].places[cut - 1]
+        run.change(&random) { sets, at, random in
+          // Between two foreign transactions it may be.
+          guard let cut = sets[at].places.indices.dropFirst().randomElement(using: &random),
+            let end = sets[at].places[cut - 1], let next = sets[at].places[cut],
+            record.transaction(of: end) == record.transaction(of: next)
           else { return false }
           let rest = ToldSet(
             revision: sets[at].revision, places: Array(sets[at].places[cut...]),

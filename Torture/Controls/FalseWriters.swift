@@ -63,7 +63,8 @@ enum FalseWriters {
       return report.control("the counter counts a set twice", wasFlagged: false, "it counted nothing")
     }
     let log = record.log.replacing(row.seq, new: .integer(.max))
-    let other = Record(log, foreignUsers: record.foreignUsers, horizon: record.horizon)
+    let other = Record(
+      log, foreignUsers: record.foreignUsers, numberedUsers: record.numberedUsers, horizon: record.horizon)
     report.control(
       "the counter counts a set twice",
       wasFlagged: !ExactlyOnce.violations(of: evidence.counter.user, counted: [], other).isEmpty)

@@ -1,5 +1,8 @@
+import TestSupport
+
 /// A set holds whole transactions: one write of the library, or foreign ones.
 ///
+/// Judged twice: by where the log says that they end, and by the numbers that each of them writes to three attributes.
 /// Only the set in the middle of which the watcher was killed may be cut short: it was not saved.
 enum Atomic: FeedPromise {
   static let text = "a set holds whole transactions"
@@ -34,7 +37,17 @@ enum Atomic: FeedPromise {
     if transactions.count > 1, transactions.contains(where: { !$0.isForeign }) {
       return "a write of the library, and another transaction: \(transactions.map(\.rows))"
     }
+    for user in record.numberedUsers where !isNumberedAlike(rows, of: user, record.log) {
+      return "name, a and b of user \(user) do not get the same numbers"
+    }
     guard let last = transactions.last, last.rows.upperBound != set.revision else { return nil }
     return "its transactions end at \(last.rows.upperBound)"
+  }
+
+  private static func isNumberedAlike(_ rows: Set<Int64>, of user: Int64, _ log: LogCopy) -> Bool {
+    let changes = rows.sorted().map { log[$0] }.filter { $0.user == user && $0.op == 2 }
+    let names = changes.filter { $0.attribute == "name" }.map { $0.new.number.map(PlainValue.integer) ?? .null }
+    let numbers = ["a", "b"].map { attribute in changes.filter { $0.attribute == attribute }.map(\.new) }
+    return numbers.allSatisfy { $0 == names }
   }
 }

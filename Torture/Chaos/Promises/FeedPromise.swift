@@ -13,13 +13,16 @@ struct Record {
   /// The last row that is forgotten by now.
   let horizon: Int64
   let foreignUsers: Set<Int64>
+  /// Whose name, `a` and `b` are always changed together, to the same number.
+  let numberedUsers: Set<Int64>
   /// The transaction of each row, by the row's number minus one.
   private let transactionOfRow: [Int]
 
-  init(_ log: LogCopy, foreignUsers: Set<Int64>, horizon: Int64) {
+  init(_ log: LogCopy, foreignUsers: Set<Int64> = [], numberedUsers: Set<Int64> = [], horizon: Int64) {
     self.log = log
     self.horizon = horizon
     self.foreignUsers = foreignUsers
+    self.numberedUsers = numberedUsers
     transactions = log.transactions(foreignUsers: foreignUsers)
     var ofRow: [Int] = []
     for (index, transaction) in transactions.enumerated() {

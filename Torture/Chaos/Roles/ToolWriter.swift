@@ -12,9 +12,9 @@ final class ToolWriter: Role, @unchecked Sendable {
   /// The last write that was acknowledged, if nothing came after it.
   private var undoable: Int64?
 
-  init(user: Int64, seed: UInt64) {
+  init(_ label: String, user: Int64, seed: UInt64) {
     random = SplitMix64(seed: seed)
-    history = History(writer: "tool", user: user)
+    history = History(writer: label, user: user)
   }
 
   func live(on stage: Stage) throws {
@@ -58,17 +58,17 @@ final class ToolWriter: Role, @unchecked Sendable {
   }
 
   private func choose() -> (Attempt.What, [String]) {
-    let user = "\(history.user)"
+    let (user, label) = ("\(history.user)", history.writer)
     let choice = Int.random(in: 0..<10, using: &random)
     if choice == 0, let extra = extras.popLast() { return (.removal(extra), ["remove", "\(extra)", "--yes", "-q"]) }
     defer { undoable = nil }
     if choice == 1, let undoable { return (.undo(undoable), ["undo", "\(undoable)", "-q"]) }
     number += 1
     switch choice {
-    case 2: return (.number(number), ["add", "tool-\(number)-extra", "--set", "n=\(number)"])
-    case 3: return (.number(number), ["rename", user, "tool-\(number)", "--format", "jsonl"])
+    case 2: return (.number(number), ["add", "\(label)-\(number)-extra", "--set", "n=\(number)"])
+    case 3: return (.number(number), ["rename", user, "\(label)-\(number)", "--format", "jsonl"])
     default:
-      let values = ["name=tool-\(number)", "a=\(number)", "b=\(number)"]
+      let values = ["name=\(label)-\(number)", "a=\(number)", "b=\(number)"]
       return (.number(number), ["set", user] + values + ["--format", "jsonl"])
     }
   }

@@ -38,9 +38,15 @@ extension LogCopy {
 
 extension PlainValue {
   /// The number in `LABEL-NUMBER` or `LABEL-NUMBER-extra`.
-  func number(of label: String) -> Int64? {
+  func number(of label: String) -> Int64? { labelAndNumber.flatMap { $0.label == label ? $0.number : nil } }
+
+  /// The same, whatever the label.
+  var number: Int64? { labelAndNumber?.number }
+
+  private var labelAndNumber: (label: Substring, number: Int64)? {
     guard let bytes = utf8 else { return nil }
     let parts = String(decoding: bytes, as: UTF8.self).split(separator: "-")
-    return parts.count > 1 && parts[0] == label ? Int64(parts[1]) : nil
+    guard parts.count > 1, let number = Int64(parts[1]) else { return nil }
+    return (parts[0], number)
   }
 }
