@@ -31,11 +31,17 @@ enum Chaos: Harness {
       }
       total.add("lives")
       seed += 1
+      if plan.isLong, total["lives"].isMultiple(of: 10) { report.note("\(total["lives"]) lives, \(total.kills) kills") }
     } while Date() < deadline && !verdicts.hasViolations
     for (what, number) in total.all { report.count(number, what) }
+    report.count(total.kills, "kills in all")
     verdicts.report(to: &report)
     if let first, !verdicts.hasViolations { try Controls.run(on: first, seed: plan.seed, programs, &report) }
   }
+}
+
+extension Tally {
+  fileprivate var kills: Int { all.filter { $0.what.hasPrefix("kills: ") }.reduce(0) { $0 + $1.number } }
 }
 
 /// What the judges found, by promise, in the order in which these were judged first.

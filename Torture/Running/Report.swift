@@ -17,6 +17,11 @@ struct Report {
     say("== \(harness)")
   }
 
+  /// How far it is.
+  func note(_ progress: String) {
+    say("  … \(progress)")
+  }
+
   /// What was done: so many kills, commits, images.
   func count(_ number: Int, _ what: String) {
     say("  \(what): \(number)")
