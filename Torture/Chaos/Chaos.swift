@@ -23,7 +23,8 @@ enum Chaos: Harness {
     var seed = plan.seed
     repeat {
       let life = try Life(seed: seed, rounds: plan.isLong ? 8 : 3, programs)
-      let judged = try life.live()
+      let judged: (verdicts: Verdicts, evidence: Evidence)
+      do { judged = try life.live() } catch { throw TortureError("seed \(seed): \(error)") }
       verdicts.add(judged.verdicts, life: seed)
       first = first ?? judged.evidence
       for (what, number) in life.tally.all {

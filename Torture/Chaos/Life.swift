@@ -103,10 +103,10 @@ final class Life {
       reader.log, foreignUsers: Set(foreign.map(\.history.user)),
       numberedUsers: Set((foreign.map(\.history) + embedder.histories).map(\.user)), horizon: horizon)
     let index = LogIndex(reader.log)
-    let feeds = try watchers.map { watcher in
+    let feeds = watchers.map { watcher in
       Feed(
         name: watcher.name, savesEachSet: watcher.place == .cursorFile,
-        runs: try watcher.runs.map { try Telling($0, index) })
+        runs: watcher.runs.map { Telling($0, index) })
     }
     count(record, feeds)
     let evidence = Evidence(

@@ -1,4 +1,4 @@
-/// Nothing is told that the log lacks: no change, and no end of a set.
+/// Nothing is told that the log lacks: no change, and no end of a set; nor anything unreadable.
 enum OnlyCommitted: FeedPromise {
   static let text = "only what is committed is told"
 
@@ -12,6 +12,7 @@ enum OnlyCommitted: FeedPromise {
         }
       }
     }
+    for line in feed.runs.flatMap(\.unreadable) { violations.append("\(feed.name): told what is no JSON: \(line)") }
     return violations
   }
 }

@@ -39,7 +39,7 @@ final class Watcher: Role, @unchecked Sendable {
       try run(on: stage) { child in
         switch manner {
         case .hunted: hunt(child)
-        case .spared: return child.output.next(.max)
+        case .spared: return child.output.restOfLines()
         case .unread: leave(child, stage)
         }
         return []

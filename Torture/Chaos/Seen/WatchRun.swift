@@ -38,8 +38,10 @@ struct Telling {
   let start: Int64?
   var saved: Int64?
   var parts: [Part] = []
+  /// Whole lines that are no JSON.
+  private(set) var unreadable: [String] = []
 
-  init(_ run: WatchRun, _ index: LogIndex) throws {
+  init(_ run: WatchRun, _ index: LogIndex) {
     (start, saved) = (run.start, run.saved)
     var part = Part()
     var lines: [Line] = []
@@ -47,7 +49,11 @@ struct Telling {
       if !lines.isEmpty { part.sets.append(index.place(lines, after: part.sets.last?.places.last ?? nil)) }
       lines = []
     }
-    for line in try run.lines.map(Line.decode) {
+    for text in run.lines {
+      guard let line = try? Line.decode(text) else {
+        unreadable.append(text)
+        continue
+      }
       if line.revision != lines.last?.revision || line.op == "reset" { finishSet() }
       switch line.op {
       case "reset":
