@@ -32,7 +32,10 @@ enum Chaos: Harness {
       }
       total.add("lives")
       seed += 1
-      if plan.isLong, total["lives"].isMultiple(of: 10) { report.note("\(total["lives"]) lives, \(total.kills) kills") }
+      if plan.isLong, total["lives"].isMultiple(of: 10) {
+        let verdict = verdicts.hasViolations ? "broken" : "every promise held so far"
+        report.note("\(total["lives"]) lives, \(total.kills) kills, \(verdict)")
+      }
     } while Date() < deadline && !verdicts.hasViolations
     for (what, number) in total.all { report.count(number, what) }
     report.count(total.kills, "kills in all")
