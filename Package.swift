@@ -63,7 +63,7 @@ let package = Package(
       ],
       path: "Torture",
       // Faults: a library of its own, put in front of the C library; scripts/torture compiles it.
-      exclude: ["Faults", "Scenario"],
+      exclude: ["Controls/Sabotaged", "Embedder", "Faults", "Scenario"],
       swiftSettings: settings
     ),
     // What is killed: an executable of its own, without Foundation and parsing of arguments, because it is started
@@ -74,6 +74,9 @@ let package = Package(
       path: "Torture/Scenario",
       swiftSettings: settings
     ),
+    // A program that embeds the library, for the torture to kill.
+    .executableTarget(
+      name: "embedder", dependencies: ["UserStore"], path: "Torture/Embedder", swiftSettings: settings),
     .testTarget(
       name: "UserStoreTests",
       dependencies: ["UserStore", "UserStoreFoundation", "CSQLite", "TestSupport"],

@@ -1,11 +1,10 @@
 import CSQLite
-import Testing
 
 /// Does something in the middle of a checkpoint: after that has read where the -wal file ends, before it acts on it.
 ///
 /// Just there SQLite lets go of the pages that it had mapped, by a method of the database file. The file gets a table
 /// of methods in which that one calls us first.
-@safe final class CheckpointRace {
+@safe package final class CheckpointRace {
   private let action: () -> Void
   private var hasRun = false
 
@@ -14,7 +13,11 @@ import Testing
   }
 
   /// Runs `checkpoint`, which is to make a checkpoint on the connection of `handle`, and `action` within it, once.
-  static func run(on handle: OpaquePointer, action: @escaping () -> Void, within checkpoint: () throws -> Void) throws {
+  ///
+  /// - Throws: what `checkpoint` throws, and `Mismatch` when `action` did not run.
+  package static func run(
+    on handle: OpaquePointer, action: @escaping () -> Void, within checkpoint: () throws -> Void
+  ) throws {
     let file = try unsafe databaseFile(of: handle)
     let original = unsafe file.pointee.pMethods!
     let race = CheckpointRace(action)
@@ -25,7 +28,14 @@ import Testing
       defer { unsafe file.pointee.pMethods = original }
       try checkpoint()
     }
-    try #require(race.hasRun, "SQLite no longer calls xUnfetch within a checkpoint")
+    if !race.hasRun { throw Mismatch("SQLite no longer calls xUnfetch within a checkpoint") }
+  }
+
+  /// Whether the library that is loaded has the repair, in its own line or in one that got it later.
+  package static var isRepaired: Bool {
+    let version = sqlite3_libversion_number()
+    return version >= 3_051_003 || (3_050_007..<3_051_000).contains(version)
+      || (3_044_006..<3_045_000).contains(version)
   }
 
   fileprivate func runOnce() {
@@ -37,7 +47,8 @@ import Testing
   private static func databaseFile(of handle: OpaquePointer) throws -> UnsafeMutablePointer<sqlite3_file> {
     var file: UnsafeMutablePointer<sqlite3_file>?
     unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-    return try unsafe #require(file)
+    guard let file = unsafe file else { throw Mismatch("SQLite does not show the database file") }
+    return unsafe file
   }
 }
 

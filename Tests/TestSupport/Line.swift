@@ -1,9 +1,8 @@
 import Foundation
-import Testing
 
 /// A line of `--format jsonl`.
-struct Line: Decodable, Equatable {
-  enum Value: Decodable, Equatable {
+package struct Line: Decodable, Equatable {
+  package enum Value: Decodable, Equatable {
     case null
     case integer(Int64)
     case real(Double)
@@ -12,7 +11,7 @@ struct Line: Decodable, Equatable {
 
     private enum Key: CodingKey { case base64 }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
       if let container = try? decoder.container(keyedBy: Key.self) {
         self = .data(base64: try container.decode(String.self, forKey: .base64))
         return
@@ -33,23 +32,23 @@ struct Line: Decodable, Equatable {
     }
   }
 
-  var revision: Int64?
-  var cursor: String?
-  let op: String
-  var user: Int64?
-  var attribute: String?
-  var old: Value = .null
-  var new: Value = .null
-  var at: String?
-  var listener: String?
-  var reason: String?
-  var invalid: Bool?
+  package var revision: Int64?
+  package var cursor: String?
+  package let op: String
+  package var user: Int64?
+  package var attribute: String?
+  package var old: Value = .null
+  package var new: Value = .null
+  package var at: String?
+  package var listener: String?
+  package var reason: String?
+  package var invalid: Bool?
 
   private enum CodingKeys: CodingKey {
     case revision, cursor, op, user, attribute, old, new, at, listener, reason, invalid
   }
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     revision = try container.decodeIfPresent(Int64.self, forKey: .revision)
     cursor = try container.decodeIfPresent(String.self, forKey: .cursor)
@@ -64,18 +63,18 @@ struct Line: Decodable, Equatable {
     invalid = try container.decodeIfPresent(Bool.self, forKey: .invalid)
   }
 
-  static func decode(_ text: String) throws -> Line {
+  package static func decode(_ text: String) throws -> Line {
     try JSONDecoder().decode(Line.self, from: Data(text.utf8))
   }
 
   /// Short, for comparing many.
-  var summary: String {
+  package var summary: String {
     "\(op) \(user ?? 0) \(attribute ?? "") \(old.words)>\(new.words)" + (listener.map { " @" + $0 } ?? "")
   }
 }
 
 extension Line.Value {
-  var words: String {
+  package var words: String {
     switch self {
     case .null: "null"
     case .integer(let integer): String(integer)
@@ -83,12 +82,5 @@ extension Line.Value {
     case .text(let text): "'\(text)'"
     case .data(let base64): "b64:" + base64
     }
-  }
-}
-
-extension Workspace.Outcome {
-  /// What a stream of JSON lines says, in short.
-  var summaries: [String] {
-    get throws { try lines.map { try Line.decode($0).summary } }
   }
 }
