@@ -20,7 +20,7 @@ struct Claims {
   var purged: Set<Int64> = []
 
   /// The claims after each announcement, by the step of it.
-  static func all(in recording: Recording, of history: History) -> [(step: Int, claims: Claims)] {
+  static func all(in recording: Recording, of history: LifeHistory) -> [(step: Int, claims: Claims)] {
     var claims = Claims()
     var all: [(step: Int, claims: Claims)] = [(-1, claims)]
     for (index, step) in recording.steps.enumerated() {
@@ -31,7 +31,7 @@ struct Claims {
     return all
   }
 
-  private mutating func take(_ announcement: Announcement, _ history: History) {
+  private mutating func take(_ announcement: Announcement, _ history: LifeHistory) {
     switch announcement {
     case .opened: isOpened = true
     case .begun(let name):
@@ -62,7 +62,7 @@ struct Claims {
   }
 }
 
-extension History {
+extension LifeHistory {
   func point(at cursor: String) -> Int? {
     CursorText(cursor).flatMap { point(at: $0.revision) }
   }

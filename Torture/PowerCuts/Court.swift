@@ -55,7 +55,7 @@ struct Court {
   ///   - scratch: Where images are laid out.
   ///   - seed: For choosing.
   /// - Returns: what was done and found.
-  /// - Throws: `History.Incomplete` when nobody knows what was written.
+  /// - Throws: `LifeHistory.Incomplete` when nobody knows what was written.
   static func hear(_ inquiry: Case, in scratch: Scratch, seed: UInt64) throws -> Outcome {
     var court = try Court(inquiry, in: scratch, seed: seed)
     try court.run()
@@ -76,7 +76,7 @@ struct Court {
   private mutating func run() throws {
     let recording = try Recording(contentsOf: inquiry.recording)
     // The judges would end without it.
-    _ = try History(of: recording, layingOut: folder + "/end")
+    _ = try LifeHistory(of: recording, layingOut: folder + "/end")
     outcome.operations = recording.operations
     var disk = Disk(sins: inquiry.sins)
     var claims = 0

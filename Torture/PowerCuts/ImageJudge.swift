@@ -3,7 +3,7 @@ import UserStore
 
 /// Looks at the files that a cut left, with the library and without it.
 struct ImageJudge {
-  let history: History
+  let history: LifeHistory
   /// Whether the end may be lost.
   let isNormal: Bool
   /// What goes on after a cursor: a control has one that does not look at the nonce.

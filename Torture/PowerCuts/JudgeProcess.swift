@@ -11,7 +11,7 @@ struct JudgeProcess {
     var word: String { (isNormal ? "normal" : "full") + (isCareless ? "-careless" : "") }
   }
 
-  private let history: History
+  private let history: LifeHistory
   private let claims: [Claims]
   private let rules: Rules
 
@@ -22,7 +22,7 @@ struct JudgeProcess {
     guard parts.count == 2 else { throw TortureError("no rules and recording: \(word)") }
     rules = Rules(isNormal: parts[0].hasPrefix("normal"), isCareless: parts[0].hasSuffix("-careless"))
     let recording = try Recording(contentsOf: parts[1])
-    history = try History(of: recording, layingOut: "\(parts[1]).\(getpid())")
+    history = try LifeHistory(of: recording, layingOut: "\(parts[1]).\(getpid())")
     claims = Claims.all(in: recording, of: history).map(\.claims)
   }
 

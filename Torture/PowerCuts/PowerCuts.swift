@@ -15,7 +15,7 @@ struct PowerCuts: Harness {
       // The long tier takes its time, and who waits may read a file.
       fflush(nil)
     }
-    try Controls(lives: lives, scratch: scratch, seed: plan.seed).run(&report)
+    try PowerCutControls(lives: lives, scratch: scratch, seed: plan.seed).run(&report)
   }
 }
 
@@ -53,7 +53,7 @@ private struct Sitting {
     (inquiry.imagesPerCut, inquiry.exhaustively) = plan.isLong ? (32, 7) : (6, 3)
     inquiry.stride = stride * (plan.isLong ? 1 : 4)
     inquiry.kept = "\(NSTemporaryDirectory())/torture-powercuts-\(plan.seed)"
-    do { return try Court.hear(inquiry, in: scratch, seed: plan.seed) } catch let error as History.Incomplete {
+    do { return try Court.hear(inquiry, in: scratch, seed: plan.seed) } catch let error as LifeHistory.Incomplete {
       // A write that failed, was there, and was forgotten before anybody looked.
       print("  left out: \(inquiry.recording): \(error)")
       return Court.Outcome()

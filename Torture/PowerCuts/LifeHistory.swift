@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 /// What a store went through in a recording: every state that one of its writes left, in order.
-struct History {
+struct LifeHistory {
   /// The state after a set.
   struct Point {
     /// Nil for the beginning.

@@ -1,7 +1,7 @@
 import TestSupport
 
 /// Breaks on purpose what the promises rest on: the judges must notice.
-struct Controls {
+struct PowerCutControls {
   let lives: Lives
   let scratch: Scratch
   let seed: UInt64
