@@ -17,7 +17,7 @@ import TestSupport
   @Option(help: "Where the random choices begin: the same seed makes the same choices.")
   var seed: UInt64?
 
-  private static var harnesses: [any Harness.Type] { [] }
+  private static var harnesses: [any Harness.Type] { [Sweeps.self] }
 
   func validate() throws {
     for name in names where !Self.harnesses.contains(where: { $0.name == name }) {
