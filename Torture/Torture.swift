@@ -18,7 +18,7 @@ import TestSupport
   @Option(help: "Where the random choices begin: the same seed makes the same choices.")
   var seed: UInt64?
 
-  private static var harnesses: [any Harness.Type] { [PowerCuts.self, Chaos.self] }
+  private static var harnesses: [any Harness.Type] { [Sweeps.self, PowerCuts.self, Chaos.self] }
 
   @Option(help: .hidden)
   var judge: String?

@@ -159,18 +159,34 @@ extension PlainValue {
   }
 }
 
-/// Bytes as digits, two each.
+/// Bytes as digits, two each; written out, because it is run for megabytes in debug builds.
 enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
   static func text(_ bytes: [UInt8]) -> String {
-    String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    var text: [UInt8] = []
+    text.reserveCapacity(2 * bytes.count)
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   static func bytes(_ text: String) -> [UInt8]? {
-    let values = text.utf8.map { digits.firstIndex(of: $0) }
-    guard values.count % 2 == 0, !values.contains(nil) else { return nil }
-    let known = values.compactMap { $0 }
-    return stride(from: 0, to: known.count, by: 2).map { UInt8(known[$0] << 4 | known[$0 + 1]) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count / 2)
+    var high: UInt8?
+    for digit in text.utf8 {
+      let value: UInt8
+      switch digit {
+      case 0x30...0x39: value = digit - 0x30
+      case 0x61...0x66: value = digit - 0x57
+      default: return nil
+      }
+      if let first = high { bytes.append(first << 4 | value) }
+      high = high == nil ? value : nil
+    }
+    return high == nil ? bytes : nil
   }
 }

@@ -20,9 +20,10 @@ struct CursorFile {
   private func write(_ text: String, to file: String) throws {
     let descriptor = try check(unsafe open(file, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600))
     defer { close(descriptor) }
-    let bytes = Array(text.utf8)
-    guard try check(Int32(unsafe Glibc.write(descriptor, bytes, bytes.count))) == bytes.count else {
-      throw Failure(number: EIO)
+    var rest = Array(text.utf8)
+    while !rest.isEmpty {
+      let count = try check(Int32(unsafe Glibc.write(descriptor, rest, rest.count)))
+      rest.removeFirst(Int(count))
     }
     try check(fsync(descriptor))
   }

@@ -20,7 +20,7 @@ extension Life {
       let consumer = try consumer(of: store)
       var last: ChangeSet?
       // Not all of it: the rest comes again when the name is taken anew.
-      for set in try store.pastChanges(after: try consumer.cursor).dropLast() {
+      for set in try await missed(by: consumer, of: store).dropLast() {
         say(.told(try AnnouncedSet(set)))
         last = set
       }
@@ -34,6 +34,17 @@ extension Life {
       say(.saved(file: "reader.cursor", cursor: cursor))
       say(.done("consume"))
     } catch { failed("consume", error) }
+  }
+
+  /// What came since; where the log does not go that far back, the consumer begins anew with the present state.
+  private func missed(by consumer: Consumer, of store: UserStore) async throws -> [ChangeSet] {
+    do { return try store.pastChanges(after: try consumer.cursor) } catch {
+      guard error.code == .compacted else { throw error }
+      let present = try await store.read { try $0.cursor }
+      say(.covering(consumer: consumer.name, cursor: present.description))
+      try await consumer.reset(to: present)
+      return []
+    }
   }
 
   /// Deals with the next set in the same write that acknowledges it: both are there, or neither is.

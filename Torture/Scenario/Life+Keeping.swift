@@ -11,7 +11,7 @@ extension Life {
     for write in planned { say(.begun(write.name)) }
     let results = await Self.together(planned, on: store)
     for (name, error) in results where error == nil { say(written(name)) }
-    for (name, error) in results { if let error { failed(name, error) } }
+    failed(results.compactMap { name, error in error.map { (name, $0) } })
   }
 
   private static func together(
@@ -64,18 +64,22 @@ extension Life {
 
   /// Adds a user who is removed and purged.
   func purge() {
-    let added = nextName("w")
-    let removed = nextName("w")
-    var user: User.ID?
+    let (added, removed) = (nextName("w"), nextName("w"))
+    // Nobody that a later write brings back.
+    let user = User.ID(1_000)
+    var (isAdded, isRemoved) = (false, false)
     attempt(added) { store in
-      user = try store.write(origin: added) { try $0.add(name: "\(added):secret") }
+      try store.write(origin: added) { _ = try $0.add([("name", .text("\(added):secret"))], as: user) }
+      isAdded = true
       return [written(added)]
     }
-    guard let user else { return }
+    if !isAdded { return }
     attempt(removed) { store in
       try store.write(origin: removed) { try $0.remove(user) }
+      isRemoved = true
       return [written(removed)]
     }
+    if !isRemoved { return }
     say(.purging(user.rawValue))
     attempt("purge") { store in
       try store.purge(user)

@@ -49,10 +49,13 @@ final class Life {
     do { for announcement in try body(store) { say(announcement) } } catch { failed(name, error) }
   }
 
-  func failed(_ name: String, _ error: any Error) {
-    say(.failed(name, error))
-    let code = (error as? StoreError)?.code
-    if code == .commitUnknown || code == .mustReopen || code == .moved { close() }
+  func failed(_ name: String, _ error: any Error) { failed([(name, error)]) }
+
+  /// The same for what failed together.
+  func failed(_ failures: [(name: String, error: any Error)]) {
+    for (name, error) in failures { say(.failed(name, error)) }
+    let codes = failures.compactMap { ($0.error as? StoreError)?.code }
+    if codes.contains(where: { [.commitUnknown, .mustReopen, .moved].contains($0) }) { close() }
   }
 
   /// The store, opened again if it is not.
@@ -103,13 +106,7 @@ final class Life {
     let planned = nextWrite()
     attempt(planned.name) { store in
       do { try perform(planned, on: store) } catch {
-        switch options.sin {
-        case .ignoresErrors: return [written(planned.name)]
-        case .retriesBlindly:
-          failed(planned.name, error)
-          if let store = opened() { try perform(planned, on: store) }
-        default: throw error
-        }
+        if options.sin != .ignoresErrors { throw error }
       }
       return [written(planned.name)]
     }
@@ -129,7 +126,9 @@ final class Life {
   }
 
   private func liftLimit() {
-    if options.descriptors != nil { setLimit(1_024) }
+    guard options.descriptors != nil else { return }
+    setLimit(1_024)
+    say(.done("limit"))
   }
 
   private func setLimit(_ limit: UInt) {

@@ -19,7 +19,7 @@ struct Options: Sendable {
   enum Sin: String {
     /// A write is announced before it is committed.
     case announcesEarly
-    /// A write that failed is done once more, whatever the error says.
+    /// A process dies of its error, and the next one does the same write again, whatever became of it.
     case retriesBlindly
     /// An error is taken for success.
     case ignoresErrors

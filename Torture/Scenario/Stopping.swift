@@ -20,7 +20,7 @@ struct Stopping {
         try write.perform(in: &users)
         raise(SIGSTOP)
       }
-      return .written(write.name, cursor: "-")
+      return .written(write.name, cursor: try store.read { try $0.cursor }.description)
     }
   }
 
@@ -51,8 +51,9 @@ struct Stopping {
       return .done("read")
     }
     attempt(write.name) { store in
-      try store.write(origin: write.name) { try write.perform(in: &$0) }
-      return .written(write.name, cursor: "-")
+      // Not a value that may be there already: doing that again would change nothing.
+      try store.write(origin: write.name) { try $0.add(name: "added by \(write.name)") }
+      return .written(write.name, cursor: try store.read { try $0.cursor }.description)
     }
   }
 
@@ -60,9 +61,15 @@ struct Stopping {
     say(.begun(name))
     do {
       let store = try UserStore(path: options.database, configuration: options.configuration)
-      defer { store.close() }
       say(.opened)
-      say(try body(store))
-    } catch { say(.failed(name, error)) }
+      do { say(try body(store)) } catch { failed(name, error) }
+      store.close()
+    } catch { failed(name, error) }
+  }
+
+  private func failed(_ name: String, _ error: any Error) {
+    say(.failed(name, error))
+    // As if the process died of it: what its last commit came to is for the next one to find out.
+    if options.sin == .retriesBlindly { _exit(9) }
   }
 }

@@ -100,10 +100,12 @@ struct StoreCheck {
 
   /// The same for who wants no list.
   ///
-  /// - Throws: `StoreError.corrupt` with the first that there is.
+  /// - Throws: `StoreError.corrupt` with the first that there is; `.ioError` and the like when a part could not be read: the
+  ///   check of SQLite calls that damaged.
   static func requireIntegrity(_ connection: borrowing Connection) throws(StoreError) {
     var check = StoreCheck()
     try check.checkIntegrity(of: connection)
+    if !check.findings.isEmpty, let error = connection.readError { throw StoreError(error, "read the file") }
     try check.requireNone()
   }
 

@@ -14,6 +14,7 @@ import CSQLite
   let handle: OpaquePointer
   private let busyTimeout: Int32
   private let statements = StatementCache()
+  private let rollback: Rollback
   /// What the hooks saw since the last `begin`.
   let hooks = HookRecord()
 
@@ -27,12 +28,13 @@ import CSQLite
   ///   - busyTimeout: How long to wait for a lock of another connection, in milliseconds.
   /// - Throws: `SQLiteError`; nothing stays open then.
   init(path: String?, access: Access, busyTimeout: Int32) throws(SQLiteError) {
-    unsafe handle = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
+    unsafe (handle, rollback) = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
     self.busyTimeout = busyTimeout
     unsafe hooks.install(on: handle)
   }
 
   deinit {
+    rollback.finish()
     statements.finish()
     unsafe sqlite3_close_v2(handle)
   }
@@ -111,6 +113,14 @@ import CSQLite
   /// Whether a transaction is open: false also after SQLite ended one by itself.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
+  /// Takes back the transaction that is open, if one is.
+  ///
+  /// - Returns: whether none is open any more.
+  func rollBack() -> Bool {
+    if isInTransaction { rollback.run() }
+    return !isInTransaction
+  }
+
   /// The rowid of the last INSERT that was not a trigger's.
   var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
@@ -119,6 +129,9 @@ import CSQLite
 
   /// Whether the file was opened for reading, be it that it may not be written.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
+  /// What kept the system from reading or writing the file the last time, if SQLite remembers it.
+  var readError: SQLiteError? { SQLiteError.reading(on: unsafe handle) }
 
   /// Whether the file that is open lies no longer under its name: moved, deleted, or replaced.
   ///
@@ -143,7 +156,7 @@ import CSQLite
 
   private static func open(
     path: String?, access: Access, busyTimeout: Int32
-  ) throws(SQLiteError) -> OpaquePointer {
+  ) throws(SQLiteError) -> (OpaquePointer, Rollback) {
     let place = path == nil ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY : 0
     let rights = path == nil || access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
     let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
@@ -152,13 +165,23 @@ import CSQLite
     do throws(SQLiteError) {
       // The handle comes even with a failure, and then too must be closed.
       guard code == SQLITE_OK, let handle = unsafe handle else { throw SQLiteError(code, on: handle) }
+      if let path, access == .readWrite { try unsafe checkWritable(handle, path) }
       unsafe sqlite3_busy_timeout(handle, busyTimeout)
       try unsafe configure(handle)
-      return unsafe handle
+      return unsafe (handle, try Rollback(on: handle))
     } catch {
       unsafe sqlite3_close_v2(handle)
       throw error
     }
+  }
+
+  /// Whatever keeps SQLite from opening a file for writing, it opens it for reading then, and says nothing.
+  ///
+  /// That the right is missing is for the caller to say. Anything else was of the moment (no descriptors, a disk that did
+  /// not answer), and this connection would never write.
+  private static func checkWritable(_ handle: OpaquePointer, _ path: String) throws(SQLiteError) {
+    guard unsafe sqlite3_db_readonly(handle, "main") == 1, Files.mayWrite(path) else { return }
+    throw SQLiteError(code: .cannotOpen, message: "it may be written, but could be opened only for reading; try again")
   }
 
   private static func configure(_ handle: OpaquePointer) throws(SQLiteError) {

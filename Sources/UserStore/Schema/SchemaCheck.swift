@@ -8,13 +8,27 @@ struct SchemaCheck {
     let name: String
   }
 
+  private typealias Objects = [Object: String]
+
   /// Every object that the migrations make, with its SQL: after the first one, after the second, and so on.
-  private static let expected: Result<[[Object: String]], SQLiteError> = Result { () throws(SQLiteError) in
+  ///
+  /// Kept when it was made once. Not a static constant: that would keep a failure, and a process in which memory was short
+  /// for a moment could open no store any more.
+  private static let made = Lock<[Objects]?>(nil)
+
+  private static func expected() throws(SQLiteError) -> [Objects] {
+    if let made = made.withLock({ $0 }) { return made }
+    let versions = try make()
+    made.withLock { $0 = versions }
+    return versions
+  }
+
+  private static func make() throws(SQLiteError) -> [Objects] {
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
-    var versions: [[Object: String]] = []
+    var versions: [Objects] = []
     for migration in Migration.all {
       try connection.execute(migration.sql)
-      var objects: [Object: String] = [:]
+      var objects: Objects = [:]
       try connection.rows("SELECT type, name, sql FROM sqlite_schema") { row in
         objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
       }
@@ -104,6 +118,6 @@ struct SchemaCheck {
   }
 
   private static func expectedObjects(_ version: Int64) throws(StoreError) -> [Object: String] {
-    try storing("build the schema", expected.get)[Int(version) - 1]
+    try storing("build the schema", expected)[Int(version) - 1]
   }
 }
