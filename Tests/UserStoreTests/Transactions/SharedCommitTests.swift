@@ -17,7 +17,6 @@ import Testing
     store = try folder.open {
       $0.watchesOtherProcesses = false
       $0.durability = .full
-      $0.busyTimeout = .milliseconds(50)
     }
     sync = try unsafe FailingSync(on: OpenedHandles.last(folder.database))
     // The first commit after the -wal file was begun syncs its header too.
@@ -266,9 +265,9 @@ import Testing
   // MARK: Other processes
 
   @Test func `a writer that another process keeps waiting too long fails with all who waited as long`() throws {
+    let store = try folder.open { $0.busyTimeout = .milliseconds(50) }
     let plain = try folder.plain()
     try plain.execute("BEGIN IMMEDIATE")
-    let store = store
     try Threads.run(8) { _ in #expect(code { try store.write { try $0.add(name: "late") } } == .busy) }
     try plain.execute("ROLLBACK")
     try write("a")
