@@ -23,8 +23,8 @@ extension Writer {
   ///
   /// On another thread: the hub refuses to call anybody inside a transaction.
   func deliverEarly(_ lease: ConnectionPool.Lease) {
-    guard Sabotage.isOn("commit-hook"), let last = try? ChangeLog.verify(tail.position, &lease.connection),
-      let page = try? LogPage(after: tail.position, through: last, &lease.connection, pages: reader.page)
+    guard Sabotage.isOn("commit-hook"), let last = try? ChangeLog.verify(tail.position, lease.connection),
+      let page = try? LogPage(after: tail.position, through: last, lease.connection, pages: reader.page)
     else { return }
     let ticket = tail.append(page.sets, cascade: nil)
     let end = Parker()
