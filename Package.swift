@@ -62,10 +62,21 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Torture",
-      // A library of its own, put in front of the C library: scripts/torture compiles it.
-      exclude: ["Faults"],
+      // Faults: a library of its own, put in front of the C library; scripts/torture compiles it.
+      exclude: ["Controls/Sabotaged", "Embedder", "Faults", "Scenario"],
       swiftSettings: settings
     ),
+    // What is killed: an executable of its own, without Foundation and parsing of arguments, because it is started
+    // thousands of times.
+    .executableTarget(
+      name: "scenario",
+      dependencies: ["UserStore", "TestSupport"],
+      path: "Torture/Scenario",
+      swiftSettings: settings
+    ),
+    // A program that embeds the library, for the torture to kill.
+    .executableTarget(
+      name: "embedder", dependencies: ["UserStore"], path: "Torture/Embedder", swiftSettings: settings),
     .testTarget(
       name: "UserStoreTests",
       dependencies: ["UserStore", "UserStoreFoundation", "CSQLite", "TestSupport"],

@@ -267,7 +267,8 @@ inline runDeferred() {
   od
 }
 
-/* ListenerHub.take and drain, by a thread that is in the middle of nothing. */
+/* ListenerHub.take and drain, by a thread that is in the middle of nothing. It enters and gets its first item under one
+ * lock; here these are two steps, which have all the orders of one. */
 inline take(s, ticket) {
   do
   :: enter(s, ticket, entrance);

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import TestSupport
 
 /// Shows by force that the promises hold: each harness breaks something, and looks at what is left.
@@ -17,7 +18,10 @@ import TestSupport
   @Option(help: "Where the random choices begin: the same seed makes the same choices.")
   var seed: UInt64?
 
-  private static var harnesses: [any Harness.Type] { [] }
+  private static var harnesses: [any Harness.Type] { [Sweeps.self, PowerCuts.self, Chaos.self] }
+
+  @Option(help: .hidden)
+  var judge: String?
 
   func validate() throws {
     for name in names where !Self.harnesses.contains(where: { $0.name == name }) {
@@ -26,9 +30,12 @@ import TestSupport
   }
 
   func run() throws {
+    if let judge { return try JudgeProcess(judge).run() }
+    // Who is written to may have been killed.
+    signal(SIGPIPE, SIG_IGN)
     let plan = Plan(isLong: long, seed: seed ?? UInt64.random(in: 0..<1_000_000_000))
-    print("seed \(plan.seed): scripts/torture --seed \(plan.seed)\(long ? " --long" : "") makes the same choices")
     var report = Report()
+    report.begin(plan)
     for harness in Self.harnesses where names.isEmpty || names.contains(harness.name) {
       report.begin(harness.name)
       try harness.run(plan, &report)

@@ -78,11 +78,11 @@ extension ChangeSet: Routable {
   public typealias Missed = MissedChanges
 
   /// Divides the changes among the topics that somebody listens to.
-  public func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChangeSet)] {
+  public func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChangeSet)]? {
     switch content {
     case .held(let changes): Self.divide(changes, bound).map { ($0, with(.held($1))) }
     case .paged(let pages): pages.divide(for: bound).map { ($0, with($1)) }
-    case .reset: bound.all.map { ($0, self) }
+    case .reset: nil
     }
   }
 

@@ -20,6 +20,8 @@ public struct Color: Hashable, Sendable {
   ///
   /// - Parameter text: The text; nil is returned when it is neither.
   public init?(_ text: String) {
+    // Letters of other scripts too can have those of ASCII for their small ones: the sign for Kelvin is one.
+    guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     let lowercased = text.lowercased()
     if let number = Self.named[lowercased] {
       self.init(number)

@@ -18,7 +18,7 @@ public import Observation
 
   private let registrar = ObservationRegistrar()
   private let read: @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int64)
-  private var values: [String: StoredValue] = [:]
+  private var values: StoredValues = [:]
   /// The last round whose changes are in the values.
   private var through = Int64.min
   private var registration: Disposable?
@@ -74,8 +74,8 @@ public import Observation
   }
 
   /// Tells before and after of each attribute that is not what it was.
-  private func replace(by new: [String: StoredValue]) {
-    let changed = Set(values.keys).union(new.keys).filter { values[$0] != new[$0] }
+  private func replace(by new: StoredValues) {
+    let changed = values.names.filter { values[$0] != new[$0] } + new.names.filter { values[$0] == nil }
     for name in changed { registrar.willSet(self, keyPath: \.[stored: name]) }
     values = new
     for name in changed { registrar.didSet(self, keyPath: \.[stored: name]) }

@@ -42,7 +42,8 @@ extension StoreError {
 
     /// There is no database at the path, and it was not to be created.
     public static let notFound = Code(rawValue: "notFound")
-    /// The path cannot be a database: a folder, a pipe, a device, anything on a network file system.
+    /// The path cannot be a database: a folder, a pipe, a device, anything on a network file system; or the system did not
+    /// open the file now, for want of descriptors for example.
     public static let cannotOpen = Code(rawValue: "cannotOpen")
     /// The file or its folder cannot be created.
     public static let cannotCreate = Code(rawValue: "cannotCreate")
@@ -210,12 +211,14 @@ extension StoreError.Code {
     }
     self =
       switch error.code.primary {
-      case .busy, .locked: .busy
+      // After ten seconds of its own, which no timeout changes, in which it got no lock on the -shm file.
+      case .busy, .locked, .lockingProtocol: .busy
       case .readOnly where error.code == .readOnlyCannotInit || error.code == .readOnlyFolder: .noPermission
       case .readOnly where error.code == .readOnlyMoved: .moved
       case .readOnly: .readOnly
       case .full: .diskFull
-      case .corrupt: .corrupt
+      // No statement of the library breaks a rule of its tables, unless they hold what they cannot hold.
+      case .corrupt, .constraint, .mismatch: .corrupt
       case .notADatabase: .notADatabase
       case .permission, .authorization: .noPermission
       case .cannotOpen: SystemError.meansNoPermission(error.systemNumber) ? .noPermission : .cannotOpen

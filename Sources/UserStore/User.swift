@@ -30,7 +30,7 @@ public struct User: Identifiable, Hashable, Sendable {
   /// The key.
   public let id: ID
   /// All values as they are stored, by attribute name; `name` and, if set, `hair_color` among them.
-  public internal(set) var storedValues: [String: StoredValue]
+  public internal(set) var storedValues: StoredValues
 
   /// The name.
   ///

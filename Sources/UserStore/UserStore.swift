@@ -15,7 +15,6 @@ public final class UserStore: Sendable {
 
   let reader: Reader
   let writer: Writer?
-  let queue: WriteQueue?
   private let consumers: OpenConsumers?
   let housekeeping: Housekeeping
   private let readers: WorkerThread
@@ -73,9 +72,9 @@ public final class UserStore: Sendable {
 
   private init(file: DatabaseFile, temporaryFolder: String?) throws(StoreError) {
     let configuration = file.configuration
-    var connection =
+    let connection =
       configuration.access == .readOnly ? try file.openCheckedReader() : try file.openWriter()
-    let position = try ChangeLog.head(&connection)
+    let position = try ChangeLog.head(connection)
     let identity = StoreIdentity()
     let readPool = ConnectionPool(limit: 4) { () throws(StoreError) in try file.open(.readOnly) }
     listeners = ListenerHub(onError: configuration.onListenerError)
@@ -99,8 +98,7 @@ public final class UserStore: Sendable {
         pool: pool, checkpoints: checkpoints, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
         housekeeping: housekeeping, walPath: file.walPath, roundLimit: configuration.roundLimit)
     }
-    queue = writer.map { WriteQueue(writer: $0) }
-    consumers = OpenConsumers(writer: writer, queue: queue, reader: reader, bell: bell, clock: configuration.clock)
+    consumers = OpenConsumers(writer: writer, reader: reader, bell: bell, clock: configuration.clock)
     guard configuration.watchesOtherProcesses else {
       watcher = nil
       return
@@ -113,12 +111,12 @@ public final class UserStore: Sendable {
   }
 
   private init(inMemory configuration: Configuration) throws(StoreError) {
-    var connection = try storing("make a database in memory") { () throws(SQLiteError) in
+    let connection = try storing("make a database in memory") { () throws(SQLiteError) in
       try Connection(path: nil, access: .readWrite, busyTimeout: 0)
     }
     try Schema.prepare(
-      &connection, isFile: false, creates: true, pageSize: configuration.pageSize, timeout: 0)
-    let position = try ChangeLog.head(&connection)
+      connection, isFile: false, creates: true, pageSize: configuration.pageSize, timeout: 0)
+    let position = try ChangeLog.head(connection)
     let pool = ConnectionPool(limit: 1) { () throws(StoreError) in throw StoreError(.closed, "the store is closed") }
     pool.adopt(connection)
     let identity = StoreIdentity()
@@ -131,8 +129,7 @@ public final class UserStore: Sendable {
     writer = Writer(
       pool: pool, checkpoints: nil, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
       housekeeping: housekeeping, walPath: nil, roundLimit: configuration.roundLimit)
-    queue = writer.map { WriteQueue(writer: $0) }
-    consumers = OpenConsumers(writer: writer, queue: queue, reader: reader, bell: bell, clock: configuration.clock)
+    consumers = OpenConsumers(writer: writer, reader: reader, bell: bell, clock: configuration.clock)
     watcher = nil
     temporaryFolder = nil
     file = nil
@@ -190,6 +187,11 @@ public final class UserStore: Sendable {
   /// it. Inside a listener, of this store or another, it commits at once and listeners are called after the present round.
   /// Listeners may run on this thread: never write while you hold something that a listener waits for.
   ///
+  /// Writers that wait at the same time, on threads or in tasks, share a commit, each still a change set of its own, in the
+  /// order in which they came: one that throws takes nobody with it. So `write` may return only after others' closures were
+  /// run, and a closure must not wait for another `write` to return. One that comes alone is committed at once, as is one
+  /// inside a listener.
+  ///
   /// - Parameters:
   ///   - origin: What the writer calls itself; listeners find it in the change set.
   ///   - body: Gets the transaction, which ends with it. Not to be kept waiting: other writers wait too.
@@ -199,24 +201,26 @@ public final class UserStore: Sendable {
   public func write<Result>(
     origin: String? = nil, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    try writable(writer).write(origin: origin, body)
+    // Generic here alone: what is behind it would look its types up in each write.
+    var result: Result?
+    try writable(writer).write(origin: origin) { transaction in result = try body(&transaction) }
+    return result!
   }
 
   /// Changes records on the store's own thread.
   ///
-  /// Writes that wait at the same time share a commit, each still a change set of its own: one that throws takes nobody
-  /// with it.
+  /// Shares a commit with other writes that wait at the same time, as the synchronous `write` does.
   ///
   /// - Parameters:
   ///   - origin: What the writer calls itself; listeners find it in the change set.
   ///   - body: Gets the transaction, which ends with it. Runs once, or, when the task is cancelled before, never.
   /// - Returns: what `body` returns.
-  /// - Throws: as the synchronous `write`; `CancellationError`; `StoreError.rolledBackWithGroup`.
+  /// - Throws: as the synchronous `write`; `CancellationError`.
   @discardableResult
   public func write<Result: Sendable>(
     origin: String? = nil, _ body: @escaping @Sendable (inout WriteTransaction) throws -> Result
   ) async throws -> Result {
-    try await writable(queue).write(origin: origin, body)
+    try await writable(writer).write(origin: origin, body)
   }
 
   /// An attribute of a user as a current value with listeners.
@@ -273,7 +277,7 @@ public final class UserStore: Sendable {
   public func pastChanges(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
     try reader.sets { transaction throws(StoreError) in
       if let cursor { return cursor }
-      return try ChangeLog.horizon(&transaction.lease.connection)
+      return try ChangeLog.horizon(transaction.lease.connection)
     }
   }
 
@@ -311,7 +315,7 @@ public final class UserStore: Sendable {
   ///
   /// What consumers have acknowledged is written first.
   ///
-  /// What is under way is finished first, by whoever does it. Releasing the store closes it too.
+  /// What is under way is finished, by whoever does it; writes that wait for their turn throw `StoreError.closed`. Releasing the store closes it too.
   public func close() {
     watcher?.stop()
     watcher?.join()
@@ -322,7 +326,6 @@ public final class UserStore: Sendable {
   private func shutDown() {
     watcher?.stop()
     consumers?.close()
-    queue?.close()
     readers.stop()
     bell.close()
     reader.close()

@@ -13,7 +13,8 @@ extension Date: AttributeValue {
   /// How it is stored.
   public var storedValue: StoredValue {
     let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
-    return .text(Date(timeIntervalSince1970: milliseconds / 1_000).formatted(Self.style(fraction: true)))
+    // A little later, because the style cuts off what stands after the milliseconds, and 0.288 is 0.28799… in a Double.
+    return .text(Date(timeIntervalSince1970: milliseconds / 1_000 + 0.000_3).formatted(Self.style(fraction: true)))
   }
 
   /// Reads it back; nil for a value of another kind.

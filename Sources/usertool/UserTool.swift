@@ -36,48 +36,52 @@ struct UserTool: ParsableCommand {
   static func main() async {
     System.fillStandardDescriptors()
     Signals.shared.install()
+    System.exit(await run(CommandLine.arguments.dropFirst()))
+  }
+
+  /// Does what a command line says.
+  ///
+  /// - Parameter arguments: What stands after the tool's name.
+  /// - Returns: how the process is to end; why was said.
+  static func run(_ arguments: ArraySlice<String>) async -> ExitStatus {
     do {
-      let arguments = try Arguments.prepared(CommandLine.arguments.dropFirst(), for: self)
-      var command = try parseAsRoot(arguments)
+      var command = try parseAsRoot(try Arguments.prepared(arguments, for: self))
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
         try command.run()
       }
-      System.exit(.success)
+      return .success
+    } catch let exit as Exit {
+      return exit.status
     } catch {
-      end(with: error)
+      if isOfParser(error), exitCode(for: error) == .success { return show(message(for: error)) }
+      let failure = failure(error, arguments)
+      Messages.shared.report(failure)
+      return failure.status
     }
   }
 
-  /// Says what went wrong, or what was asked for, and ends.
-  private static func end(with error: any Error) -> Never {
-    let failure: Failure
+  /// Help and version, which come as errors of the parser.
+  private static func show(_ text: String) -> ExitStatus {
+    let output = Output()
+    output.writeLine(text)
+    output.flush()
+    return .success
+  }
+
+  private static func failure(_ error: any Error, _ arguments: ArraySlice<String>) -> Failure {
     switch error {
-    case let error as Failure: failure = error
-    case let error as StoreError: failure = Failure(error)
-    case let status as Exit: System.exit(status.status)
-    case is ExitCode, is CleanExit, is ValidationError: failure = usageFailure(error)
-    default: failure = isOfParser(error) ? usageFailure(error) : Failure(.failure, "\(error)")
+    case let error as Failure: error
+    case let error as StoreError: Failure(error)
+    case _ where isOfParser(error):
+      Failure(.usage, message(for: error), hint: Arguments.helpHint(arguments, for: self))
+    default: Failure(.failure, "\(error)")
     }
-    Messages.shared.report(failure)
-    System.exit(failure.status)
   }
 
   private static func isOfParser(_ error: any Error) -> Bool {
-    exitCode(for: error) != .failure
-  }
-
-  /// A mistake on the command line; help and version, which come as errors too, are printed here.
-  private static func usageFailure(_ error: any Error) -> Failure {
-    let text = message(for: error)
-    if exitCode(for: error) == .success {
-      let output = Output()
-      output.writeLine(text)
-      output.flush()
-      System.exit(.success)
-    }
-    return Failure(.usage, text, hint: Arguments.helpHint(CommandLine.arguments.dropFirst(), for: self))
+    error is ExitCode || error is CleanExit || error is ValidationError || exitCode(for: error) != .failure
   }
 }
 

@@ -4,7 +4,7 @@ package struct LoggedChange: CustomStringConvertible {
     case name, hairColor
     case attribute([UInt8])
 
-    init(_ name: [UInt8]) {
+    package init(_ name: [UInt8]) {
       switch name {
       case Self.nameColumn: self = .name
       case Self.hairColorColumn: self = .hairColor

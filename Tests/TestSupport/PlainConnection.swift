@@ -4,9 +4,13 @@ import CSQLite
 @safe package final class PlainConnection {
   private let handle: OpaquePointer
 
-  package init(_ path: String = ":memory:", busyTimeout: Int32 = 0) throws(PlainError) {
+  /// Opens a file, and creates it unless it is only to be read.
+  package init(
+    _ path: String = ":memory:", busyTimeout: Int32 = 0, isReadOnly: Bool = false
+  ) throws(PlainError) {
     var handle: OpaquePointer?
-    let code = unsafe sqlite3_open(path, &handle)
+    let flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
     guard code == SQLITE_OK, let handle = unsafe handle else {
       unsafe sqlite3_close(handle)
       throw PlainError(code: code, message: "cannot open \(path)")
@@ -38,6 +42,11 @@ import CSQLite
   /// The first column of the first row.
   package func value(_ sql: String, _ values: [PlainValue] = []) throws(PlainError) -> PlainValue? {
     try run(sql, values).first?.first
+  }
+
+  /// Hands out SQLite's own handle.
+  package func withHandle<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+    try unsafe body(handle)
   }
 
   private func rows(of statement: OpaquePointer?) throws(PlainError) -> [[PlainValue]] {

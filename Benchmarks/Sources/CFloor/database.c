@@ -9,8 +9,8 @@ static const char *const sql[STATEMENTS] = {
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
     [UPDATE] = "UPDATE users SET name = ?2 WHERE id = ?1 AND name IS NOT ?2",
-    [MARK] = "INSERT INTO changes (op, attribute, old, nonce) "
-             "SELECT 0, ?1, ?2, ?3 WHERE (SELECT max(seq) FROM changes) >= ?2",
+    [LAST] = "SELECT max(seq) FROM changes",
+    [MARK] = "INSERT INTO changes (op, attribute, old, nonce) VALUES (0, ?1, ?2, ?3)",
     [VERSION] = "PRAGMA data_version",
     [ROWS] = "SELECT seq, op, user, attribute, old, new, nonce, at FROM changes "
              "WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT 1001",

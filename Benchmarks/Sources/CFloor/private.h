@@ -10,6 +10,7 @@ typedef enum {
   COMMIT,
   ROLLBACK,
   UPDATE,
+  LAST,
   MARK,
   VERSION,
   ROWS,

@@ -20,8 +20,12 @@ static int update(floor_db *db, int64_t user, const char *name) {
   return code;
 }
 
-/// The row that ends the set.
+/// The row that ends the set, if anything was logged.
 static int mark(floor_db *db) {
+  sqlite3_stmt *last = floor_statement(db, LAST);
+  int64_t end = sqlite3_step(last) == SQLITE_ROW ? sqlite3_column_int64(last, 0) : 0;
+  sqlite3_reset(last);
+  if (end <= db->head) return SQLITE_OK;
   sqlite3_stmt *statement = floor_statement(db, MARK);
   int64_t nonce;
   sqlite3_randomness(sizeof nonce, &nonce);

@@ -13,9 +13,14 @@ struct Count: ParsableCommand {
     case writeInC = "write-in-c"
     case listenable
     case signal
+    case observers
     case store
+    case send
+    case signalSend = "signal-send"
     case churn
+    case signalChurn = "signal-churn"
     case storeChurn = "store-churn"
+    case topicChurn = "topic-churn"
   }
 
   @Argument(help: "Which work; all are listed without it: name, count, one operation.")
@@ -59,8 +64,8 @@ extension Count.Work {
   var operations: Int {
     switch self {
     case .write, .writeInC: 5_000
-    case .listenable, .signal, .store: 100_000
-    case .churn, .storeChurn: 10_000
+    case .listenable, .signal, .observers, .store: 100_000
+    case .send, .signalSend, .churn, .signalChurn, .storeChurn, .topicChurn: 10_000
     }
   }
 
@@ -70,9 +75,14 @@ extension Count.Work {
     case .writeInC: "the same write from C, told to nobody"
     case .listenable: "a call of one of 1,000 listeners of a Listenable"
     case .signal: "a call of one of 1,000 subscribers of a Signal"
+    case .observers: "a call of one of 1,000 Observers"
     case .store: "a call of one of 1,000 listeners of a store in memory, with its part of the write"
+    case .send: "a value sent to the one listener of a Listenable"
+    case .signalSend: "a value sent to the one subscriber of a Signal"
     case .churn: "a name bound to a Listenable and unbound"
+    case .signalChurn: "a subscription to a Signal made and disposed of"
     case .storeChurn: "a name bound to a store's hub and unbound"
+    case .topicChurn: "a name bound to a topic of its own in a store's hub, and unbound"
     }
   }
 
@@ -81,11 +91,16 @@ extension Count.Work {
     switch self {
     case .write: try Self.write(count)
     case .writeInC: try Self.writeInC(count)
-    case .listenable: Self.listenable(count / Self.listeners)
-    case .signal: Self.signal(count / Self.listeners)
+    case .listenable: Self.listenable(count / Self.listeners, Self.listeners)
+    case .signal: Self.signal(count / Self.listeners, Self.listeners)
+    case .observers: Self.observers(count / Self.listeners)
     case .store: try Self.store(count / Self.listeners)
+    case .send: Self.listenable(count, 1)
+    case .signalSend: Self.signal(count, 1)
     case .churn: Self.churn(count)
+    case .signalChurn: Self.signalChurn(count)
     case .storeChurn: try Self.storeChurn(count)
+    case .topicChurn: try Self.topicChurn(count)
     }
   }
 
@@ -114,7 +129,7 @@ extension Count.Work {
     }
   }
 
-  private static func listenable(_ rounds: Int) -> () throws -> Void {
+  private static func listenable(_ rounds: Int, _ listeners: Int) -> () throws -> Void {
     let (sink, listenable) = Listenable.make(0)
     for index in 0..<listeners { listenable.bind(HubDelivery.listenerName(index)) { _ in } }
     return {
@@ -123,12 +138,21 @@ extension Count.Work {
     }
   }
 
-  private static func signal(_ rounds: Int) -> () throws -> Void {
+  private static func signal(_ rounds: Int, _ listeners: Int) -> () throws -> Void {
     let (sink, signal) = Signal<Int>.make()
     let tokens = (0..<listeners).map { _ in signal.subscribe { _ in } }
     return {
       for value in 0..<rounds { sink.send(value) }
       withExtendedLifetime(tokens) {}
+    }
+  }
+
+  private static func observers(_ rounds: Int) -> () throws -> Void {
+    let (sink, observers) = Observers<HubDelivery.Handler>.make()
+    let tokens = (0..<listeners).map { _ in observers.add(HubDelivery.Handler { _ in }) }
+    return {
+      for value in 0..<rounds { sink.send(value) }
+      withExtendedLifetime((observers, tokens)) {}
     }
   }
 
@@ -152,12 +176,30 @@ extension Count.Work {
     }
   }
 
+  private static func signalChurn(_ count: Int) -> () throws -> Void {
+    let (sink, signal) = Signal<Int>.make()
+    return {
+      let tokens = (0..<count).map { _ in signal.subscribe { _ in } }
+      for token in tokens { token.dispose() }
+      withExtendedLifetime(sink) {}
+    }
+  }
+
   private static func storeChurn(_ count: Int) throws -> () throws -> Void {
     let names = (0..<count).map(HubDelivery.listenerName)
     let store = try UserStore.inMemory()
     return {
       for name in names { store.listeners.bind(name, to: .everything) { _ in } }
       for name in names { store.listeners.unbind(name, from: .everything) }
+    }
+  }
+
+  private static func topicChurn(_ count: Int) throws -> () throws -> Void {
+    let topics = (1...count).map { Topic.attribute(.name, of: User.ID(Int64($0))) }
+    let store = try UserStore.inMemory()
+    return {
+      for topic in topics { store.listeners.bind("screen", to: topic) { _ in } }
+      for topic in topics { store.listeners.unbind("screen", from: topic) }
     }
   }
 }

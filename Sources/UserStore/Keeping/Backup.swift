@@ -41,7 +41,7 @@ struct Backup: Sendable {
   private static func verify(_ copy: consuming Connection, _ head: Cursor) throws(StoreError) {
     try Schema.check(copy)
     try StoreCheck.requireIntegrity(copy)
-    guard try ChangeLog.head(&copy) == head else {
+    guard try ChangeLog.head(copy) == head else {
       throw StoreError(.corrupt, "the backup is not what was copied: the disk, or somebody, changed it")
     }
   }

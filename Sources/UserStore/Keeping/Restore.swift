@@ -32,7 +32,7 @@ struct Restore: ~Copyable {
         connection = try Self.begin(Self.mended(connection, in: folder! + Self.copyName))
       }
       try StoreCheck.requireSoundness(connection)
-      (head, horizon) = (try ChangeLog.head(&connection), try ChangeLog.horizon(&connection))
+      (head, horizon) = (try ChangeLog.head(connection), try ChangeLog.horizon(connection))
     } catch {
       Self.removeTemporary(folder)
       throw StoreError(error.code, "\(path) cannot be restored: \(error.message)", cause: error)
@@ -55,13 +55,13 @@ struct Restore: ~Copyable {
   /// A copy that is brought to the present schema: the file itself is left as it is.
   private static func mended(_ connection: borrowing Connection, in path: String) throws(StoreError) -> Connection {
     do { try Files.createNew(path) } catch { throw StoreError(error, otherwise: .cannotCreate) }
-    var copy = try storing("copy the backup") { () throws(SQLiteError) in
+    let copy = try storing("copy the backup") { () throws(SQLiteError) in
       let copy = try Connection(path: path, access: .readWrite, busyTimeout: 0)
       try connection.copyPages(to: copy) { _, _ in true }
       try copy.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF")
       return copy
     }
-    try Schema.prepare(&copy, isFile: false, creates: false, pageSize: 0, timeout: 0)
+    try Schema.prepare(copy, isFile: false, creates: false, pageSize: 0, timeout: 0)
     return copy
   }
 

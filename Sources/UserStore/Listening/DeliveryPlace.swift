@@ -11,7 +11,7 @@ public enum DeliveryPlace: Sendable {
 
 extension DeliveryPlace {
   /// The main actor, for the parts that call closures through `assumeIsolated`.
-  static var mainActor: DeliveryPlace { .actor(MainActor.shared) }
+  @usableFromInline static var mainActor: DeliveryPlace { .actor(MainActor.shared) }
 }
 
 /// The main actor as a place, for closures that are isolated to it.

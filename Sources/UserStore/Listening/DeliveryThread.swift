@@ -10,9 +10,10 @@ final class DeliveryThread {
   static var current: DeliveryThread { local.value }
 
   /// The calls that are being made, one at a time.
-  var calling: CallContext?
+  var calling: CallContext? { calls > 0 ? context : nil }
+  private let context = CallContext()
   /// How many calls this thread is inside of.
-  var calls = 0
+  private var calls = 0
   /// What else this thread is inside of, and must not wait for a delivery in: transactions.
   var scopes: [ObjectIdentifier] = []
   /// The hubs that this thread delivers for.
@@ -32,6 +33,15 @@ final class DeliveryThread {
     deferred.append(action, rank: rank)
   }
 
+  /// Makes calls, in the cascade that they belong to, if a listener caused them: marks the thread as one that runs listeners.
+  func call(in cascade: Cascade?, _ body: (CallContext) -> Void) {
+    let outer = context.begin(cascade)
+    calls += 1
+    body(context)
+    calls -= 1
+    context.end(outer)
+  }
+
   /// Whether waiting for a delivery could be waiting for itself.
   var isBusy: Bool { calls > 0 || !scopes.isEmpty || !hubs.isEmpty }
 
@@ -49,22 +59,25 @@ final class DeliveryThread {
 
 /// The calls of one round, as the thread that makes them sees them.
 final class CallContext {
-  let cascade: Cascade
-  /// The listener that runs now.
-  ///
-  /// Not its place in the hub's table: that may be somebody else's before it ends.
-  var listener: (any Named)?
+  /// The name of the listener that runs now, if it has one.
+  var name: String?
+  /// What the calls belong to; made when first asked for, because few listeners cause anything.
+  var cascade: Cascade {
+    if let known { return known }
+    let cascade = Cascade()
+    known = cascade
+    return cascade
+  }
+  private var known: Cascade?
 
-  init(cascade: Cascade) {
-    self.cascade = cascade
+  typealias Outer = (name: String?, cascade: Cascade?)
+
+  fileprivate func begin(_ cascade: Cascade?) -> Outer {
+    defer { (name, known) = (nil, cascade) }
+    return (name, known)
   }
 
-  var name: String? { listener?.name }
-}
-
-/// What has a name, or could have.
-protocol Named: AnyObject {
-  var name: String? { get }
+  fileprivate func end(_ outer: Outer) { (name, known) = (outer.name, outer.cascade) }
 }
 
 /// A change and all that listeners wrote in answer to it, and to that.

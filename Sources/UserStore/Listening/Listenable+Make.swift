@@ -14,9 +14,10 @@ extension Listenable {
   public static func make(
     _ value: Value, onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (sink: Sink<Value>, listenable: Listenable) {
-    let hub = PulseHub(onError: onError ?? ListenerErrors.print)
+    let hub = PulseHub(reportingTo: onError)
     let held = HubValue(
       hub: hub, topic: .all, fallback: nil, decode: { .init(parcel: try $0.content.get(), through: $0.position) },
+      handOver: { pulse, action in if case .success(let parcel) = pulse.content { try action(parcel) } },
       read: { .init(parcel: Packed(value), through: 0) })
     return (Sink(hub), Listenable(held.source))
   }

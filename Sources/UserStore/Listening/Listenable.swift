@@ -6,7 +6,7 @@
 /// Names are scoped by what is listened to: two listenables for the same attribute of the same user share them.
 /// Named listeners live on when the listenable goes.
 public final class Listenable<Value: Sendable>: Sendable {
-  let source: ListenableSource
+  @usableFromInline let source: ListenableSource
 
   init(_ source: ListenableSource) {
     self.source = source
@@ -15,7 +15,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// The value as of the round that is being delivered, or of the last one.
   ///
   /// May be read on any thread.
-  public var value: Value { Packed.unpack(source.parcel()) }
+  @inlinable public var value: Value { Packed.unpack(source.parcel()) }
 
   /// Calls `action` from the next change on.
   ///
@@ -24,7 +24,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///   - place: Where `action` is called.
   ///   - action: Gets the new value, in commit order, once a round. It may write, bind and unbind.
   /// - Returns: a token that unbinds; releasing it does nothing.
-  @discardableResult
+  @discardableResult @inlinable
   public func bind(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
@@ -41,7 +41,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///   - place: Where `action` is called.
   ///   - action: Gets the value, in commit order.
   /// - Returns: a token that unbinds; releasing it does nothing.
-  @discardableResult
+  @discardableResult @inlinable
   public func bindAndFire(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
@@ -55,7 +55,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///   - place: `.main`.
   ///   - action: Called on the main actor.
   /// - Returns: a token that unbinds; releasing it does nothing.
-  @discardableResult
+  @discardableResult @inlinable
   public func bind(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable {
@@ -71,7 +71,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///   - place: `.main`.
   ///   - action: Called on the main actor.
   /// - Returns: a token that unbinds; releasing it does nothing.
-  @MainActor @discardableResult
+  @MainActor @discardableResult @inlinable
   public func bindAndFire(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable {
@@ -88,7 +88,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///   - owner: The listener ends with it.
   ///   - action: Called with the owner and the new value.
   /// - Returns: a token that unbinds; releasing it does nothing.
-  @discardableResult
+  @discardableResult @inlinable
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, Value) throws -> Void
@@ -104,7 +104,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///   - owner: The listener ends with it.
   ///   - action: Called with the owner and the value.
   /// - Returns: a token that unbinds; releasing it does nothing.
-  @discardableResult
+  @discardableResult @inlinable
   public func bindAndFire<Owner: AnyObject & Sendable>(
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, Value) throws -> Void
@@ -120,7 +120,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///   - owner: The listener ends with it.
   ///   - action: Called on the main actor with the owner and the new value.
   /// - Returns: a token that unbinds; releasing it does nothing.
-  @discardableResult
+  @discardableResult @inlinable
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
@@ -137,7 +137,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///   - owner: The listener ends with it.
   ///   - action: Called on the main actor with the owner and the value.
   /// - Returns: a token that unbinds; releasing it does nothing.
-  @MainActor @discardableResult
+  @MainActor @discardableResult @inlinable
   public func bindAndFire<Owner: AnyObject & Sendable>(
     _ name: String, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
@@ -158,7 +158,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// The names that are bound, in the order of calls.
   public var names: [String] { source.names() }
 
-  private static func weakly<Owner: AnyObject & Sendable>(
+  @inlinable static func weakly<Owner: AnyObject & Sendable>(
     _ owner: Owner, _ action: @escaping @Sendable (Owner, Value) throws -> Void
   ) -> @Sendable (Value) throws -> Void {
     { [weak owner] value in
@@ -166,7 +166,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     }
   }
 
-  func bind(
+  @inlinable func bind(
     _ name: String?, _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
     source.bind(name, terms) { try action(Packed.unpack($0)) }
@@ -174,22 +174,34 @@ public final class Listenable<Value: Sendable>: Sendable {
 }
 
 /// What a listenable stands on, whatever its type and its hub's.
-struct ListenableSource: Sendable {
-  let parcel: @Sendable () -> Parcel
+@usableFromInline struct ListenableSource: Sendable {
+  @usableFromInline let parcel: @Sendable () -> Parcel
   let names: @Sendable () -> [String]
   /// Gets what listeners throw.
   let handleError: ListenerErrors.Handler
-  let bind: @Sendable (String?, ListeningTerms, @escaping @Sendable (Parcel) throws -> Void) -> Disposable
+  @usableFromInline let bind:
+    @Sendable (String?, ListeningTerms, @escaping @Sendable (Parcel) throws -> Void) -> Disposable
   let unbind: @Sendable (String) -> Void
 }
 
 /// How somebody listens.
-struct ListeningTerms {
-  var place = DeliveryPlace.inline
+@usableFromInline struct ListeningTerms {
+  let place: DeliveryPlace
   /// Whether the caller is on the actor that it wants to be called on.
-  var isOnPlace = false
-  var owner: (any AnyObject & Sendable)?
+  let isOnPlace: Bool
+  let owner: (any AnyObject & Sendable)?
   /// Whether the present value comes first.
-  var fires = false
-  var onEnd: (@Sendable () throws -> Void)?
+  var fires: Bool
+  @usableFromInline var onEnd: (@Sendable () throws -> Void)?
+
+  @usableFromInline init(
+    place: DeliveryPlace = .inline, isOnPlace: Bool = false, owner: (any AnyObject & Sendable)? = nil,
+    fires: Bool = false, onEnd: (@Sendable () throws -> Void)? = nil
+  ) {
+    self.place = place
+    self.isOnPlace = isOnPlace
+    self.owner = owner
+    self.fires = fires
+    self.onEnd = onEnd
+  }
 }

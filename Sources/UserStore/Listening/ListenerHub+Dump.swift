@@ -22,8 +22,9 @@ extension ListenerHub {
     removeOver()
     // Those of an actor stay until they have heard there what came before the end.
     let slots = state.withLock { $0.isOver ? [] : $0.registry.inOrder.map(\.slot) }
-    return slots.filter { !$0.traits.keepsValue }.map {
-      ListenerInfo(name: $0.traits.name, topic: $0.traits.topic, calls: $0.calls, lastPosition: $0.lastPosition)
+    return slots.filter { !$0.listener.keepsValue }.map {
+      ListenerInfo(
+        name: $0.listener.name, topic: $0.listener.topic, calls: $0.calls, lastPosition: $0.lastPosition)
     }
   }
 

@@ -25,14 +25,13 @@ public final class ListenerHub<Content: Routable>: Sendable {
   typealias Registry = ListenerRegistry<Content>
 
   enum Item: Sendable {
-    case round(Content, Cascade)
+    /// With what it belongs to, when a listener caused it.
+    case round(Content, Cascade?)
     /// The first value of one listener.
-    case first(Registry.Reference, registration: Int)
+    case first(SlotReference, registration: Int)
     /// Nothing comes after it.
     case end
   }
-
-  typealias FirstValue = Registry.FirstValue
 
   struct State {
     var registry = Registry()
@@ -45,7 +44,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
 
   let state = Lock(State())
   private let rank: Int
-  let handleError: @Sendable (_ listener: String?, any Error) -> Void
+  @usableFromInline let handleError: @Sendable (_ listener: String?, any Error) -> Void
 
   /// - Parameters:
   ///   - rank: Greater than that of the hubs that its rounds are made from: of what one thread puts off, theirs come first.
@@ -69,7 +68,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
   func append(_ contents: [Content], cascade: Cascade?) -> RoundQueue<Item>.Ticket? {
     state.withLock { state in
       var ticket: RoundQueue<Item>.Ticket?
-      for content in contents { ticket = state.queue.append(.round(content, cascade ?? Cascade())) }
+      for content in contents { ticket = state.queue.append(.round(content, cascade)) }
       return ticket
     }
   }
@@ -92,23 +91,31 @@ public final class ListenerHub<Content: Routable>: Sendable {
     let thread = DeliveryThread.current
     if thread.isBusy {
       // The deliverer of this hub comes to the new item by itself.
-      if !thread.hubs.contains(ObjectIdentifier(self)) { thread.defer(rank: rank) { self.take(through: nil) } }
+      if !thread.hubs.contains(ObjectIdentifier(self)) {
+        thread.defer(rank: rank) { self.take(through: nil, .current) }
+      }
       return
     }
-    take(through: ticket)
+    take(through: ticket, thread)
     thread.runDeferred()
   }
 
   /// Delivers, or waits if there is a ticket: never with one by a thread that delivers for another hub.
-  private func take(through ticket: RoundQueue<Item>.Ticket?) {
-    let thread = DeliveryThread.current
+  private func take(through ticket: RoundQueue<Item>.Ticket?, _ thread: DeliveryThread) {
     while true {
-      switch state.withLock({ $0.queue.enter(through: ticket, parker: thread.parker) }) {
+      let (entrance, item, wake) = state.withLock { state -> (RoundQueue<Item>.Entrance, Item?, [Parker]) in
+        let entrance = state.queue.enter(through: ticket, parker: thread.parker)
+        guard case .deliver = entrance else { return (entrance, nil, []) }
+        let (item, wake) = state.queue.next(isFirst: true, through: ticket)
+        return (entrance, item, wake)
+      }
+      for parker in wake { parker.wake() }
+      switch entrance {
       case .leave: return
       case .wait: thread.parker.park()
       case .deliver:
         thread.hubs.append(ObjectIdentifier(self))
-        drain(through: ticket, thread)
+        drain(item, through: ticket, thread)
         thread.hubs.removeLast()
         // Not asked again: what is left is an heir's, who is on its way, and from whom this would take it back.
         return
@@ -116,105 +123,117 @@ public final class ListenerHub<Content: Routable>: Sendable {
     }
   }
 
-  private func drain(through ticket: RoundQueue<Item>.Ticket?, _ thread: DeliveryThread) {
-    var isFirst = true
-    while true {
-      let (item, wake) = state.withLock { $0.queue.next(isFirst: isFirst, through: ticket) }
-      for parker in wake { parker.wake() }
-      isFirst = false
-      switch item {
-      case .round(let content, let cascade): run(content, cascade)
+  private func drain(_ first: Item?, through ticket: RoundQueue<Item>.Ticket?, _ thread: DeliveryThread) {
+    var item = first
+    while let present = item {
+      switch present {
+      case .round(let content, let cascade): thread.call(in: cascade) { run(content, $0) }
       case .first(let reference, let registration): runFirst(reference, registration)
       case .end: runEnd()
-      case nil: return
       }
       thread.runDeferred()
+      let (next, wake) = state.withLock { $0.queue.next(isFirst: false, through: ticket) }
+      for parker in wake { parker.wake() }
+      item = next
     }
   }
 
   // MARK: One round
 
   /// Values first, then `begun`, then listeners: whoever registers after that finds a value that is no older.
-  private func run(_ content: Content, _ cascade: Cascade) {
-    // Snapshots are let go before anybody is called: a bind that met one would have to copy the table.
-    var lists = state.withLock { $0.registry.lists }
-    let parts = lists.isEmpty ? [] : Self.parts(of: content, lists)
-    let values = Self.references(parts, lists) { $0.values }
-    lists = [:]
-    call(values, parts, cascade, at: content.position)
-    lists = state.withLock { state in
-      state.begun = content.position
-      return state.registry.lists
+  private func run(_ content: Content, _ context: CallContext) {
+    var (lists, keepsValues) = state.withLock { state in
+      if !state.registry.keepsValues { state.begun = content.position }
+      return (state.registry.lists, state.registry.keepsValues)
     }
-    let listeners = Self.references(parts, lists) { $0.listeners }
-    lists = [:]
-    call(listeners, parts, cascade, at: content.position)
-  }
-
-  private typealias Parts = [(topic: Topic, part: Content)]
-
-  private static func parts(of content: Content, _ lists: [Topic: Registry.TopicList]) -> Parts {
-    content.parts(for: BoundTopics(isBound: { lists[$0] != nil }, list: { Array(lists.keys) }))
-  }
-
-  /// Whom to call, in order, and with which part.
-  private static func references(
-    _ parts: Parts, _ lists: [Topic: Registry.TopicList], _ list: (Registry.TopicList) -> [Registry.Reference]
-  ) -> [(Registry.Reference, part: Int)] {
-    var calls: [(Registry.Reference, part: Int)] = []
-    for (index, part) in parts.enumerated() {
-      guard let references = lists[part.topic].map(list) else { continue }
-      for reference in references { calls.append((reference, index)) }
-    }
-    if parts.count > 1 { calls.sort { $0.0.ordinal < $1.0.ordinal } }
-    return calls
-  }
-
-  private func call(
-    _ calls: [(Registry.Reference, part: Int)], _ parts: Parts, _ cascade: Cascade, at position: Int64
-  ) {
-    if calls.isEmpty { return }
-    calling(cascade) { context in
-      var (part, index) = (parts[calls[0].part].part, calls[0].part)
-      for (reference, partIndex) in calls {
-        if partIndex != index { (part, index) = (parts[partIndex].part, partIndex) }
-        guard let call = state.withLock({ $0.registry.call(reference, at: position) }) else { continue }
-        if call.traits.isPlain {
-          context.listener = call.traits
-          do { try call.action(part) } catch { handleError(context.name, error) }
-        } else {
-          make(call, of: reference, with: part, context, at: position)
-        }
+    if lists.isEmpty { return }
+    let parts = content.parts(for: BoundTopics(lists: lists))
+    if keepsValues {
+      call(content, parts, &lists, \.values, context)
+      lists = state.withLock { state in
+        state.begun = content.position
+        return state.registry.lists
       }
     }
+    call(content, parts, &lists, \.listeners, context)
   }
 
-  /// Makes a call for an owner that must live, or in another place.
-  private func make(
-    _ call: Registry.Call, of reference: Registry.Reference, with part: Content, _ context: CallContext,
-    at position: Int64
+  private typealias Lists = [Topic: TopicList]
+
+  /// Calls those that are told of the parts, in order; of the whole, if it is not divided.
+  ///
+  /// By far the most rounds have one part: nothing needs to be sorted then.
+  private func call(
+    _ content: Content, _ parts: [(topic: Topic, part: Content)]?, _ lists: inout Lists,
+    _ list: (TopicList) -> [SlotReference], _ context: CallContext
   ) {
-    let owner = call.traits.owner?.object
-    if owner == nil, call.traits.owner != nil {
-      remove(reference, registration: call.registration)
-    } else if let mailbox = call.traits.mailbox {
-      post(to: mailbox, context.cascade, at: reference, call.registration, position) { try $0(part) }
+    if parts == nil, lists.count == 1, let only = lists.values.first {
+      call(list(only), &lists, with: content, context)
+    } else if let parts, parts.count == 1 {
+      call(lists[parts[0].topic].map(list) ?? [], &lists, with: parts[0].part, context)
     } else {
-      context.listener = call.traits
-      do { try call.action(part) } catch { handleError(context.name, error) }
+      let parts = parts ?? lists.keys.map { ($0, content) }
+      let calls = Self.inOrder(parts.map { lists[$0.topic].map(list) ?? [] })
+      lists = [:]
+      for (reference, index) in calls { call(reference, with: parts[index].part, context) }
+    }
+  }
+
+  /// The lists are let go before anybody is called: a bind that met a snapshot would have to copy the table.
+  private func call(
+    _ references: [SlotReference], _ lists: inout Lists, with part: Content, _ context: CallContext
+  ) {
+    lists = [:]
+    for reference in references { call(reference, with: part, context) }
+  }
+
+  /// All of several lists in the order of calls, each with the index of its list.
+  private static func inOrder(_ lists: [[SlotReference]]) -> [(reference: SlotReference, list: Int)] {
+    let all = lists.enumerated().flatMap { index, list in list.map { (reference: $0, list: index) } }
+    return all.sorted { $0.reference.ordinal < $1.reference.ordinal }
+  }
+
+  private func call(_ reference: SlotReference, with part: Content, _ context: CallContext) {
+    let position = part.position
+    switch state.withLock({ $0.registry.call(reference, at: position) }) {
+    case .plain(let action, let name):
+      context.name = name
+      do { try action(part) } catch { handleError(context.name, error) }
+    case .conditional(let listener): call(listener, in: reference, with: part, context)
+    case nil: break
+    }
+  }
+
+  /// Calls one whose owner must live, or in another place.
+  private func call(
+    _ listener: Listener<Content>, in reference: SlotReference, with part: Content, _ context: CallContext
+  ) {
+    let owner = listener.conditions?.owner?.object
+    if owner == nil, listener.conditions?.owner != nil {
+      remove(reference, registration: listener.registration)
+    } else if let mailbox = listener.conditions?.mailbox {
+      post(part, to: mailbox, context.cascade, at: reference, listener.registration)
+    } else {
+      make(context, listener) { try listener.action(part) }
     }
     withExtendedLifetime(owner) {}
   }
 
+  /// Makes one call.
+  private func make(_ context: CallContext, _ listener: Listener<Content>, _ body: () throws -> Void) {
+    context.name = listener.name
+    do { try body() } catch { handleError(listener.name, error) }
+  }
+
   /// Reads a first value, in the queue's order, and hands it over here or on the listener's actor.
-  private func runFirst(_ reference: Registry.Reference, _ registration: Int) {
+  private func runFirst(_ reference: SlotReference, _ registration: Int) {
     guard let first = state.withLock({ $0.registry.first(reference, registration: registration) }) else { return }
     let (value, position) = first.read()
-    let call = state.withLock { state in
+    let listener = state.withLock { state in
       state.registry.start(reference, registration: registration, after: max(position, state.begun))
     }
-    guard let call else { return }
-    guard let mailbox = call.traits.mailbox else {
+    guard let listener else { return }
+    guard let mailbox = listener.conditions?.mailbox else {
       handOver(value, to: reference, registration)
       endIfOver(reference, registration)
       return
@@ -226,78 +245,71 @@ public final class ListenerHub<Content: Routable>: Sendable {
     }
   }
 
-  private func handOver(_ value: Parcel, to reference: Registry.Reference, _ registration: Int) {
+  private func handOver(_ value: Parcel, to reference: SlotReference, _ registration: Int) {
     let taken = state.withLock { $0.registry.takeFirst(reference, registration: registration) }
-    if let (first, traits) = taken { perform(traits, Cascade()) { try first.handOver(value) } }
+    if let (first, listener) = taken { call(listener, nil) { try first.handOver(value) } }
   }
 
   private func runEnd() {
     let all = state.withLock { state in
       state.isOver = true
-      return state.registry.inOrder.map { ($0.reference, $0.slot.registration) }
+      return state.registry.inOrder.map { ($0.reference, $0.slot.listener.registration) }
     }
     for (reference, registration) in all { endInPlace(reference, registration) }
   }
 
   /// Ends a listener in its place, after the calls that wait there: what was sent before the end is heard before it.
-  func endInPlace(_ reference: Registry.Reference, _ registration: Int) {
-    guard let traits = state.withLock({ $0.registry.traits(of: reference, registration) }) else { return }
-    guard let mailbox = traits.mailbox else { return end(reference, registration) }
+  func endInPlace(_ reference: SlotReference, _ registration: Int) {
+    guard let listener = state.withLock({ $0.registry.listener(reference, registration) }) else { return }
+    guard let mailbox = listener.conditions?.mailbox else { return end(reference, registration) }
     mailbox.post {
       self.end(reference, registration)
       DeliveryThread.current.runDeferred()
     }
   }
 
-  private func end(_ reference: Registry.Reference, _ registration: Int) {
+  private func end(_ reference: SlotReference, _ registration: Int) {
     let ended = state.withLock { $0.registry.remove(reference, registration: registration) }
-    if let ended, let onEnd = ended.traits.onEnd { perform(ended.traits, Cascade(), onEnd) }
+    if let ended, let onEnd = ended.onEnd { call(ended, nil, onEnd) }
   }
 
   /// Leaves a call to an actor.
   ///
   /// Whether it is still wanted is asked again there.
   private func post(
-    to mailbox: Mailbox, _ cascade: Cascade, at reference: Registry.Reference, _ registration: Int,
-    _ position: Int64, _ body: @escaping @Sendable (Registry.Action) throws -> Void
+    _ part: Content, to mailbox: Mailbox, _ cascade: Cascade, at reference: SlotReference, _ registration: Int
   ) {
     mailbox.post {
-      let call = self.state.withLock { $0.registry.call(reference, registration: registration, at: position) }
-      if let call { self.perform(call.traits, cascade) { try body(call.action) } }
+      let listener = self.state.withLock {
+        $0.registry.call(reference, registration: registration, at: part.position)
+      }
+      if let listener { self.call(listener, cascade) { try listener.action(part) } }
       DeliveryThread.current.runDeferred()
     }
   }
 
-  /// Makes one call.
-  func perform(_ listener: any Named, _ cascade: Cascade, _ body: () throws -> Void) {
-    calling(cascade) { context in
-      context.listener = listener
-      do { try body() } catch { handleError(context.name, error) }
-    }
-  }
-
-  /// Marks the thread as one that runs listeners.
-  private func calling(_ cascade: Cascade, _ body: (CallContext) -> Void) {
-    let thread = DeliveryThread.current
-    let outer = thread.calling
-    let context = CallContext(cascade: cascade)
-    thread.calling = context
-    thread.calls += 1
-    body(context)
-    thread.calls -= 1
-    thread.calling = outer
+  /// Makes one call by itself.
+  func call(_ listener: Listener<Content>, _ cascade: Cascade?, _ body: () throws -> Void) {
+    DeliveryThread.current.call(in: cascade) { make($0, listener, body) }
   }
 
   /// Ends a listener, and lets go of it under no lock.
-  func remove(_ reference: Registry.Reference, registration: Int) {
+  func remove(_ reference: SlotReference, registration: Int) {
     let removed = state.withLock { $0.registry.remove(reference, registration: registration) }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// Ends a named listener, if there is one.
+  func remove(_ name: String, from topic: Topic) {
+    let removed = state.withLock { $0.registry.remove(name, from: topic) }
     withExtendedLifetime(removed) {}
   }
 
   /// Ends those whose owner is gone.
   func removeOver() {
-    for (reference, slot) in state.withLock({ $0.registry.withOwner }) where slot.traits.owner?.object == nil {
-      remove(reference, registration: slot.registration)
+    for (reference, listener) in state.withLock({ $0.registry.withOwner })
+    where listener.conditions?.owner?.object == nil {
+      remove(reference, registration: listener.registration)
     }
     state.withLock { $0.registry.swept() }
   }

@@ -36,9 +36,9 @@ public protocol NotificationHandler<Notification>: Sendable {
 ///
 /// Handlers are called in the order in which they were added. One that is added in a round is not called in that round.
 public final class Observers<Handler: NotificationHandler>: Sendable {
-  private let hub: PulseHub
+  @usableFromInline let hub: PulseHub
 
-  private init(_ hub: PulseHub) {
+  @usableFromInline init(_ hub: PulseHub) {
     self.hub = hub
   }
 
@@ -47,10 +47,10 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   /// - Parameter onError: Gets what handlers throw, on the thread that called them. A line on standard error unless said
   ///   otherwise.
   /// - Returns: the right to notify, and the right to register. When the sink goes, all observers are let go.
-  public static func make(
+  @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (sink: Sink<Handler.Notification>, observers: Observers) {
-    let hub = PulseHub(onError: onError ?? ListenerErrors.print)
+    let hub = PulseHub(reportingTo: onError)
     return (Sink(hub), Observers(hub))
   }
 
@@ -60,8 +60,8 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   ///   - handler: Told of each notification from now on, in order.
   ///   - place: Where it is called.
   /// - Returns: the token: releasing it removes the handler, at once, also for the round in flight.
-  public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> Disposable {
-    hub.register(nil, to: .all, on: place, owner: nil) { pulse in
+  @inlinable public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> Disposable {
+    hub.listen(ListeningTerms(place: place)) { pulse in
       if case .success(let parcel) = pulse.content { try handler.handle(Packed.unpack(parcel)) }
     }
   }

@@ -25,6 +25,9 @@ struct RoundQueue<Item: Sendable>: Sendable {
   /// Whether anybody sleeps until its item is delivered.
   var hasWaiters: Bool { !waiters.isEmpty }
 
+  /// What the next item will have.
+  var nextTicket: Ticket { lastTicket + 1 }
+
   /// Appends an item.
   mutating func append(_ item: Item) -> Ticket {
     items.append(item)

@@ -13,26 +13,20 @@ public protocol Routable: Sendable {
   /// Called before any listener of the round, on the thread that delivers, under no lock.
   ///
   /// - Parameter bound: The topics that anybody listens to; parts for others would be thrown away.
-  /// - Returns: Topics with their parts, in any order.
-  func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Self)]
+  /// - Returns: Topics with their parts, in any order; nil when everybody gets all of this.
+  func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Self)]?
 }
 
 /// The topics that somebody listened to when a round began.
 public struct BoundTopics<Topic: Hashable & Sendable> {
-  private let isBound: (Topic) -> Bool
-  private let list: () -> [Topic]
-
-  init(isBound: @escaping (Topic) -> Bool, list: @escaping () -> [Topic]) {
-    self.isBound = isBound
-    self.list = list
-  }
+  let lists: [Topic: TopicList]
 
   /// Whether anybody listened to a topic.
   ///
   /// - Parameter topic: The topic.
   /// - Returns: true when a part for it will be used.
-  public func contains(_ topic: Topic) -> Bool { isBound(topic) }
+  public func contains(_ topic: Topic) -> Bool { lists.index(forKey: topic) != nil }
 
   /// All of them, in no order.
-  public var all: [Topic] { list() }
+  public var all: [Topic] { Array(lists.keys) }
 }

@@ -6,13 +6,9 @@
 ///
 /// It holds weakly what it sends to. When it is released nothing can come any more, and what it sends to ends.
 public final class Sink<Value: Sendable>: Sendable {
-  /// How many rounds one change may cause through listeners that send.
-  static var roundLimit: Int { 1_000 }
-
   weak let hub: PulseHub?
-  private let position = Lock<Int64>(0)
 
-  init(_ hub: PulseHub) {
+  @usableFromInline init(_ hub: PulseHub) {
     self.hub = hub
   }
 
@@ -29,8 +25,8 @@ public final class Sink<Value: Sendable>: Sendable {
   /// `TooManyRounds`.
   ///
   /// - Parameter value: The value.
-  public func send(_ value: Value) {
-    post(.success(Packed(value)))
+  @inlinable public func send(_ value: Value) {
+    post(Packed(value))
   }
 
   /// Sends a failure, which does not end a signal.
@@ -39,7 +35,7 @@ public final class Sink<Value: Sendable>: Sendable {
   ///
   /// - Parameter error: What failed.
   public func fail(_ error: any Error) {
-    post(.failure(error))
+    hub?.send(.failure(error))
   }
 
   /// Says that nothing comes any more, after what was sent: everybody is told once, and what is sent later is dropped.
@@ -61,23 +57,14 @@ public final class Sink<Value: Sendable>: Sendable {
     deliver()
   }
 
-  private func post(_ content: Pulse.Content) {
-    let calling = DeliveryThread.current.calling
-    if let calling, let writers = calling.cascade.admit(by: calling.name, limit: Self.roundLimit) {
-      hub?.handleError(calling.name, TooManyRounds(listeners: writers))
-      return
-    }
-    deliver(through: append(content, in: calling?.cascade))
+  @usableFromInline func post(_ parcel: Parcel) {
+    hub?.send(.success(parcel))
   }
 
   /// Queues a value, with what caused it; `deliver` must follow, under no lock.
   @discardableResult
   func append(_ content: Pulse.Content, in cascade: Cascade?) -> Int? {
-    guard let hub else { return nil }
-    return position.withLock { position in
-      position += 1
-      return hub.append([Pulse(position: position, content: content)], cascade: cascade)
-    }
+    hub?.append(content, in: cascade)
   }
 
   /// Delivers what is queued.
@@ -100,27 +87,59 @@ public struct TooManyRounds: Error, CustomStringConvertible {
 }
 
 /// A hub of one topic: what sinks send to.
-typealias PulseHub = ListenerHub<Pulse>
+@usableFromInline typealias PulseHub = ListenerHub<Pulse>
 
 /// One value, or one failure, for all who listen.
-struct Pulse: Routable {
-  typealias Content = Result<Parcel, any Error>
+@usableFromInline struct Pulse: Routable {
+  @usableFromInline typealias Content = Result<Parcel, any Error>
 
-  enum Topic: Hashable, Sendable {
+  @usableFromInline enum Topic: Hashable, Sendable {
     case all
   }
 
-  let position: Int64
-  let content: Content
+  @usableFromInline let position: Int64
+  @usableFromInline let content: Content
 
-  func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Pulse)] { [(.all, self)] }
+  @usableFromInline func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Pulse)]? { nil }
+}
+
+extension ListenerHub where Content == Pulse {
+  /// How many rounds one change may cause through listeners that send.
+  static var roundLimit: Int { 1_000 }
+
+  @usableFromInline convenience init(reportingTo onError: ListenerErrors.Handler?) {
+    self.init(onError: onError ?? ListenerErrors.print)
+  }
+
+  /// Sends, within the limit.
+  func send(_ content: Pulse.Content) {
+    let calling = DeliveryThread.current.calling
+    if let calling, let writers = calling.cascade.admit(by: calling.name, limit: Self.roundLimit) {
+      return handleError(calling.name, TooManyRounds(listeners: writers))
+    }
+    deliver(through: append(content, in: calling?.cascade))
+  }
+
+  /// Queues a value, with what caused it; `deliver` must follow, under no lock.
+  func append(_ content: Pulse.Content, in cascade: Cascade?) -> Int {
+    state.withLock { state in
+      state.queue.append(.round(Pulse(position: Int64(state.queue.nextTicket), content: content), cascade))
+    }
+  }
+
+  /// Registers without a name, for as long as the token lives; the token keeps the hub alive.
+  @usableFromInline func listen(
+    _ terms: ListeningTerms, _ action: @escaping @Sendable (Pulse) throws -> Void
+  ) -> Disposable {
+    register(nil, to: .all, on: terms.place, owner: nil, holdsHub: true, onEnd: terms.onEnd, action)
+  }
 }
 
 /// What becomes of an error that a listener throws, unless something else was asked for: a line on standard error.
-enum ListenerErrors {
-  typealias Handler = @Sendable (_ listener: String?, any Error) -> Void
+@usableFromInline enum ListenerErrors {
+  @usableFromInline typealias Handler = @Sendable (_ listener: String?, any Error) -> Void
 
-  @Sendable static func print(_ listener: String?, _ error: any Error) {
+  @usableFromInline @Sendable static func print(_ listener: String?, _ error: any Error) {
     var stream = StandardError()
     Swift.print("userstore: listener \(listener ?? "without a name") threw: \(error)", to: &stream)
   }

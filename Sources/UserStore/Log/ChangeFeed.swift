@@ -88,8 +88,8 @@ extension Reader {
     do {
       return try reading { transaction throws(StoreError) in
         let cursor = try start(&transaction)
-        let end = try ChangeLog.verify(cursor, &transaction.lease.connection)
-        return try LogPage(after: cursor, through: end, &transaction.lease.connection, pages: page).sets
+        let end = try ChangeLog.verify(cursor, transaction.lease.connection)
+        return try LogPage(after: cursor, through: end, transaction.lease.connection, pages: page).sets
       }
     } catch {
       guard error.code == .moved else { throw error }

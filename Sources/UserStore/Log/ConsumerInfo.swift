@@ -38,7 +38,7 @@ extension Transaction {
   }
 
   private mutating func lag(after cursor: Cursor) throws(StoreError) -> Int? {
-    do { _ = try ChangeLog.verify(cursor, &lease.connection) } catch {
+    do { _ = try ChangeLog.verify(cursor, lease.connection) } catch {
       if error.code == .diverged || error.code == .compacted { return nil }
       throw error
     }

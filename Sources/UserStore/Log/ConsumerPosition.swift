@@ -14,7 +14,7 @@ final class ConsumerPosition: Sendable {
     ChangeFeed(bell: consumers.bell) { last throws(StoreError) in
       try self.consumers.reader.sets { transaction throws(StoreError) in
         // First: in a restored backup the row may be another holder's, and that is not what is the matter.
-        if let last { _ = try ChangeLog.verify(last, &transaction.lease.connection) }
+        if let last { _ = try ChangeLog.verify(last, transaction.lease.connection) }
         let present = try self.present(in: &transaction)
         return last ?? present
       }

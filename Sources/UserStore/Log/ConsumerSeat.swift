@@ -58,7 +58,7 @@ struct ConsumerSeat: Sendable {
   /// - Throws: `StoreError.diverged`, `StoreError.compacted`, `StoreError.superseded`.
   func isBefore<Mode>(_ cursor: Cursor, in transaction: inout Transaction<Mode>) throws(StoreError) -> Bool {
     // First: in a restored backup the row may be another holder's, and that is not what is the matter.
-    _ = try ChangeLog.verify(cursor, &transaction.lease.connection)
+    _ = try ChangeLog.verify(cursor, transaction.lease.connection)
     let position = try position(in: &transaction)
     guard position.epoch == cursor.epoch else {
       throw StoreError(
@@ -78,7 +78,7 @@ struct ConsumerSeat: Sendable {
   ///
   /// - Throws: as `isBefore`, and what writing can throw.
   func move(to cursor: Cursor, in transaction: inout WriteTransaction) throws(StoreError) {
-    _ = try ChangeLog.verify(cursor, &transaction.lease.connection)
+    _ = try ChangeLog.verify(cursor, transaction.lease.connection)
     _ = try position(in: &transaction)
     try write(Self.updatePosition, cursor, in: &transaction)
   }
@@ -96,9 +96,9 @@ extension Consumer.Start {
   fileprivate func cursor(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor {
     switch self {
     case .now: return try transaction.cursor
-    case .oldest: return try ChangeLog.horizon(&transaction.lease.connection)
+    case .oldest: return try ChangeLog.horizon(transaction.lease.connection)
     case .after(let cursor):
-      _ = try ChangeLog.verify(cursor, &transaction.lease.connection)
+      _ = try ChangeLog.verify(cursor, transaction.lease.connection)
       return cursor
     }
   }

@@ -44,6 +44,8 @@ final class FileWatcher: Sendable {
         // Taken out, so that the connection is closed when whoever joins goes on.
         if let lease = lease.withLock({ $0.take() }) { self.run(lease) }
         self.end.wake()
+        // Last: nobody is to wait for it.
+        self.events.closeEvents()
       }
     } catch {
       throw StoreError(.unexpected, "cannot watch the database: \(error)", cause: error)
@@ -66,14 +68,27 @@ final class FileWatcher: Sendable {
   private func run(_ lease: ConnectionPool.Lease) {
     var schedule = LookSchedule(hasEvents: events.hasEvents)
     var isAway = false
+    var ownCommits = 0
     schedule.written()
     while !isStopped.withLock({ $0 }) {
       let happening = events.wait(microseconds: schedule.wait)
       if isStopped.withLock({ $0 }) { return }
       // What was dropped may have been a write.
       if !happening.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
-      schedule.looked(found: look(lease, &isAway))
+      let before = tail.ownCommits
+      let result = look(lease, &isAway)
+      // What a touch tells of must be found, though it tells no more.
+      if result == .failed, !happening.isEmpty { schedule.written() }
+      schedule.looked(found: result != .nothing)
+      if let rest = schedule.rest(ownCommits: before - ownCommits) { events.rest(microseconds: rest) }
+      ownCommits = before
     }
+  }
+
+  private enum Look {
+    case nothing, found
+    /// There may be something.
+    case failed
   }
 
   /// Looks once.
@@ -81,20 +96,24 @@ final class FileWatcher: Sendable {
   /// - Parameters:
   ///   - lease: The watcher's connection.
   ///   - isAway: Whether another file lies in the place of the one that is open, or none; it may come back.
-  /// - Returns: whether there was something new.
-  private func look(_ lease: ConnectionPool.Lease, _ isAway: inout Bool) -> Bool {
+  /// - Returns: whether there was something new; a look that fails (a lock during recovery, no memory, a commit of our
+  ///   own) is repeated, like one that comes too early.
+  private func look(_ lease: ConnectionPool.Lease, _ isAway: inout Bool) -> Look {
     if lease.connection.hasMoved {
       if !isAway { tellReplaced() }
       isAway = true
-      return false
+      return .nothing
     }
     isAway = false
-    // A look that fails (a lock during recovery, no memory) is repeated, like one that comes too early.
-    guard let version = try? ChangeLog.dataVersion(&lease.connection), version != lease.dataVersion,
-      let isComplete = try? takeOver(lease)
-    else { return false }
-    if isComplete { lease.dataVersion = version }
-    return true
+    do {
+      let version = try ChangeLog.dataVersion(lease.connection)
+      if version == lease.dataVersion { return .nothing }
+      guard try takeOver(lease) else { return .failed }
+      lease.dataVersion = version
+      return .found
+    } catch {
+      return .failed
+    }
   }
 
   private func tellReplaced() {
@@ -128,15 +147,15 @@ final class FileWatcher: Sendable {
     let position = tail.position
     try storing("read the log") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.begin) }
     defer { try? lease.connection.run(TransactionSQL.commit) }
-    let head = try ChangeLog.head(&lease.connection)
+    let head = try ChangeLog.head(lease.connection)
     if head == position { return nil }
     do {
-      let end = try ChangeLog.verify(position, &lease.connection)
+      let end = try ChangeLog.verify(position, lease.connection)
       guard hub.hasListeners else {
         tail.skip(to: head)
         return nil
       }
-      return try LogPage(after: position, through: end, &lease.connection, pages: reader.page)
+      return try LogPage(after: position, through: end, lease.connection, pages: reader.page)
     } catch {
       guard error.code == .diverged || error.code == .compacted else { throw error }
       let told = tail.resetFound(from: position, to: head, because: error.code, retry: events.wake)

@@ -34,47 +34,47 @@ struct ForgettingStep {
   ///   - connection: With a transaction open.
   /// - Throws: `StoreError.diverged` when rows of the log are missing, and what reading can throw.
   init(
-    in extent: LogExtent, keeping policy: HistoryPolicy, at now: Int64, _ connection: inout Connection
+    in extent: LogExtent, keeping policy: HistoryPolicy, at now: Int64, _ connection: borrowing Connection
   ) throws(StoreError) {
     before = extent
     after = extent
     lastRow = extent.first - 1
     forgotten.horizon = extent.horizon.revision
-    try measure(policy, &connection)
+    try measure(policy, connection)
     if extent.first > extent.horizon.revision.rawValue {
-      try moveHorizon(HistoryBounds(policy, in: after, at: now), &connection)
+      try moveHorizon(HistoryBounds(policy, in: after, at: now), connection)
     } else if extent.first < extent.head {
       // What is forgotten already goes first.
       isMore = true
     }
     let end = min(after.horizon.revision.rawValue, extent.head - 1)
     if end > lastRow {
-      lastRow = try LogSize.step(after: lastRow, through: end, &connection).last
+      lastRow = try LogSize.step(after: lastRow, through: end, connection).last
       if lastRow < end { isMore = true }
     }
   }
 
   /// Counts what was not counted yet, if there is a limit that the log may be over.
-  private mutating func measure(_ policy: HistoryPolicy, _ connection: inout Connection) throws(StoreError) {
-    guard let limit = policy.byteLimit, after.measured < after.head, try LogSize.upperBound(&connection) > limit else {
+  private mutating func measure(_ policy: HistoryPolicy, _ connection: borrowing Connection) throws(StoreError) {
+    guard let limit = policy.byteLimit, after.measured < after.head, try LogSize.upperBound(connection) > limit else {
       return
     }
-    let (last, bytes) = try LogSize.step(after: after.measured, through: after.head, &connection)
+    let (last, bytes) = try LogSize.step(after: after.measured, through: after.head, connection)
     after.measured = last
     after.bytes += bytes
     if last < after.head { isMore = true }
   }
 
-  private mutating func moveHorizon(_ bounds: HistoryBounds, _ connection: inout Connection) throws(StoreError) {
+  private mutating func moveHorizon(_ bounds: HistoryBounds, _ connection: borrowing Connection) throws(StoreError) {
     let start = after.horizon.revision.rawValue
     guard start < after.head else { return }
     // Most of the time the oldest change shows that there is nothing to do.
-    let time = try Self.time(of: start + 1, &connection)
+    let time = try Self.time(of: start + 1, connection)
     guard bounds.mayGo(through: start + 1, at: time, bytesAfter: after.bytes) else { return }
-    let page = try LogPage(after: after.horizon, through: after.head, &connection) { _, _ in ([], 0) }
+    let page = try LogPage(after: after.horizon, through: after.head, connection) { _, _ in ([], 0) }
     for set in page.sets {
       if forgotten.sets > 0, set.revision.rawValue - start > LogPage.rowLimit { break }
-      guard try take(set, bounds, &connection) else { return }
+      guard try take(set, bounds, connection) else { return }
       // The one that was the furthest back is lost; the next step asks for the others.
       if let consumer = before.consumer, consumer < set.revision.rawValue { break }
     }
@@ -83,12 +83,12 @@ struct ForgettingStep {
 
   /// Forgets a set, if it may be.
   private mutating func take(
-    _ set: ChangeSet, _ bounds: HistoryBounds, _ connection: inout Connection
+    _ set: ChangeSet, _ bounds: HistoryBounds, _ connection: borrowing Connection
   ) throws(StoreError) -> Bool {
     let (start, end) = (after.horizon.revision.rawValue, set.revision.rawValue)
-    let bytes = try LogSize.bytes(after: start, through: end, &connection)
+    let bytes = try LogSize.bytes(after: start, through: end, connection)
     let isCounted = end <= after.measured
-    let time = try Self.time(of: end, &connection)
+    let time = try Self.time(of: end, connection)
     let rest = isCounted ? after.bytes - bytes : 0
     guard bounds.mayGo(through: end, at: time, bytesAfter: rest) else { return false }
     if bounds.isHeld(through: end, at: time, bytesAfter: rest) {
@@ -105,7 +105,7 @@ struct ForgettingStep {
     return true
   }
 
-  private static func time(of sequence: Int64, _ connection: inout Connection) throws(StoreError) -> Int64 {
+  private static func time(of sequence: Int64, _ connection: borrowing Connection) throws(StoreError) -> Int64 {
     try storing("read the log") { () throws(SQLiteError) in
       try connection.first(selectTime, .integer(sequence)) { $0.integer(0) } ?? .min
     }
@@ -118,15 +118,15 @@ struct ForgettingStep {
   /// - Parameter connection: With a write transaction open.
   /// - Returns: whether it was: somebody else may have forgotten meanwhile, or a consumer may have come.
   /// - Throws: what writing can throw.
-  func perform(_ connection: inout Connection) throws(StoreError) -> Bool {
-    let present = try LogExtent(&connection)
+  func perform(_ connection: borrowing Connection) throws(StoreError) -> Bool {
+    let present = try LogExtent(connection)
     guard present.horizon == before.horizon, present.first == before.first, present.measured == before.measured,
       present.bytes == before.bytes, present.head >= before.head
     else { return false }
     let held = min(before.consumer ?? .max, after.horizon.revision.rawValue)
     if let consumer = present.consumer, consumer < held { return false }
     try storing("forget old changes") { () throws(SQLiteError) in
-      try after.save(&connection)
+      try after.save(connection)
       if rows > 0 { try connection.run(Self.deleteRows, .integer(lastRow)) }
     }
     return true

@@ -31,27 +31,28 @@ struct LogPage {
   ///   - connection: Where the transaction is open.
   ///   - pages: Reads a huge set again, later.
   /// - Throws: `StoreError.diverged` for a gap, and what reading can throw.
-  init(after position: Cursor, through end: Int64, _ connection: inout Connection, pages: @escaping PagedChanges.Read)
-    throws(StoreError)
-  {
+  init(
+    after position: Cursor, through end: Int64, _ connection: borrowing Connection,
+    pages: @escaping PagedChanges.Read
+  ) throws(StoreError) {
     self.position = position
-    let rows = try Self.load(after: position.revision.rawValue, through: end, &connection)
-    var pending: [LogRow] = []
-    for row in rows {
-      if row.isEnd { appendSets(pending, endedBy: row) }
-      if row.isEnd { pending = [] } else { pending.append(row) }
+    let rows = try Self.load(after: position.revision.rawValue, through: end, connection)
+    var start = 0
+    for (index, row) in rows.enumerated() where row.isEnd {
+      appendSets(rows[start..<index], endedBy: row)
+      start = index + 1
     }
     let hasReachedEnd = rows.last.map { $0.sequence == end } ?? true
     if hasReachedEnd {
-      appendSets(pending, endedBy: nil)
+      appendSets(rows[start...], endedBy: nil)
     } else if sets.isEmpty {
-      try appendHugeSet(rows, through: end, &connection, pages)
+      try appendHugeSet(rows, through: end, connection, pages)
     }
     isLast = self.position.revision.rawValue >= end
   }
 
   /// Foreign rows before the end's own first row are a set of their own.
-  private mutating func appendSets(_ rows: [LogRow], endedBy end: LogRow?) {
+  private mutating func appendSets(_ rows: ArraySlice<LogRow>, endedBy end: LogRow?) {
     let first = end?.firstOfSet ?? .max
     let foreign = rows.prefix { $0.sequence < first }
     if let last = foreign.last {
@@ -80,7 +81,7 @@ struct LogPage {
 
   /// A set of which not even the end is on this page; or the foreign one before it, which may be small.
   private mutating func appendHugeSet(
-    _ rows: [LogRow], through end: Int64, _ connection: inout Connection, _ pages: @escaping PagedChanges.Read
+    _ rows: [LogRow], through end: Int64, _ connection: borrowing Connection, _ pages: @escaping PagedChanges.Read
   ) throws(StoreError) {
     let start = position.revision.rawValue
     let marker = try storing("read the log") { () throws(SQLiteError) in
@@ -93,7 +94,7 @@ struct LogPage {
     }
     let foreignEnd = marker.map { min($0.first, $0.sequence) - 1 } ?? end
     if foreignEnd > start, let last = rows.last, foreignEnd <= last.sequence {
-      appendSets(Array(rows.prefix { $0.sequence <= foreignEnd }), endedBy: nil)
+      appendSets(rows.prefix { $0.sequence <= foreignEnd }, endedBy: nil)
       return
     }
     var isForeign = false
@@ -114,7 +115,7 @@ struct LogPage {
 
   /// Rows up to the page's limits, without a gap.
   static func load(
-    after start: Int64, through end: Int64, _ connection: inout Connection
+    after start: Int64, through end: Int64, _ connection: borrowing Connection
   ) throws(StoreError) -> [LogRow] {
     let rows = try storing("read the log") { () throws(SQLiteError) in
       try connection.withStatement(selectRows) { statement throws(SQLiteError) in

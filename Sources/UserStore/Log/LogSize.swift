@@ -20,8 +20,9 @@ enum LogSize {
     "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size")
 
   /// Of the rows after one, through another.
-  static func bytes(after start: Int64, through end: Int64, _ connection: inout Connection) throws(StoreError) -> Int64
-  {
+  static func bytes(
+    after start: Int64, through end: Int64, _ connection: borrowing Connection
+  ) throws(StoreError) -> Int64 {
     try storing("read the log") { () throws(SQLiteError) in
       try connection.first(selectSum, .integer(start), .integer(end)) { $0.integer(0) } ?? 0
     }
@@ -31,7 +32,7 @@ enum LogSize {
   ///
   /// - Returns: the last of them, and how large they are together; `start` when there is none.
   static func step(
-    after start: Int64, through end: Int64, _ connection: inout Connection
+    after start: Int64, through end: Int64, _ connection: borrowing Connection
   ) throws(StoreError) -> (last: Int64, bytes: Int64) {
     try storing("read the log") { () throws(SQLiteError) in
       try connection.withStatement(selectRows) { statement throws(SQLiteError) in
@@ -48,7 +49,7 @@ enum LogSize {
   }
 
   /// What the records and the log take in the file together: the log is not larger.
-  static func upperBound(_ connection: inout Connection) throws(StoreError) -> Int64 {
+  static func upperBound(_ connection: borrowing Connection) throws(StoreError) -> Int64 {
     try storing("read the log") { () throws(SQLiteError) in
       try connection.first(selectUsed) { $0.integer(0) } ?? .max
     }

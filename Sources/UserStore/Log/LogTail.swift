@@ -14,6 +14,8 @@ final class LogTail: Sendable {
     var log: Int64 = 0
     /// Whether a commit of our own is under way: the writer gives it to the hub, with what belongs to it.
     var isCommitting = false
+    /// How many commits of our own were begun.
+    var ownCommits = 0
     /// What the watcher wants called when its finds, refused meanwhile, will be accepted.
     var retry: (@Sendable () -> Void)?
 
@@ -39,12 +41,17 @@ final class LogTail: Sendable {
   }
 
   /// The writer is about to commit: until `endOwnCommit` what the watcher finds waits.
-  func beginOwnCommit() { state.withLock { $0.isCommitting = true } }
+  func beginOwnCommit() {
+    state.withLock { state in
+      state.isCommitting = true
+      state.ownCommits += 1
+    }
+  }
 
   /// The writer has committed and given its sets, or has failed.
   ///
   /// What was refused meanwhile may be another's, whose events are over: nothing else would bring the watcher back. The
-  /// writer's own touch does not: it comes before this, and not at all when the commit failed.
+  /// writer's own touch comes after this, but not when the commit failed or told nothing.
   func endOwnCommit() {
     let retry = state.withLock { state in
       state.isCommitting = false
@@ -52,6 +59,9 @@ final class LogTail: Sendable {
     }
     retry?()
   }
+
+  /// How many commits of our own were begun so far.
+  var ownCommits: Int { state.withLock { $0.ownCommits } }
 
   /// What the watcher found: given, unless the writer is just giving its own.
   ///

@@ -17,10 +17,14 @@ struct LookSchedule: Sendable {
   private static let idlePoll = 250_000
   private static let firstPoll = 1_000
 
+  /// The shortest and the longest rest under own load.
+  private static let rests = 125...1_000
+
   private let hasEvents: Bool
   /// The next pause, and how much longer looks are repeated.
   private var pause: Int
   private var patience = 0
+  private var rest = Self.rests.lowerBound
 
   init(hasEvents: Bool) {
     self.hasEvents = hasEvents
@@ -34,6 +38,23 @@ struct LookSchedule: Sendable {
   mutating func written() {
     patience = Self.patience
     pause = Self.first
+  }
+
+  /// How long to do nothing at all, events or not, after a look: nil to go on.
+  ///
+  /// Each of our own writes is an event too, and a look for each would cost the writer a third of its time. While it writes
+  /// without end there is a look every millisecond: the writer itself reads what others commit between its own.
+  /// One own write since the last look is no load: it may be an answer to another process, whose next word is awaited.
+  ///
+  /// - Parameter ownCommits: How many there were since the last look.
+  /// - Returns: the rest; after it there is always another look.
+  mutating func rest(ownCommits: Int) -> Int? {
+    guard hasEvents, ownCommits > 1 else {
+      rest = Self.rests.lowerBound
+      return nil
+    }
+    defer { rest = min(rest * 2, Self.rests.upperBound) }
+    return rest
   }
 
   /// A look found something, or nothing.

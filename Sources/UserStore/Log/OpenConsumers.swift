@@ -4,14 +4,12 @@ final class OpenConsumers: Sendable {
   let reader: Reader
   let bell: Bell
   let clock: any Clock<Duration>
-  private let queue: WriteQueue
   private let positions = Lock<[ObjectIdentifier: ConsumerPosition]>([:])
 
   /// - Returns: nil for a store that only reads.
-  init?(writer: Writer?, queue: WriteQueue?, reader: Reader, bell: Bell, clock: any Clock<Duration>) {
-    guard let writer, let queue else { return nil }
+  init?(writer: Writer?, reader: Reader, bell: Bell, clock: any Clock<Duration>) {
+    guard let writer else { return nil }
     self.writer = writer
-    self.queue = queue
     self.reader = reader
     self.bell = bell
     self.clock = clock
@@ -43,8 +41,8 @@ final class OpenConsumers: Sendable {
   func writing<Result: Sendable>(
     _ body: @escaping @Sendable (inout WriteTransaction) throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {
-    let task = Task { [queue] in
-      try await queue.write(origin: nil) { transaction in try body(&transaction) }
+    let task = Task { [writer] in
+      try await writer.write(origin: nil) { transaction in try body(&transaction) }
     }
     do { return try await task.value } catch {
       throw error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error)

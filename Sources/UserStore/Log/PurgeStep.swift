@@ -32,21 +32,21 @@ struct PurgeStep {
   ///   - start: The row after which to look; nil for the oldest.
   ///   - connection: With a transaction open.
   /// - Throws: what reading can throw.
-  init(of user: User.ID, after start: Int64?, _ connection: inout Connection) throws(StoreError) {
+  init(of user: User.ID, after start: Int64?, _ connection: borrowing Connection) throws(StoreError) {
     self.user = user
-    let extent = try LogExtent(&connection)
+    let extent = try LogExtent(connection)
     // Also before the horizon: what is forgotten is not deleted at once.
     let start = start ?? extent.first - 1
     let end = min(start + Self.stretch, extent.head)
     (position, isLast) = (end, end == extent.head)
-    let (found, rows) = try Self.load(user, after: start, through: end, &connection)
+    let (found, rows) = try Self.load(user, after: start, through: end, connection)
     if let last = found.last, last.isCut { (position, isLast) = (last.sequence, false) }
     self.found = found.count
     self.rows = rows
   }
 
   private static func load(
-    _ user: User.ID, after start: Int64, through end: Int64, _ connection: inout Connection
+    _ user: User.ID, after start: Int64, through end: Int64, _ connection: borrowing Connection
   ) throws(StoreError) -> (found: [(sequence: Int64, isCut: Bool)], rows: [(sequence: Int64, bytes: Int64)]) {
     try storing("read the log") { () throws(SQLiteError) in
       try connection.withStatement(selectRows) { statement throws(SQLiteError) in
@@ -70,8 +70,8 @@ struct PurgeStep {
   ///
   /// - Parameter connection: With a write transaction open.
   /// - Throws: `StoreError.userExists`, and what writing can throw.
-  func perform(_ connection: inout Connection) throws(StoreError) {
-    var extent = try LogExtent(&connection)
+  func perform(_ connection: borrowing Connection) throws(StoreError) {
+    var extent = try LogExtent(connection)
     let exists = try storing("purge user \(user)") { () throws(SQLiteError) in
       try connection.first(Self.selectUser, .integer(user.rawValue)) { _ in true } ?? false
     }
@@ -85,7 +85,7 @@ struct PurgeStep {
       // What a statement left there that failed half-way.
       try connection.run(Self.deleteUsers, .integer(user.rawValue))
       try connection.run(Self.deleteAttributes, .integer(user.rawValue))
-      try extent.save(&connection)
+      try extent.save(connection)
     }
   }
 }

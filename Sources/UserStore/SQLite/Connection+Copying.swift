@@ -34,12 +34,12 @@ extension Connection {
   func insertRows(
     _ insert: String, of select: String, columns: Int32, from source: borrowing Connection
   ) throws(SQLiteError) {
-    var reading = unsafe try Statement(select, on: source.handle, isKept: false)
-    var writing = unsafe try Statement(insert, on: handle, isKept: false)
+    let reading = unsafe try Statement(select, on: source.handle, isKept: false)
+    let writing = unsafe try Statement(insert, on: handle, isKept: false)
     while try reading.step() {
       try writing.bind(reading, columns: columns)
       while try writing.step() {}
-      writing.reset()
+      try writing.reset()
     }
   }
 

@@ -13,7 +13,8 @@ import CSQLite
 
   let handle: OpaquePointer
   private let busyTimeout: Int32
-  private var statements: [CachedStatement?] = []
+  private let statements = StatementCache()
+  private let rollback: Rollback
   /// What the hooks saw since the last `begin`.
   let hooks = HookRecord()
 
@@ -27,41 +28,47 @@ import CSQLite
   ///   - busyTimeout: How long to wait for a lock of another connection, in milliseconds.
   /// - Throws: `SQLiteError`; nothing stays open then.
   init(path: String?, access: Access, busyTimeout: Int32) throws(SQLiteError) {
-    unsafe handle = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
+    unsafe (handle, rollback) = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
     self.busyTimeout = busyTimeout
     unsafe hooks.install(on: handle)
   }
 
   deinit {
-    for statement in statements { statement?.finish() }
+    rollback.finish()
+    statements.finish()
     unsafe sqlite3_close_v2(handle)
   }
 
   /// Runs a cached statement to its end.
-  mutating func run(_ query: Query, _ values: StoredValue...) throws(SQLiteError) {
-    let cached = try cached(query)
-    defer { cached.statement?.reset() }
-    for (index, value) in values.enumerated() { try cached.statement!.bind(value, at: Int32(index + 1)) }
-    while try cached.statement!.step() {}
+  func run(_ query: Query, _ values: StoredValue...) throws(SQLiteError) {
+    try withStatement(query) { statement throws(SQLiteError) in
+      for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+      while try statement.step() {}
+    }
   }
 
   /// Lends a cached statement, reset; takes it back reset.
-  mutating func withStatement<Result>(
-    _ query: Query, _ body: (inout Statement) throws(SQLiteError) -> Result
+  func withStatement<Result>(
+    _ query: Query, _ body: (borrowing Statement) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
-    let cached = try cached(query)
-    defer { cached.statement?.reset() }
-    return try body(&cached.statement!)
+    let prepared = unsafe try statements.prepared(query, on: handle)
+    let result: Result
+    do { result = try body(prepared.statement) } catch {
+      try? prepared.statement.reset()
+      throw error
+    }
+    try prepared.statement.reset()
+    return result
   }
 
   /// The first row's values, made by `make`; nil without a row.
-  mutating func first<Result>(
+  func first<Result>(
     _ query: Query, _ values: StoredValue..., make: (borrowing Statement) -> Result
   ) throws(SQLiteError) -> Result? {
-    let cached = try cached(query)
-    defer { cached.statement?.reset() }
-    for (index, value) in values.enumerated() { try cached.statement!.bind(value, at: Int32(index + 1)) }
-    return try cached.statement!.step() ? make(cached.statement!) : nil
+    try withStatement(query) { statement throws(SQLiteError) in
+      for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+      return try statement.step() ? make(statement) : nil
+    }
   }
 
   /// Runs SQL once: setup and migrations, several statements allowed.
@@ -72,7 +79,7 @@ import CSQLite
 
   /// Runs SQL once and hands each row to `body`.
   func rows(_ sql: String, _ body: (borrowing Statement) -> Void) throws(SQLiteError) {
-    var statement = unsafe try Statement(sql, on: handle, isKept: false)
+    let statement = unsafe try Statement(sql, on: handle, isKept: false)
     while try statement.step() { body(statement) }
   }
 
@@ -94,8 +101,25 @@ import CSQLite
     try execute("PRAGMA temp_store = FILE; VACUUM")
   }
 
+  /// A number as `random()` gives it in SQL.
+  ///
+  /// SQLite seeds its generator from the system; asking the system for each number costs a call of it.
+  static func randomNumber() -> Int64 {
+    var number: Int64 = 0
+    unsafe sqlite3_randomness(Int32(MemoryLayout<Int64>.size), &number)
+    return number
+  }
+
   /// Whether a transaction is open: false also after SQLite ended one by itself.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// Takes back the transaction that is open, if one is.
+  ///
+  /// - Returns: whether none is open any more.
+  func rollBack() -> Bool {
+    if isInTransaction { rollback.run() }
+    return !isInTransaction
+  }
 
   /// The rowid of the last INSERT that was not a trigger's.
   var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
@@ -105,6 +129,9 @@ import CSQLite
 
   /// Whether the file was opened for reading, be it that it may not be written.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
+  /// What kept the system from reading or writing the file the last time, if SQLite remembers it.
+  var readError: SQLiteError? { SQLiteError.reading(on: unsafe handle) }
 
   /// Whether the file that is open lies no longer under its name: moved, deleted, or replaced.
   ///
@@ -129,7 +156,7 @@ import CSQLite
 
   private static func open(
     path: String?, access: Access, busyTimeout: Int32
-  ) throws(SQLiteError) -> OpaquePointer {
+  ) throws(SQLiteError) -> (OpaquePointer, Rollback) {
     let place = path == nil ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY : 0
     let rights = path == nil || access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
     let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
@@ -138,13 +165,23 @@ import CSQLite
     do throws(SQLiteError) {
       // The handle comes even with a failure, and then too must be closed.
       guard code == SQLITE_OK, let handle = unsafe handle else { throw SQLiteError(code, on: handle) }
+      if let path, access == .readWrite { try unsafe checkWritable(handle, path) }
       unsafe sqlite3_busy_timeout(handle, busyTimeout)
       try unsafe configure(handle)
-      return unsafe handle
+      return unsafe (handle, try Rollback(on: handle))
     } catch {
       unsafe sqlite3_close_v2(handle)
       throw error
     }
+  }
+
+  /// Whatever keeps SQLite from opening a file for writing, it opens it for reading then, and says nothing.
+  ///
+  /// That the right is missing is for the caller to say. Anything else was of the moment (no descriptors, a disk that did
+  /// not answer), and this connection would never write.
+  private static func checkWritable(_ handle: OpaquePointer, _ path: String) throws(SQLiteError) {
+    guard unsafe sqlite3_db_readonly(handle, "main") == 1, Files.mayWrite(path) else { return }
+    throw SQLiteError(code: .cannotOpen, message: "it may be written, but could be opened only for reading; try again")
   }
 
   private static func configure(_ handle: OpaquePointer) throws(SQLiteError) {
@@ -175,27 +212,5 @@ import CSQLite
       (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
       (SQLITE_LIMIT_VARIABLE_NUMBER, 100), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
-  }
-
-  private mutating func cached(_ query: Query) throws(SQLiteError) -> CachedStatement {
-    if query.index < statements.count, let statement = statements[query.index] { return statement }
-    while statements.count <= query.index { statements.append(nil) }
-    let statement = CachedStatement(unsafe try Statement(query.sql, on: handle, isKept: true))
-    statements[query.index] = statement
-    return statement
-  }
-}
-
-/// A box, because an array holds no noncopyable values.
-private final class CachedStatement {
-  var statement: Statement?
-
-  init(_ statement: consuming Statement) {
-    self.statement = consume statement
-  }
-
-  /// Finalizes now: the connection closes right after.
-  func finish() {
-    statement = nil
   }
 }

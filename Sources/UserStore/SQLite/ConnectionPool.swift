@@ -6,7 +6,7 @@ final class ConnectionPool: Sendable {
   ///
   /// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders what one did before the next.
   final class Lease: @unchecked Sendable {
-    var connection: Connection
+    let connection: Connection
     /// What `PRAGMA data_version` said last.
     var dataVersion: Int64 = .min
     /// The end of the log when that was read, or after the last own commit.
@@ -80,6 +80,9 @@ final class ConnectionPool: Sendable {
 
   /// Gives a connection back, or, when it is not to be used again, none in its place.
   func give(back lease: Lease?) {
+    // Whoever ended his transaction may have failed at that: an open one would keep others from writing, and the -wal
+    // file from being cleaned up.
+    if let lease { _ = lease.connection.rollBack() }
     let waiter = state.withLock { state in
       if let lease, !state.isClosed { state.idle.append(lease) } else { state.opened -= 1 }
       return state.waiters.isEmpty ? nil : state.waiters.removeFirst()

@@ -22,6 +22,7 @@ struct ResultCode: RawRepresentable, Hashable, Sendable {
   static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
   static let full = ResultCode(rawValue: SQLITE_FULL)
   static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
+  static let lockingProtocol = ResultCode(rawValue: SQLITE_PROTOCOL)
   static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
   static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
   static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)

@@ -29,7 +29,7 @@ import CSQLite
   /// Sets the parameter `index`, counted from 1.
   ///
   /// SQLite keeps a copy.
-  mutating func bind(_ value: StoredValue, at index: Int32) throws(SQLiteError) {
+  func bind(_ value: StoredValue, at index: Int32) throws(SQLiteError) {
     switch value {
     case .null: try check(unsafe sqlite3_bind_null(handle, index))
     case .integer(let integer): try bind(integer, at: index)
@@ -47,12 +47,12 @@ import CSQLite
     }
   }
 
-  mutating func bind(_ integer: Int64, at index: Int32) throws(SQLiteError) {
+  func bind(_ integer: Int64, at index: Int32) throws(SQLiteError) {
     try check(unsafe sqlite3_bind_int64(handle, index, integer))
   }
 
   /// Binds the whole text: with its length, so that a NUL in it ends nothing.
-  mutating func bind(_ text: String, at index: Int32) throws(SQLiteError) {
+  func bind(_ text: String, at index: Int32) throws(SQLiteError) {
     var text = text
     try check(
       text.withUTF8 { bytes in
@@ -63,7 +63,7 @@ import CSQLite
   }
 
   /// Sets the first parameters to the present row's columns of another statement, as they are stored.
-  mutating func bind(_ row: borrowing Statement, columns: Int32) throws(SQLiteError) {
+  func bind(_ row: borrowing Statement, columns: Int32) throws(SQLiteError) {
     for column in 0..<columns {
       try check(unsafe sqlite3_bind_value(handle, column + 1, sqlite3_column_value(row.handle, column)))
     }
@@ -72,7 +72,7 @@ import CSQLite
   /// Goes to the next row.
   ///
   /// - Returns: whether there is one.
-  mutating func step() throws(SQLiteError) -> Bool {
+  func step() throws(SQLiteError) -> Bool {
     let code = unsafe sqlite3_step(handle)
     switch code {
     case SQLITE_ROW: return true
@@ -112,17 +112,24 @@ import CSQLite
   }
 
   /// Makes it ready for the next use, and forgets what was bound.
-  mutating func reset() {
-    unsafe sqlite3_reset(handle)
+  ///
+  /// - Throws: `SQLiteError` when a column could not be read since the last step, for want of memory: it looked empty then.
+  ///   A further step tells of it too.
+  func reset() throws(SQLiteError) {
+    let code = unsafe sqlite3_reset(handle)
     unsafe sqlite3_clear_bindings(handle)
+    try check(code)
   }
 
   private borrowing func textValue(_ column: Int32) -> StoredValue {
+    // Nothing here is no memory: `reset` throws.
     // The order matters: _text may convert, and _bytes counts what it made (sqlite.org/c3ref/column_blob.html).
     guard let start = unsafe sqlite3_column_text(handle, column) else { return .text("") }
     let count = unsafe Int(sqlite3_column_bytes(handle, column))
     let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
-    if let text = unsafe String(validating: bytes, as: UTF8.self) { return .text(text) }
+    // Not `String(validating:as:)`, which takes four times as long: what was repaired is not the same bytes any more.
+    let text = unsafe String(decoding: bytes, as: UTF8.self)
+    if unsafe text.hasBytes(bytes) { return .text(text) }
     return unsafe .invalidText(Array(bytes))
   }
 

@@ -60,11 +60,11 @@ struct DatabaseFile: Sendable {
 
   /// A connection that writes, to a database that is as it should be.
   func openWriter() throws(StoreError) -> Connection {
-    var connection = try open(.readWrite)
+    let connection = try open(.readWrite)
     // SQLite opens a file that it may not write for reading, and says nothing.
     if connection.isReadOnly { throw StoreError(.noPermission, "no permission to write \(path)") }
     try Schema.prepare(
-      &connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize,
+      connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize,
       timeout: configuration.busyMilliseconds)
     let mode = configuration.durability == .full ? "FULL" : "NORMAL"
     try storing("open \(path)") { () throws(SQLiteError) in try connection.execute("PRAGMA synchronous = \(mode)") }

@@ -22,20 +22,20 @@ enum Schema {
   ///   - timeout: How long to wait for others, in milliseconds.
   /// - Throws: `StoreError`, the codes under “Opening”.
   static func prepare(
-    _ connection: inout Connection, isFile: Bool, creates: Bool, pageSize: Int, timeout: Int
+    _ connection: borrowing Connection, isFile: Bool, creates: Bool, pageSize: Int, timeout: Int
   ) throws(StoreError) {
     let header = try checkedHeader(connection)
     if header.isEmpty, !creates { throw StoreError(.notFound, "the file is empty: no store was created in it yet") }
-    if header.version < Migration.latest { try migrate(&connection, pageSize: pageSize) }
+    if header.version < Migration.latest { try migrate(connection, pageSize: pageSize) }
     if isFile { try switchToWAL(connection, timeout: timeout) }
     // Before any row is read: a table that is not ours may compute what it shows.
     let check = try SchemaCheck(connection)
     try checkMigrations(connection, through: Migration.latest)
     if !check.brokenTriggers.isEmpty {
-      try inTransaction("BEGIN IMMEDIATE", &connection) { connection throws(StoreError) in
+      try inTransaction("BEGIN IMMEDIATE", connection) { connection throws(StoreError) in
         // Again, now that nobody else can mend it.
         let check = try SchemaCheck(connection)
-        if !check.brokenTriggers.isEmpty { try check.repair(&connection) }
+        if !check.brokenTriggers.isEmpty { try check.repair(connection) }
       }
     }
   }
@@ -68,7 +68,7 @@ enum Schema {
 
   private static func checkedHeader(_ connection: borrowing Connection) throws(StoreError) -> Header {
     var header = Header()
-    try storing("open the database") { () throws(SQLiteError) in
+    do throws(SQLiteError) {
       // In one transaction: between two statements somebody else may create the store.
       let isInner = connection.isInTransaction
       if !isInner { try connection.execute("BEGIN") }
@@ -76,6 +76,12 @@ enum Schema {
       try connection.rows("PRAGMA application_id") { header.applicationID = $0.integer(0) }
       try connection.rows("PRAGMA user_version") { header.version = $0.integer(0) }
       try connection.rows("SELECT count(*) FROM sqlite_schema") { header.objects = $0.integer(0) }
+    } catch {
+      // With none of its own codes SQLite says only here that it does not know the format: a newer one, or damage.
+      if error.code.primary == .error {
+        throw StoreError(.notADatabase, "cannot open the database: \(error)", cause: error)
+      }
+      throw StoreError(error, "open the database")
     }
     if header.isEmpty { return header }
     guard header.applicationID == applicationID else {
@@ -90,13 +96,13 @@ enum Schema {
   }
 
   /// All that is missing, in one exclusive transaction: of several processes that come at once, one migrates.
-  private static func migrate(_ connection: inout Connection, pageSize: Int) throws(StoreError) {
+  private static func migrate(_ connection: borrowing Connection, pageSize: Int) throws(StoreError) {
     try storing("create the store") { () throws(SQLiteError) in
       try connection.execute("PRAGMA page_size = \(pageSize)")
     }
-    try inTransaction("BEGIN EXCLUSIVE", &connection) { connection throws(StoreError) in
+    try inTransaction("BEGIN EXCLUSIVE", connection) { connection throws(StoreError) in
       let header = try checkedHeader(connection)
-      if !header.isEmpty, header.version < Migration.latest { try checkBeforeMigrating(header.version, &connection) }
+      if !header.isEmpty, header.version < Migration.latest { try checkBeforeMigrating(header.version, connection) }
       for migration in Migration.all where migration.number > header.version {
         try storing("apply migration \(migration.number)") { () throws(SQLiteError) in
           try connection.execute(migration.sql)
@@ -114,9 +120,9 @@ enum Schema {
 
   /// A migration runs on what its predecessors made, and on nothing else: writing into somebody else's table may run
   /// what he put there.
-  private static func checkBeforeMigrating(_ version: Int64, _ connection: inout Connection) throws(StoreError) {
+  private static func checkBeforeMigrating(_ version: Int64, _ connection: borrowing Connection) throws(StoreError) {
     let check = try checkVersion(version, connection)
-    if !check.brokenTriggers.isEmpty { try check.repair(&connection) }
+    if !check.brokenTriggers.isEmpty { try check.repair(connection) }
   }
 
   private static func checkVersion(
@@ -169,11 +175,11 @@ enum Schema {
   }
 
   private static func inTransaction(
-    _ begin: String, _ connection: inout Connection, _ body: (inout Connection) throws(StoreError) -> Void
+    _ begin: String, _ connection: borrowing Connection, _ body: (borrowing Connection) throws(StoreError) -> Void
   ) throws(StoreError) {
     try storing("prepare the store") { () throws(SQLiteError) in try connection.execute(begin) }
     do {
-      try body(&connection)
+      try body(connection)
       try storing("prepare the store") { () throws(SQLiteError) in try connection.execute("COMMIT") }
     } catch {
       try? connection.execute("ROLLBACK")

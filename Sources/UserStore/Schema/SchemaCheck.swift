@@ -8,13 +8,27 @@ struct SchemaCheck {
     let name: String
   }
 
+  private typealias Objects = [Object: String]
+
   /// Every object that the migrations make, with its SQL: after the first one, after the second, and so on.
-  private static let expected: Result<[[Object: String]], SQLiteError> = Result { () throws(SQLiteError) in
+  ///
+  /// Kept when it was made once. Not a static constant: that would keep a failure, and a process in which memory was short
+  /// for a moment could open no store any more.
+  private static let made = Lock<[Objects]?>(nil)
+
+  private static func expected() throws(SQLiteError) -> [Objects] {
+    if let made = made.withLock({ $0 }) { return made }
+    let versions = try make()
+    made.withLock { $0 = versions }
+    return versions
+  }
+
+  private static func make() throws(SQLiteError) -> [Objects] {
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
-    var versions: [[Object: String]] = []
+    var versions: [Objects] = []
     for migration in Migration.all {
       try connection.execute(migration.sql)
-      var objects: [Object: String] = [:]
+      var objects: Objects = [:]
       try connection.rows("SELECT type, name, sql FROM sqlite_schema") { row in
         objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
       }
@@ -46,42 +60,47 @@ struct SchemaCheck {
         found[Object(type: row.text(0), name: row.text(1))] = (row.text(2), row.text(3))
       }
     }
-    for (object, sql) in expected where found[object]?.sql != sql {
+    for (object, sql) in expected where found[object]?.sql.hasSameBytes(as: sql) != true {
       guard object.type == "trigger" else {
         throw StoreError(.schemaChanged, "the \(object.type) \(object.name) is not as this library made it")
       }
       brokenTriggers.append(object.name)
     }
+    let further = found.filter { expected[$0.key] == nil }
+    for (object, place) in further { try Self.refuse(object, on: place.table) }
+    // Now that nobody else can answer to the names of SQLite's own functions.
     var harmless: Set<String> = []
     try storing("read the schema") { () throws(SQLiteError) in
       try connection.rows(Self.harmlessIndexes) { harmless.insert($0.text(0)) }
     }
-    let tables = Set(expected.keys.filter { $0.type == "table" }.map(\.name))
-    for (object, place) in found where expected[object] == nil {
-      try Self.refuse(object, on: place.table, tables, harmless: harmless)
+    for (object, place) in further where object.type == "index" && !harmless.contains(object.name) {
+      if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
     }
     brokenTriggers.sort()
   }
 
-  private static func refuse(
-    _ object: Object, on table: String, _ tables: Set<String>, harmless: Set<String>
-  ) throws(StoreError) {
-    switch object.type {
-    case "table": return
-    case "index":
-      guard tables.contains(table) else { return }
-      if harmless.contains(object.name) { return }
-    default: break
-    }
-    throw StoreError(
+  /// Whatever runs by itself, and tables that stand in the way of what SQLite answers about the file.
+  private static func refuse(_ object: Object, on table: String) throws(StoreError) {
+    let isKnown = object.type == "table" || object.type == "index"
+    if !isKnown || object.name.lowercased().hasPrefix("pragma_") { throw isForeign(object, on: table) }
+  }
+
+  private static func isForeign(_ object: Object, on table: String) -> StoreError {
+    StoreError(
       .schemaChanged,
-      "the database has a \(object.type) “\(object.name)” on “\(table)” that is not this library's; remove it")
+      "the database has a \(object.type.excerpt) “\(object.name.excerpt)” on “\(table.excerpt)” that is not this library's; remove it"
+    )
+  }
+
+  /// The tables that the library makes.
+  static var tables: Set<String> {
+    get throws(StoreError) { Set(try expectedObjects(Migration.latest).keys.filter { $0.type == "table" }.map(\.name)) }
   }
 
   /// Makes the broken triggers again.
   ///
   /// The caller has a transaction open.
-  func repair(_ connection: inout Connection) throws(StoreError) {
+  func repair(_ connection: borrowing Connection) throws(StoreError) {
     let expected = try Self.expectedObjects(version)
     try storing("repair the triggers of the log") { () throws(SQLiteError) in
       for name in brokenTriggers {
@@ -99,6 +118,6 @@ struct SchemaCheck {
   }
 
   private static func expectedObjects(_ version: Int64) throws(StoreError) -> [Object: String] {
-    try storing("build the schema", expected.get)[Int(version) - 1]
+    try storing("build the schema", expected)[Int(version) - 1]
   }
 }

@@ -30,8 +30,9 @@ final class DirectoryEvents: Sendable {
   }
 
   let hasEvents: Bool
-  private let names: Set<String>
-  private let events: Int32
+  private let names: [[UInt8]]
+  /// -1 without events.
+  private let events: Lock<Int32>
   private let wakeReader: Int32
   private let wakeWriter: Int32
 
@@ -48,14 +49,24 @@ final class DirectoryEvents: Sendable {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
     (wakeReader, wakeWriter) = (ends[0], ends[1])
-    self.names = names
-    events = usingEvents ? Self.openEvents(folder) : -1
+    self.names = names.map { Array($0.utf8) }
+    let events = usingEvents ? Self.openEvents(folder) : -1
+    self.events = Lock(events)
     hasEvents = events >= 0
   }
 
   deinit {
     close(wakeReader)
     close(wakeWriter)
+    closeEvents()
+  }
+
+  /// Lets the system forget the folder, for which Linux takes ten milliseconds; `wait` must not be called any more.
+  func closeEvents() {
+    let events = events.withLock { events in
+      defer { events = -1 }
+      return events
+    }
     if events >= 0 { close(events) }
   }
 
@@ -70,14 +81,20 @@ final class DirectoryEvents: Sendable {
   /// - Parameter microseconds: How long at most.
   /// - Returns: all that happened since the last call.
   func wait(microseconds: Int) -> Happening {
+    let events = events.withLock { $0 }
     let ready = userstore_wait_readable(wakeReader, events, Int64(microseconds))
     var happening: Happening = []
     if ready & 1 != 0 {
       happening.insert(.woken)
       drainWakes()
     }
-    if ready & 2 != 0 { happening.formUnion(readEvents()) }
+    if ready & 2 != 0 { happening.formUnion(readEvents(events)) }
     return happening
+  }
+
+  /// Sleeps for as long, whatever happens, or until it is woken: the next `wait` tells of all that happened.
+  func rest(microseconds: Int) {
+    _ = userstore_wait_readable(wakeReader, -1, Int64(microseconds))
   }
 
   private func drainWakes() {
@@ -99,30 +116,28 @@ final class DirectoryEvents: Sendable {
       return descriptor
     }
 
-    private func readEvents() -> Happening {
-      var happening: Happening = []
-      var buffer: [UInt8] = Array(repeating: 0, count: 16_384)
-      while true {
-        let length = unsafe read(events, &buffer, 16_384)
-        guard length > 0 else { return happening }
-        var offset = 0
-        while offset < length {
-          let (mask, name, size) = unsafe buffer.withUnsafeBytes { bytes in
-            let event = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+    private func readEvents(_ events: Int32) -> Happening {
+      unsafe withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
+        var happening: Happening = []
+        while true {
+          let length = unsafe read(events, buffer.baseAddress, buffer.count)
+          guard length > 0 else { return happening }
+          var offset = 0
+          while offset < length {
+            let event = unsafe buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
             let start = offset + MemoryLayout<inotify_event>.size
-            let name = unsafe bytes[start..<start + Int(event.len)].prefix { $0 != 0 }
-            return unsafe (event.mask, String(decoding: name, as: UTF8.self), start + Int(event.len) - offset)
+            offset = start + Int(event.len)
+            let name = unsafe buffer[start..<offset].prefix { $0 != 0 }
+            happening.formUnion(unsafe meaning(of: Int(event.mask), name))
           }
-          offset += size
-          happening.formUnion(meaning(of: Int(mask), name: name))
         }
       }
     }
 
-    private func meaning(of mask: Int, name: String) -> Happening {
+    private func meaning(of mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>) -> Happening {
       if mask & Int(IN_Q_OVERFLOW) != 0 { return .overflowed }
       if mask & Int(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .renamed }
-      guard names.contains(name) else { return [] }
+      guard names.contains(where: { unsafe name.elementsEqual($0) }) else { return [] }
       var happening: Happening = []
       if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { happening.insert(.written) }
       if mask & Int(IN_ATTRIB) != 0 { happening.insert(.touched) }
@@ -131,6 +146,6 @@ final class DirectoryEvents: Sendable {
     }
   #else
     private static func openEvents(_ folder: String) -> Int32 { -1 }
-    private func readEvents() -> Happening { [] }
+    private func readEvents(_ events: Int32) -> Happening { [] }
   #endif
 }

@@ -86,7 +86,7 @@ enum Files {
 
   /// Waits until the file or folder at `path` is on disk.
   ///
-  /// Not for a file that SQLite has open in this process.
+  /// Not for a database or -shm file that SQLite has open in this process; on the -wal file it holds no locks.
   static func sync(_ path: String) throws(SystemError) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     if descriptor < 0 { throw SystemError(operation: "open \(path)") }
@@ -122,13 +122,35 @@ enum Files {
   }
 
   /// Creates a folder that only its owner may enter, with those above it that are missing.
+  ///
+  /// When this returns their names are on disk: a power cut would take them away with every file in them, however well
+  /// those are synced.
   static func createPrivateFolder(_ path: String) throws(SystemError) {
-    if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, path != "/" else { throw SystemError(operation: "create the folder \(path)") }
-    try createPrivateFolder(split(path).folder)
-    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw SystemError(operation: "create the folder \(path)")
+    let path = withoutTrailingSlashes(path)
+    if unsafe mkdir(path, 0o700) != 0 {
+      if errno == EEXIST { return }
+      guard errno == ENOENT, path != "/" else { throw SystemError(operation: "create the folder \(path)") }
+      try createPrivateFolder(split(path).folder)
+      if unsafe mkdir(path, 0o700) != 0 {
+        if errno == EEXIST { return }
+        throw SystemError(operation: "create the folder \(path)")
+      }
     }
+    try syncNames(in: split(path).folder)
+  }
+
+  /// Waits until the names in a folder are on disk; in one that may not be read nobody can.
+  private static func syncNames(in folder: String) throws(SystemError) {
+    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if descriptor < 0 { return }
+    defer { close(descriptor) }
+    if fsync(descriptor) != 0 { throw SystemError(operation: "sync \(folder)") }
+  }
+
+  private static func withoutTrailingSlashes(_ path: String) -> String {
+    var path = path[...]
+    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path = path.dropLast() }
+    return String(path)
   }
 
   /// A new private folder among the system's temporary ones.

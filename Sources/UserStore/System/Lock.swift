@@ -8,7 +8,6 @@ import Synchronization
 /// other build the two calls do nothing.
 package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   private let mutex: Mutex<State>
-  private let mark = LockMark()
 
   package init(_ state: consuming sending State) {
     mutex = Mutex(state)
@@ -20,16 +19,12 @@ package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    try mutex.withLock { state throws(Failure) in
-      mark.taken()
-      defer { mark.returned() }
+    // Where the lock lies stands for it: a mutex does not move. Not where the value lies: asking for that is a use of it.
+    let mark = unsafe withUnsafePointer(to: self) { unsafe UnsafeRawPointer($0) }
+    return try mutex.withLock { state throws(Failure) in
+      unsafe userstore_lock_taken(mark)
+      defer { unsafe userstore_lock_returned(mark) }
       return try body(&state)
     }
   }
-}
-
-/// An address that the thread sanitizer takes for the lock.
-private final class LockMark: Sendable {
-  func taken() { unsafe userstore_lock_taken(Unmanaged.passUnretained(self).toOpaque()) }
-  func returned() { unsafe userstore_lock_returned(Unmanaged.passUnretained(self).toOpaque()) }
 }

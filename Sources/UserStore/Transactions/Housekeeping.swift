@@ -89,11 +89,11 @@ extension Writer {
   private func forget(keeping policy: HistoryPolicy, isWaiting: Bool) throws(StoreError) -> ForgettingStep {
     while true {
       let step = try reader.reading { transaction throws(StoreError) in
-        let extent = try LogExtent(&transaction.lease.connection)
-        return try ForgettingStep(in: extent, keeping: policy, at: housekeeping.clock(), &transaction.lease.connection)
+        let extent = try LogExtent(transaction.lease.connection)
+        return try ForgettingStep(in: extent, keeping: policy, at: housekeeping.clock(), transaction.lease.connection)
       }
       if step.isEmpty { return step }
-      let pages = try maintain(isWaiting: isWaiting) { connection throws(StoreError) in try step.perform(&connection) }
+      let pages = try maintain(isWaiting: isWaiting) { connection throws(StoreError) in try step.perform(connection) }
       if pages != nil { return step }
     }
   }
@@ -108,10 +108,10 @@ extension Reader {
     var known: LogExtent?
     while true {
       let step = try reading { transaction throws(StoreError) in
-        var extent = try LogExtent(&transaction.lease.connection, assuming: known)
+        var extent = try LogExtent(transaction.lease.connection, assuming: known)
         // As if the rows before the horizon were deleted already.
         extent.first = max(extent.first, min(extent.horizon.revision.rawValue + 1, extent.head))
-        return try ForgettingStep(in: extent, keeping: policy, at: now, &transaction.lease.connection)
+        return try ForgettingStep(in: extent, keeping: policy, at: now, transaction.lease.connection)
       }
       compaction.add(step.forgotten)
       if !step.isMore { return compaction }

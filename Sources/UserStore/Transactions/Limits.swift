@@ -92,17 +92,16 @@ extension StoredValue {
     case .null: return "not set"
     case .integer(let integer): return String(integer)
     case .real(let real): return String(real)
-    case .text(let text): return "“" + String(text.prefix(80).map { $0.isSafeInMessages ? $0 : "\u{FFFD}" }) + "”"
+    case .text(let text):
+      return "“" + text.excerpt.unicodeScalars.map { $0.isSafeInMessages ? String($0) : "\u{FFFD}" }.joined() + "”"
     case .blob(let bytes): return "\(bytes.count) bytes"
     case .invalidText: return "text that is not valid UTF-8"
     }
   }
 }
 
-extension Character {
+extension Unicode.Scalar {
   fileprivate var isSafeInMessages: Bool {
-    unicodeScalars.allSatisfy {
-      ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
-    }
+    ![.control, .format, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
   }
 }

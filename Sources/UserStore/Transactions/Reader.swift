@@ -38,9 +38,9 @@ final class Reader: Sendable {
   /// Reads a page of changes of a huge set.
   func page(after start: Int64, through end: Int64) throws(StoreError) -> (changes: [Change], last: Int64) {
     try reading { transaction throws(StoreError) in
-      let horizon = try ChangeLog.horizon(&transaction.lease.connection).revision.rawValue
+      let horizon = try ChangeLog.horizon(transaction.lease.connection).revision.rawValue
       let rows =
-        start < horizon ? [] : try LogPage.load(after: start, through: end, &transaction.lease.connection)
+        start < horizon ? [] : try LogPage.load(after: start, through: end, transaction.lease.connection)
       guard let last = rows.last?.sequence else {
         throw StoreError(.compacted, "the changes after revision \(start) were forgotten")
       }

@@ -5,7 +5,7 @@ extension Transaction where Mode == Reading {
   ///
   /// - Throws: what reading can throw.
   public var cursor: Cursor {
-    mutating get throws(StoreError) { try ChangeLog.head(&lease.connection) }
+    mutating get throws(StoreError) { try ChangeLog.head(lease.connection) }
   }
 }
 

@@ -34,7 +34,7 @@ extension Transaction where Mode == Writing {
 
   /// Finds the row that ends it.
   private mutating func writtenSet(endingAt revision: Revision?) throws(StoreError) -> (first: Int64, end: Int64) {
-    let horizon = try ChangeLog.horizon(&lease.connection).revision.rawValue
+    let horizon = try ChangeLog.horizon(lease.connection).revision.rawValue
     if let revision, revision.rawValue <= horizon {
       throw StoreError(.compacted, "the changes up to revision \(horizon) were forgotten; \(revision) cannot be undone")
     }

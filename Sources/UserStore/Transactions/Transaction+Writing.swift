@@ -5,7 +5,7 @@ extension Transaction where Mode == Writing {
   public var cursor: Cursor {
     mutating get throws(StoreError) {
       if let head = lease.head { return head }
-      return try ChangeLog.head(&lease.connection)
+      return try ChangeLog.head(lease.connection)
     }
   }
 
@@ -152,7 +152,7 @@ extension Transaction where Mode == Writing {
       var rows: [LogRow] = []
       while true {
         let last = rows.last?.sequence ?? head.revision.rawValue
-        let more = try LogPage.load(after: last, through: .max, &lease.connection)
+        let more = try LogPage.load(after: last, through: .max, lease.connection)
         if more.isEmpty { return rows.filter { !$0.isEnd }.map(\.change) }
         rows += more
       }

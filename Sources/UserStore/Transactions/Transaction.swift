@@ -12,12 +12,12 @@ public struct Transaction<Mode>: ~Copyable {
   ///
   /// - Throws: `StoreError.transactionEnded` when SQLite ended the transaction: what ran on would commit by itself.
   mutating func perform<Result>(
-    _ what: @autoclosure () -> String, _ body: (inout Connection) throws(SQLiteError) -> Result
+    _ what: @autoclosure () -> String, _ body: (borrowing Connection) throws(SQLiteError) -> Result
   ) throws(StoreError) -> Result {
     guard lease.connection.isInTransaction else {
       throw StoreError(.transactionEnded, "an error before ended the transaction; nothing of it was kept")
     }
-    return try storing(what()) { () throws(SQLiteError) in try body(&lease.connection) }
+    return try storing(what()) { () throws(SQLiteError) in try body(lease.connection) }
   }
 }
 

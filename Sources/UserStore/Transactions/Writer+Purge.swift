@@ -8,7 +8,7 @@ extension Writer {
     var isLast = false
     while !isLast {
       let step = try reader.reading { [position] transaction throws(StoreError) in
-        try PurgeStep(of: user, after: position, &transaction.lease.connection)
+        try PurgeStep(of: user, after: position, transaction.lease.connection)
       }
       // The first one also if it finds nothing: whether the user exists is known under the write lock only.
       if step.count > 0 || position == nil { try perform(step) }
@@ -24,7 +24,7 @@ extension Writer {
 
   private func perform(_ step: PurgeStep) throws(StoreError) {
     _ = try maintain { connection throws(StoreError) in
-      try step.perform(&connection)
+      try step.perform(connection)
       return true
     }
     checkpointIfNeeded()
@@ -56,7 +56,9 @@ extension Writer {
         return true
       }
       // A header, and one page with its own.
-      if pages == 1, let size = try? Files.size(of: walPath), size <= 32 + 24 + pageSize { return true }
+      guard pages == 1, let size = try? Files.size(of: walPath), size <= 32 + 24 + pageSize else { continue }
+      do { try Files.sync(walPath) } catch { throw StoreError(error, otherwise: .ioError) }
+      return true
     }
     return false
   }

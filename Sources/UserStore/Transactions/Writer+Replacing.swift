@@ -10,9 +10,7 @@ extension Writer {
     let ticket: Int?
     do {
       defer { store.leave() }
-      let lease = try pool.take()
-      defer { pool.give(back: lease) }
-      ticket = try replace(on: lease, body)
+      ticket = try alone { lease throws(StoreError) in try replace(on: lease, body) }
     }
     hub.deliver(through: ticket)
     checkpointIfNeeded()
@@ -24,13 +22,11 @@ extension Writer {
     try begin(lease)
     do throws(StoreError) {
       try body(lease.connection)
-      let head = try ChangeLog.head(&lease.connection)
-      tail.beginOwnCommit()
-      defer { tail.endOwnCommit() }
-      try commit(lease)
-      if lease.connection.hasMoved { throw DatabaseFile.moved }
-      lease.head = head
-      let ticket = tail.restart(at: head)
+      let head = try ChangeLog.head(lease.connection)
+      let ticket = try committing(lease) {
+        lease.head = head
+        return tail.restart(at: head)
+      }
       wakeOthers(after: lease)
       return ticket
     } catch {

@@ -63,6 +63,6 @@ struct GetCommand: ParsableCommand {
 
   private func known(_ user: User) -> [String] {
     // One that is not set is what was meant, and not a mistake.
-    user.storedValues.keys.sorted() + AttributeName.builtIn.filter { $0 != attribute && user.storedValues[$0] == nil }
+    user.storedValues.names + AttributeName.builtIn.filter { $0 != attribute && user.storedValues[$0] == nil }
   }
 }

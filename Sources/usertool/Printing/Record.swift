@@ -25,8 +25,11 @@ struct Record {
 
   /// The fields of a line of CSV, those that the record does not have empty.
   func csv(_ columns: [String]) -> String {
-    CSV.line(columns.map { column in fields.first { $0.name == column }?.value.bare ?? "" })
+    CSV.line(columns.map { self[$0]?.bare ?? "" })
   }
+
+  /// The value of a field; names are told apart by their bytes, as in the store.
+  subscript(name: String) -> StoredValue? { fields.first { $0.name.hasSameBytes(as: name) }?.value }
 }
 
 /// Comma-separated values, as in RFC 4180, with line feeds.

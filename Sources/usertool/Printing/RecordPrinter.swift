@@ -53,10 +53,10 @@ struct RecordPrinter {
   private var allColumns: [String] {
     if let columns { return columns }
     var names: [String] = ["id", "name", "hair_color"]
-    var known = Set(names)
+    var known = Set(names.map { StoredValue.text($0) })
     var further: [String] = []
     for record in collected {
-      for field in record.fields where known.insert(field.name).inserted { further.append(field.name) }
+      for field in record.fields where known.insert(.text(field.name)).inserted { further.append(field.name) }
     }
     names += further.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     return names
@@ -69,7 +69,7 @@ struct RecordPrinter {
     for record in collected {
       table.add(
         columns.map { column in
-          guard let value = record.fields.first(where: { $0.name == column })?.value else { return Table.Cell("") }
+          guard let value = record[column] else { return Table.Cell("") }
           return Table.Cell(value.shown, tail: style.swatch(value, of: column), isNumber: value.isNumber)
         })
     }

@@ -3,8 +3,7 @@ import UserStore
 extension User {
   /// Attributes by name in the order in which they are shown.
   var orderedValues: [(name: String, value: StoredValue)] {
-    let further = storedValues.keys.filter { !AttributeName.builtIn.contains($0) }
-    let names = AttributeName.builtIn + further.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let names = AttributeName.builtIn + storedValues.names.filter { !AttributeName.builtIn.contains($0) }
     return names.map { ($0, storedValues[$0] ?? .null) }
   }
 

@@ -130,6 +130,17 @@ extension System {
     fsync(descriptor) == 0
   }
 
+  /// Waits until the name of a file is on disk: syncing the file is not enough, a power cut may take the name away.
+  ///
+  /// - Returns: false when it failed, with `errno`; a folder that may not be read cannot be synced by anybody.
+  static func syncName(of path: String) -> Bool {
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+    let descriptor = unsafe open(String(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if descriptor < 0 { return true }
+    defer { close(descriptor) }
+    return sync(descriptor)
+  }
+
   static func close(_ descriptor: Int32) {
     systemClose(descriptor)
   }

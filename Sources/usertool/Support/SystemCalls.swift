@@ -148,6 +148,10 @@ enum System {
 
   /// Replaces a file whole: whoever reads it, after a crash too, finds the old content or the new.
   ///
+  /// After a power cut it may be the old one, except where there was none: then the new one is on disk when this returns.
+  /// A consumer that finds its old place hears some things again; one that finds no place begins with the present, and
+  /// has missed something.
+  ///
   /// - Throws: `Failure` when it cannot be written; the old one is still there then.
   static func replace(_ path: String, with bytes: [UInt8]) throws(Failure) {
     try replacing.withLock { _ throws(Failure) in try replaceWhole(path, with: bytes) }
@@ -155,6 +159,7 @@ enum System {
 
   private static func replaceWhole(_ path: String, with bytes: [UInt8]) throws(Failure) {
     let draft = path + ".\(getpid()).tmp"
+    let isNew = !exists(path)
     // One of a process that was killed, and had the same number.
     unsafe unlink(draft)
     let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -169,6 +174,7 @@ enum System {
       unsafe unlink(draft)
       throw Failure(.cannotCreate, "cannot write \(path): \(reason)")
     }
+    if isNew, !syncName(of: path) { throw Failure(.cannotCreate, "cannot write \(path): \(lastError)") }
   }
 
   /// Whether nothing lies at the path.

@@ -16,7 +16,7 @@ struct UserReference: ExpressibleByArgument, Sendable {
 
   private var isNumber: Bool { !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
 
-  var name: String { text.hasPrefix("name:") ? String(text.dropFirst(5)) : text }
+  var name: String { text.utf8.starts(with: "name:".utf8) ? text.droppingBytes(5) : text }
 
   /// Finds the user.
   ///

@@ -21,7 +21,7 @@ enum CSVField {
   /// - Throws: `Failure` for a number that would not be kept as it is, and for base64 that is none.
   static func decode(_ text: String, of attribute: String) throws(Failure) -> StoredValue {
     if text.isEmpty { return .null }
-    if text.utf8.starts(with: textMark.utf8) { return .text(String(text.dropFirst(textMark.count))) }
+    if text.utf8.starts(with: textMark.utf8) { return .text(text.droppingBytes(textMark.utf8.count)) }
     if text.utf8.first == UInt8(ascii: "{"), let value = JSONScanner.data(in: text) {
       if attribute != "name" { return value }
       if case .blob = value { return .text(text) }

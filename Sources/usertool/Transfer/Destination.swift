@@ -36,6 +36,7 @@ enum Destination {
       System.remove(draft)
       throw error
     }
+    guard System.syncName(of: path) else { throw Failure(.failure, "cannot write \(path): \(System.lastError)") }
   }
 
   private static func write(to descriptor: Int32, name: String, _ body: (inout FileWriter) throws -> Void) throws {

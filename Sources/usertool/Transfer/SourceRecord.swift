@@ -19,7 +19,7 @@ struct BadRecord: Error {
   init(line: Int, column: Int? = nil, _ reason: String) {
     self.line = line
     self.column = column
-    self.reason = String(reason.prefix(300))
+    self.reason = String(String.UnicodeScalarView(reason.unicodeScalars.prefix(300)))
   }
 
   /// `12:7: the reason`.

@@ -8,13 +8,12 @@ struct Assignment: ExpressibleByArgument {
   let isText: Bool
 
   init?(argument: String) {
-    guard let sign = argument.firstIndex(of: "="), sign != argument.startIndex else { return nil }
-    let before = argument.index(before: sign)
-    isText = argument[before] == ":"
-    let name = argument[..<(isText ? before : sign)]
-    guard !name.isEmpty else { return nil }
-    attribute = AttributeName.canonical(String(name))
-    text = String(argument[argument.index(after: sign)...])
+    guard let (name, text) = argument.divided(at: "=") else { return nil }
+    isText = name.utf8.last == UInt8(ascii: ":")
+    let attribute = isText ? String(name.unicodeScalars.dropLast()) : name
+    guard !attribute.isEmpty else { return nil }
+    self.attribute = AttributeName.canonical(attribute)
+    self.text = text
   }
 
   static var defaultCompletionKind: CompletionKind { Completions.assignments }

@@ -5,7 +5,7 @@ struct Timestamp {
   /// UTC as in RFC 3339: `2026-11-21T05:20:11.482Z`.
   var utc: String {
     let (date, time) = parts(offset: 0)
-    return "\(date)T\(time).\(Self.pad(milliseconds - second * 1_000, 3))Z"
+    return "\(date)T\(time).\(Self.pad(Self.divide(milliseconds, 1_000).rest, 3))Z"
   }
 
   /// The local time of day: `05:20:11`.
@@ -18,12 +18,10 @@ struct Timestamp {
   }
 
   /// Rounded down, before 1970 too.
-  private var second: Int64 { Self.divide(milliseconds, 1_000) }
+  private var second: Int64 { Self.divide(milliseconds, 1_000).quotient }
 
   private func parts(offset: Int64) -> (date: String, time: String) {
-    let local = second + offset
-    let day = Self.divide(local, 86_400)
-    let rest = local - day * 86_400
+    let (day, rest) = Self.divide(second + offset, 86_400)
     let time = [rest / 3_600, rest / 60 % 60, rest % 60].map { Self.pad($0, 2) }.joined(separator: ":")
     return (Self.date(ofDay: day), time)
   }
@@ -33,8 +31,7 @@ struct Timestamp {
   /// Years are counted from March, so that the leap day is last.
   private static func date(ofDay day: Int64) -> String {
     let shifted = day + 719_468
-    let era = divide(shifted, 146_097)
-    let dayOfEra = shifted - era * 146_097
+    let (era, dayOfEra) = divide(shifted, 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     let shiftedMonth = (5 * dayOfYear + 2) / 153
@@ -43,12 +40,14 @@ struct Timestamp {
     return [pad(year, 4), pad(month, 2), pad(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2)].joined(separator: "-")
   }
 
-  private static func divide(_ number: Int64, _ divisor: Int64) -> Int64 {
-    number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
+  /// Rounds down; the smallest number too, which a foreign writer may have put into the log.
+  private static func divide(_ number: Int64, _ divisor: Int64) -> (quotient: Int64, rest: Int64) {
+    let (quotient, rest) = number.quotientAndRemainder(dividingBy: divisor)
+    return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)
   }
 
   private static func pad(_ number: Int64, _ length: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, length - digits.count)) + digits
+    let digits = String(number.magnitude)
+    return (number < 0 ? "-" : "") + String(repeating: "0", count: max(0, length - digits.count)) + digits
   }
 }

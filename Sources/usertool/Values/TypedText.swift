@@ -55,7 +55,7 @@ enum TypedText {
     let compact = text.filter { !$0.isWhitespace }
     guard compact.hasPrefix("{\"base64\":\""), compact.hasSuffix("\"}") else { return nil }
     guard let bytes = Base64.decode(compact.dropFirst(11).dropLast(2)) else {
-      throw Failure(.badData, "this is not base64: \(text.prefix(80))", hint: "k:=TEXT takes any text as it is")
+      throw Failure(.badData, "this is not base64: \(text.excerpt)", hint: "k:=TEXT takes any text as it is")
     }
     return bytes
   }

@@ -14,9 +14,9 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
 
   /// Reads `NAME` or `NAME=ATTRIBUTE`.
   init?(argument: String) {
-    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let name = parts.first, !name.isEmpty, parts.last?.isEmpty == false else { return nil }
-    self.init(String(name), parts.count == 2 ? AttributeName.canonical(String(parts[1])) : nil)
+    let (name, attribute) = argument.divided(at: "=") ?? (argument, nil)
+    if name.isEmpty || attribute?.isEmpty ?? false { return nil }
+    self.init(name, attribute.map { AttributeName.canonical($0) })
   }
 
   /// Each of the three screens shows the name on a button, and the hair colour behind it.

@@ -123,6 +123,26 @@ import Testing
     #expect(!damaged.isEmpty && damaged.contains { $0.kind == .integrity && $0.severity == .problem }, "\(damaged)")
   }
 
+  @Test func `a further table that computes what is checked of it is not run, and ours are checked all the same`()
+    throws
+  {
+    let column = "n AS (1) CHECK (length(replace(hex(zeroblob(400000000)), '0', '1')) < 0)"
+    try folder.shell(
+      "CREATE TABLE notes (x, \(column)); PRAGMA ignore_check_constraints = ON; INSERT INTO notes VALUES (1)")
+    try folder.python(
+      "db.create_function('mine', 1, lambda x: x, deterministic=True); db.execute('CREATE INDEX other ON notes (mine(x))')"
+    )
+    #expect(try found() == [])
+    let copy = folder.path + "/copy.db"
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try store.backup(to: copy)
+    try store.restore(from: copy)
+    // What lies in the -wal file would hide the damage.
+    store.close()
+    try folder.damage("attributes")
+    #expect(try found().contains { $0.kind == .integrity })
+  }
+
   @Test func `rights that are too wide are a warning`() throws {
     let manager = FileManager.default
     func set(_ mode: Int, _ path: String) throws {

@@ -63,16 +63,16 @@ import Testing
     try store.rename(zoe, times: 10)
     let ends = Set(try store.allChanges().map(\.revision.rawValue))
     store.close()
-    var connection = try folder.plain()
+    let connection = try folder.plain()
     let plain = try PlainConnection(folder.database)
     var steps: [Int64] = []
     while true {
       try connection.execute("BEGIN")
-      let step = try ForgettingStep(in: LogExtent(&connection), keeping: .rows(20), at: 0, &connection)
+      let step = try ForgettingStep(in: LogExtent(connection), keeping: .rows(20), at: 0, connection)
       try connection.execute("COMMIT")
       let before = try plain.extent()
       try connection.execute("BEGIN IMMEDIATE")
-      #expect(try step.perform(&connection))
+      #expect(try step.perform(connection))
       try connection.execute("COMMIT")
       let after = try plain.extent()
       steps.append(before.count - after.count)
@@ -86,13 +86,13 @@ import Testing
 
   @Test func `a step that is no longer right is not done`() throws {
     try store.rename(zoe, times: 20)
-    var connection = try folder.plain()
-    let step = try ForgettingStep(in: LogExtent(&connection), keeping: .rows(10), at: 0, &connection)
+    let connection = try folder.plain()
+    let step = try ForgettingStep(in: LogExtent(connection), keeping: .rows(10), at: 0, connection)
     try store.compact(keeping: .rows(20))
-    #expect(try !step.perform(&connection))
-    let next = try ForgettingStep(in: LogExtent(&connection), keeping: .rows(10), at: 0, &connection)
+    #expect(try !step.perform(connection))
+    let next = try ForgettingStep(in: LogExtent(connection), keeping: .rows(10), at: 0, connection)
     try hold(after: store.pastChanges(after: nil)[0].cursor)
-    #expect(try !next.perform(&connection), "a consumer came meanwhile")
+    #expect(try !next.perform(connection), "a consumer came meanwhile")
   }
 
   // MARK: Limits

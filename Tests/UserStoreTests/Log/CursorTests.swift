@@ -15,11 +15,20 @@ import Testing
   @Test(arguments: [
     "", "v1", "v1---", "v1-1-1", "v1-1-1-1-1", "v1-g-1-1", "v1-+1-1-1", "v1-1-ffffffffffffffff-1", " v1-1-1-1",
     "v1-1-1-1 ",
-    "v1-11111111111111111-1-1", "v0-1-1-1", "v2-1-1-1", "v99999999999-1", "1-1-1-1", "v1-１-1-1", "v1-1-1-1\u{0}",
+    "v1-11111111111111111-1-1", "v0-1-1-1", "v2-1-1-1", "v99999999999-1", "1-1-1-1", "v1-１-1-1", "v1-01-1-1",
+    "v1-A-1-1", "v1--1-1-1", "v1-1-1-1-", "v1-1-1-1\u{0}",
     "\u{1B}[31mv1-1-1-1",
   ])
   func `anything else is refused`(_ text: String) {
     #expect(code { try Cursor(text) } == .badCursor)
+  }
+
+  @Test(arguments: [
+    "v1-e" + String(repeating: "\u{301}", count: 50_000), "v" + String(repeating: "0", count: 50_000) + "2",
+  ])
+  func `what is said about a long one is short`(_ text: String) {
+    let error = #expect(throws: StoreError.self) { try Cursor(text) }
+    #expect(error.map { $0.message.utf8.count < 300 } == true)
   }
 
   @Test func `one of a newer version is said to be that`() {

@@ -38,6 +38,20 @@ import Testing
     #expect(schedule.wait == LookSchedule.idle)
   }
 
+  @Test func `while the store itself writes without end it rests longer and longer, a millisecond at most`() {
+    var schedule = LookSchedule(hasEvents: true)
+    #expect((0..<6).map { _ in schedule.rest(ownCommits: 9) } == [125, 250, 500, 1_000, 1_000, 1_000])
+    #expect(schedule.rest(ownCommits: 0) == nil)
+    #expect(schedule.rest(ownCommits: 2) == 125)
+  }
+
+  @Test func `one own write since the last look, such as an answer, costs no rest; nor is there one while it polls`() {
+    var schedule = LookSchedule(hasEvents: true)
+    #expect(schedule.rest(ownCommits: 1) == nil)
+    schedule = LookSchedule(hasEvents: false)
+    #expect(schedule.rest(ownCommits: 100) == nil)
+  }
+
   @Test func `without events it polls, ever more rarely, four times a second at most when nothing happens`() {
     var schedule = LookSchedule(hasEvents: false)
     #expect(schedule.wait <= 1_000)

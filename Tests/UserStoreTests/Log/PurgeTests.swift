@@ -152,12 +152,12 @@ import Testing
     let user = try store.write { try $0.add(name: "new") }
     try store.write { transaction throws in for number in 0..<2_500 { try transaction.rename(user, to: "\(number)") } }
     try store.write { try $0.remove(user) }
-    var connection = try folder.plain()
+    let connection = try folder.plain()
     var (counts, position): ([Int], Int64?) = ([], nil)
     while true {
-      let step = try PurgeStep(of: user, after: position, &connection)
+      let step = try PurgeStep(of: user, after: position, connection)
       try connection.execute("BEGIN IMMEDIATE")
-      try step.perform(&connection)
+      try step.perform(connection)
       try connection.execute("COMMIT")
       counts.append(step.count)
       if step.isLast { break }

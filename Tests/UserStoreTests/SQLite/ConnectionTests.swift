@@ -121,7 +121,7 @@ import Testing
     let file = try folder.file("a.db")
     let query = Query("SELECT count(*) FROM sqlite_schema")
     for _ in 0..<100 {
-      var connection = try Self.open(file)
+      let connection = try Self.open(file)
       try connection.execute("PRAGMA journal_mode = WAL")
       #expect(try connection.first(query) { $0.integer(0) } == 0)
       #expect(try folder.openDescriptors() > 0)
@@ -149,6 +149,55 @@ import Testing
         let error = #expect(throws: SQLiteError.self) { try Self.open(file).execute("SELECT * FROM sqlite_schema") }
         #expect(error?.code.primary == .notADatabase)
       }
+    }
+  }
+
+  @Test func `a file that cannot be opened for writing for a moment is not opened for reading instead`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      let file = try folder.file("a.db")
+      let vfs = try unsafe #require(sqlite3_vfs_find(nil))
+      typealias Open = @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> Int32
+      let refusing: Open = { path, flags, mode in
+        guard flags & O_RDWR == 0 else {
+          errno = EMFILE
+          return -1
+        }
+        return unsafe openat(AT_FDCWD, path!, flags | O_CLOEXEC)
+      }
+      let call = unsafe unsafeBitCast(refusing, to: sqlite3_syscall_ptr.self)
+      #expect(unsafe vfs.pointee.xSetSystemCall(vfs, "open", call) == SQLITE_OK)
+      let error = #expect(throws: SQLiteError.self) { _ = try Self.open(file) }
+      #expect(error?.code.primary == .cannotOpen)
+      #expect(unsafe vfs.pointee.xSetSystemCall(vfs, "open", nil) == SQLITE_OK)
+      try Self.open(file).execute("CREATE TABLE t (id)")
+    }
+  }
+
+  @Test func `a file that cannot be read for a moment is not called damaged`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      let store = try folder.open()
+      try store.write { transaction in for _ in 0..<200 { try transaction.add(name: "a") } }
+      store.close()
+      let connection = try folder.plain()
+      let vfs = try unsafe #require(sqlite3_vfs_find(nil))
+      typealias Read = @convention(c) (Int32, UnsafeMutableRawPointer?, Int, Int) -> Int
+      let failing: Read = { _, _, _, _ in
+        errno = EIO
+        return -1
+      }
+      let call = unsafe unsafeBitCast(failing, to: sqlite3_syscall_ptr.self)
+      // The header is known by then, so that a statement comes as far as reading a page.
+      try connection.execute("SELECT count(*) FROM sqlite_schema; BEGIN")
+      try connection.rows("SELECT name FROM sqlite_schema") { _ in }
+      for name in ["pread", "pread64"] { _ = unsafe vfs.pointee.xSetSystemCall(vfs, name, call) }
+      let error = #expect(throws: SQLiteError.self) { try connection.execute("SELECT count(name) FROM users") }
+      #expect(error.map { StoreError.Code($0) } == .ioError)
+      #expect(error?.systemNumber == EIO)
+      #expect(code { try StoreCheck.requireIntegrity(connection) } == .ioError)
+      for name in ["pread", "pread64"] { _ = unsafe vfs.pointee.xSetSystemCall(vfs, name, nil) }
+      #expect(try connection.text("SELECT count(name) FROM users") == "200")
     }
   }
 

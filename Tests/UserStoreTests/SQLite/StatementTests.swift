@@ -1,3 +1,4 @@
+import CSQLite
 import Testing
 
 @testable import UserStore
@@ -52,7 +53,7 @@ import Testing
 
   @Test(arguments: samples)
   func `a value comes out as it went in`(sample: Sample) throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), sample.value)
     #expect(try connection.first(Self.select, .integer(1)) { $0.value(0) } == sample.value)
     #expect(try connection.first(Self.select, .integer(1)) { $0.isNull(0) } == sample.value.isNull)
@@ -62,24 +63,24 @@ import Testing
   }
 
   @Test func `no number is stored as null`() throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .real(.nan))
     #expect(try connection.first(Self.select, .integer(1)) { $0.value(0) } == .null)
   }
 
   @Test func `text that is no UTF-8 is shown with U+FFFD`() throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .invalidText([0x61, 0xFF, 0x62]))
     #expect(try connection.first(Self.select, .integer(1)) { $0.text(0) } == "a\u{FFFD}b")
   }
 
   @Test func `without a row there is nothing`() throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     #expect(try connection.first(Self.select, .integer(1)) { $0.value(0) } == nil)
   }
 
   @Test func `a cached statement can be used again after an error`() throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .text("a"))
     let error = #expect(throws: SQLiteError.self) { try connection.run(Self.insert, .integer(1), .text("b")) }
     #expect(error?.code.primary == .constraint)
@@ -90,14 +91,14 @@ import Testing
   }
 
   @Test func `a cached statement forgets what was bound`() throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .text("a"))
     try connection.run(Self.insert, .integer(2))
     #expect(try connection.first(Self.select, .integer(2)) { $0.value(0) } == .null)
   }
 
   @Test func `a cached statement that was left early holds nothing`() throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     try connection.execute("INSERT INTO t (value) VALUES (1), (2), (3)")
     let all = Query("SELECT value FROM t")
     let first = try connection.withStatement(all) { (statement) throws(SQLiteError) in
@@ -110,7 +111,7 @@ import Testing
   }
 
   @Test func `a cached statement survives a change of the schema`() throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .text("a"))
     try connection.execute("ALTER TABLE t ADD COLUMN other TEXT")
     try connection.run(Self.insert, .integer(2), .text("b"))
@@ -119,7 +120,7 @@ import Testing
   }
 
   @Test func `a value for a parameter that is not there is refused`() throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     let error = #expect(throws: SQLiteError.self) {
       try connection.run(Self.insert, .integer(1), .text("a"), .text("b"))
     }
@@ -127,8 +128,34 @@ import Testing
     #expect(try connection.text("SELECT count(*) FROM t") == "0")
   }
 
+  @Test func `a value for which there is no memory is an error, and not an empty one`() async throws {
+    // In a process of its own: SQLite has one limit for all connections.
+    await #expect(processExitsWith: .success) {
+      let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
+      // Reading text that is stored in another encoding takes memory.
+      try connection.execute("PRAGMA encoding = 'UTF-16le'")
+      let text = Query("SELECT replace(hex(zeroblob(100000)), '0', ?1)")
+      var isFull = false
+      let value = { () throws(SQLiteError) in
+        try connection.withStatement(text) { (statement) throws(SQLiteError) -> StoredValue in
+          try statement.bind("a", at: 1)
+          _ = try statement.step()
+          if isFull { sqlite3_hard_heap_limit64(sqlite3_memory_used()) }
+          return statement.value(0)
+        }
+      }
+      #expect(try value() == .text(String(repeating: "a", count: 200_000)))
+      isFull = true
+      let error = #expect(throws: SQLiteError.self) { try value() }
+      #expect(error?.code.primary == .outOfMemory)
+      sqlite3_hard_heap_limit64(0)
+      isFull = false
+      #expect(try value() == .text(String(repeating: "a", count: 200_000)))
+    }
+  }
+
   @Test func `SQL that does not compile is refused with the words of SQLite`() throws {
-    var connection = try Connection.withTable()
+    let connection = try Connection.withTable()
     let error = #expect(throws: SQLiteError.self) { try connection.run(Query("SELECT missing FROM t")) }
     #expect(error?.description == "no such column: missing (SQLite 1)")
   }

@@ -63,6 +63,16 @@ import Testing
     }
   }
 
+  @Test func `a file of a format that SQLite does not know is refused, and left as it is`() throws {
+    try make()
+    var bytes = try folder.bytes()
+    // The schema format number (sqlite.org/fileformat2.html#the_database_header): 1 to 4.
+    bytes[47] = 9
+    try bytes.write(to: URL(filePath: folder.database))
+    #expect(codes() == [.notADatabase, .notADatabase, .notADatabase])
+    #expect(try folder.bytes() == bytes)
+  }
+
   @Test func `a newer schema is refused`() throws {
     try make()
     try alter("PRAGMA user_version = 99")

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import TestSupport
 import Testing
@@ -55,6 +56,27 @@ import Testing
     #expect(code { try folder.open { $0.busyTimeout = .milliseconds(20) } } == .busy)
     try other.execute("COMMIT")
     try folder.open().write { try $0.add(name: "a") }
+  }
+
+  @Test func `a lock that SQLite itself gave up is busy`() {
+    #expect(StoreError.Code(SQLiteError(code: .lockingProtocol, message: "locking protocol")) == .busy)
+  }
+
+  // MARK: Memory
+
+  // In a process of its own: the limit is everybody's.
+
+  @Test func `a store can be opened after one that failed for want of memory`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      // Not so little that nothing can be opened: the schema is compared late.
+      for limit in stride(from: 20_000, through: 400_000, by: 5_000) as StrideThrough<Int64> {
+        sqlite3_hard_heap_limit64(limit)
+        do { try folder.open().close() } catch let error as StoreError { #expect(error.code == .outOfMemory) }
+      }
+      sqlite3_hard_heap_limit64(0)
+      try folder.open().write { try $0.add(name: "a") }
+    }
   }
 
   // MARK: The file goes
@@ -156,7 +178,7 @@ import Testing
     let others = (0..<3).map { number in
       Task { await awaitedCode { try await store.write { try $0.add(name: "\(number)") } } }
     }
-    while store.queue?.waitingCount != 3 { await Task.yield() }
+    while store.writer?.line.withLock({ $0.count }) != 3 { await Task.yield() }
     sync.isFailing = true
     goOn.open()
     #expect(await first.value == .conflict)

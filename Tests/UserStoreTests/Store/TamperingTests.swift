@@ -89,6 +89,74 @@ import Testing
     #expect(code { try folder.open() } == .schemaChanged)
   }
 
+  @Test(arguments: [
+    "CREATE TABLE pragma_index_list (name, seq)",
+    "CREATE VIRTUAL TABLE PRAGMA_index_list USING fts5(name, 'unique', 'partial')",
+    "CREATE TABLE Pragma_page_count (page_count)",
+    """
+    CREATE TABLE notes (x);
+    PRAGMA writable_schema = ON;
+    INSERT INTO sqlite_schema VALUES ('view', 'pragma_index_list', 'pragma_index_list', 0,
+      'CREATE VIEW pragma_index_list AS WITH RECURSIVE r(name) AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT * FROM r')
+    """,
+  ])
+  func `nobody answers in the place of SQLite what the file holds`(sql: String) throws {
+    let folder = try Folder()
+    try folder.open().close()
+    try folder.shell(sql)
+    #expect(code { try folder.open() } == .schemaChanged)
+    #expect(try UserStore.check(path: folder.database).contains { $0.kind == .schema })
+  }
+
+  @Test func `a trigger that says that it is a table is damage`() throws {
+    let folder = try Folder()
+    try folder.open().close()
+    try folder.shell(
+      """
+      PRAGMA writable_schema = ON;
+      INSERT INTO sqlite_schema VALUES ('table', 'notes', 'notes', 0,
+        'CREATE TRIGGER notes AFTER INSERT ON users BEGIN DELETE FROM changes; END')
+      """)
+    #expect(code { try folder.open() } == .corrupt)
+  }
+
+  @Test(arguments: [
+    "INSERT INTO changes (seq, op) VALUES (-9223372036854775807 - 1, 2)",
+    "UPDATE meta SET measured = 1, bytes = 9223372036854775807",
+    "UPDATE meta SET measured = 9223372036854775807, bytes = -9223372036854775807",
+    "UPDATE meta SET horizon = -9223372036854775807 - 1", "UPDATE meta SET horizon = 9223372036854775807",
+    "UPDATE meta SET horizon = 99", "UPDATE changes SET at = -9223372036854775807 - 1",
+    "UPDATE changes SET at = 9223372036854775807",
+  ])
+  func `numbers that cannot be stop nobody who forgets the log`(sql: String) throws {
+    let folder = try Folder()
+    let store = try folder.open { $0.history = HistoryPolicy(.init(age: .seconds(1), changes: 2, bytes: 10)) }
+    for name in ["a", "b", "c"] { try store.write { try $0.add(name: name) } }
+    try folder.shell(sql)
+    let isDamaged = sql.contains("horizon")
+    let policy = HistoryPolicy(.init(age: .seconds(1), changes: 2, bytes: 10))
+    for forget in [{ _ = try store.compactable(keeping: policy) }, { _ = try store.compact(keeping: policy) }]
+      as [() throws -> Void]
+    {
+      do { try forget() } catch let error as StoreError { #expect(isDamaged && error.code == .corrupt, "\(error)") }
+    }
+    _ = try? store.write { try $0.rename(User.ID(1), to: "d") }
+    #expect(try store.read { try $0.userCount } == 3)
+  }
+
+  @Test func `a table whose pages hold another table's rows is damage, for who writes too`() throws {
+    let folder = try Folder()
+    try folder.open { $0.watchesOtherProcesses = false }.close()
+    try folder.shell(
+      """
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'migrations') WHERE name = 'meta'
+      """)
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try store.write { try $0.add(name: "NIX") }
+    #expect(code { try store.compact(keeping: HistoryPolicy(.init(changes: 1))) } == .corrupt)
+  }
+
   @Test func `a plain index is let be`() throws {
     let folder = try Folder()
     try folder.open().close()

@@ -86,6 +86,19 @@ import Testing
     #expect(code { _ = try store.listenable(.age, of: zoe) } == .undecodable)
   }
 
+  @Test func `attributes whose names differ in their bytes are two`() throws {
+    let (composed, decomposed) = (Attribute<Int>("caf\u{E9}"), Attribute<Int>("cafe\u{301}"))
+    try store.write { users in
+      try users.set(composed, of: zoe, to: 1)
+      try users.set(decomposed, of: zoe, to: 2)
+    }
+    let user = try #require(try store.read { try $0.user(zoe) })
+    #expect(try user[composed] == 1)
+    #expect(try user[decomposed] == 2)
+    #expect(user.storedValues.map(\.value) == [.integer(2), .integer(1), .text("Zoë")])
+    #expect(user.storedValues.names.map { $0.utf8.count } == [6, 5, 4])
+  }
+
   @Test func `a double takes an integer that it can hold, a bool only 0 and 1, an int no real`() {
     #expect(Double(storedValue: .integer(3)) == 3)
     #expect(Double(storedValue: .integer(Int64.max)) == nil)
@@ -100,7 +113,9 @@ import Testing
     #expect(Color(text)?.description == stored)
   }
 
-  @Test(arguments: ["", "#", "#12345", "#1234567", "#12 456", "#+12345", "a52a2a", "mauve-ish", "#１２３４５６"])
+  @Test(arguments: [
+    "", "#", "#12345", "#1234567", "#12 456", "#+12345", "a52a2a", "mauve-ish", "#１２３４５６", "blac\u{212A}",
+  ])
   func `what is no colour is none`(_ text: String) {
     #expect(Color(text) == nil)
   }

@@ -5,7 +5,7 @@ struct Note: Routable {
   let position: Int64
   let values: [String: Int]
 
-  func parts(for bound: BoundTopics<String>) -> [(topic: String, part: Note)] {
+  func parts(for bound: BoundTopics<String>) -> [(topic: String, part: Note)]? {
     values.filter { bound.contains($0.key) }.map { topic, value in
       (topic, Note(position: position, values: [topic: value]))
     }

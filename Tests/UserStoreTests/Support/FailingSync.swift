@@ -4,16 +4,24 @@ import Testing
 
 @testable import UserStore
 
-/// Lets the syncs of a connection's -wal file fail while `isFailing`.
+/// Counts the syncs of a connection's -wal file, which under `synchronous=FULL` are its commits, and lets them fail.
 ///
 /// The file gets a table of methods of which one is ours; it is never freed, because the connection may outlive the test.
 @safe final class FailingSync: Sendable {
-  private let failing = Atomic(false)
+  private let code = Atomic(SQLITE_OK)
+  private let calls = Atomic(0)
 
+  /// How many there were.
+  var count: Int { calls.load(ordering: .sequentiallyConsistent) }
+
+  /// Whether they fail, so that nobody knows what is on disk.
   var isFailing: Bool {
-    get { failing.load(ordering: .sequentiallyConsistent) }
-    set { failing.store(newValue, ordering: .sequentiallyConsistent) }
+    get { code.load(ordering: .sequentiallyConsistent) != SQLITE_OK }
+    set { fail(newValue ? SQLITE_IOERR | (4 << 8) : SQLITE_OK) }
   }
+
+  /// Lets them fail with another code.
+  func fail(_ code: Int32) { self.code.store(code, ordering: .sequentiallyConsistent) }
 
   /// - Parameter handle: That of the writer's connection, which has its -wal file open.
   /// - Throws: when SQLite does not show its file.
@@ -26,8 +34,10 @@ import Testing
     unsafe methods.initialize(to: Methods(table: original.pointee, original: original, sync: .passRetained(self)))
     unsafe methods.pointee.table.xSync = { file, flags in
       let methods = unsafe UnsafeRawPointer(file!.pointee.pMethods!).assumingMemoryBound(to: Methods.self)
-      if unsafe methods.pointee.sync.takeUnretainedValue().isFailing { return SQLITE_IOERR | (4 << 8) }
-      return unsafe methods.pointee.original.pointee.xSync(file, flags)
+      let sync = unsafe methods.pointee.sync.takeUnretainedValue()
+      sync.calls.add(1, ordering: .sequentiallyConsistent)
+      let code = sync.code.load(ordering: .sequentiallyConsistent)
+      return code != SQLITE_OK ? code : unsafe methods.pointee.original.pointee.xSync(file, flags)
     }
     unsafe file.pointee.pMethods = UnsafeRawPointer(methods).assumingMemoryBound(to: sqlite3_io_methods.self)
   }

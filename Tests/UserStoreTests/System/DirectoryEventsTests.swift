@@ -33,6 +33,22 @@ import Testing
     #expect(!happened(events).contains(.touched), "nothing was written")
   }
 
+  @Test func `what happens during a rest is told after it, and a wake ends it`() throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try store.write { try $0.add(name: "a") }
+    events.rest(microseconds: 1_000)
+    events.wake()
+    events.rest(microseconds: 60_000_000)
+    #expect(happened(events).isSuperset(of: [.written, .touched, .woken]))
+  }
+
+  @Test func `closed, it waits for nothing but a wake`() {
+    events.closeEvents()
+    events.wake()
+    #expect(events.wait(microseconds: 60_000_000) == .woken)
+    events.closeEvents()
+  }
+
   @Test func `a foreign write is seen, and reading is not`() throws {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "a") }

@@ -14,33 +14,13 @@ import Testing
     store.listeners.bind("test", to: .everything) { [sets] in sets.record($0) }
   }
 
-  /// Starts writes that all wait while the writer is held up, so that they make one group; then lets them go.
+  /// Writes that wait at the same time, so that they make one group.
   ///
   /// - Returns: the code of each one's error, nil for success.
-  private func group(_ bodies: [@Sendable (inout WriteTransaction) throws -> Void]) async throws -> [String?] {
-    let goOn = Gate()
-    let (holding, store) = (Recorder<Void>(), store)
-    let holder = Task.detached { await store.hold(holding, goOn) }
-    await holding.heard(1)
-    // One after the other, so that the order of the queue is known.
-    var tasks: [Task<String?, Never>] = []
-    for (index, body) in bodies.enumerated() {
-      tasks.append(
-        Task.detached {
-          do {
-            try await store.write(origin: "\(index)") { try body(&$0) }
-            return nil
-          } catch {
-            return (error as? StoreError)?.code.rawValue ?? "\(type(of: error))"
-          }
-        })
-      while store.waitingWrites < index + 1 { await Task.yield() }
-    }
-    goOn.open()
-    var results: [String?] = []
-    for task in tasks { results.append(await task.value) }
-    await holder.value
-    return results
+  private func group(_ bodies: [Lineup.Body]) async throws -> [String?] {
+    let lineup = await Lineup(store)
+    for body in bodies { await lineup.add(.task, body) }
+    return await lineup.go()
   }
 
   @Test func `each write of a group is a set of its own, in the order of the queue, with its origin`() async throws {
@@ -108,17 +88,14 @@ import Testing
   }
 
   @Test func `a write that is cancelled before it begins never runs`() async throws {
-    let goOn = Gate()
-    let (holding, store) = (Recorder<Void>(), store)
-    let holder = Task.detached { await store.hold(holding, goOn) }
-    await holding.heard(1)
+    let lineup = await Lineup(store)
     let ran = Recorder<Void>()
+    let store = store
     let task = Task.detached { try await store.write { _ in ran.record(()) } }
-    while store.waitingWrites < 1 { await Task.yield() }
+    while store.waitingWriters < 1 { await Task.yield() }
     task.cancel()
-    goOn.open()
+    await lineup.go()
     await #expect(throws: CancellationError.self) { try await task.value }
-    await holder.value
     #expect(ran.count == 0)
   }
 
@@ -164,33 +141,5 @@ import Testing
     #expect(sets.count == 350)
     #expect(try store.allChanges().map(\.cursor) == sets.all.map(\.cursor))
     #expect(try folder.shell("SELECT count(*) FROM changes WHERE op = 0") == "350\n")
-  }
-
-  @Test func `closing with writes waiting ends each of them`() async throws {
-    let goOn = Gate()
-    let (holding, store) = (Recorder<Void>(), store)
-    let holder = Task.detached { await store.hold(holding, goOn) }
-    await holding.heard(1)
-    let tasks = (0..<20).map { number in Task.detached { try await store.write { try $0.add(name: "\(number)") } } }
-    while store.waitingWrites < 20 { await Task.yield() }
-    store.close()
-    goOn.open()
-    await holder.value
-    for task in tasks {
-      if case .failure(let error) = await task.result { #expect((error as? StoreError)?.code == .closed) }
-    }
-  }
-}
-
-extension UserStore {
-  /// How many awaited writes wait for their turn.
-  fileprivate var waitingWrites: Int { queue?.waitingCount ?? 0 }
-
-  /// Holds up the store's own thread with a write of nothing, until `goOn` is opened.
-  fileprivate func hold(_ holding: Recorder<Void>, _ goOn: Gate) async {
-    try? await write { _ in
-      holding.record(())
-      goOn.wait()
-    }
   }
 }

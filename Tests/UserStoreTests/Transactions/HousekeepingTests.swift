@@ -32,8 +32,9 @@ import Testing
         for part in 0..<2_500 { try transaction.add(name: "\(number) \(part)") }
       }
     }
-    let extent = try PlainConnection(folder.database).extent()
-    #expect(extent.count <= 10_000, "\(extent)")
+    // Whoever awaited goes on before the house is in order.
+    let plain = try PlainConnection(folder.database)
+    while try plain.extent().count > 10_000 { await Task.yield() }
   }
 
   @Test func `the standard policy does it, with the time of the clock`() throws {

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  private var values: [String: StoredValue]? {
+  private var values: StoredValues? {
     get throws { try store.read { try $0.user(zoe)?.storedValues } }
   }
 

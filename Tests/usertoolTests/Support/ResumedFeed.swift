@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// What a watch with a cursor file printed, over many runs that were killed.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A file system of half a megabyte, where the workspace's database lies from then on.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Somebody without rights: the tests may run as root, for whom permissions do not bind.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A folder of its own for a test, with a database in it that the tool finds by USERTOOL_DB.

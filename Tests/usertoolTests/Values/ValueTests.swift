@@ -9,6 +9,8 @@ import UserStore
       (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
       (4_107_542_399_999, "2100-02-28T23:59:59.999Z"), (1_795_238_411_482, "2026-11-21T05:20:11.482Z"),
       (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
+      // A foreign writer's: no program ends for it.
+      (.min, "-292275055-05-16T16:47:04.192Z"), (.max, "292278994-08-17T07:12:55.807Z"),
     ]
     for (milliseconds, text) in cases { #expect(Timestamp(milliseconds: milliseconds).utc == text) }
   }
@@ -71,6 +73,23 @@ import UserStore
     #expect("日本".columns == 4)
     #expect("e\u{301}x".columns == 2)
     #expect("😀".columns == 2)
+  }
+
+  @Test func `a sign with an accent on it is a sign`() throws {
+    for text in ["\u{301}", "\u{301}41", ":=\u{301}"] {
+      #expect(try Assignment(argument: "k=" + text)?.value() == .text(text))
+      #expect(try Assignment(argument: "k:=" + text)?.value() == .text(text))
+      #expect(try CSVField.decode(":=" + text, of: "k") == .text(text))
+      #expect(UserReference(argument: "name:" + text).name.unicodeScalars.elementsEqual(text.unicodeScalars))
+      #expect(StandIn(argument: "A=" + text)?.attribute?.unicodeScalars.elementsEqual(text.unicodeScalars) == true)
+    }
+  }
+
+  @Test func `names that differ in their bytes are two columns`() {
+    var printed = Record(fields: [("caf\u{E9}", .integer(1)), ("cafe\u{301}", .integer(2))])
+    #expect(printed.csv(["cafe\u{301}", "caf\u{E9}"]) == "2,1")
+    printed.fields.removeFirst()
+    #expect(printed.csv(["cafe\u{301}", "caf\u{E9}"]) == "2,")
   }
 
   @Test func `lengths of time`() {

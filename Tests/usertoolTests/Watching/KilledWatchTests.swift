@@ -37,7 +37,7 @@ import UserStore
       var lines = watcher.output.next(Int.random(in: 0...600, using: &random))
       for _ in 0..<Int.random(in: 0...2_000, using: &random) { sched_yield() }
       watcher.send(SIGKILL)
-      lines += wholeLines(watcher.output.rest())
+      lines += watcher.output.restOfLines()
       try #require(watcher.wait() == 128 + SIGKILL, "\(String(decoding: watcher.errors.rest(), as: UTF8.self))")
       feed.take(try lines.map(Line.decode), saved: try savedRevision())
     }
@@ -50,12 +50,6 @@ import UserStore
     try workspace.start(
       "watch", "--per-change", "--cursor-file", cursorFile, "--no-resync", "--quiet", "--timeout", "900s",
       "--attribute", "name", "--attribute", "n")
-  }
-
-  /// A line that was cut in the middle is none.
-  private func wholeLines(_ bytes: [UInt8]) -> [String] {
-    String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-      .map(String.init)
   }
 
   private func savedRevision() throws -> Int64 {

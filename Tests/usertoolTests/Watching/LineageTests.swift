@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Whatever happens to the database: a watcher hears of it, and nobody goes on from a cursor that it has left behind.

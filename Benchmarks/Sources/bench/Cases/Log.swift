@@ -18,7 +18,7 @@ enum Log {
   }
 
   /// A file whose log has `rows` rows after the cursor that comes with it.
-  private static func file(_ folder: String, rows: Int, perSet: Int) throws -> (path: String, start: Cursor) {
+  static func file(_ folder: String, rows: Int, perSet: Int) throws -> (path: String, start: Cursor) {
     let path = try Fixture.file(in: folder, users: perSet, isLogged: true)
     let store = try Fixture.open(path, .normal, watches: false)
     let start = try store.read { try $0.cursor }

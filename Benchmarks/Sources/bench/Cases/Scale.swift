@@ -6,11 +6,15 @@ import UserStore
 enum Scale {
   static func cases(_ effort: Effort) -> [Case] {
     let sizes = effort.size(quick: [1_000, 100_000], full: [1_000, 100_000, 10_000_000])
+    let lengths = effort.size(quick: [1_000, 100_000], full: [1_000, 10_000, 100_000, 1_000_000])
     return [
       Case(
         name: "scale/users", operation: "a random one of so many users renamed, normal",
         contenders: sizes.map(store) + sizes.map(floor)),
       Case(name: "scale/latency", operation: "the same write, one by one, normal", contenders: sizes.map(oneByOne)),
+      Case(
+        name: "scale/log", operation: "one row changed behind so many rows of log, normal",
+        contenders: lengths.map(behindLog) + lengths.map(floorBehindLog)),
       Case(
         name: "scale/open", operation: "a store of 100,000 users opened, one user read, closed",
         contenders: [openStore, openFloor, openGRDB]),
@@ -56,6 +60,31 @@ enum Scale {
           let (user, name) = (User.ID(random(users)), names.next())
           return try ContinuousClock().measure { try store.write { _ = try $0.rename(user, to: name) } }
         }
+      }
+    }
+  }
+
+  // MARK: Log
+
+  /// As everybody has it: from a million rows on, each write also forgets what is beyond.
+  private static func behindLog(_ rows: Int) -> Contender {
+    Contender(name: "UserStore, \(rows) rows") { folder in
+      let path = try Log.file(folder, rows: rows, perSet: 499).path
+      let store = try Fixture.open(path, .normal)
+      var names = Names()
+      return .passes { count in
+        for _ in 0..<count { try store.write { _ = try $0.rename(User.ID(1), to: names.next()) } }
+      }
+    }
+  }
+
+  private static func floorBehindLog(_ rows: Int) -> Contender {
+    Contender(name: "C, same plan, \(rows) rows") { folder in
+      let path = try Log.file(folder, rows: rows, perSet: 499).path
+      let floor = try Floor(path, isFull: false, FLOOR_SAME_PLAN)
+      var names = Names()
+      return .passes { count in
+        for _ in 0..<count { try floor.rename(1..<2, to: names.next()) }
       }
     }
   }

@@ -111,7 +111,7 @@
           value: ChainFailure.text(value))
       }
     }
-    core.hub.bind(key, to: .all) { round in MainActor.assumeIsolated { call(round) } }
+    _ = core.hub.register(key, to: .all, on: .inline, owner: nil) { round in MainActor.assumeIsolated { call(round) } }
     return self
   }
 
@@ -159,7 +159,7 @@
   ///
   /// - Parameter key: Its key.
   public func unbind(_ key: String) {
-    core.hub.unbind(key, from: .all)
+    core.hub.remove(key, from: .all)
   }
 
   func unbind(_ key: MemberKey) {

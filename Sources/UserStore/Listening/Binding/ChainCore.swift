@@ -81,7 +81,7 @@
     // It dies with its last sender.
     if leaving.contains(where: \.sends), !members.contains(where: \.sends) {
       remove { _ in true }
-      for key in hub.names { hub.unbind(key, from: .all) }
+      for key in hub.names { hub.remove(key, from: .all) }
     }
   }
 
@@ -112,10 +112,10 @@
   /// Where both have a block with the same key, that of the chain that joins stays.
   private func takeBlocks(of other: ChainCore, replacing: Bool) {
     let own = hub.names
-    for (_, block) in other.hub.state.withLock({ $0.registry.inOrder }) {
-      guard let key = block.traits.name else { continue }
-      other.hub.unbind(key, from: .all)
-      if replacing || !own.contains(key) { hub.bind(key, to: .all, block.action) }
+    for block in other.hub.state.withLock({ $0.registry.inOrder.map(\.slot.listener) }) {
+      guard let key = block.name else { continue }
+      other.hub.remove(key, from: .all)
+      if replacing || !own.contains(key) { _ = hub.register(key, to: .all, on: .inline, owner: nil, block.action) }
     }
   }
 

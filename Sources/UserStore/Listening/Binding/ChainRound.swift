@@ -31,7 +31,7 @@
     self.cause = cause
   }
 
-  nonisolated func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChainRound)] { [(.all, self)] }
+  nonisolated func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChainRound)]? { nil }
 }
 
 /// The call that a round answers.

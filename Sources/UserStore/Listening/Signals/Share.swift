@@ -111,8 +111,8 @@ private final class SharedConnection<Value: Sendable>: Sendable {
     let first = PulseHub.FirstValue(
       read: { last.present },
       handOver: { if !($0 is LastValue.Nothing) { try observer(.value(Packed<Value>.unpack($0))) } })
-    let onEnd: ListenerRegistry<Pulse>.OnEnd = { try observer(.end) }
-    let action: ListenerRegistry<Pulse>.Action = { try observer(Signal<Value>.Event($0.content)) }
+    let onEnd: ListenerConditions.OnEnd = { try observer(.end) }
+    let action: Listener<Pulse>.Action = { try observer(Signal<Value>.Event($0.content)) }
     if terms.isOnPlace {
       return hub.registerAtOnce(
         nil, to: .all, on: terms.place.actor, owner: nil, first: first, onEnd: onEnd, action)

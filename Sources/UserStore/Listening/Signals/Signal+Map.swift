@@ -8,7 +8,7 @@ extension Signal {
   ///
   /// - Parameter transform: What it throws becomes a failure in the value's place.
   /// - Returns: the new signal.
-  public func map<New>(_ transform: @escaping @Sendable (Value) throws -> New) -> Signal<New> {
+  @inlinable public func map<New>(_ transform: @escaping @Sendable (Value) throws -> New) -> Signal<New> {
     compactMap { .some(try transform($0)) }
   }
 
@@ -18,7 +18,7 @@ extension Signal {
   ///
   /// - Parameter isIncluded: The condition. What it throws becomes a failure in the value's place.
   /// - Returns: the new signal.
-  public func filter(_ isIncluded: @escaping @Sendable (Value) throws -> Bool) -> Signal {
+  @inlinable public func filter(_ isIncluded: @escaping @Sendable (Value) throws -> Bool) -> Signal {
     compactMap { try isIncluded($0) ? .some($0) : .none }
   }
 
@@ -28,7 +28,7 @@ extension Signal {
   ///
   /// - Parameter transform: What it throws becomes a failure in the value's place.
   /// - Returns: the new signal.
-  public func compactMap<New>(_ transform: @escaping @Sendable (Value) throws -> New?) -> Signal<New> {
+  @inlinable public func compactMap<New>(_ transform: @escaping @Sendable (Value) throws -> New?) -> Signal<New> {
     derived { event, observer in
       switch event {
       case .value(let value):
@@ -70,7 +70,7 @@ extension Signal {
   }
 
   /// A signal that handles each event by itself, without memory.
-  func derived<New>(
+  @inlinable func derived<New>(
     _ handle: @escaping @Sendable (Event, Signal<New>.Observer) throws -> Void
   ) -> Signal<New> {
     Signal<New>(rank: rank, onError: onError) { [attach] terms, observer in

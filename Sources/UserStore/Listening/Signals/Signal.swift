@@ -24,19 +24,19 @@ public struct Signal<Value: Sendable>: Sendable {
     case end
   }
 
-  typealias Observer = @Sendable (Event) throws -> Void
+  @usableFromInline typealias Observer = @Sendable (Event) throws -> Void
 
   /// Greater than the rank of every signal that this one is made from: what is made of several waits for all of them.
-  let rank: Int
+  @usableFromInline let rank: Int
   /// Gets what subscribers throw: that of the source, for what is made from this signal too.
-  let onError: ListenerErrors.Handler
-  let attach: @Sendable (ListeningTerms, @escaping Observer) -> Disposable
+  @usableFromInline let onError: ListenerErrors.Handler
+  @usableFromInline let attach: @Sendable (ListeningTerms, @escaping Observer) -> Disposable
 
   /// - Parameters:
   ///   - rank: As of the property.
   ///   - onError: As of the property.
   ///   - attach: Lets an observer hear events, one at a time and in order, none after `end`; the token ends that.
-  init(
+  @inlinable init(
     rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
     attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> Disposable
   ) {
@@ -52,10 +52,10 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Parameter onError: Gets what subscribers throw, on the thread that called them. A line on standard error unless
   ///   said otherwise.
   /// - Returns: the right to send, and the right to listen.
-  public static func make(
+  @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (sink: Sink<Value>, signal: Signal) {
-    let hub = PulseHub(onError: onError ?? ListenerErrors.print)
+    let hub = PulseHub(reportingTo: onError)
     return (Sink(hub), Signal(hub, rank: 0))
   }
 
@@ -93,15 +93,11 @@ public struct Signal<Value: Sendable>: Sendable {
     }
   }
 
-  init(_ hub: PulseHub, rank: Int) {
+  @inlinable init(_ hub: PulseHub, rank: Int) {
     self.init(rank: rank, onError: hub.handleError) { terms, observer in
-      let token = hub.register(
-        nil, to: .all, on: terms.place, owner: nil, onEnd: { try observer(.end) },
-        { try observer(Event($0.content)) })
-      return Disposable(endsWithToken: true) {
-        token.dispose()
-        withExtendedLifetime(hub) {}
-      }
+      var terms = terms
+      terms.onEnd = { try observer(.end) }
+      return hub.listen(terms) { try observer(Event($0.content)) }
     }
   }
 
@@ -113,7 +109,7 @@ public struct Signal<Value: Sendable>: Sendable {
   ///   - place: Where `action` and the operators before it are called.
   ///   - action: Gets the values, in order. It may send, subscribe and dispose. Failures are passed over.
   /// - Returns: the token: releasing it ends the subscription, at once, also for the round in flight.
-  public func subscribe(
+  @inlinable public func subscribe(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
     attach(ListeningTerms(place: place)) { event in
@@ -127,7 +123,7 @@ public struct Signal<Value: Sendable>: Sendable {
   ///   - place: Where `action` and the operators before it are called.
   ///   - action: Gets the events, in order.
   /// - Returns: the token: releasing it ends the subscription.
-  public func subscribeToEvents(
+  @inlinable public func subscribeToEvents(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Event) throws -> Void
   ) -> Disposable {
     attach(ListeningTerms(place: place), action)
@@ -141,24 +137,40 @@ public struct Signal<Value: Sendable>: Sendable {
   ///   - place: `.main`.
   ///   - action: Called on the main actor.
   /// - Returns: the token: releasing it ends the subscription.
-  @MainActor public func subscribe(
+  @MainActor @inlinable public func subscribe(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> Disposable {
     attach(ListeningTerms(place: .mainActor, isOnPlace: true)) { event in
       if case .value(let value) = event { try MainActor.assumeIsolated { try action(value) } }
     }
   }
+
+  /// Calls `action` on the main actor with values, failures and the end.
+  ///
+  /// The present value of a listenable comes before this returns, unless the signal is made from several.
+  ///
+  /// - Parameters:
+  ///   - place: `.main`.
+  ///   - action: Called on the main actor with the events, in order.
+  /// - Returns: the token: releasing it ends the subscription.
+  @MainActor @inlinable public func subscribeToEvents(
+    on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Event) throws -> Void
+  ) -> Disposable {
+    attach(ListeningTerms(place: .mainActor, isOnPlace: true)) { event in
+      try MainActor.assumeIsolated { try action(event) }
+    }
+  }
 }
 
 extension Signal.Event {
-  init(_ content: Pulse.Content) {
+  @inlinable init(_ content: Pulse.Content) {
     switch content {
     case .success(let parcel): self = .value(Packed.unpack(parcel))
     case .failure(let error): self = .failure(error)
     }
   }
 
-  init(_ result: Result<Value, any Error>) {
+  @inlinable init(_ result: Result<Value, any Error>) {
     switch result {
     case .success(let value): self = .value(value)
     case .failure(let error): self = .failure(error)

@@ -1,0 +1,52 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// As the library's, without strict memory safety: libFuzzer is called from here.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+/// One executable for each kind of input.
+func target(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: ["Fuzzing", "UserStore"] + dependencies, swiftSettings: settings)
+}
+
+// A package of its own, because it only builds with the flags that scripts/fuzz gives. The library and the tool are in it
+// by their sources (Project is a link to them): the tool is no library that could be depended on.
+let package = Package(
+  name: "Fuzz",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")],
+  targets: [
+    .systemLibrary(name: "CSQLite", path: "Project/CSQLite", pkgConfig: "sqlite3"),
+    .target(name: "CSystem", path: "Project/CSystem"),
+    .target(
+      name: "UserStore", dependencies: ["CSQLite", "CSystem"], path: "Project/UserStore",
+      exclude: ["UserStore.docc"], resources: [.embedInCode("Schema/migrations")], swiftSettings: settings),
+    .target(
+      name: "UserStoreFoundation", dependencies: ["UserStore"], path: "Project/UserStoreFoundation",
+      swiftSettings: settings),
+    .target(
+      name: "ToolSources",
+      dependencies: ["UserStore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Project/usertool",
+      // Its main function gets another name.
+      swiftSettings: settings + [
+        .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "usertool_main"])
+      ]
+    ),
+    // The two functions of libFuzzer that are called.
+    .target(name: "CLibFuzzer"),
+    .target(name: "Fuzzing", dependencies: ["CLibFuzzer"], swiftSettings: settings),
+    target("cursor", []),
+    target("values", ["UserStoreFoundation", "ToolSources"]),
+    target("terminal", ["ToolSources"]),
+    target("commandline", ["ToolSources"]),
+    target("image", ["CSQLite", "CLibFuzzer"]),
+  ]
+)

@@ -1,0 +1,148 @@
+import Fuzzing
+import UserStore
+
+/// What is done with an image: all that the commands do, in bounded time.
+struct Work {
+  private let image: Image
+  private let path = Files.scratch + "/image.db"
+
+  init(_ image: Image) {
+    self.image = image
+  }
+
+  func run() {
+    Files.clear()
+    do {
+      try Files.write(image.database, to: path)
+      if !image.wal.isEmpty { try Files.write(image.wal, to: path + "-wal") }
+    } catch { Findings.report("\(error)") }
+    attempt { try read() }
+    expect(Files.read(path) == image.database, "reading changed the file")
+    if does(0) { attempt { try check() } }
+    expect(Files.read(path) == image.database, "checking changed the file")
+    if does(1) { attempt { try restoreElsewhere() } }
+    attempt { try write() }
+    if does(2) { attempt { try check() } }
+  }
+
+  private func does(_ bit: Int) -> Bool { image.plan >> bit & 1 == 1 }
+
+  /// Whatever is wrong with a file, it is said in the store's words.
+  private func attempt(_ body: () throws -> Void) {
+    do { try body() } catch let error as StoreError {
+      expect(
+        error.code != .unexpected, "\(error.code): \(error), because of \(error.cause.map { "\($0)" } ?? "nothing")")
+      expect(error.message.utf8.count < 2_000, "a message of \(error.message.utf8.count) bytes")
+    } catch { Findings.report("\(type(of: error)): \(error)") }
+  }
+
+  private func open(_ access: Configuration.Access) throws -> UserStore {
+    var configuration = Configuration()
+    configuration.access = access
+    configuration.busyTimeout = .milliseconds(50)
+    configuration.watchesOtherProcesses = false
+    return try UserStore(path: path, configuration: configuration)
+  }
+
+  // MARK: Reading
+
+  private func read() throws {
+    let store = try open(.readOnly)
+    defer { store.close() }
+    attempt { try readRecords(store) }
+    attempt { try readLog(store) }
+  }
+
+  private func readRecords(_ store: UserStore) throws {
+    try store.read { users in
+      let all = try users.users()
+      for user in all.prefix(100) {
+        let same = try users.user(user.id)
+        expect(same == user, "user \(user.id) is \(user) in the list")
+        for (name, value) in user.storedValues {
+          let again = try users.storedValue(name, of: user.id)
+          expect(again == value, "\(user): the \(name) is \(again)")
+        }
+        if let name = try? user.name {
+          let ids = try users.users(named: name)
+          expect(ids.contains(user.id), "\(user) has another name")
+        }
+      }
+      let count = try users.userCount
+      expect(count == all.count, "there are \(all.count) users, and \(count) are counted")
+      _ = try users.attributeNames
+      _ = try users.consumers()
+      _ = try users.cursor
+    }
+  }
+
+  private func readLog(_ store: UserStore) throws {
+    var position: Cursor?
+    for _ in 0..<1_000 {
+      let sets = try store.pastChanges(after: position)
+      guard let last = sets.last else { return }
+      for set in sets {
+        expect(
+          position.map { $0.revision < set.revision } ?? true,
+          "\(set.revision) after \(position?.revision.rawValue ?? 0)")
+        try set.forEach { _ in }
+      }
+      position = last.cursor
+    }
+  }
+
+  private func check() throws {
+    _ = try UserStore.check(path: path, busyTimeout: .milliseconds(50))
+    _ = try open(.readOnly).compactable(
+      keeping: HistoryPolicy(HistoryPolicy.Limits(age: .seconds(60), changes: 2, bytes: 500)))
+  }
+
+  /// As a backup, into a store of our own.
+  private func restoreElsewhere() throws {
+    let store = try UserStore.inMemory()
+    defer { store.close() }
+    try store.restore(from: path)
+    attempt { try readRecords(store) }
+    attempt { try readLog(store) }
+    let problems = try store.check().filter { [.integrity, .schema, .trigger, .orphan].contains($0.kind) }
+    expect(problems.isEmpty, "restored with problems: \(problems)")
+  }
+
+  // MARK: Writing
+
+  private func write() throws {
+    let store = try open(does(3) ? .createIfMissing : .readWrite)
+    defer { store.close() }
+    attempt { try edit(store) }
+    if does(4) { attempt { try take(store) } }
+    if does(5) {
+      attempt { _ = try store.compact(keeping: HistoryPolicy(HistoryPolicy.Limits(changes: 2), minimumChanges: 1)) }
+    }
+    if does(6) { attempt { _ = try store.write { try $0.undo() } } }
+    if does(7) { attempt { _ = try store.purge(User.ID(3)) } }
+    attempt { try readRecords(store) }
+    attempt { try readLog(store) }
+  }
+
+  private func edit(_ store: UserStore) throws {
+    let id = try store.write { users in
+      let id = try users.add(name: "added", hairColor: Color("red"))
+      try users.set("age", of: id, to: .integer(7))
+      try users.rename(id, to: "renamed")
+      if let first = try users.users(named: "Nix").first { try users.remove(first) }
+      let changes = try users.changes
+      expect(changes.count >= 4, "\(changes)")
+      return id
+    }
+    let user = try store.read { try $0.user(id) }
+    let expected: StoredValues = ["name": .text("renamed"), "hair_color": .text("#ff0000"), "age": .integer(7)]
+    expect(user?.storedValues == expected, "user \(id) was written, and is \(user?.storedValues ?? [:])")
+  }
+
+  private func take(_ store: UserStore) throws {
+    let consumer = try store.consumer("sync", from: .oldest)
+    let sets = try store.pastChanges(after: consumer.cursor)
+    if let set = sets.first { try store.write { try consumer.acknowledge(set, in: &$0) } }
+    _ = try store.removeConsumer("other")
+  }
+}

@@ -1,0 +1,75 @@
+/// A transaction that several writers share, on its way from one to the next.
+struct WriteGroup: Sendable {
+  let lease: ConnectionPool.Lease
+  /// The end of the log before it.
+  let head: Cursor
+  /// The end of the last set in it.
+  var end: Cursor
+  /// How many have taken part, those among them who failed by themselves.
+  var size = 0
+  /// Those who have done their part, and wait for the end.
+  var members: [WriteLine.Waiter] = []
+
+  init(_ lease: ConnectionPool.Lease, head: Cursor) {
+    self.lease = lease
+    self.head = head
+    end = head
+  }
+
+  var hasChanges: Bool { end.revision > head.revision }
+}
+
+/// Where a thread waits for its turn, and then for the end of the transaction that it took part in.
+final class WritePlace: Sendable {
+  enum Word: Sendable {
+    /// It has the turn, and goes on in this transaction; without one it begins one.
+    case turn(WriteGroup?)
+    /// What it waited for is over: committed and delivered, or not.
+    case over(StoreError?)
+  }
+
+  private let word = Lock<Word?>(nil)
+  private let parker = Parker()
+
+  func tell(_ word: Word) {
+    self.word.withLock { $0 = word }
+    parker.wake()
+  }
+
+  func wait() -> Word {
+    while true {
+      if let word = word.withLock({ $0.take() }) { return word }
+      parker.park()
+    }
+  }
+}
+
+/// A write that a task awaits.
+///
+/// Its closure runs at most once, and `finish` is called once.
+final class AwaitedWrite: Sendable {
+  let origin: String?
+  let body: @Sendable (inout WriteTransaction) throws -> Void
+  let isCancelled: @Sendable () -> Bool
+  let finish: @Sendable ((any Error)?) -> Void
+
+  init(
+    origin: String?, body: @escaping @Sendable (inout WriteTransaction) throws -> Void,
+    isCancelled: @escaping @Sendable () -> Bool, finish: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    self.origin = origin
+    self.body = body
+    self.isCancelled = isCancelled
+    self.finish = finish
+  }
+}
+
+extension WriteLine.Waiter {
+  /// What it waited for is over.
+  func end(_ error: StoreError?) {
+    switch self {
+    case .thread(let place, _): place.tell(.over(error))
+    case .task(let task): task.finish(error)
+    }
+  }
+}

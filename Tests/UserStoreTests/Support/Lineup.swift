@@ -1,0 +1,90 @@
+import Testing
+
+@testable import UserStore
+
+/// Writers that come one after the other while the first one keeps the turn, so that the order of the line is known.
+final class Lineup: Sendable {
+  typealias Body = @Sendable (inout WriteTransaction) throws -> Void
+
+  /// How a writer waits.
+  enum Kind: CaseIterable {
+    case thread, task
+  }
+
+  let store: UserStore
+  private let goOn = Gate()
+  private let first: Task<String?, Never>
+  private let others = Lock<[Task<String?, Never>]>([])
+
+  /// Returns when the first writer is in its closure, which then runs `body`.
+  init(_ store: UserStore, first kind: Kind = .task, _ body: @escaping Body = { _ in }) async {
+    self.store = store
+    let (holding, goOn) = (Recorder<Void>(), goOn)
+    first = Self.start(store, kind, origin: "first") { transaction in
+      holding.record(())
+      goOn.wait()
+      try body(&transaction)
+    }
+    await holding.heard(1)
+  }
+
+  /// Adds a writer, whose origin is its number; returns when it stands in line.
+  ///
+  /// - Returns: the task, for those who cancel it.
+  @discardableResult
+  func add(_ kind: Kind, _ body: @escaping Body) async -> Task<String?, Never> {
+    let count = store.waitingWriters
+    let number = others.withLock { $0.count }
+    let task = Self.start(store, kind, origin: "\(number)", body)
+    others.withLock { $0.append(task) }
+    while store.waitingWriters == count { await Task.yield() }
+    return task
+  }
+
+  /// Lets them go.
+  ///
+  /// - Returns: the code of each one's error, nil for success, without the first.
+  @discardableResult
+  func go() async -> [String?] {
+    goOn.open()
+    _ = await first.value
+    return await results()
+  }
+
+  func results() async -> [String?] {
+    var results: [String?] = []
+    for task in others.withLock({ $0 }) { results.append(await task.value) }
+    return results
+  }
+
+  private static func start(
+    _ store: UserStore, _ kind: Kind, origin: String, _ body: @escaping Body
+  ) -> Task<String?, Never> {
+    Task.detached {
+      do {
+        switch kind {
+        case .task: try await store.write(origin: origin, body)
+        case .thread: try await onThread { try store.write(origin: origin, body) }
+        }
+        return nil
+      } catch {
+        return (error as? StoreError)?.code.rawValue ?? "\(type(of: error))"
+      }
+    }
+  }
+
+  private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        try SystemThread.start(named: "test") { continuation.resume(with: Result { try body() }) }
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+}
+
+extension UserStore {
+  /// How many writers wait for their turn.
+  var waitingWriters: Int { writer?.line.withLock { $0.count } ?? 0 }
+}

@@ -1,0 +1,149 @@
+import TestSupport
+import Testing
+
+@testable import UserStore
+
+/// Who gets the turn: the line by itself, against a list and the rules in words.
+@Suite struct WriteLineTests {
+  /// Who waits, in the order of arrival, and what is known of the turn.
+  private struct Model {
+    enum Kind {
+      case joining, alone, task
+    }
+
+    var waiting: [(name: String, kind: Kind)] = []
+    var isTaken = false
+    var isWorkerAway = false
+    var atTurn: Set<String> = []
+
+    mutating func begin() {
+      isTaken = true
+      atTurn = Set(waiting.map(\.name))
+    }
+
+    /// The first who can run: no task while the store's thread is away.
+    func first(isWorker: Bool = false) -> Int? {
+      waiting.firstIndex { $0.kind != .task || isWorker || !isWorkerAway }
+    }
+
+    mutating func take(_ index: Int) -> String {
+      let taken = waiting.remove(at: index)
+      if taken.kind == .task { isWorkerAway = true }
+      return taken.name
+    }
+  }
+
+  private struct Run {
+    var line = WriteLine()
+    var model = Model()
+    var names: [ObjectIdentifier: String] = [:]
+    var count = 0
+
+    mutating func come(_ kind: Model.Kind) {
+      count += 1
+      let name = "\(count)"
+      let waiter: WriteLine.Waiter
+      switch kind {
+      case .task:
+        let task = AwaitedWrite(origin: nil, body: { _ in }, isCancelled: { false }, finish: { _ in })
+        (waiter, names[ObjectIdentifier(task)]) = (.task(task), name)
+      case .joining, .alone:
+        let place = WritePlace()
+        (waiter, names[ObjectIdentifier(place)]) = (.thread(place, joins: kind == .joining), name)
+      }
+      keep.append(waiter)
+      let entrance = line.enter(waiter)
+      if !model.isTaken, !(kind == .task && model.isWorkerAway) {
+        #expect(entrance == .turn)
+        model.begin()
+        if kind == .task { model.isWorkerAway = true }
+      } else {
+        #expect(entrance == .wait)
+        model.waiting.append((name, kind))
+      }
+    }
+
+    /// So that no two have the same identity.
+    private var keep: [WriteLine.Waiter] = []
+
+    func name(_ waiter: WriteLine.Waiter?) -> String? {
+      switch waiter {
+      case .thread(let place, _): names[ObjectIdentifier(place)]
+      case .task(let task): names[ObjectIdentifier(task)]
+      case nil: nil
+      }
+    }
+
+    mutating func next(after size: Int, isWorker: Bool) {
+      let index = model.first(isWorker: isWorker).flatMap { index in
+        size < WriteLine.groupLimit && model.waiting[index].kind != .alone ? index : nil
+      }
+      if index != nil, isWorker { model.isWorkerAway = false }
+      let expected = index.map { model.take($0) }
+      #expect(name(line.next(after: size, isWorker: isWorker)) == expected)
+    }
+
+    mutating func pass() {
+      let index = model.first()
+      if index == nil { model.isTaken = false } else { model.begin() }
+      let expected = index.map { model.take($0) }
+      #expect(name(line.pass()) == expected)
+    }
+
+    mutating func workerReturned() {
+      model.isWorkerAway = false
+      var expected: String?
+      if !model.isTaken, let index = model.waiting.firstIndex(where: { $0.kind == .task }) {
+        model.begin()
+        expected = model.take(index)
+      }
+      #expect(name(line.workerReturned()) == expected)
+    }
+
+    mutating func removeEarlier() {
+      let expected = Set(model.waiting.map(\.name)).intersection(model.atTurn)
+      model.waiting.removeAll { expected.contains($0.name) }
+      #expect(Set(line.removeEarlier().compactMap { name($0) }) == expected)
+    }
+  }
+
+  @Test(arguments: 0..<50) func `random comings and goings follow the rules`(number: UInt64) {
+    let seed = Seed.base &+ number
+    var random = SplitMix64(seed: seed)
+    var run = Run()
+    for _ in 0..<400 {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0...3: run.come(random.choose(.joining, .joining, .alone, .task, .task))
+      case 4, 5:
+        if run.model.isTaken {
+          run.next(
+            after: random.choose(1, 2, 63, 64), isWorker: run.model.isWorkerAway && Bool.random(using: &random))
+        }
+      case 6, 7: if run.model.isTaken { run.pass() }
+      case 8: if run.model.isWorkerAway { run.workerReturned() }
+      default: if run.model.isTaken, random.oneIn(4) { run.removeEarlier() }
+      }
+      #expect(run.line.count == run.model.waiting.count)
+      // Nobody is forgotten.
+      #expect(run.model.isTaken || run.model.first() == nil, "seed \(seed)")
+    }
+    while run.model.isTaken { run.pass() }
+    run.workerReturned()
+    while run.model.isTaken {
+      run.pass()
+      run.workerReturned()
+    }
+    #expect(run.line.count == 0, "seed \(seed)")
+  }
+
+  @Test func `who is closed out is told, and nobody comes in`() {
+    var line = WriteLine()
+    #expect(line.enter(nil) == .turn)
+    #expect(line.enter(nil) == .wait)
+    for _ in 0..<3 { #expect(line.enter(.thread(WritePlace(), joins: true)) == .wait) }
+    #expect(line.close().count == 3)
+    #expect(line.enter(nil) == .closed)
+    #expect(line.pass() == nil)
+    #expect(line.count == 0)
+  }
+}

@@ -1,0 +1,48 @@
+import Testing
+
+/// What is on disk when a command ends.
+///
+/// The torture plays power cuts; here is what it, and a look at the system calls, found to be missing.
+@Suite struct `What a power cut must not take` {
+  let workspace: Workspace
+
+  init() throws {
+    workspace = try Workspace()
+  }
+
+  private func trace(_ arguments: String..., status: Int32 = 0) throws -> Trace {
+    try Trace(arguments, status: status, in: workspace)
+  }
+
+  @Test func `the folders that are made for a database`() throws {
+    workspace.database = workspace.folder + "/one/two/users.db"
+    let trace = try trace("add", "Zoë")
+    #expect(trace.has("sync .", after: "mkdir one"), "\(trace.calls)")
+    #expect(trace.has("sync one", after: "mkdir one/two"), "\(trace.calls)")
+  }
+
+  @Test func `the name of a cursor file that was not there`() throws {
+    try workspace.run("add", "Zoë")
+    let path = workspace.folder + "/kept/cursor"
+    try workspace.finish(["mkdir", workspace.folder + "/kept"])
+    let first = try trace("watch", "--cursor-file", path, "--no-initial", "--timeout", "1s", status: 124)
+    #expect(first.has("sync kept", after: "rename kept/cursor"), "\(first.calls)")
+  }
+
+  @Test func `the name of an export`() throws {
+    try workspace.run("add", "Zoë")
+    let trace = try trace("export", workspace.folder + "/users.jsonl")
+    #expect(trace.has("sync .", after: "link users.jsonl"), "\(trace.calls)")
+  }
+
+  @Test func `that the values of a purged user were cut off the -wal file`() throws {
+    try workspace.run("add", "Zoë")
+    try workspace.run("add", "Nix")
+    try workspace.run("remove", "1", "--yes")
+    // As long as somebody has the database open, the end of the command syncs nothing by itself.
+    let watcher = try workspace.start("watch")
+    try watcher.waitUntilWatching()
+    let trace = try trace("purge", "1", "--yes")
+    #expect(trace.has("sync users.db-wal", after: "cut users.db-wal"), "\(trace.calls)")
+  }
+}

@@ -1,0 +1,75 @@
+import TestSupport
+
+/// What writers, listeners and the counter said, and the log itself, falsified.
+enum FalseWriters {
+  static func run(on evidence: Evidence, _ random: inout SplitMix64, _ report: inout Report) {
+    let record = evidence.record
+    report.control(
+      "a commit that was acknowledged is lost",
+      wasFlagged: evidence.histories.allSatisfy {
+        judge($0, changing: .abandoned, to: .acknowledged, by: Acknowledged.violations, record, &random)
+      })
+    report.control(
+      "a transaction that was rolled back is there",
+      wasFlagged: evidence.histories.allSatisfy {
+        judge($0, changing: .acknowledged, to: .abandoned, by: AtMostOneUnknown.violations, record, &random)
+      })
+    falsifyListeners(evidence, &random, &report)
+    let lie = evidence.counter.counted + [record.log.end + 1]
+    report.control(
+      "a set that was counted is not in the sum",
+      wasFlagged: !ExactlyOnce.violations(of: evidence.counter.user, counted: lie, record).isEmpty)
+    falsifyLog(evidence, &report)
+  }
+
+  /// Whether it is noticed when an attempt is said to have ended in another way; true when the writer has none.
+  private static func judge(
+    _ history: History, changing outcome: Attempt.Outcome, to other: Attempt.Outcome,
+    by violations: (History, Record) -> [String], _ record: Record, _ random: inout SplitMix64
+  ) -> Bool {
+    let ended = history.attempts.indices.filter { history.attempts[$0].outcome == outcome }
+    guard let index = ended.randomElement(using: &random) else { return true }
+    var history = history
+    history.attempts[index] = Attempt(what: history.attempts[index].what, outcome: other)
+    return !violations(history, record).isEmpty
+  }
+
+  private static func falsifyListeners(_ evidence: Evidence, _ random: inout SplitMix64, _ report: inout Report) {
+    func isFlagged(_ falsify: (inout [EmbedderLife.Event]) -> Void) -> Bool {
+      guard var life = evidence.embedder.lives.max(by: { $0.events.count < $1.events.count }) else { return false }
+      falsify(&life.events)
+      return !HeardBeforeReturn.violations(in: life, of: evidence.embedder.histories, evidence.record).isEmpty
+    }
+    func lastHeard(_ events: [EmbedderLife.Event]) -> Int? {
+      events.lastIndex { if case .heard = $0 { true } else { false } }
+    }
+    report.control(
+      "a listener hears a set twice",
+      wasFlagged: isFlagged { events in lastHeard(events).map { events.insert(events[$0], at: $0) } })
+    report.control(
+      "a write returns before its listeners heard of it",
+      wasFlagged: isFlagged { events in
+        events.removeAll { if case .heard = $0 { true } else { false } }
+      })
+    report.control(
+      "a listener hears of what is not committed",
+      wasFlagged: isFlagged { $0.append(.heard(revision: evidence.record.log.end + 1, changes: 1)) })
+  }
+
+  /// One value in the log is another one.
+  private static func falsifyLog(_ evidence: Evidence, _ report: inout Report) {
+    let record = evidence.record
+    guard let row = record.log.rows.last(where: { $0.attribute == "counted" }) else {
+      return report.control("the counter counts a set twice", wasFlagged: false, "it counted nothing")
+    }
+    let log = record.log.replacing(row.seq, new: .integer(.max))
+    let other = Record(
+      log, foreignUsers: record.foreignUsers, numberedUsers: record.numberedUsers, horizon: record.horizon)
+    report.control(
+      "the counter counts a set twice",
+      wasFlagged: !ExactlyOnce.violations(of: evidence.counter.user, counted: [], other).isEmpty)
+    let replayed = try? Snapshots.replica(at: log.end, log).users
+    let right = try? Snapshots.replica(at: log.end, record.log).users
+    report.control("the log holds another value than the tables", wasFlagged: replayed != right)
+  }
+}

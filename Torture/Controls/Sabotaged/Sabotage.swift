@@ -1,0 +1,37 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What is broken on purpose in this process: the words of SABOTAGE, with commas between them.
+///
+/// The patches beside this file put calls of it into a copy of the library; scripts/torture makes that.
+enum Sabotage {
+  private static let words: Set<String> = {
+    guard let text = unsafe getenv("SABOTAGE") else { return [] }
+    return Set(unsafe String(cString: text).split(separator: ",").map(String.init))
+  }()
+
+  static func isOn(_ word: String) -> Bool { words.contains(word) }
+}
+
+extension Writer {
+  /// Delivers, before COMMIT, what the open transaction has written.
+  ///
+  /// On another thread: the hub refuses to call anybody inside a transaction.
+  func deliverEarly(_ lease: ConnectionPool.Lease) {
+    guard Sabotage.isOn("commit-hook"), let last = try? ChangeLog.verify(tail.position, lease.connection),
+      let page = try? LogPage(after: tail.position, through: last, lease.connection, pages: reader.page)
+    else { return }
+    let ticket = tail.append(page.sets, cascade: nil)
+    let end = Parker()
+    let thread: Void? = try? SystemThread.start(named: "sabotage") { [hub] in
+      hub.deliver(through: ticket)
+      end.wake()
+    }
+    if thread != nil { end.park() }
+  }
+}
