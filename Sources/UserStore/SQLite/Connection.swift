@@ -114,11 +114,8 @@ import CSQLite
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   /// Takes back the transaction that is open, if one is.
-  ///
-  /// - Returns: whether none is open any more.
-  func rollBack() -> Bool {
+  func rollBack() {
     if isInTransaction { rollback.run() }
-    return !isInTransaction
   }
 
   /// The rowid of the last INSERT that was not a trigger's.

@@ -82,7 +82,7 @@ final class ConnectionPool: Sendable {
   func give(back lease: Lease?) {
     // Whoever ended his transaction may have failed at that: an open one would keep others from writing, and the -wal
     // file from being cleaned up.
-    if let lease { _ = lease.connection.rollBack() }
+    if let lease { lease.connection.rollBack() }
     let waiter = state.withLock { state in
       if let lease, !state.isClosed { state.idle.append(lease) } else { state.opened -= 1 }
       return state.waiters.isEmpty ? nil : state.waiters.removeFirst()

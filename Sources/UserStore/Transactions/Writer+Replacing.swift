@@ -30,7 +30,7 @@ extension Writer {
       wakeOthers(after: lease)
       return ticket
     } catch {
-      if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.rollback) }
+      lease.connection.rollBack()
       lease.head = nil
       throw error
     }

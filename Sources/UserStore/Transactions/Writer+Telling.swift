@@ -39,10 +39,12 @@ extension Writer {
     _ sets: [ChangeSet]?, after head: Cursor, through end: Cursor, on lease: ConnectionPool.Lease, _ cascade: Cascade?
   ) -> Int? {
     var sets = sets
-    // Somebody came while it was being committed, and may have read the state before it.
-    if sets == nil, hub.hasListeners { sets = try? pendingSets(after: head, through: end, on: lease) }
+    // Somebody came while it was being committed, and may have read the state before it. What cannot be read for them now
+    // is found by the watcher, or by the next write: the tail stays before it.
+    let hasCome = sets == nil && hub.hasListeners
+    if hasCome { sets = try? pendingSets(after: head, through: end, on: lease) }
     let ticket = sets.map { tail.append($0, cascade: cascade) } ?? nil
-    if sets == nil { tail.skip(to: end) }
+    if sets == nil, !hasCome { tail.skip(to: end) }
     housekeeping.wrote(
       rows: end.revision.rawValue - head.revision.rawValue, walPages: lease.connection.hooks.walPages)
     return ticket

@@ -85,7 +85,7 @@ extension Writer {
   }
 
   private func undo(on lease: ConnectionPool.Lease) {
-    if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.rollback) }
+    lease.connection.rollBack()
     lease.head = nil
   }
 
@@ -141,7 +141,7 @@ extension Writer {
       try lease.connection.run(TransactionSQL.rollbackToSavepoint)
       try lease.connection.run(TransactionSQL.release)
     } catch {
-      try? lease.connection.run(TransactionSQL.rollback)
+      lease.connection.rollBack()
       throw StoreError(error, "undo a write")
     }
   }

@@ -104,7 +104,7 @@ final class Writer: Sendable {
       if shortensWAL { try storing("write") { () throws(SQLiteError) in try lease.connection.setShortensWAL(true) } }
       defer { if shortensWAL { try? lease.connection.setShortensWAL(false) } }
       try begin(lease)
-      defer { if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.rollback) } }
+      defer { lease.connection.rollBack() }
       guard try body(lease.connection) else { return nil }
       try commit(lease)
       checkpoints?.note(walPages: lease.connection.hooks.walPages)
@@ -134,7 +134,7 @@ final class Writer: Sendable {
       // With the write lock held no commit can land inside it. Failing is no harm: the next write tries again.
       guard (try? lease.connection.run(TransactionSQL.beginImmediate)) != nil else { return }
       checkpoints.run()
-      try? lease.connection.run(TransactionSQL.rollback)
+      lease.connection.rollBack()
     }
   }
 }

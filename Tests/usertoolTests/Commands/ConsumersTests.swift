@@ -12,10 +12,10 @@ import UserStore
 
   @Test func `are listed with what they lack, in every layout`() throws {
     #expect(try workspace.run("consumers").output.isEmpty)
-    try workspace.run("watch", "--consumer", "sync", "--timeout", "1s")
+    try workspace.takePosition("--consumer", "sync")
     try workspace.run("rename", "1", "one")
     try workspace.run("set", "1", "age=7", "hair_color=red")
-    try workspace.run("watch", "--consumer", "mail", "--timeout", "1s")
+    try workspace.takePosition("--consumer", "mail")
     try workspace.sqlite("UPDATE consumers SET at = 1795238411482; UPDATE consumers SET epoch = 1 WHERE name = 'mail'")
     let plain = try workspace.run("consumers").lines.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
     #expect(
@@ -34,7 +34,7 @@ import UserStore
   }
 
   @Test func `are removed when it is meant`() throws {
-    try workspace.run("watch", "--consumer", "sync", "--timeout", "1s")
+    try workspace.takePosition("--consumer", "sync")
     #expect(try workspace.run("consumers", "remove", "sync").status == 64)
     let missing = try workspace.run("consumers", "remove", "synk", "--yes")
     #expect(missing.status == 3 && missing.errors.contains("did you mean \"sync\"?"))
@@ -46,7 +46,7 @@ import UserStore
   }
 
   @Test func `are asked about on a terminal`() throws {
-    try workspace.run("watch", "--consumer", "sync", "--timeout", "1s")
+    try workspace.takePosition("--consumer", "sync")
     // script(1) makes a terminal.
     let command = "'\(Workspace.tool)' consumers remove sync"
     let refused = try workspace.finish(["script", "-qec", command, "/dev/null"], [:], "n\n")

@@ -25,7 +25,7 @@ import Testing
     try workspace.run("add", "Zoë")
     let path = workspace.folder + "/kept/cursor"
     try workspace.finish(["mkdir", workspace.folder + "/kept"])
-    let first = try trace("watch", "--cursor-file", path, "--no-initial", "--timeout", "1s", status: 124)
+    let first = try trace("watch", "--cursor-file", path, "--no-initial", "--timeout", "3s", status: 124)
     #expect(first.has("sync kept", after: "rename kept/cursor"), "\(first.calls)")
   }
 

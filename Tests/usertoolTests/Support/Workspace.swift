@@ -59,6 +59,15 @@ final class Workspace {
     try finish([Self.tool] + arguments, environment, input)
   }
 
+  /// Lets a watch take its position, a consumer's or a cursor file's, and ends it.
+  func takePosition(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let watcher = try start([Self.tool, "watch"] + arguments)
+    try watcher.waitUntilWatching()
+    watcher.send(SIGINT)
+    _ = watcher.output.rest()
+    #expect(watcher.wait() == 130, sourceLocation: sourceLocation)
+  }
+
   /// Runs any program to its end.
   @discardableResult
   func finish(_ command: [String], _ environment: [String: String] = [:], _ input: String = "") throws -> Outcome {

@@ -46,7 +46,7 @@ import UserStore
   }
 
   @Test func `a set that the count cut short comes again, one that the filters hide does not`() throws {
-    try workspace.run("watch", "--timeout", "1s", "--consumer", "sync")
+    try workspace.takePosition("--consumer", "sync")
     let start = try revision()
     try workspace.run("rename", "1", "one")
     let cut = try workspace.run("watch", "--listener", "A=name", "--listener", "B=name", "--consumer", "sync", "--once")
@@ -60,7 +60,7 @@ import UserStore
   }
 
   @Test func `whoever is killed goes on right after the last acknowledgement, again and again`() throws {
-    try workspace.run("watch", "--consumer", "sync", "--timeout", "1s")
+    try workspace.takePosition("--consumer", "sync")
     let names = try rename(2_000)
     // A rename is a change and the end of its set: it moves the revision by two.
     let start = try #require(Int(revision()))
@@ -143,7 +143,7 @@ import UserStore
   }
 
   @Test func `a log that does not go on begins anew with the present state, or is exit code 6`() throws {
-    try workspace.run("watch", "--timeout", "1s", "--consumer", "sync")
+    try workspace.takePosition("--consumer", "sync")
     try workspace.sqlite("UPDATE meta SET epoch = epoch + 1")
     #expect(try workspace.run("watch", "--consumer", "sync", "--no-resync").status == 6)
     let watch = ["watch", "--listener", "A=name", "--consumer", "sync", "--timeout", "100ms"]

@@ -23,7 +23,7 @@ import UserStore
         """)
       try workspace.run("set", "4", "part=\(part)", "-q")
     }
-    try workspace.run("watch", "--no-initial", "--cursor-file", cursorFile, "--timeout", "1s")
+    try workspace.takePosition("--no-initial", "--cursor-file", cursorFile)
   }
 
   @Test func `at any moment, and goes on from its cursor file, loses nothing, tears nothing, and repeats one set`()

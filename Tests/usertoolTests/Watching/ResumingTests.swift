@@ -47,7 +47,7 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let file = workspace.folder + "/cursor"
-    try workspace.run("watch", "--timeout", "1s", "--cursor-file", file)
+    try workspace.takePosition("--cursor-file", file)
     let start = workspace.bytes(of: "cursor")
     try workspace.run("rename", "1", "one")
     let cut = try workspace.run(
