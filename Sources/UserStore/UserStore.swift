@@ -93,6 +93,7 @@ public final class UserStore: Sendable {
       pool.adopt(connection)
       let checkpoints = Checkpoints(
         pool: ConnectionPool(limit: 1) { () throws(StoreError) in try file.openCheckpointer() },
+        unsynced: configuration.durability == .normal ? WALFile(path: file.walPath) : nil,
         vacuum: { () throws(StoreError) in try file.vacuum() })
       writer = Writer(
         pool: pool, checkpoints: checkpoints, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
@@ -315,7 +316,8 @@ public final class UserStore: Sendable {
   ///
   /// What consumers have acknowledged is written first.
   ///
-  /// What is under way is finished, by whoever does it; writes that wait for their turn throw `StoreError.closed`. Releasing the store closes it too.
+  /// What is under way is finished, by whoever does it: a write on another thread commits, though listeners may not hear
+  /// of it any more. Writes that wait for their turn throw `StoreError.closed`. Releasing the store closes it too.
   public func close() {
     watcher?.stop()
     watcher?.join()

@@ -17,6 +17,8 @@ struct Disk {
   struct Sins {
     var ignoresSync: @Sendable (_ path: String) -> Bool = { _ in false }
     var ignoresFolderSync = false
+    /// What is written to a file between a sync that failed and the next one.
+    var ignoresRepair = false
   }
 
   typealias File = Int
@@ -46,6 +48,8 @@ struct Disk {
   /// What may be there, in the order in which it was done.
   private(set) var pending: [Pending] = []
   private(set) var pendingNames: [Naming] = []
+  /// Files of which the last sync failed.
+  private var unsettled: Set<File> = []
   /// Names as the running system sees them.
   private var present: [String: File] = [:]
 
@@ -84,18 +88,20 @@ struct Disk {
   }
 
   private mutating func change(_ path: String, _ change: Change) {
-    guard let file = present[path] else { return }
+    guard let file = present[path], !sins.ignoresRepair || !unsettled.contains(file) else { return }
     pending.append(Pending(file: file, change: change))
   }
 
   private mutating func sync(_ path: String) {
     guard let file = present[path] else { return }
+    unsettled.remove(file)
     for piece in pending where piece.file == file && !piece.isForsaken { contents[file].apply(piece.change) }
     pending.removeAll { $0.file == file }
   }
 
   private mutating func forsake(_ path: String) {
     guard let file = present[path] else { return }
+    unsettled.insert(file)
     for index in pending.indices where pending[index].file == file { pending[index].isForsaken = true }
   }
 

@@ -32,6 +32,16 @@ struct PowerCutControls {
     try judge(
       checkpoint, "the checkpoint does not sync the database", [.isSound, .opens, .keepsTheRest, .replays], &report)
 
+    let syncs = try Recording(contentsOf: normal).syncs(of: ImageJudge.database)
+    if let first = syncs.first(where: \.begetsCheckpoint) {
+      let failing = try lives.record(seed: seed, isNormal: true, .failingSync(first.number))
+      var trusting = Court.Case(recording: failing, rules: JudgeProcess.Rules(isNormal: true), stopsEarly: true)
+      trusting.sins.ignoresRepair = true
+      try judge(
+        trusting, "what a failed sync gave up is not written again", [.isSound, .opens, .keepsTheRest, .replays],
+        &report)
+    }
+
     let careless = Court.Case(
       recording: normal, rules: JudgeProcess.Rules(isNormal: true, isCareless: true), stopsEarly: true)
     try judge(careless, "a feed that does not compare the nonce", [.diverges], &report)

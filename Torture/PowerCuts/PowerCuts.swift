@@ -40,11 +40,13 @@ private struct Sitting {
     return total
   }
 
-  /// Some of those that a life makes; under NORMAL they are few, all at checkpoints, and the long tier takes them all.
+  /// Some of those that a life makes; under NORMAL one before a checkpoint is always among them, and the long tier takes
+  /// them all.
   private func failingSyncs(in record: String, _ seed: UInt64) throws -> [Int] {
-    let count = try Recording(contentsOf: record).steps.count { if case .sync = $0 { true } else { false } }
     var random = SplitMix64(seed: seed)
-    return Array((1...max(1, count)).shuffled(using: &random).prefix(!plan.isLong ? 1 : isNormal ? count : 6))
+    var syncs = try Recording(contentsOf: record).syncs(of: ImageJudge.database).shuffled(using: &random)
+    if isNormal { syncs = syncs.filter(\.begetsCheckpoint) + syncs.filter { !$0.begetsCheckpoint } }
+    return syncs.prefix(!plan.isLong ? 1 : isNormal ? syncs.count : 12).map(\.number)
   }
 
   private func hear(_ record: String, stride: Int) throws -> Court.Outcome {

@@ -34,6 +34,49 @@ struct Recording {
     self.steps = steps
   }
 
+  /// A sync of a file.
+  struct Sync {
+    /// Counted from 1, as the faults count them.
+    let number: Int
+    /// Whether pages are copied into the database after it, and nothing else comes between.
+    let begetsCheckpoint: Bool
+  }
+
+  /// The syncs of the store's own; those of another program's writes, the store can know nothing of.
+  func syncs(of database: String) -> [Sync] {
+    var (syncs, number, foreign) = ([Sync](), 0, String?.none)
+    for (index, step) in steps.enumerated() {
+      switch step {
+      case .announce(let announcements):
+        for announcement in announcements {
+          switch announcement {
+          case .begun(let name) where name.hasPrefix("f"): foreign = name
+          case .done(let name), .failed(let name, _, _): if name == foreign { foreign = nil }
+          default: break
+          }
+        }
+      case .sync(let path):
+        number += 1
+        guard foreign == nil else { continue }
+        var next: Step?
+        for step in steps[index...] {
+          if case .sync(path) = step { continue }
+          if case .syncFolder = step { continue }
+          next = step
+          break
+        }
+        let isLog = path.hasSuffix("/\(database)-wal")
+        if case .write(let written, _, _)? = next, isLog, written.hasSuffix("/\(database)") {
+          syncs.append(Sync(number: number, begetsCheckpoint: true))
+        } else {
+          syncs.append(Sync(number: number, begetsCheckpoint: false))
+        }
+      default: break
+      }
+    }
+    return syncs
+  }
+
   /// How many of the steps did something to a file.
   var operations: Int {
     steps.count { if case .announce = $0 { false } else { true } }

@@ -54,26 +54,34 @@ struct Work {
   }
 
   private func readRecords(_ store: UserStore) throws {
+    var contradictions: [String] = []
     try store.read { users in
       let all = try users.users()
       for user in all.prefix(100) {
         let same = try users.user(user.id)
-        expect(same == user, "user \(user.id) is \(user) in the list")
+        if same != user { contradictions.append("user \(user.id) is \(user) in the list") }
         for (name, value) in user.storedValues {
           let again = try users.storedValue(name, of: user.id)
-          expect(again == value, "\(user): the \(name) is \(again)")
+          if again != value { contradictions.append("\(user): the \(name) is \(again)") }
         }
-        if let name = try? user.name {
-          let ids = try users.users(named: name)
-          expect(ids.contains(user.id), "\(user) has another name")
+        if let name = try? user.name, try !users.users(named: name).contains(user.id) {
+          contradictions.append("\(user) has another name")
         }
       }
       let count = try users.userCount
-      expect(count == all.count, "there are \(all.count) users, and \(count) are counted")
+      if count != all.count { contradictions.append("there are \(all.count) users, and \(count) are counted") }
       _ = try users.attributeNames
       _ = try users.consumers()
       _ = try users.cursor
     }
+    try excuse(contradictions, in: store)
+  }
+
+  /// SQLite believes each page that can be read: where pages contradict each other, answers may. That must not stay hidden.
+  private func excuse(_ contradictions: [String], in store: UserStore) throws {
+    guard let first = contradictions.first else { return }
+    let problems = try store.check()
+    expect(problems.contains { $0.kind == .integrity }, "\(first); and the check finds \(problems)")
   }
 
   private func readLog(_ store: UserStore) throws {
@@ -125,18 +133,22 @@ struct Work {
   }
 
   private func edit(_ store: UserStore) throws {
+    var contradictions: [String] = []
     let id = try store.write { users in
       let id = try users.add(name: "added", hairColor: Color("red"))
       try users.set("age", of: id, to: .integer(7))
       try users.rename(id, to: "renamed")
       if let first = try users.users(named: "Nix").first { try users.remove(first) }
       let changes = try users.changes
-      expect(changes.count >= 4, "\(changes)")
+      if changes.count < 4 { contradictions.append("\(changes)") }
       return id
     }
     let user = try store.read { try $0.user(id) }
     let expected: StoredValues = ["name": .text("renamed"), "hair_color": .text("#ff0000"), "age": .integer(7)]
-    expect(user?.storedValues == expected, "user \(id) was written, and is \(user?.storedValues ?? [:])")
+    if user?.storedValues != expected {
+      contradictions.append("user \(id) was written, and is \(user?.storedValues ?? [:])")
+    }
+    try excuse(contradictions, in: store)
   }
 
   private func take(_ store: UserStore) throws {

@@ -52,6 +52,12 @@ struct ForgettingStep {
       lastRow = try LogSize.step(after: lastRow, through: end, connection).last
       if lastRow < end { isMore = true }
     }
+    // In a damaged file: what is there cannot be found, and every further step would find the same.
+    if isMore, isEmpty { throw Self.damaged }
+  }
+
+  static var damaged: StoreError {
+    StoreError(.corrupt, "the database is damaged: rows of its log are counted that cannot be found")
   }
 
   /// Counts what was not counted yet, if there is a limit that the log may be over.
@@ -117,7 +123,7 @@ struct ForgettingStep {
   ///
   /// - Parameter connection: With a write transaction open.
   /// - Returns: whether it was: somebody else may have forgotten meanwhile, or a consumer may have come.
-  /// - Throws: what writing can throw.
+  /// - Throws: `StoreError.corrupt` when its rows were not there, and what writing can throw.
   func perform(_ connection: borrowing Connection) throws(StoreError) -> Bool {
     let present = try LogExtent(connection)
     guard present.horizon == before.horizon, present.first == before.first, present.measured == before.measured,
@@ -129,6 +135,7 @@ struct ForgettingStep {
       try after.save(connection)
       if rows > 0 { try connection.run(Self.deleteRows, .integer(lastRow)) }
     }
+    if rows > 0, connection.changedRows == 0 { throw Self.damaged }
     return true
   }
 }

@@ -1,5 +1,5 @@
 /// From where to where the log goes, and how large it is: what has to be known to forget a part of it.
-struct LogExtent {
+struct LogExtent: Equatable {
   /// What stands at or before it is forgotten; its rows may still be there, and are deleted step by step.
   var horizon: Cursor
   /// The oldest row that is there; one more than the newest when there is none.

@@ -144,11 +144,15 @@ import CSQLite
   /// Only to be called on a second connection while the writer's connection holds BEGIN IMMEDIATE. A commit that
   /// lands inside a passive checkpoint makes the database malformed in SQLite 3.7.0 to 3.51.2 (the WAL-reset bug);
   /// the write lock keeps commits out.
-  func checkpoint() throws(SQLiteError) {
-    let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    guard code == SQLITE_OK || ResultCode(rawValue: code).primary == .busy else {
-      throw unsafe SQLiteError(code, on: handle)
-    }
+  ///
+  /// - Returns: how many pages the -wal file has; nil when another checkpoint was under way.
+  @discardableResult
+  func checkpoint() throws(SQLiteError) -> Int? {
+    var pages: Int32 = 0
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, nil)
+    if code == SQLITE_OK { return Int(pages) }
+    guard ResultCode(rawValue: code).primary == .busy else { throw unsafe SQLiteError(code, on: handle) }
+    return nil
   }
 
   private static func open(

@@ -8,6 +8,8 @@ final class Checkpoints: Sendable {
   static let pageLimit = 1_000
 
   private let pool: ConnectionPool
+  /// Nil when every commit syncs it.
+  private let unsynced: WALFile?
   /// Writes the whole file anew.
   let vacuum: @Sendable () throws(StoreError) -> Void
   private let state = Lock(State())
@@ -15,10 +17,13 @@ final class Checkpoints: Sendable {
   private struct State {
     var walPages = 0
     var dueAt = Checkpoints.pageLimit
+    /// Whether something was committed since the -wal file was seen to be on disk.
+    var hasCommitted = false
   }
 
-  init(pool: ConnectionPool, vacuum: @escaping @Sendable () throws(StoreError) -> Void) {
+  init(pool: ConnectionPool, unsynced: WALFile?, vacuum: @escaping @Sendable () throws(StoreError) -> Void) {
     self.pool = pool
+    self.unsynced = unsynced
     self.vacuum = vacuum
   }
 
@@ -26,6 +31,7 @@ final class Checkpoints: Sendable {
   func note(walPages: Int) {
     state.withLock { state in
       state.walPages = walPages
+      state.hasCommitted = true
       // It was begun anew: the last checkpoint got everything.
       if walPages < Self.pageLimit { state.dueAt = Self.pageLimit }
     }
@@ -41,8 +47,39 @@ final class Checkpoints: Sendable {
   func run() {
     state.withLock { $0.dueAt = $0.walPages + Self.pageLimit }
     guard let lease = try? pool.take() else { return }
-    try? lease.connection.checkpoint()
-    pool.give(back: lease)
+    defer { pool.give(back: lease) }
+    do { try syncWAL { true } } catch { return }
+    guard let frames = try? lease.connection.checkpoint() else { return }
+    unsynced?.isSecured(frames: frames)
+  }
+
+  /// Before the last connection goes: SQLite copies all by itself then.
+  func settle() {
+    guard state.withLock({ $0.hasCommitted }) else { return }
+    var lease: ConnectionPool.Lease?
+    defer { if let lease { pool.give(back: lease) } }
+    try? syncWAL {
+      lease = try? pool.take()
+      lease?.connection.setWaiting(false)
+      // Who has the write lock sees to it, at its own checkpoint.
+      return (try? lease?.connection.run(TransactionSQL.beginImmediate)) != nil
+    }
+  }
+
+  /// Syncs the -wal file that a commit has cut.
+  func syncCut(_ path: String) throws(SystemError) {
+    if let unsynced { try unsynced.sync() } else { try Files.sync(path) }
+  }
+
+  /// - Parameter lock: Sees to it that nobody else writes; only called when a sync has failed.
+  /// - Throws: when it is not on disk.
+  private func syncWAL(_ lock: () -> Bool) throws(SystemError) {
+    guard let unsynced else { return }
+    state.withLock { $0.hasCommitted = false }
+    do { try unsynced.sync() } catch {
+      guard lock() else { throw error }
+      try unsynced.writeAgain()
+    }
   }
 
   func close() {

@@ -87,6 +87,7 @@ extension Writer {
 
   /// Finds and does one step.
   private func forget(keeping policy: HistoryPolicy, isWaiting: Bool) throws(StoreError) -> ForgettingStep {
+    var refused: LogExtent?
     while true {
       let step = try reader.reading { transaction throws(StoreError) in
         let extent = try LogExtent(transaction.lease.connection)
@@ -95,6 +96,9 @@ extension Writer {
       if step.isEmpty { return step }
       let pages = try maintain(isWaiting: isWaiting) { connection throws(StoreError) in try step.perform(connection) }
       if pages != nil { return step }
+      // Refused because of what somebody else has done meanwhile: then the next one is another.
+      if refused == step.before { throw ForgettingStep.damaged }
+      refused = step.before
     }
   }
 }

@@ -57,7 +57,7 @@ extension Writer {
       }
       // A header, and one page with its own.
       guard pages == 1, let size = try? Files.size(of: walPath), size <= 32 + 24 + pageSize else { continue }
-      do { try Files.sync(walPath) } catch { throw StoreError(error, otherwise: .ioError) }
+      do { try checkpoints.syncCut(walPath) } catch { throw StoreError(error, otherwise: .ioError) }
       return true
     }
     return false

@@ -120,6 +120,7 @@ final class Writer: Sendable {
     for waiter in waiting { waiter.end(StoreError(.closed, "the store is closed")) }
     worker.stop()
     housekeeping.thread.stop()
+    checkpoints?.settle()
     pool.close()
     checkpoints?.close()
   }

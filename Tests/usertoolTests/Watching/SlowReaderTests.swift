@@ -19,9 +19,11 @@ import UserStore
     let before = try watcher.peak()
 
     let longest = try write(workspace)
-    // Begun anew when it was copied and nobody reads in it; a look that falls into that puts it off once or twice.
-    #expect(longest < 3 * Self.checkpoint, "\(longest) bytes")
-    // What was written is 40 times as much.
+    // Begun anew when it was copied and nobody reads in it. A look that falls into that puts it off until the next time,
+    // on a busy machine several times; what was written is 40 times as much.
+    #expect(longest < 10 * Self.checkpoint, "\(longest) bytes")
+    // The watcher stands in the middle of its lines, and reads nowhere: all can be copied, and the file cut.
+    #expect(try workspace.sqlite("PRAGMA wal_checkpoint(TRUNCATE)").output == "0|0|0\n")
     if !Sanitizer.isAny { #expect(try watcher.peak() - before < 8 << 20) }
 
     let lines = try watcher.output.next(2 * Self.count).map(Line.decode)

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// What becomes of the -wal file when the disk could not sync it for a moment.
+///
+/// That a power cut then damages nothing is seen by the torture; here, which bytes are written once more.
+@Suite struct WALFileTests {
+  private static let pageSize = 4_096
+  private static let frame = 24 + pageSize
+
+  /// Linux's SEEK_DATA, which its C library keeps to itself.
+  private static let nextData: Int32 = 3
+
+  private let folder: Folder
+  private let path: String
+  private let file: WALFile
+
+  init() throws {
+    folder = try Folder()
+    path = try folder.file("users.db-wal")
+    file = WALFile(path: path)
+    try lay(generation: 1)
+  }
+
+  @Test func `a file that could be synced is not touched`() throws {
+    try file.sync()
+    file.isSecured(frames: 300)
+    #expect(try !isWritten(in: 1) && !isWritten(in: 299))
+  }
+
+  @Test func `once a sync has failed, none is believed until everything was written again`() throws {
+    try failSync()
+    #expect(throws: SystemError.self) { try file.sync() }
+    try file.writeAgain()
+    #expect(try isWritten(in: 1) && isWritten(in: 299))
+    try file.sync()
+  }
+
+  @Test func `what was on disk before is not written again`() throws {
+    try file.sync()
+    file.isSecured(frames: 200)
+    try failSync()
+    try file.writeAgain()
+    #expect(try !isWritten(in: 1) && !isWritten(in: 198))
+    #expect(try isWritten(in: 202) && isWritten(in: 299))
+  }
+
+  @Test func `a file that was begun anew since is written from its beginning`() throws {
+    try file.sync()
+    file.isSecured(frames: 200)
+    try lay(generation: 2)
+    try failSync()
+    try file.writeAgain()
+    #expect(try isWritten(in: 1) && isWritten(in: 299))
+  }
+
+  @Test func `its bytes stay what they were`() throws {
+    let handle = try #require(FileHandle(forWritingAtPath: path))
+    try handle.seek(toOffset: UInt64(size(120)))
+    try handle.write(contentsOf: Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }))
+    let before = FileManager.default.contents(atPath: path)
+    try failSync()
+    try file.writeAgain()
+    #expect(FileManager.default.contents(atPath: path) == before)
+  }
+
+  @Test func `no file is nothing to sync`() throws {
+    try FileManager.default.removeItem(atPath: path)
+    try file.sync()
+    try file.writeAgain()
+  }
+
+  // MARK: The file
+
+  private func size(_ frames: Int) -> Int { 32 + frames * Self.frame }
+
+  /// Whether the file has no hole there; one of them reaches from block to block.
+  private func isWritten(in frame: Int) throws -> Bool {
+    let handle = try #require(FileHandle(forReadingAtPath: path))
+    let offset = off_t(size(frame))
+    return lseek(handle.fileDescriptor, offset, Self.nextData) == offset
+  }
+
+  /// A head, and a hole in place of 300 frames: where something is written, it is no hole any more.
+  private func lay(generation: UInt8) throws {
+    var head: [UInt8] = Array(repeating: 0, count: 32)
+    (head[10], head[23]) = (UInt8(Self.pageSize >> 8), generation)
+    try Data(head).write(to: URL(filePath: path))
+    try #require(FileHandle(forWritingAtPath: path)).truncate(atOffset: UInt64(size(300)))
+  }
+
+  /// Lets its name lead nowhere for a moment: to open it for a sync fails, and not because it is missing.
+  private func failSync() throws {
+    try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path + ".aside")
+    #expect(throws: SystemError.self) { try file.sync() }
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: path + ".aside", toPath: path)
+  }
+}
