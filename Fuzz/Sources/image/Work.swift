@@ -77,7 +77,9 @@ struct Work {
     try excuse(contradictions, in: store)
   }
 
-  /// SQLite believes each page that can be read: where pages contradict each other, answers may. That must not stay hidden.
+  /// SQLite believes each page that can be read: where pages contradict each other, answers may.
+  ///
+  /// That must not stay hidden.
   private func excuse(_ contradictions: [String], in store: UserStore) throws {
     guard let first = contradictions.first else { return }
     let problems = try store.check()
