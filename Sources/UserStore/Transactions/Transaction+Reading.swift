@@ -170,7 +170,11 @@ extension User {
   fileprivate static func collect(_ row: borrowing Statement, into user: inout User?) {
     var present = user ?? User(id: ID(row.integer(0)), storedValues: ["name": row.value(1)])
     if user == nil, !row.isNull(2) { present.storedValues["hair_color"] = row.value(2) }
-    if !row.isNull(3) { present.storedValues[row.text(3)] = row.value(4) }
+    if !row.isNull(3) {
+      let attribute = row.text(3)
+      // Kept out by a CHECK, which somebody may have turned off: the columns are what counts everywhere else.
+      if attribute != "name", attribute != "hair_color" { present.storedValues[attribute] = row.value(4) }
+    }
     user = present
   }
 }

@@ -182,6 +182,16 @@ import Testing
     #expect(heard.all == ["diverged", "“one”", "“two”"])
   }
 
+  @Test func `an attribute that is called as a column changes no record`() throws {
+    let folder = try Folder()
+    let store = try folder.open()
+    let zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("red")) }
+    try folder.withoutTriggers("INSERT INTO attributes VALUES (1, 'name', 'x'), (1, 'hair_color', '#000000')")
+    let (user, name) = try store.read { (try $0.user(zoe), try $0.value(.name, of: zoe)) }
+    #expect(try user?.name == "Zoë" && name == "Zoë")
+    #expect(try user?.hairColor == Color("red"))
+  }
+
   @Test func `names of attributes are told apart by their bytes`() throws {
     let store = try UserStore.inMemory()
     let (composed, decomposed) = (Attribute<String>("caf\u{e9}"), Attribute<String>("cafe\u{301}"))

@@ -40,6 +40,7 @@ extension Folder {
   func withoutTriggers(_ sql: String) throws {
     try python(
       """
+      db.execute('PRAGMA ignore_check_constraints = ON')
       db.execute('BEGIN IMMEDIATE')
       triggers = db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
       for name, _ in triggers: db.execute('DROP TRIGGER ' + name)
