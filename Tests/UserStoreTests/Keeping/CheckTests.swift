@@ -71,8 +71,7 @@ import Testing
       sql: "INSERT INTO attributes VALUES (9, 'x', 1)", findings: ["problem log", "problem orphan"], user: 9,
       attribute: "x"),
     Sabotage(
-      sql: "INSERT INTO attributes VALUES (2, 'name', 'x')", findings: ["problem log", "problem value"], user: 2,
-      attribute: "name"),
+      sql: "INSERT INTO attributes VALUES (2, 'name', 'x')", findings: ["problem value"], user: 2, attribute: "name"),
     // The log.
     Sabotage(sql: "DELETE FROM changes WHERE seq = 5", findings: ["problem log"]),
     Sabotage(sql: "DELETE FROM changes WHERE seq = 1", findings: ["problem log"]),
