@@ -10,6 +10,8 @@ struct Claims {
   /// By consumer: what it has acknowledged, and what it may have.
   var covered: [String: Int] = [:]
   var covering: [String: Int] = [:]
+  /// The furthest that it ever tried to: a write that failed may be there all the same.
+  var attempted: [String: Int] = [:]
   /// By file.
   var saved: [String: Int] = [:]
   var backups: [String: Int] = [:]
@@ -41,7 +43,10 @@ struct Claims {
       reach(history.named[name])
       uncertain.remove(name)
     case .told(let set): reach(history.point(at: set.cursor))
-    case .covering(let consumer, let cursor): covering[consumer] = history.point(at: cursor)
+    case .covering(let consumer, let cursor):
+      let point = history.point(at: cursor)
+      covering[consumer] = point
+      attempted[consumer] = max(attempted[consumer] ?? 0, point ?? 0)
     case .covered(let consumer, let cursor):
       covered[consumer] = history.point(at: cursor)
       covering[consumer] = covered[consumer]

@@ -11,6 +11,8 @@ struct Count: ParsableCommand {
   enum Work: String, CaseIterable, ExpressibleByArgument {
     case write
     case writeInC = "write-in-c"
+    case replay
+    case replayInC = "replay-in-c"
     case listenable
     case signal
     case observers
@@ -64,6 +66,7 @@ extension Count.Work {
   var operations: Int {
     switch self {
     case .write, .writeInC: 5_000
+    case .replay, .replayInC: 20_000
     case .listenable, .signal, .observers, .store: 100_000
     case .send, .signalSend, .churn, .signalChurn, .storeChurn, .topicChurn: 10_000
     }
@@ -73,6 +76,8 @@ extension Count.Work {
     switch self {
     case .write: "a one-row write told to one listener"
     case .writeInC: "the same write from C, told to nobody"
+    case .replay: "a row of the log read, in sets of 500"
+    case .replayInC: "the same row read from C"
     case .listenable: "a call of one of 1,000 listeners of a Listenable"
     case .signal: "a call of one of 1,000 subscribers of a Signal"
     case .observers: "a call of one of 1,000 Observers"
@@ -91,6 +96,8 @@ extension Count.Work {
     switch self {
     case .write: try Self.write(count)
     case .writeInC: try Self.writeInC(count)
+    case .replay: try Self.replay(count)
+    case .replayInC: try Self.replayInC(count)
     case .listenable: Self.listenable(count / Self.listeners, Self.listeners)
     case .signal: Self.signal(count / Self.listeners, Self.listeners)
     case .observers: Self.observers(count / Self.listeners)
@@ -125,6 +132,30 @@ extension Count.Work {
     var names = Names()
     return {
       for _ in 0..<count { try floor.rename(1..<2, to: names.next()) }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func replay(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let (path, start) = try Log.file(folder.path, rows: count, perSet: 499)
+    let store = try Fixture.open(path, .normal, watches: false)
+    return {
+      var cursor = start
+      while let sets = try? store.pastChanges(after: cursor), let last = sets.last {
+        for set in sets { try set.forEach { _ in } }
+        cursor = last.cursor
+      }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func replayInC(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let (path, start) = try Log.file(folder.path, rows: count, perSet: 499)
+    let floor = try Floor(path, isFull: false, FLOOR_PLAIN)
+    return {
+      _ = floor_replay(floor.handle, start.revision.rawValue)
       withExtendedLifetime(folder) {}
     }
   }

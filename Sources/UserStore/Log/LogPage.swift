@@ -38,8 +38,9 @@ struct LogPage {
     self.position = position
     let rows = try Self.load(after: position.revision.rawValue, through: end, connection)
     var start = 0
-    for (index, row) in rows.enumerated() where row.isEnd {
-      appendSets(rows[start..<index], endedBy: row)
+    // By index, here and below: a row that is taken out of its array is a copy of three values.
+    for index in rows.indices where rows[index].isEnd {
+      appendSets(rows[start..<index], endedBy: rows[index])
       start = index + 1
     }
     let hasReachedEnd = rows.last.map { $0.sequence == end } ?? true
@@ -124,15 +125,14 @@ struct LogPage {
         var rows: [LogRow] = []
         var bytes = 0
         while bytes < byteLimit, try statement.step() {
-          let row = LogRow(statement)
-          bytes += row.byteCount
-          rows.append(row)
+          rows.append(LogRow(statement))
+          bytes += rows[rows.count - 1].byteCount
         }
         return rows
       }
     }
-    for (index, row) in rows.enumerated() where row.sequence != start + Int64(index) + 1 {
-      throw StoreError(.diverged, "the log has a gap before revision \(row.sequence)")
+    for index in rows.indices where rows[index].sequence != start + Int64(index) + 1 {
+      throw StoreError(.diverged, "the log has a gap before revision \(rows[index].sequence)")
     }
     return rows
   }
