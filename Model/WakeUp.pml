@@ -24,10 +24,18 @@
 #define OVERFLOWED 4
 #define WOKEN 8
 byte events;
+#ifdef DEAF
+bool isDeaf; /* DirectoryEvents.setHearsWrites: under own load; wakes are heard all the same */
+#endif
 
 inline happen(event) {
   if
+#ifdef DEAF
+  :: isDeaf
+  :: !isDeaf -> events = events | event
+#else
   :: events = events | event
+#endif
 #ifdef OVERFLOWS
   :: events = events | OVERFLOWED /* dropped, and it is said that something was */
 #endif
@@ -204,6 +212,9 @@ end:
 active proctype Watcher() {
   byte happening, dataVersion, through;
   bool isPatient = true; /* LookSchedule: looks are repeated for a while */
+#ifdef DEAF
+  byte loads = DEAF; /* how often it may go deaf */
+#endif
   bool isSettled;
 end:
   do
@@ -211,7 +222,11 @@ end:
 #ifdef SAFETY
        true ->
 #else
+#ifdef DEAF
+       events != 0 || isPatient || isDeaf -> /* deaf, it looks by the clock */
+#else
        events != 0 || isPatient ->
+#endif
 #endif
        happening = events;
 #ifndef CONTROL_CLEAR_AFTER_LOOK
@@ -274,6 +289,16 @@ end:
        :: isSettled = false
        fi
      }
+#ifdef DEAF
+     if
+     :: !isDeaf && loads > 0 -> loads--; isDeaf = true
+     :: isDeaf -> isDeaf = false;
+#ifndef CONTROL_HEARS_WITHOUT_LOOK
+        isPatient = true
+#endif
+     :: skip
+     fi
+#endif
   od
 }
 

@@ -69,9 +69,10 @@ final class FileWatcher: Sendable {
     var schedule = LookSchedule(hasEvents: events.hasEvents)
     var isAway = false
     var ownCommits = 0
+    var hearsWrites = true
     schedule.written()
     while !isStopped.withLock({ $0 }) {
-      let happening = events.wait(microseconds: schedule.wait)
+      let happening = events.wait(microseconds: hearsWrites ? schedule.wait : 0)
       if isStopped.withLock({ $0 }) { return }
       // What was dropped may have been a write.
       if !happening.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
@@ -80,7 +81,14 @@ final class FileWatcher: Sendable {
       // What a touch tells of must be found, though it tells no more.
       if result == .failed, !happening.isEmpty { schedule.written() }
       schedule.looked(found: result != .nothing)
-      if let rest = schedule.rest(ownCommits: before - ownCommits) { events.rest(microseconds: rest) }
+      let rest = schedule.rest(ownCommits: before - ownCommits)
+      if hearsWrites == schedule.isUnderLoad {
+        hearsWrites.toggle()
+        events.setHearsWrites(hearsWrites)
+        // What was not heard meanwhile may not be visible yet.
+        if hearsWrites { schedule.written() }
+      }
+      if let rest { events.rest(microseconds: rest) }
       ownCommits = before
     }
   }

@@ -25,6 +25,8 @@ struct LookSchedule: Sendable {
   private var pause: Int
   private var patience = 0
   private var rest = Self.rests.lowerBound
+  /// Whether the last rest was one of a load that lasts: then a look comes by the clock, and events are not wanted.
+  private(set) var isUnderLoad = false
 
   init(hasEvents: Bool) {
     self.hasEvents = hasEvents
@@ -51,8 +53,10 @@ struct LookSchedule: Sendable {
   mutating func rest(ownCommits: Int) -> Int? {
     guard hasEvents, ownCommits > 1 else {
       rest = Self.rests.lowerBound
+      isUnderLoad = false
       return nil
     }
+    isUnderLoad = rest == Self.rests.upperBound
     defer { rest = min(rest * 2, Self.rests.upperBound) }
     return rest
   }

@@ -30,6 +30,7 @@ final class DirectoryEvents: Sendable {
   }
 
   let hasEvents: Bool
+  private let folder: String
   private let names: [[UInt8]]
   /// -1 without events.
   private let events: Lock<Int32>
@@ -49,6 +50,7 @@ final class DirectoryEvents: Sendable {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
     }
     (wakeReader, wakeWriter) = (ends[0], ends[1])
+    self.folder = folder
     self.names = names.map { Array($0.utf8) }
     let events = usingEvents ? Self.openEvents(folder) : -1
     self.events = Lock(events)
@@ -97,6 +99,14 @@ final class DirectoryEvents: Sendable {
     _ = userstore_wait_readable(wakeReader, -1, Int64(microseconds))
   }
 
+  /// Whether it is told of writes and touches; at first it is.
+  ///
+  /// Linux makes an event of every one of them, on the writer's time: eight microseconds for a commit of one row.
+  func setHearsWrites(_ hears: Bool) {
+    let events = events.withLock { $0 }
+    if events >= 0 { Self.watch(folder, events, hearsWrites: hears) }
+  }
+
   private func drainWakes() {
     var bytes: [UInt8] = Array(repeating: 0, count: 64)
     while unsafe read(wakeReader, &bytes, 64) == 64 {}
@@ -106,14 +116,19 @@ final class DirectoryEvents: Sendable {
     private static func openEvents(_ folder: String) -> Int32 {
       let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       guard descriptor >= 0 else { return -1 }
-      let mask =
-        IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF
-        | IN_MOVE_SELF
-      guard unsafe inotify_add_watch(descriptor, folder, UInt32(mask)) >= 0 else {
+      guard watch(folder, descriptor, hearsWrites: true) else {
         close(descriptor)
         return -1
       }
       return descriptor
+    }
+
+    /// A folder that is watched already gets the new mask.
+    @discardableResult
+    private static func watch(_ folder: String, _ events: Int32, hearsWrites: Bool) -> Bool {
+      let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
+      let writes = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE
+      return unsafe inotify_add_watch(events, folder, UInt32(hearsWrites ? names | writes : names)) >= 0
     }
 
     private func readEvents(_ events: Int32) -> Happening {
@@ -146,6 +161,7 @@ final class DirectoryEvents: Sendable {
     }
   #else
     private static func openEvents(_ folder: String) -> Int32 { -1 }
+    private static func watch(_ folder: String, _ events: Int32, hearsWrites: Bool) {}
     private func readEvents(_ events: Int32) -> Happening { [] }
   #endif
 }

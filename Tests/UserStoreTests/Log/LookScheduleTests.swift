@@ -45,6 +45,17 @@ import Testing
     #expect(schedule.rest(ownCommits: 2) == 125)
   }
 
+  @Test func `under a load that lasts it wants no events, and again when that is over`() {
+    var schedule = LookSchedule(hasEvents: true)
+    func isUnderLoad(after ownCommits: Int) -> Bool {
+      _ = schedule.rest(ownCommits: ownCommits)
+      return schedule.isUnderLoad
+    }
+    #expect((0..<5).map { _ in isUnderLoad(after: 9) } == [false, false, false, true, true])
+    #expect(!isUnderLoad(after: 1))
+    #expect(!isUnderLoad(after: 9))
+  }
+
   @Test func `one own write since the last look, such as an answer, costs no rest; nor is there one while it polls`() {
     var schedule = LookSchedule(hasEvents: true)
     #expect(schedule.rest(ownCommits: 1) == nil)

@@ -42,6 +42,26 @@ import Testing
     #expect(happened(events).isSuperset(of: [.written, .touched, .woken]))
   }
 
+  @Test func `it can do without being told of writes, is told of names and wakes all the same, and later of all again`()
+    throws
+  {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try store.write { try $0.add(name: "a") }
+    _ = happened(events)
+    events.setHearsWrites(false)
+    try store.write { try $0.add(name: "b") }
+    #expect(happened(events) == [])
+    events.wake()
+    #expect(happened(events) == .woken)
+    store.close()
+    #expect(happened(events) == .renamed, "the -wal file went")
+    events.setHearsWrites(true)
+    _ = happened(events)
+    let again = try folder.open { $0.watchesOtherProcesses = false }
+    try again.write { try $0.add(name: "c") }
+    #expect(happened(events).isSuperset(of: [.written, .touched]))
+  }
+
   @Test func `closed, it waits for nothing but a wake`() {
     events.closeEvents()
     events.wake()
