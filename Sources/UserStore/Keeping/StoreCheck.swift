@@ -91,10 +91,17 @@ struct StoreCheck {
     }
     let isAlone = tables.allSatisfy { own.contains($0) }
     for part in isAlone ? ["\(Self.limit)"] : ["sqlite_schema"] + tables.filter({ own.contains($0) }) {
-      try rows("PRAGMA integrity_check(\(part))", of: connection) { check, row in
-        let text = row.text(0)
-        if text != "ok" { check.note(.problem, .integrity, text) }
-      }
+      // Twice, if need be: a page that could not be read for a moment, for want of memory, is damaged in SQLite's words.
+      if try problems(in: part, of: connection).isEmpty { continue }
+      for text in try problems(in: part, of: connection) { note(.problem, .integrity, text) }
+    }
+  }
+
+  private func problems(in part: String, of connection: borrowing Connection) throws(StoreError) -> [String] {
+    try storing("check the store") { () throws(SQLiteError) in
+      var texts: [String] = []
+      try connection.rows("PRAGMA integrity_check(\(part))") { texts.append($0.text(0)) }
+      return texts.filter { $0 != "ok" }
     }
   }
 

@@ -81,20 +81,24 @@ final class FileWatcher: Sendable {
       // What a touch tells of must be found, though it tells no more.
       if result == .failed, !happening.isEmpty { schedule.written() }
       schedule.looked(found: result != .nothing)
-      let rest = schedule.rest(ownCommits: before - ownCommits)
+      let rest = schedule.rest(ownCommits: before - ownCommits, found: result == .found)
       if hearsWrites == schedule.isUnderLoad {
         hearsWrites.toggle()
         events.setHearsWrites(hearsWrites)
         // What was not heard meanwhile may not be visible yet.
         if hearsWrites { schedule.written() }
       }
-      if let rest { events.rest(microseconds: rest) }
+      // Not to be woken from: each of our own commits may refuse what was found, and ask for it again.
+      if let rest { SystemThread.sleep(microseconds: rest) }
       ownCommits = before
     }
   }
 
   private enum Look {
-    case nothing, found
+    case nothing
+    /// Our own writes only: the hub has them.
+    case own
+    case found
     /// There may be something.
     case failed
   }
@@ -116,9 +120,9 @@ final class FileWatcher: Sendable {
     do {
       let version = try ChangeLog.dataVersion(lease.connection)
       if version == lease.dataVersion { return .nothing }
-      guard try takeOver(lease) else { return .failed }
-      lease.dataVersion = version
-      return .found
+      let result = try takeOver(lease)
+      if result != .failed { lease.dataVersion = version }
+      return result
     } catch {
       return .failed
     }
@@ -137,15 +141,18 @@ final class FileWatcher: Sendable {
 
   /// Gives the hub what came since, a page at a time, so that a long backlog takes no memory.
   ///
-  /// - Returns: whether that was all.
-  private func takeOver(_ lease: ConnectionPool.Lease) throws(StoreError) -> Bool {
+  /// - Returns: what there was; failed when not all could be given.
+  private func takeOver(_ lease: ConnectionPool.Lease) throws(StoreError) -> Look {
+    var result = Look.own
     while true {
       let page = try readPage(lease)
       let given = tail.appendFound(page?.sets ?? [], retry: events.wake)
       bell.ring()
       // Waits also for what another thread is delivering: otherwise a slow listener would let the queue grow.
-      if case .given(let ticket) = given { hub.deliver(through: ticket) } else { return false }
-      if page?.isLast ?? true { return true }
+      guard case .given(let ticket) = given else { return .failed }
+      hub.deliver(through: ticket)
+      if ticket != nil { result = .found }
+      if page?.isLast ?? true { return result }
     }
   }
 
@@ -154,7 +161,7 @@ final class FileWatcher: Sendable {
     // Before the snapshot, which then holds everything up to it.
     let position = tail.position
     try storing("read the log") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.begin) }
-    defer { try? lease.connection.run(TransactionSQL.commit) }
+    defer { lease.connection.rollBack() }
     let head = try ChangeLog.head(lease.connection)
     if head == position { return nil }
     do {

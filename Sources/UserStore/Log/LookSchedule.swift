@@ -25,6 +25,8 @@ struct LookSchedule: Sendable {
   private var pause: Int
   private var patience = 0
   private var rest = Self.rests.lowerBound
+  /// Whether the last look came after a write of our own, and found nothing else.
+  private var hasWritten = false
   /// Whether the last rest was one of a load that lasts: then a look comes by the clock, and events are not wanted.
   private(set) var isUnderLoad = false
 
@@ -46,12 +48,16 @@ struct LookSchedule: Sendable {
   ///
   /// Each of our own writes is an event too, and a look for each would cost the writer a third of its time. While it writes
   /// without end there is a look every millisecond: the writer itself reads what others commit between its own.
-  /// One own write since the last look is no load: it may be an answer to another process, whose next word is awaited.
+  /// One own write since the last look is no load yet: it may be an answer to another process, whose next word is awaited.
   ///
-  /// - Parameter ownCommits: How many there were since the last look.
+  /// - Parameters:
+  ///   - ownCommits: How many there were since the last look.
+  ///   - found: Whether this one found what others wrote.
   /// - Returns: the rest; after it there is always another look.
-  mutating func rest(ownCommits: Int) -> Int? {
-    guard hasEvents, ownCommits > 1 else {
+  mutating func rest(ownCommits: Int, found: Bool) -> Int? {
+    let isAnswer = ownCommits == 1 && (found || !hasWritten)
+    hasWritten = ownCommits > 0 && !found
+    guard hasEvents, ownCommits > 0, !isAnswer else {
       rest = Self.rests.lowerBound
       isUnderLoad = false
       return nil

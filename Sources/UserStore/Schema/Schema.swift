@@ -72,7 +72,7 @@ enum Schema {
       // In one transaction: between two statements somebody else may create the store.
       let isInner = connection.isInTransaction
       if !isInner { try connection.execute("BEGIN") }
-      defer { if !isInner { try? connection.execute("ROLLBACK") } }
+      defer { if !isInner { connection.rollBack() } }
       try connection.rows("PRAGMA application_id") { header.applicationID = $0.integer(0) }
       try connection.rows("PRAGMA user_version") { header.version = $0.integer(0) }
       try connection.rows("SELECT count(*) FROM sqlite_schema") { header.objects = $0.integer(0) }
@@ -182,7 +182,7 @@ enum Schema {
       try body(connection)
       try storing("prepare the store") { () throws(SQLiteError) in try connection.execute("COMMIT") }
     } catch {
-      try? connection.execute("ROLLBACK")
+      connection.rollBack()
       throw error
     }
   }

@@ -94,11 +94,6 @@ final class DirectoryEvents: Sendable {
     return happening
   }
 
-  /// Sleeps for as long, whatever happens, or until it is woken: the next `wait` tells of all that happened.
-  func rest(microseconds: Int) {
-    _ = userstore_wait_readable(wakeReader, -1, Int64(microseconds))
-  }
-
   /// Whether it is told of writes and touches; at first it is.
   ///
   /// Linux makes an event of every one of them, on the writer's time: eight microseconds for a commit of one row.

@@ -32,8 +32,11 @@ enum SystemThread {
   }
 
   /// Lets the calling thread sleep: only where SQLite gives nothing to wait for.
-  static func sleep(milliseconds: Int) {
-    var time = timespec(tv_sec: milliseconds / 1_000, tv_nsec: milliseconds % 1_000 * 1_000_000)
+  static func sleep(milliseconds: Int) { sleep(microseconds: milliseconds * 1_000) }
+
+  /// The same for shorter times.
+  static func sleep(microseconds: Int) {
+    var time = timespec(tv_sec: microseconds / 1_000_000, tv_nsec: microseconds % 1_000_000 * 1_000)
     unsafe nanosleep(&time, nil)
   }
 

@@ -19,11 +19,10 @@ final class Reader: Sendable {
       DeliveryThread.current.runDeferred()
     }
     let lease = try pool.take()
+    // Which ends the transaction.
     defer { pool.give(back: lease) }
     if lease.connection.hasMoved { throw DatabaseFile.moved }
     try storing("begin reading") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.begin) }
-    // The end of a transaction that only read cannot fail in a way that matters; what did fail has rolled it back.
-    defer { if lease.connection.isInTransaction { try? lease.connection.run(TransactionSQL.commit) } }
     var transaction = ReadTransaction(lease)
     return try body(&transaction)
   }

@@ -19,7 +19,7 @@ extension Writer {
     var present = if let group { group } else { try begin() }
     present.size += 1
     do {
-      try perform(in: &present, origin: origin, calling, body)
+      present.end = try perform(in: present, origin: origin, calling, body)
       group = present
     } catch {
       let isOver = present.size == 1 || !present.lease.connection.isInTransaction
@@ -112,10 +112,11 @@ extension Writer {
     return head
   }
 
+  /// - Returns: the end of the transaction so far, with this part; nothing of the part stays when it throws.
   private func perform(
-    in group: inout WriteGroup, origin: String?, _ calling: CallContext?,
+    in group: WriteGroup, origin: String?, _ calling: CallContext?,
     _ body: (inout WriteTransaction) throws -> Void
-  ) throws {
+  ) throws -> Cursor {
     let lease = group.lease
     let isFirst = group.size == 1
     lease.connection.hooks.reset()
@@ -127,8 +128,9 @@ extension Writer {
       guard lease.connection.isInTransaction else {
         throw StoreError(.transactionEnded, "an error inside the write ended its transaction; nothing of it was kept")
       }
-      try mark(&group, origin: origin, calling)
+      let end = try mark(group, origin: origin, calling)
       if !isFirst { try run(TransactionSQL.release, on: lease) }
+      return end
     } catch {
       if !isFirst, lease.connection.isInTransaction { try undoPart(on: lease) }
       throw error
@@ -149,14 +151,14 @@ extension Writer {
   /// Ends the writer's set.
   ///
   /// The hook's bit spares the question where nothing can have been logged.
-  private func mark(_ group: inout WriteGroup, origin: String?, _ calling: CallContext?) throws(StoreError) {
-    guard group.lease.connection.hooks.hasLogged else { return }
+  private func mark(_ group: WriteGroup, origin: String?, _ calling: CallContext?) throws(StoreError) -> Cursor {
+    guard group.lease.connection.hooks.hasLogged else { return group.end }
     let end = try storing("write") { () throws(SQLiteError) in
       try ChangeLog.mark(after: group.end, origin: origin, group.lease.connection)
     }
-    guard let end else { return }
+    guard let end else { return group.end }
     if let calling { try admit(calling) }
-    group.end = end
+    return end
   }
 
   private func run(_ query: Query, on lease: ConnectionPool.Lease) throws(StoreError) {

@@ -40,27 +40,37 @@ import Testing
 
   @Test func `while the store itself writes without end it rests longer and longer, a millisecond at most`() {
     var schedule = LookSchedule(hasEvents: true)
-    #expect((0..<6).map { _ in schedule.rest(ownCommits: 9) } == [125, 250, 500, 1_000, 1_000, 1_000])
-    #expect(schedule.rest(ownCommits: 0) == nil)
-    #expect(schedule.rest(ownCommits: 2) == 125)
+    #expect(
+      (0..<6).map { _ in schedule.rest(ownCommits: 9, found: false) } == [125, 250, 500, 1_000, 1_000, 1_000])
+    #expect(schedule.rest(ownCommits: 0, found: false) == nil)
+    #expect(schedule.rest(ownCommits: 2, found: false) == 125)
+  }
+
+  @Test func `a look for every own write is a load too, whoever is quick enough for it`() {
+    var schedule = LookSchedule(hasEvents: true)
+    #expect((0..<4).map { _ in schedule.rest(ownCommits: 1, found: false) } == [nil, 125, 250, 500])
+  }
+
+  @Test func `one own write is an answer after what others wrote; nor is there a rest while it polls`() {
+    var schedule = LookSchedule(hasEvents: true)
+    for _ in 0..<5 {
+      #expect(schedule.rest(ownCommits: 1, found: false) == nil)
+      #expect(schedule.rest(ownCommits: 0, found: true) == nil)
+    }
+    for _ in 0..<5 { #expect(schedule.rest(ownCommits: 1, found: true) == nil) }
+    schedule = LookSchedule(hasEvents: false)
+    #expect(schedule.rest(ownCommits: 100, found: false) == nil)
   }
 
   @Test func `under a load that lasts it wants no events, and again when that is over`() {
     var schedule = LookSchedule(hasEvents: true)
     func isUnderLoad(after ownCommits: Int) -> Bool {
-      _ = schedule.rest(ownCommits: ownCommits)
+      _ = schedule.rest(ownCommits: ownCommits, found: false)
       return schedule.isUnderLoad
     }
     #expect((0..<5).map { _ in isUnderLoad(after: 9) } == [false, false, false, true, true])
-    #expect(!isUnderLoad(after: 1))
+    #expect(!isUnderLoad(after: 0))
     #expect(!isUnderLoad(after: 9))
-  }
-
-  @Test func `one own write since the last look, such as an answer, costs no rest; nor is there one while it polls`() {
-    var schedule = LookSchedule(hasEvents: true)
-    #expect(schedule.rest(ownCommits: 1) == nil)
-    schedule = LookSchedule(hasEvents: false)
-    #expect(schedule.rest(ownCommits: 100) == nil)
   }
 
   @Test func `without events it polls, ever more rarely, four times a second at most when nothing happens`() {

@@ -33,15 +33,6 @@ import Testing
     #expect(!happened(events).contains(.touched), "nothing was written")
   }
 
-  @Test func `what happens during a rest is told after it, and a wake ends it`() throws {
-    let store = try folder.open { $0.watchesOtherProcesses = false }
-    try store.write { try $0.add(name: "a") }
-    events.rest(microseconds: 1_000)
-    events.wake()
-    events.rest(microseconds: 60_000_000)
-    #expect(happened(events).isSuperset(of: [.written, .touched, .woken]))
-  }
-
   @Test func `it can do without being told of writes, is told of names and wakes all the same, and later of all again`()
     throws
   {
