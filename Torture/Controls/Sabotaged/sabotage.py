@@ -16,8 +16,8 @@ EDITS = [
     ),
     (
         "lost-wake-up",
-        "      let happening = events.wait(microseconds: schedule.wait)\n",
-        "      let happening = events.wait(microseconds: schedule.wait)\n"
+        "      let happening = events.wait(microseconds: hearsWrites ? schedule.wait : 0)\n",
+        "      let happening = events.wait(microseconds: hearsWrites ? schedule.wait : 0)\n"
         '      if Sabotage.isOn("lost-wake-up"), !happening.isDisjoint(with: [.written, .touched]) { continue }\n',
     ),
     (
