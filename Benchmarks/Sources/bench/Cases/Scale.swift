@@ -105,7 +105,11 @@ enum Scale {
   private static let openFloor = Contender(name: "C, two connections") { folder in
     let path = try Fixture.file(in: folder, users: 100_000, isLogged: true)
     return .passes { count in
-      for _ in 0..<count { _ = floor_read_user(try Floor(path, isFull: true, FLOOR_PLAIN).handle, 1) }
+      for _ in 0..<count {
+        let floor = try Floor(path, isFull: true, FLOOR_PLAIN)
+        // It closes the handle when it goes, which may be as soon as that was taken from it.
+        withExtendedLifetime(floor) { _ = floor_read_user(floor.handle, 1) }
+      }
     }
   }
 
