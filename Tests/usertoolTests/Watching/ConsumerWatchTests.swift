@@ -41,7 +41,7 @@ import UserStore
     watcher.send(SIGINT)
     #expect(watcher.wait() == 130)
     #expect(watcher.errors.next() == "stopped at revision \(try revision()); go on with --consumer sync")
-    let rest = try workspace.run("watch", "--per-change", "--consumer", "sync", "--timeout", "100ms").lines
+    let rest = try workspace.run("watch", "--per-change", "--consumer", "sync", "--timeout", "2s").lines
     #expect(try rest.isEmpty || rest.map(Line.decode) == [last])
   }
 
@@ -146,7 +146,7 @@ import UserStore
     try workspace.takePosition("--consumer", "sync")
     try workspace.sqlite("UPDATE meta SET epoch = epoch + 1")
     #expect(try workspace.run("watch", "--consumer", "sync", "--no-resync").status == 6)
-    let watch = ["watch", "--listener", "A=name", "--consumer", "sync", "--timeout", "100ms"]
+    let watch = ["watch", "--listener", "A=name", "--consumer", "sync", "--timeout", "2s"]
     let anew = try workspace.finish([Workspace.tool] + watch)
     #expect(anew.lines.first == #"{"op":"reset","reason":"diverged"}"#)
     #expect(try anew.summaries.dropFirst() == ["snapshot 1 name null>'NIX' @A"])

@@ -17,7 +17,7 @@ import Testing
     // The set may have been printed, and not yet counted as done.
     #expect(last.hasPrefix("stopped at revision"), "\(last)")
     #expect(last.contains("go on with --after v1-"))
-    let resumed = try workspace.run("watch", "--after", cursor, "--timeout", "50ms", "--listener", "A=name")
+    let resumed = try workspace.run("watch", "--after", cursor, "--timeout", "2s", "--listener", "A=name")
     #expect(resumed.output.isEmpty)
   }
 

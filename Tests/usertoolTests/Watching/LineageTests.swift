@@ -68,7 +68,7 @@ import Testing
     #expect(present.user == 1 && present.new.words == "'\(name)'", "\(present)")
     // Also when as many commits have followed as were lost.
     for _ in 0..<2 {
-      let resumed = try workspace.run("watch", "--after", cursor, "--listener", "A=name", "--timeout", "50ms")
+      let resumed = try workspace.run("watch", "--after", cursor, "--listener", "A=name", "--timeout", "2s")
       #expect(try resumed.lines.first.map(Line.decode)?.reason == event.reasons.resumed, "\(resumed)")
       #expect(try workspace.run("watch", "--after", cursor, "--no-resync").status == 6)
       try workspace.sqlite((0..<12).map { "UPDATE users SET name = '\($0)';" }.joined())

@@ -36,9 +36,9 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let quiet = try Limits.start(
-      "max_inotify_instances", [Workspace.tool, "watch", "-q", "--timeout", "10ms"], workspace)
+      "max_inotify_instances", [Workspace.tool, "watch", "-q", "--timeout", "2s"], workspace)
     #expect(quiet.wait() == 124 && quiet.errors.rest().isEmpty)
-    #expect(try !workspace.run("watch", "--timeout", "10ms").errors.contains("file events"))
+    #expect(try !workspace.run("watch", "--timeout", "2s").errors.contains("file events"))
   }
 }
 

@@ -36,9 +36,12 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let file = workspace.folder + "/cursor"
-    let script = "echo half > \(file).$$.tmp && exec \"$@\" --cursor-file \(file) --timeout 1ms"
-    let outcome = try workspace.finish(["sh", "-c", script, "sh", Workspace.tool, "watch"])
-    #expect(outcome.status == 124, "\(outcome)")
+    let script = "echo half > \(file).$$.tmp && exec \"$@\" --cursor-file \(file)"
+    let watcher = try workspace.start(["sh", "-c", script, "sh", Workspace.tool, "watch"])
+    try watcher.waitUntilWatching()
+    watcher.send(SIGINT)
+    _ = watcher.output.rest()
+    #expect(watcher.wait() == 130)
     #expect(workspace.bytes(of: "cursor")?.starts(with: Data("v1-".utf8)) == true)
     #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.contains("tmp") } == [])
   }
@@ -65,7 +68,7 @@ import Testing
   @Test func `a foreign cursor resets to the present state, or is exit code 6`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
-    let outcome = try workspace.run("watch", "--after", "v1-1-1-1", "--listener", "A=name", "--timeout", "100ms")
+    let outcome = try workspace.run("watch", "--after", "v1-1-1-1", "--listener", "A=name", "--timeout", "2s")
     #expect(outcome.lines.first == #"{"op":"reset","reason":"diverged"}"#)
     #expect(try outcome.summaries.dropFirst() == ["snapshot 1 name null>'NIX' @A"])
     let refused = try workspace.run("watch", "--after", "v1-1-1-1", "--no-resync")
