@@ -9,8 +9,8 @@
 /// Sees to it that the -wal file is on disk before pages of it are copied into the database, under `synchronous=NORMAL`.
 ///
 /// SQLite syncs it by itself then, and tries again later when that fails. But a sync that failed has given up what it was
-/// to write: the next one succeeds, and covers only what was written since (Linux since 4.13, "Writeback error reporting"
-/// in its vfs.rst). A power cut while the database is being written then finds half of the new pages, and no -wal file to
+/// to write: the next one succeeds, and covers only what was written since (Linux's vfs.rst, on
+/// errors during writeback). A power cut while the database is being written then finds half of the new pages, and no -wal file to
 /// mend them with: the database is damaged. So what a failed sync gave up is written once more.
 ///
 /// Under FULL nothing is left for a checkpoint to sync, and what is on disk is better not touched.

@@ -96,7 +96,7 @@ final class DirectoryEvents: Sendable {
 
   /// Whether it is told of writes and touches; at first it is.
   ///
-  /// Linux makes an event of every one of them, on the writer's time: eight microseconds for a commit of one row.
+  /// Linux makes an event of every one of them, on the writer's time: some two microseconds for a commit of one row.
   func setHearsWrites(_ hears: Bool) {
     let events = events.withLock { $0 }
     if events >= 0 { Self.watch(folder, events, hearsWrites: hears) }

@@ -76,9 +76,15 @@ final class Checkpoints: Sendable {
   private func syncWAL(_ lock: () -> Bool) throws(SystemError) {
     guard let unsynced else { return }
     state.withLock { $0.hasCommitted = false }
-    do { try unsynced.sync() } catch {
-      guard lock() else { throw error }
-      try unsynced.writeAgain()
+    do throws(SystemError) {
+      do throws(SystemError) { try unsynced.sync() } catch {
+        guard lock() else { throw error }
+        try unsynced.writeAgain()
+      }
+    } catch {
+      // Whoever closes the store is to try once more.
+      state.withLock { $0.hasCommitted = true }
+      throw error
     }
   }
 

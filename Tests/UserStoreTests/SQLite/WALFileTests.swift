@@ -66,6 +66,19 @@ import Testing
     #expect(FileManager.default.contents(atPath: path) == before)
   }
 
+  @Test func `what a checkpoint could not repair is repaired when the store is closed`() throws {
+    let pool = ConnectionPool(limit: 1) { () throws(StoreError) in
+      try storing("open") { () throws(SQLiteError) in try Connection(path: nil, access: .readWrite, busyTimeout: 0) }
+    }
+    let checkpoints = Checkpoints(pool: pool, unsynced: file) { () throws(StoreError) in }
+    checkpoints.note(walPages: 300)
+    try whileUnreachable { checkpoints.run() }
+    #expect(throws: SystemError.self) { try file.sync() }
+    checkpoints.settle()
+    #expect(try isWritten(in: 1) && isWritten(in: 299))
+    try file.sync()
+  }
+
   @Test func `no file is nothing to sync`() throws {
     try FileManager.default.removeItem(atPath: path)
     try file.sync()
@@ -93,9 +106,13 @@ import Testing
 
   /// Lets its name lead nowhere for a moment: to open it for a sync fails, and not because it is missing.
   private func failSync() throws {
+    try whileUnreachable { #expect(throws: SystemError.self) { try file.sync() } }
+  }
+
+  private func whileUnreachable(_ body: () -> Void) throws {
     try FileManager.default.moveItem(atPath: path, toPath: path + ".aside")
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path + ".aside")
-    #expect(throws: SystemError.self) { try file.sync() }
+    body()
     try FileManager.default.removeItem(atPath: path)
     try FileManager.default.moveItem(atPath: path + ".aside", toPath: path)
   }
