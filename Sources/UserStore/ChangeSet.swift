@@ -89,7 +89,7 @@ extension ChangeSet: Routable {
   /// The changes of each bound topic.
   static func divide(_ changes: [Change], _ bound: BoundTopics<Topic>) -> [(Topic, [Change])] {
     // By far the most sets have one change.
-    if changes.count == 1 { return changes[0].topics.filter { bound.contains($0) }.map { ($0, changes) } }
+    if changes.count == 1 { return bound.topics(of: changes[0]).map { ($0, changes) } }
     var parts: [Topic: [Change]] = [:]
     for change in changes {
       for topic in change.topics where bound.contains(topic) { parts[topic, default: []].append(change) }
@@ -101,6 +101,13 @@ extension ChangeSet: Routable {
     var part = ChangeSet(cursor: cursor, origin: origin, isForeign: isForeign, content: content)
     part.position = position
     return part
+  }
+}
+
+extension BoundTopics<Topic> {
+  /// Those that a change belongs to; few are asked themselves, which is quicker than to look for the change's own.
+  fileprivate func topics(of change: Change) -> [Topic] {
+    lists.count <= 4 ? lists.keys.filter { $0.contains(change) } : change.topics.filter { contains($0) }
   }
 }
 
@@ -116,7 +123,10 @@ extension ChangeSet {
   func dropping(through sequence: Int64) -> ChangeSet? {
     guard revision.rawValue > sequence else { return nil }
     switch content {
-    case .held(let changes): return with(.held(changes.filter { $0.sequence > sequence }))
+    case .held(let changes):
+      // By far the most often nothing of it was given.
+      if let first = changes.first, first.sequence > sequence { return self }
+      return with(.held(changes.filter { $0.sequence > sequence }))
     case .paged(let pages): return with(.paged(pages.dropping(through: sequence)))
     case .reset: return self
     }

@@ -14,12 +14,18 @@ final class DeliveryThread {
   private let context = CallContext()
   /// How many calls this thread is inside of.
   private var calls = 0
-  /// What else this thread is inside of, and must not wait for a delivery in: transactions.
-  var scopes: [ObjectIdentifier] = []
-  /// The hubs that this thread delivers for.
-  var hubs: [ObjectIdentifier] = []
+  /// What else this thread is inside of: the hubs that it delivers for, and the stores that it has transactions of.
+  ///
+  /// One by one and not as an array, which only the rest is: each use of an array in an object is checked for exclusive
+  /// access, and this is asked at every send.
+  private var innermost: ObjectIdentifier?
+  private var outer: [ObjectIdentifier] = []
+  private var depth = 0
+  /// How many of them are transactions.
+  private var transactions = 0
   /// What was put off until the present call, round or transaction is over.
   private var deferred = RankedQueue<@Sendable () -> Void>()
+  private var hasDeferred = false
   private var isRunningDeferred = false
   let parker = Parker()
 
@@ -31,6 +37,33 @@ final class DeliveryThread {
   ///   - action: Called by `runDeferred`.
   func `defer`(rank: Int = 0, _ action: @escaping @Sendable () -> Void) {
     deferred.append(action, rank: rank)
+    hasDeferred = true
+  }
+
+  /// Whether this thread delivers for a hub, or has a transaction of a store.
+  func isInside(_ object: some AnyObject) -> Bool {
+    guard let innermost else { return false }
+    return innermost == ObjectIdentifier(object) || outer.contains(ObjectIdentifier(object))
+  }
+
+  /// Marks it as inside of one more.
+  ///
+  /// - Parameters:
+  ///   - object: The hub, or what stands for the store.
+  ///   - isTransaction: Whether it must not wait for a delivery in it, nor run what was put off.
+  func enter(_ object: some AnyObject, isTransaction: Bool = false) {
+    if let innermost { outer.append(innermost) }
+    innermost = ObjectIdentifier(object)
+    depth += 1
+    if isTransaction { transactions += 1 }
+  }
+
+  /// The one that was entered last is over.
+  func leave(_ object: some AnyObject, isTransaction: Bool = false) {
+    assert(innermost == ObjectIdentifier(object), "what was entered last is left first")
+    depth -= 1
+    innermost = depth > 0 ? outer.removeLast() : nil
+    if isTransaction { transactions -= 1 }
   }
 
   /// Makes calls, in the cascade that they belong to, if a listener caused them: marks the thread as one that runs listeners.
@@ -43,17 +76,18 @@ final class DeliveryThread {
   }
 
   /// Whether waiting for a delivery could be waiting for itself.
-  var isBusy: Bool { calls > 0 || !scopes.isEmpty || !hubs.isEmpty }
+  var isBusy: Bool { calls > 0 || depth > 0 }
 
   /// Runs what was put off, unless this thread is still in the middle of something.
   ///
   /// At the end of each round, so that the next one finds all consequences drawn. Never one inside another, or the
   /// stack would grow with hubs that answer each other.
   func runDeferred() {
-    if deferred.isEmpty || isRunningDeferred { return }
+    if !hasDeferred || isRunningDeferred { return }
     isRunningDeferred = true
     defer { isRunningDeferred = false }
-    while calls == 0, scopes.isEmpty, let action = deferred.popFirst() { action() }
+    while calls == 0, transactions == 0, let action = deferred.popFirst() { action() }
+    hasDeferred = !deferred.isEmpty
   }
 }
 

@@ -13,8 +13,8 @@ final class HubValue<Content: Routable>: Sendable {
   /// What it throws goes to the hub's error handler, and the fallback, if there is one, takes the value's place.
   typealias Decode = @Sendable (Content) throws -> Decoded?
 
-  /// Hands over the value that a round brings, for rounds that have it ready: quicker than asking for what is stored.
-  typealias HandOver = @Sendable (Content, (Parcel) throws -> Void) throws -> Void
+  /// Makes of an action on values one on rounds that have theirs ready: quicker than asking for what is stored.
+  typealias HandOver = @Sendable (@escaping @Sendable (Parcel) throws -> Void) -> @Sendable (Content) throws -> Void
 
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
@@ -79,7 +79,7 @@ final class HubValue<Content: Routable>: Sendable {
   }
 
   private func onRound(_ action: @escaping @Sendable (Parcel) throws -> Void) -> @Sendable (Content) throws -> Void {
-    if let handOver { return { try handOver($0, action) } }
+    if let handOver { return handOver(action) }
     return { [decode, fallback, stored] content in
       switch stored.meaning(of: content.position) {
       case .value(let parcel): try action(parcel)

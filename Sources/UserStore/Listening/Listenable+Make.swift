@@ -17,7 +17,7 @@ extension Listenable {
     let hub = PulseHub(reportingTo: onError)
     let held = HubValue(
       hub: hub, topic: .all, fallback: nil, decode: { .init(parcel: try $0.content.get(), through: $0.position) },
-      handOver: { pulse, action in if case .success(let parcel) = pulse.content { try action(parcel) } },
+      handOver: { action in { if case .success(let parcel) = $0.content { try action(parcel) } } },
       read: { .init(parcel: Packed(value), through: 0) })
     return (Sink(hub), Listenable(held.source))
   }

@@ -23,7 +23,7 @@ extension ListenerHub {
     first: FirstValue, onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
   ) -> Disposable {
     let owner = owner.map { WeakReference(object: $0) }
-    if DeliveryThread.current.hubs.contains(ObjectIdentifier(self)), case .inline = place {
+    if DeliveryThread.current.isInside(self), case .inline = place {
       return registerAtOnce(name, to: topic, on: nil, owner: owner, first: first, onEnd: onEnd, action)
     }
     let wish = Registry.Wish(place: place.actor, owner: owner, first: first, onEnd: onEnd)

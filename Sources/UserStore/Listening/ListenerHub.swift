@@ -25,8 +25,8 @@ public final class ListenerHub<Content: Routable>: Sendable {
   typealias Registry = ListenerRegistry<Content>
 
   enum Item: Sendable {
-    /// With what it belongs to, when a listener caused it.
-    case round(Content, Cascade?)
+    /// With what it belongs to, when a listener caused it; in a box, because it is copied on its way.
+    indirect case round(Content, Cascade?)
     /// The first value of one listener.
     case first(SlotReference, registration: Int)
     /// Nothing comes after it.
@@ -91,7 +91,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
     let thread = DeliveryThread.current
     if thread.isBusy {
       // The deliverer of this hub comes to the new item by itself.
-      if !thread.hubs.contains(ObjectIdentifier(self)) {
+      if !thread.isInside(self) {
         thread.defer(rank: rank) { self.take(through: nil, .current) }
       }
       return
@@ -114,13 +114,34 @@ public final class ListenerHub<Content: Routable>: Sendable {
       case .leave: return
       case .wait: thread.parker.park()
       case .deliver:
-        thread.hubs.append(ObjectIdentifier(self))
+        thread.enter(self)
         drain(item, through: ticket, thread)
-        thread.hubs.removeLast()
+        thread.leave(self)
         // Not asked again: what is left is an heir's, who is on its way, and from whom this would take it back.
         return
       }
     }
+  }
+
+  /// Appends a round and delivers it, like `append` and `deliver`: for a thread that is in the middle of nothing.
+  ///
+  /// Where nothing is queued and nobody delivers, the round needs no place in the queue.
+  ///
+  /// - Parameters:
+  ///   - thread: The calling one.
+  ///   - make: Makes the round of the number of its ticket.
+  func deliver(on thread: DeliveryThread, _ make: (RoundQueue<Item>.Ticket) -> Content) {
+    let (content, ticket, isAlone) = state.withLock { state in
+      let content = make(state.queue.nextTicket)
+      if let ticket = state.queue.beginAlone() { return (content, ticket, true) }
+      return (content, state.queue.append(.round(content, nil)), false)
+    }
+    guard isAlone else { return deliver(through: ticket) }
+    thread.enter(self)
+    thread.call(in: nil) { run(content, $0) }
+    drain(next(through: ticket, thread), through: ticket, thread)
+    thread.leave(self)
+    thread.runDeferred()
   }
 
   private func drain(_ first: Item?, through ticket: RoundQueue<Item>.Ticket?, _ thread: DeliveryThread) {
@@ -131,11 +152,15 @@ public final class ListenerHub<Content: Routable>: Sendable {
       case .first(let reference, let registration): runFirst(reference, registration)
       case .end: runEnd()
       }
-      thread.runDeferred()
-      let (next, wake) = state.withLock { $0.queue.next(isFirst: false, through: ticket) }
-      for parker in wake { parker.wake() }
-      item = next
+      item = next(through: ticket, thread)
     }
+  }
+
+  private func next(through ticket: RoundQueue<Item>.Ticket?, _ thread: DeliveryThread) -> Item? {
+    thread.runDeferred()
+    let (next, wake) = state.withLock { $0.queue.next(isFirst: false, through: ticket) }
+    for parker in wake { parker.wake() }
+    return next
   }
 
   // MARK: One round

@@ -35,6 +35,16 @@ struct RoundQueue<Item: Sendable>: Sendable {
     return lastTicket
   }
 
+  /// Appends an item that the caller delivers now: it is the deliverer, and goes on with `next`.
+  ///
+  /// - Returns: nil when others come first; nothing was appended then.
+  mutating func beginAlone() -> Ticket? {
+    guard !hasDeliverer, front == items.count else { return nil }
+    hasDeliverer = true
+    lastTicket += 1
+    return lastTicket
+  }
+
   enum Entrance {
     /// The caller delivers: `next` until it returns nil.
     case deliver

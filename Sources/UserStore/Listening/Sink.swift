@@ -113,7 +113,9 @@ extension ListenerHub where Content == Pulse {
 
   /// Sends, within the limit.
   func send(_ content: Pulse.Content) {
-    let calling = DeliveryThread.current.calling
+    let thread = DeliveryThread.current
+    if !thread.isBusy { return deliver(on: thread) { Pulse(position: Int64($0), content: content) } }
+    let calling = thread.calling
     if let calling, let writers = calling.cascade.admit(by: calling.name, limit: Self.roundLimit) {
       return handleError(calling.name, TooManyRounds(listeners: writers))
     }

@@ -47,7 +47,8 @@
   func wake() {
     unsafe pthread_mutex_lock(&storage.pointee.mutex)
     unsafe storage.pointee.woken = true
-    unsafe pthread_cond_signal(&storage.pointee.condition)
     unsafe pthread_mutex_unlock(&storage.pointee.mutex)
+    // After unlocking, or the thread would wake only to wait for the mutex.
+    unsafe pthread_cond_signal(&storage.pointee.condition)
   }
 }

@@ -40,6 +40,9 @@ enum SystemThread {
     unsafe nanosleep(&time, nil)
   }
 
+  /// Lets another thread run, if one waits for the processor.
+  static func yield() { sched_yield() }
+
   fileprivate final class Entry: Sendable {
     let name: StaticString
     let body: @Sendable () -> Void

@@ -57,14 +57,14 @@ final class StoreIdentity: Sendable {
   /// - Throws: `StoreError.nested` when the thread is in a transaction of this store already.
   func enter() throws(StoreError) {
     let thread = DeliveryThread.current
-    guard !thread.scopes.contains(ObjectIdentifier(self)) else {
+    guard !thread.isInside(self) else {
       throw StoreError(
         .nested, "a read or write inside another one of the same store; use the transaction that is open")
     }
-    thread.scopes.append(ObjectIdentifier(self))
+    thread.enter(self, isTransaction: true)
   }
 
   func leave() {
-    DeliveryThread.current.scopes.removeAll { $0 == ObjectIdentifier(self) }
+    DeliveryThread.current.leave(self, isTransaction: true)
   }
 }

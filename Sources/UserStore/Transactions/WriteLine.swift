@@ -67,6 +67,14 @@ struct WriteLine {
     return take(isTask: isTask)
   }
 
+  /// The thread that `next` would give the turn to after one more part, as the line is now.
+  func upcoming(after size: Int, isWorker: Bool) -> WritePlace? {
+    guard size + 1 < Self.groupLimit, firstIsTask(isWorker: isWorker) == false,
+      case .thread(let place, joins: true)? = threads.first
+    else { return nil }
+    return place
+  }
+
   /// The transaction is over: who begins the next one.
   ///
   /// - Returns: nil when nobody has the turn now.

@@ -56,6 +56,7 @@ extension Writer {
     try? store.enter()
     defer { store.leave() }
     while true {
+      rouseNext(after: group, isWorker: true)
       takePart(in: &group, task)
       switch line.withLock({ $0.next(after: group?.size ?? 0, isWorker: true) }) {
       case .task(let next): task = next

@@ -54,6 +54,11 @@ extension Writer {
     }
   }
 
+  /// Wakes the thread whose turn comes after the one that is just taken, while that one works.
+  func rouseNext(after group: WriteGroup?, isWorker: Bool = false) {
+    line.withLock { $0.upcoming(after: group?.size ?? 0, isWorker: isWorker) }?.rouse()
+  }
+
   /// Lets the next one begin a transaction.
   func passTurn() {
     while let next = line.withLock({ $0.pass() }), !give(nil, to: next) {}

@@ -57,6 +57,7 @@ final class Writer: Sendable {
     do {
       defer { store.leave() }
       var group = try takeTurn(joins: joins)
+      if joins { rouseNext(after: group) }
       do { try takePart(in: &group, origin: origin, calling, body) } catch { failure = error }
       end = endTurn(group, calling?.cascade, joins: joins, hasPart: failure == nil)
     }
@@ -126,9 +127,7 @@ final class Writer: Sendable {
   }
 
   func checkpointIfNeeded() {
-    guard let checkpoints, checkpoints.isDue, !DeliveryThread.current.scopes.contains(ObjectIdentifier(store)) else {
-      return
-    }
+    guard let checkpoints, checkpoints.isDue, !DeliveryThread.current.isInside(store) else { return }
     try? alone { lease in
       // Somebody else may have been first.
       guard checkpoints.isDue else { return }

@@ -78,6 +78,8 @@ import Testing
       let index = model.first(isWorker: isWorker).flatMap { index in
         size < WriteLine.groupLimit && model.waiting[index].kind != .alone ? index : nil
       }
+      let roused = line.upcoming(after: size - 1, isWorker: isWorker).flatMap { names[ObjectIdentifier($0)] }
+      #expect(roused == index.flatMap { model.waiting[$0].kind == .joining ? model.waiting[$0].name : nil })
       if index != nil, isWorker { model.isWorkerAway = false }
       let expected = index.map { model.take($0) }
       #expect(name(line.next(after: size, isWorker: isWorker)) == expected)
@@ -134,6 +136,18 @@ import Testing
       run.workerReturned()
     }
     #expect(run.line.count == 0, "seed \(seed)")
+  }
+
+  @Test func `who is roused waits on for its word`() async {
+    let place = WritePlace()
+    async let word = place.wait()
+    for _ in 0..<1_000 { place.rouse() }
+    place.tell(.over(StoreError(.closed, "told")))
+    guard case .over(let error?) = await word else {
+      Issue.record("it got another word")
+      return
+    }
+    #expect(error.message == "told")
   }
 
   @Test func `who is closed out is told, and nobody comes in`() {

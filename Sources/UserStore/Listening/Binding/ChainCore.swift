@@ -107,7 +107,7 @@
     return stays
   }
 
-  private var isRunning: Bool { DeliveryThread.current.hubs.contains(ObjectIdentifier(hub)) }
+  private var isRunning: Bool { DeliveryThread.current.isInside(hub) }
 
   /// Where both have a block with the same key, that of the chain that joins stays.
   private func takeBlocks(of other: ChainCore, replacing: Bool) {
