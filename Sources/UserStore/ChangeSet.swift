@@ -107,7 +107,8 @@ extension ChangeSet: Routable {
 extension BoundTopics<Topic> {
   /// Those that a change belongs to; few are asked themselves, which is quicker than to look for the change's own.
   fileprivate func topics(of change: Change) -> [Topic] {
-    lists.count <= 4 ? lists.keys.filter { $0.contains(change) } : change.topics.filter { contains($0) }
+    // Few by its room: going through a table that was large once takes long even when hardly anything is left in it.
+    lists.capacity < 8 ? lists.keys.filter { $0.contains(change) } : change.topics.filter { contains($0) }
   }
 }
 

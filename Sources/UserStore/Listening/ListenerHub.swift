@@ -59,18 +59,14 @@ public final class ListenerHub<Content: Routable>: Sendable {
   /// Whether anybody listens: without, a round need not be made.
   var hasListeners: Bool { state.withLock { !$0.registry.lists.isEmpty } }
 
-  /// Appends rounds to the queue; `deliver` must follow.
+  /// Appends a round to the queue; `deliver` must follow.
   ///
   /// - Parameters:
-  ///   - contents: In the order of their positions.
-  ///   - cascade: What they belong to, when a listener caused them.
-  /// - Returns: the ticket of the last one; nil when there is none.
-  func append(_ contents: [Content], cascade: Cascade?) -> RoundQueue<Item>.Ticket? {
-    state.withLock { state in
-      var ticket: RoundQueue<Item>.Ticket?
-      for content in contents { ticket = state.queue.append(.round(content, cascade)) }
-      return ticket
-    }
+  ///   - content: Its position follows that of the one before.
+  ///   - cascade: What it belongs to, when a listener caused it.
+  /// - Returns: its ticket.
+  func append(_ content: Content, cascade: Cascade?) -> RoundQueue<Item>.Ticket {
+    state.withLock { $0.queue.append(.round(content, cascade)) }
   }
 
   /// Ends all listeners, after what is queued; those that wanted it are told.

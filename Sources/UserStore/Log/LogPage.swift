@@ -123,6 +123,8 @@ struct LogPage {
         try statement.bind(start, at: 1)
         try statement.bind(end, at: 2)
         var rows: [LogRow] = []
+        // Most sets are a change and its end.
+        rows.reserveCapacity(2)
         var bytes = 0
         while bytes < byteLimit, try statement.step() {
           rows.append(LogRow(statement))

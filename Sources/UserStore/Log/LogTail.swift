@@ -87,14 +87,14 @@ final class LogTail: Sendable {
   /// - Returns: a ticket to wait for; nil when there was nothing to give.
   func append(_ sets: [ChangeSet], cascade: Cascade?) -> Int? {
     state.withLock { state in
-      var rounds: [ChangeSet] = []
+      var ticket: Int?
       for set in sets where set.cursor.epoch == state.position.epoch {
         guard var round = set.dropping(through: state.position.revision.rawValue) else { continue }
         round.position = Self.round(set.revision, of: state.log)
-        rounds.append(round)
+        ticket = hub.append(round, cascade: cascade)
         state.position = set.cursor
       }
-      return hub.append(rounds, cascade: cascade)
+      return ticket
     }
   }
 
@@ -140,7 +140,7 @@ final class LogTail: Sendable {
     state.position = head
     var round = ChangeSet(cursor: head, origin: nil, isForeign: true, content: .reset(code))
     round.position = Self.round(head.revision, of: state.log)
-    return hub.append([round], cascade: nil)
+    return hub.append(round, cascade: nil)
   }
 
   private static func round(_ revision: Revision, of log: Int64) -> Int64 {

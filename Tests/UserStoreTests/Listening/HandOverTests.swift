@@ -19,10 +19,10 @@ import Testing
       isInside.open()
       mayGoOn.wait()
     }
-    _ = hub.append([note(1)], cascade: nil)
+    _ = hub.append(note(1), cascade: nil)
     let helper = try Threads.start { hub.deliver(through: nil) }
     isInside.wait()
-    let ticket = hub.append([note(2)], cascade: nil)
+    let ticket = hub.append(note(2), cascade: nil)
     let waiter = Lock<ObjectIdentifier?>(nil)
     let waiting = try Threads.start {
       waiter.withLock { $0 = ObjectIdentifier(DeliveryThread.current) }

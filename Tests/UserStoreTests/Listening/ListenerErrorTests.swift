@@ -55,7 +55,7 @@ import Testing
       ).source)
     for name in ["a", "b"] { listenable.bind(name) { heard.record($0) } }
     for (position, value) in [(1, 5), (2, 50), (3, 6)] as [(Int64, Int)] {
-      hub.deliver(through: hub.append([Note(position: position, values: ["x": value])], cascade: nil))
+      hub.deliver(through: hub.append(Note(position: position, values: ["x": value]), cascade: nil))
     }
     #expect(heard.all == [5, 5, -1, -1, 6, 6])
     #expect(errors.count == 1)
@@ -73,7 +73,7 @@ import Testing
     hub.withLock { $0 = own }
     own.bind("bad", to: "x") { _ in throw Refusal() }
     for position in 1...2 as ClosedRange<Int64> {
-      own.deliver(through: own.append([Note(position: position, values: ["x": 0])], cascade: nil))
+      own.deliver(through: own.append(Note(position: position, values: ["x": 0]), cascade: nil))
     }
     hub.withLock { $0 = nil }
     #expect(heard.all == [2])

@@ -176,7 +176,7 @@ private let age = Attribute<Int>("age")
     let cursor = Cursor(epoch: 1, revision: position, nonce: 1)
     var set = ChangeSet(cursor: cursor, origin: nil, isForeign: true, content: content)
     set.position = position
-    hub.deliver(through: hub.append([set], cascade: nil))
+    hub.deliver(through: hub.append(set, cascade: nil))
   }
 }
 

@@ -40,7 +40,7 @@ final class Board: Sendable {
       state.position += 1
       state.values.merge(values) { $1 }
       return hub.append(
-        [Note(position: state.position, values: values)], cascade: DeliveryThread.current.calling?.cascade)
+        Note(position: state.position, values: values), cascade: DeliveryThread.current.calling?.cascade)
     }
     hub.deliver(through: ticket)
   }

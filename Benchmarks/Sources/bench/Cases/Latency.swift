@@ -17,7 +17,7 @@ enum Latency {
         Case(
           name: "latency/\(name)/same-process",
           operation: "from the end of the write's closure to the listener, COMMIT included, \(name)",
-          contenders: [inline(durability), actor(durability), grdb(durability)]),
+          contenders: [inline(durability), actor(durability), grdb(durability), nobody(durability)]),
         Case(
           name: "latency/\(name)/other-process",
           operation: "from the end of the write's closure to a listener in another process, \(name)",
@@ -50,6 +50,26 @@ enum Latency {
       let name = try store.listenable(.name, of: user)
       name.bind("screen", on: .actor(screen)) { arrivals.hear($0) }
       return .latencies { count in try write(count, store, arrivals, held: (name, screen)) }
+    }
+  }
+
+  /// What of all this is COMMIT, and the way back to who writes.
+  private static func nobody(_ durability: Configuration.Durability) -> Contender {
+    Contender(name: "UserStore, nobody listens: until write returns") { folder in
+      let store = try Fixture.store(in: folder, users: 1, durability)
+      let arrivals = Arrivals()
+      return .latencies { count in
+        for _ in 0..<count {
+          let stamp = try store.write { users in
+            let stamp = Stamp.now()
+            _ = try users.rename(user, to: stamp)
+            return stamp
+          }
+          arrivals.hear(stamp)
+          Thread.sleep(forTimeInterval: pause)
+        }
+        return arrivals.take()
+      }
     }
   }
 

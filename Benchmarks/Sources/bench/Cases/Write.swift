@@ -23,7 +23,7 @@ struct Write {
       contenders: [
         store("UserStore, logged and told to one listener", listeners: 1, elsewhere: false),
         store("UserStore, logged, nobody listens", listeners: 0, elsewhere: false),
-        store("UserStore, the same without watching", listeners: 0, elsewhere: false, watches: false),
+        store("UserStore, told to one, without watching", listeners: 1, elsewhere: false, watches: false),
         floor("C, same plan: log, read, touch", FLOOR_SAME_PLAN), floor("C, log", FLOOR_LOG),
         floor("C, no log", FLOOR_PLAIN), grdb("GRDB, no log, nobody listens", observations: 0, elsewhere: false),
       ])

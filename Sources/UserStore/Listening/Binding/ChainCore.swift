@@ -130,7 +130,7 @@
   func enqueue(_ member: any ChainMember, _ task: ChainRound.Task, cause: ChainCause? = .current) {
     position += 1
     let round = ChainRound(position: position, member: member, task: task, cause: cause)
-    hub.deliver(through: hub.append([round], cascade: cause?.cascade))
+    hub.deliver(through: hub.append(round, cascade: cause?.cascade))
   }
 
   private func run(_ round: ChainRound) {
