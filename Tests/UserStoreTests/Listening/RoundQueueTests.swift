@@ -52,6 +52,32 @@ import Testing
     #expect(queue.enter(through: nil, parker: second) == .leave)
   }
 
+  @Test func `who comes alone delivers at once, and is waited for`() {
+    var queue = RoundQueue<String>()
+    let own = queue.beginAlone()
+    #expect(own == 1)
+    #expect(queue.beginAlone() == nil)
+    let other = queue.append("other")
+    #expect(queue.enter(through: other, parker: second) == .wait)
+    let end = queue.next(isFirst: false, through: own)
+    #expect(end.item == nil && end.wake.first === second)
+    #expect(queue.beginAlone() == nil)
+    #expect(queue.enter(through: other, parker: second) == .deliver)
+    #expect(queue.next(isFirst: true, through: other).item == "other")
+    #expect(queue.next(isFirst: false, through: other).item == nil)
+    #expect(queue.beginAlone() == 3)
+  }
+
+  @Test func `nobody goes before what is queued`() {
+    var queue = RoundQueue<String>()
+    let early = queue.append("early")
+    #expect(queue.beginAlone() == nil)
+    #expect(queue.enter(through: early, parker: first) == .deliver)
+    #expect(queue.next(isFirst: true, through: early).item == "early")
+    #expect(queue.next(isFirst: false, through: early).item == nil)
+    #expect(queue.beginAlone() == 2)
+  }
+
   @Test func `a long queue keeps its order`() {
     var queue = RoundQueue<Int>()
     var ticket = 0
