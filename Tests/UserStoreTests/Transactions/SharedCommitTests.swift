@@ -155,6 +155,21 @@ import Testing
     #expect(sets.all.map(\.origin) == ["3", "4"])
   }
 
+  @Test func `one whose savepoint cannot be released takes nobody with it, and lends its end to nobody`() async throws {
+    let lineup = await Lineup(store, first: .thread)
+    await lineup.add(.thread) { try $0.add(name: "a") }
+    await lineup.add(.thread) { transaction in
+      try transaction.add(name: "b")
+      _ = unsafe RefusedRelease(on: transaction.lease.connection.handle)
+    }
+    await lineup.add(.task) { try $0.add(name: "c") }
+    await lineup.add(.thread) { try $0.add(name: "d") }
+    #expect(await lineup.go() == [nil, "noPermission", nil, nil])
+    #expect(try names() == ["a", "c", "d"])
+    #expect(sets.all.map(\.origin) == ["0", "2", "3"])
+    #expect(try store.allChanges().dropFirst().map(\.cursor) == sets.all.map(\.cursor))
+  }
+
   @Test func `a commit of which nobody knows whether it happened is that to all, and tells nobody`() async throws {
     let lineup = await Lineup(store, first: .thread) { _ in throw Refusal() }
     await addWriters(6, to: lineup)
