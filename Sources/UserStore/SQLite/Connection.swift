@@ -93,6 +93,11 @@ import CSQLite
     try execute("PRAGMA journal_size_limit = \(shortens ? 0 : -1)")
   }
 
+  /// Leaves the -wal file as it is when this is closed, as the last connection: SQLite would copy it, and remove it.
+  func leaveWAL() {
+    _ = unsafe userstore_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+  }
+
   /// Writes every page of the database anew, so that nothing is left in unused parts of pages.
   ///
   /// For a connection that does nothing else: SQLite attaches another database meanwhile, in a temporary file.

@@ -21,6 +21,8 @@ final class ConnectionPool: Sendable {
     var idle: [Lease] = []
     var opened = 0
     var isClosed = false
+    /// Whether those that are closed leave the -wal file as it is.
+    var leavesWAL = false
     var waiters: [Parker] = []
   }
 
@@ -84,6 +86,7 @@ final class ConnectionPool: Sendable {
     // file from being cleaned up.
     if let lease { lease.connection.rollBack() }
     let waiter = state.withLock { state in
+      if let lease, state.leavesWAL { lease.connection.leaveWAL() }
       if let lease, !state.isClosed { state.idle.append(lease) } else { state.opened -= 1 }
       return state.waiters.isEmpty ? nil : state.waiters.removeFirst()
     }
@@ -93,10 +96,13 @@ final class ConnectionPool: Sendable {
   /// Lends no more.
   ///
   /// Those that are idle are closed now, the others when they come back.
-  func close() {
+  ///
+  /// - Parameter leavesWAL: Whether even the last one leaves the -wal file as it is.
+  func close(leavingWAL leavesWAL: Bool = false) {
     let (leases, waiters) = state.withLock { state in
       defer {
         state.isClosed = true
+        state.leavesWAL = leavesWAL
         state.opened -= state.idle.count
         state.idle = []
         state.waiters = []
@@ -104,6 +110,7 @@ final class ConnectionPool: Sendable {
       return (state.idle, state.waiters)
     }
     for waiter in waiters { waiter.wake() }
+    if leavesWAL { for lease in leases { lease.connection.leaveWAL() } }
     withExtendedLifetime(leases) {}
   }
 

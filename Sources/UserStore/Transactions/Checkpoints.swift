@@ -54,16 +54,21 @@ final class Checkpoints: Sendable {
   }
 
   /// Before the last connection goes: SQLite copies all by itself then.
-  func settle() {
-    guard state.withLock({ $0.hasCommitted }) else { return }
+  ///
+  /// - Returns: whether it may.
+  func settle() -> Bool {
+    guard state.withLock({ $0.hasCommitted }) else { return true }
     var lease: ConnectionPool.Lease?
     defer { if let lease { pool.give(back: lease) } }
-    try? syncWAL {
-      lease = try? pool.take()
-      lease?.connection.setWaiting(false)
-      // Who has the write lock sees to it, at its own checkpoint.
-      return (try? lease?.connection.run(TransactionSQL.beginImmediate)) != nil
-    }
+    do {
+      try syncWAL {
+        lease = try? pool.take()
+        lease?.connection.setWaiting(false)
+        // Who has the write lock sees to it, at its own checkpoint.
+        return (try? lease?.connection.run(TransactionSQL.beginImmediate)) != nil
+      }
+    } catch { return false }
+    return true
   }
 
   /// Syncs the -wal file that a commit has cut.
@@ -88,7 +93,7 @@ final class Checkpoints: Sendable {
     }
   }
 
-  func close() {
-    pool.close()
+  func close(leavingWAL: Bool) {
+    pool.close(leavingWAL: leavingWAL)
   }
 }

@@ -121,9 +121,9 @@ final class Writer: Sendable {
     for waiter in waiting { waiter.end(StoreError(.closed, "the store is closed")) }
     worker.stop()
     housekeeping.thread.stop()
-    checkpoints?.settle()
-    pool.close()
-    checkpoints?.close()
+    let maySQLiteCopy = checkpoints?.settle() ?? true
+    pool.close(leavingWAL: !maySQLiteCopy)
+    checkpoints?.close(leavingWAL: !maySQLiteCopy)
   }
 
   func checkpointIfNeeded() {
