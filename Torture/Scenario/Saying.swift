@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import UserStore
 
-/// Announces something: in one call of the system, so that it is said whole or not at all.
+/// Announces something: in one call of the system, so that no two are mixed, and with an end, without which it was not said.
 func say(_ announcement: Announcement) {
   let line = Array("\(announcement)\n".utf8)
   _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }

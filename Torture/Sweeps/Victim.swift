@@ -72,7 +72,11 @@ final class Victim {
     return false
   }
 
-  var lines: [String] { Self.read(output).split(separator: "\n").map(String.init) }
+  /// What it has said, to the last end of a line: a kill in the middle of a write leaves as many pages of the file as it had
+  /// got to.
+  var lines: [String] {
+    Self.read(output).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+  }
   var errorText: String { Self.read(errors) }
 
   private static func read(_ path: String) -> String {

@@ -9,15 +9,17 @@ import Synchronization
 
   /// - Parameter handle: That of the connection, which keeps this object.
   init(on handle: OpaquePointer) {
-    let refuse: @convention(c) (
-      UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
-      UnsafePointer<CChar>?
-    ) -> Int32 = { context, action, operation, _, _, _ in
-      guard action == SQLITE_SAVEPOINT, let operation = unsafe operation, unsafe String(cString: operation) == "RELEASE"
-      else { return SQLITE_OK }
-      let refused = unsafe Unmanaged<RefusedRelease>.fromOpaque(context!).takeUnretainedValue()
-      return refused.left.subtract(1, ordering: .relaxed).oldValue > 0 ? SQLITE_DENY : SQLITE_OK
-    }
+    let refuse:
+      @convention(c) (
+        UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+        UnsafePointer<CChar>?
+      ) -> Int32 = { context, action, operation, _, _, _ in
+        guard action == SQLITE_SAVEPOINT, let operation = unsafe operation,
+          unsafe String(cString: operation) == "RELEASE"
+        else { return SQLITE_OK }
+        let refused = unsafe Unmanaged<RefusedRelease>.fromOpaque(context!).takeUnretainedValue()
+        return refused.left.subtract(1, ordering: .relaxed).oldValue > 0 ? SQLITE_DENY : SQLITE_OK
+      }
     unsafe sqlite3_set_authorizer(handle, refuse, Unmanaged.passRetained(self).toOpaque())
   }
 
