@@ -28,9 +28,12 @@ struct ListCommand: ParsableCommand {
     let format = common.recordFormat
     var printer = RecordPrinter(format, columns: nil, to: Output(), common.style)
     var users: [User] = []
+    var asked = AskedAttributes(
+      conditions.conditions.map(\.attribute) + (sort.map { [AttributeName.canonical($0)] } ?? []))
     try common.withStore(.readOnly) { store in
       try store.read { transaction in
         try transaction.forEachUser { user in
+          asked.look(at: user)
           guard fits(user) else { return }
           // Without an order of its own a long list takes no memory.
           if sort == nil { printer.print(user.record, plain: user.plainRecord) } else { users.append(user) }
@@ -39,6 +42,7 @@ struct ListCommand: ParsableCommand {
     }
     for user in sorted(users) { printer.print(user.record, plain: user.plainRecord) }
     printer.end()
+    for question in asked.questions { common.note(question) }
   }
 
   private func sorted(_ users: [User]) -> [User] {
@@ -49,6 +53,24 @@ struct ListCommand: ParsableCommand {
       if leftValue.precedes(rightValue) { return true }
       return !rightValue.precedes(leftValue) && left.id < right.id
     }
+  }
+}
+
+/// What was asked for and nobody has: mostly mistyped.
+private struct AskedAttributes {
+  private var missing: Set<String>
+  private var known: Set<String> = []
+
+  init(_ attributes: [String]) { missing = Set(attributes).subtracting(["id", "name"]) }
+
+  mutating func look(at user: User) {
+    if missing.isEmpty { return }
+    known.formUnion(user.storedValues.names)
+    missing.subtract(known)
+  }
+
+  var questions: [String] {
+    missing.sorted().map { "no user has \"\($0)\"" + Suggestion.question(for: $0, among: known) }
   }
 }
 

@@ -20,6 +20,18 @@ import Testing
     #expect(outcome.errors.contains("no listener hears nmae"))
   }
 
+  @Test func `asking a list for an attribute that nobody has is answered`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX", "--set", "age=7")
+    for (option, asked) in [("--where", "agee=7"), ("--sort", "agee")] {
+      let outcome = try workspace.run("list", option, asked)
+      #expect(outcome.status == 0)
+      #expect(outcome.errors.contains(#"no user has "agee" (did you mean "age"?)"#))
+      #expect(try workspace.run("list", "--quiet", option, asked).errors.isEmpty)
+    }
+    #expect(try workspace.run("list", "--where", "age=8", "--sort", "id").errors.isEmpty)
+  }
+
   @Test func `init makes a store of an empty file, and says so`() throws {
     let workspace = try Workspace()
     try Data().write(to: URL(filePath: workspace.database))
