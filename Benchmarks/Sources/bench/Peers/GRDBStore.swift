@@ -21,7 +21,10 @@ final class GRDBStore: @unchecked Sendable {
   private var observations: [AnyDatabaseCancellable] = []
 
   init(_ path: String, isFull: Bool) throws {
-    pool = try DatabasePool(path: path)
+    var configuration = GRDB.Configuration()
+    // Its default fails at once, and did so once in some hours of measuring.
+    configuration.busyMode = .timeout(10)
+    pool = try DatabasePool(path: path, configuration: configuration)
     // Afterwards: a pool sets NORMAL when it opens.
     try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(isFull ? "FULL" : "NORMAL")") }
   }
