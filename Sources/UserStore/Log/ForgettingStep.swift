@@ -11,6 +11,8 @@ struct ForgettingStep {
   private(set) var forgotten = Compaction()
   /// Whether another step may find more.
   private(set) var isMore = false
+  /// Whether the log is larger than is known yet: the next step counts on.
+  private var isCounting = false
 
   private static let selectTime = Query("SELECT at FROM changes WHERE seq = ?1")
   private static let deleteRows = Query("DELETE FROM changes WHERE seq <= ?1")
@@ -68,7 +70,8 @@ struct ForgettingStep {
     let (last, bytes) = try LogSize.step(after: after.measured, through: after.head, connection)
     after.measured = last
     after.bytes += bytes
-    if last < after.head { isMore = true }
+    isCounting = last < after.head
+    if isCounting { isMore = true }
   }
 
   private mutating func moveHorizon(_ bounds: HistoryBounds, _ connection: borrowing Connection) throws(StoreError) {
@@ -98,7 +101,8 @@ struct ForgettingStep {
     let rest = isCounted ? after.bytes - bytes : 0
     guard bounds.mayGo(through: end, at: time, bytesAfter: rest) else { return false }
     if bounds.isHeld(through: end, at: time, bytesAfter: rest) {
-      forgotten.isHeldByConsumer = true
+      // What is counted by then may be beyond the limit for consumers too.
+      forgotten.isHeldByConsumer = !isCounting
       return false
     }
     after.horizon = set.cursor

@@ -197,6 +197,18 @@ import Testing
     #expect(try store.compact(keeping: .rows(4)).sets == 0)
   }
 
+  @Test func `a consumer that is too far back holds nothing, though it takes some steps to count how far`() throws {
+    try hold(after: try store.read { try $0.cursor })
+    for round in 0..<3 {
+      try store.write { for number in 0..<600 { try $0.add(name: "\(round) \(number)") } }
+    }
+    // Of 230 KB 150 are behind the first set; what the first steps have counted of them is less than the consumer's limit.
+    let policy = HistoryPolicy(.init(bytes: 1_000), consumerLimits: .init(bytes: 100_000))
+    let found = try store.compactable(keeping: policy)
+    #expect(!found.isHeldByConsumer)
+    #expect(try store.compact(keeping: policy) == found)
+  }
+
   @Test func `a consumer of another epoch holds nothing`() throws {
     try store.rename(zoe, times: 10)
     let cursor = try store.allChanges()[2].cursor
