@@ -70,7 +70,7 @@ private struct AskedAttributes {
   }
 
   var questions: [String] {
-    missing.sorted().map { "no user has \"\($0)\"" + Suggestion.question(for: $0, among: known) }
+    missing.sorted().map { ("no user has \"\($0)\"" + Suggestion.question(for: $0, among: known)).shown }
   }
 }
 

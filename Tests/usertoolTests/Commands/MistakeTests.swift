@@ -30,6 +30,8 @@ import Testing
       #expect(try workspace.run("list", "--quiet", option, asked).errors.isEmpty)
     }
     #expect(try workspace.run("list", "--where", "age=8", "--sort", "id").errors.isEmpty)
+    let hostile = try workspace.run("list", "--sort", "\u{1B}[31mage").errors
+    #expect(hostile.contains(#"no user has "\u{1B}[31mage""#))
   }
 
   @Test func `init makes a store of an empty file, and says so`() throws {
