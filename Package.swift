@@ -31,15 +31,18 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
   ],
   targets: [
+    // No two packages of one build may have targets of the same name: those that others might choose too have ours in it
+    // (swift-system, which SwiftNIO needs, has a CSystem).
     .systemLibrary(
-      name: "CSQLite",
+      name: "CUserStoreSQLite",
+      path: "Sources/CSQLite",
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
     ),
-    .target(name: "CSystem"),
+    .target(name: "CUserStoreSystem", path: "Sources/CSystem"),
     .target(
       name: "UserStore",
-      dependencies: ["CSQLite", "CSystem"],
+      dependencies: ["CUserStoreSQLite", "CUserStoreSystem"],
       // A link to /migrations, because SwiftPM wants a target's resources inside its folder.
       resources: [.embedInCode("Schema/migrations")],
       swiftSettings: settings
@@ -54,11 +57,12 @@ let package = Package(
       swiftSettings: settings
     ),
     // What tests and the torture share: SQLite without the library, and what the log must say.
-    .target(name: "TestSupport", dependencies: ["CSQLite"], path: "Tests/TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["CUserStoreSQLite"], path: "Tests/TestSupport", swiftSettings: settings),
     .executableTarget(
       name: "torture",
       dependencies: [
-        "UserStore", "CSQLite", "TestSupport",
+        "UserStore", "CUserStoreSQLite", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Torture",
@@ -79,7 +83,7 @@ let package = Package(
       name: "embedder", dependencies: ["UserStore"], path: "Torture/Embedder", swiftSettings: settings),
     .testTarget(
       name: "UserStoreTests",
-      dependencies: ["UserStore", "UserStoreFoundation", "CSQLite", "TestSupport"],
+      dependencies: ["UserStore", "UserStoreFoundation", "CUserStoreSQLite", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(

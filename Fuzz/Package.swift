@@ -23,10 +23,10 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")],
   targets: [
-    .systemLibrary(name: "CSQLite", path: "Project/CSQLite", pkgConfig: "sqlite3"),
-    .target(name: "CSystem", path: "Project/CSystem"),
+    .systemLibrary(name: "CUserStoreSQLite", path: "Project/CSQLite", pkgConfig: "sqlite3"),
+    .target(name: "CUserStoreSystem", path: "Project/CSystem"),
     .target(
-      name: "UserStore", dependencies: ["CSQLite", "CSystem"], path: "Project/UserStore",
+      name: "UserStore", dependencies: ["CUserStoreSQLite", "CUserStoreSystem"], path: "Project/UserStore",
       exclude: ["UserStore.docc"], resources: [.embedInCode("Schema/migrations")], swiftSettings: settings),
     .target(
       name: "UserStoreFoundation", dependencies: ["UserStore"], path: "Project/UserStoreFoundation",
@@ -47,6 +47,6 @@ let package = Package(
     target("values", ["UserStoreFoundation", "ToolSources"]),
     target("terminal", ["ToolSources"]),
     target("commandline", ["ToolSources"]),
-    target("image", ["CSQLite", "CLibFuzzer"]),
+    target("image", ["CUserStoreSQLite", "CLibFuzzer"]),
   ]
 )

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// Does something in the middle of a checkpoint: after that has read where the -wal file ends, before it acts on it.
 ///

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// SQLite without the library: what any other program has.
 @safe package final class PlainConnection {

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 import TestSupport
 
 /// The WAL-reset bug of SQLite 3.7.0 to 3.51.2, which `Tables` must notice.

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// Changes that somebody makes with SQL, who turns off what would keep him from it.
 enum Statements {

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// Copying whole databases and tables, and asking the library for its version.
 extension Connection {

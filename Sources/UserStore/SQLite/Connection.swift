@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// A connection to a database: the one owner of SQLite's handle, closed with it.
 ///

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// What SQLite's three hooks saw of the present transaction: one bit each.
 ///

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// A result code of SQLite, primary or extended: an open set, because newer versions add to it.
 ///

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// Takes back a connection's transaction: prepared when that is opened, because it must not fail for want of memory.
 ///

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// A call of SQLite that failed: its code, SQLite's words for it, and the system's error number.
 struct SQLiteError: Error, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 
 /// A prepared statement: the one owner of SQLite's handle, finalized with it.
 @safe struct Statement: ~Copyable {

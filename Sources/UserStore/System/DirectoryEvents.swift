@@ -1,6 +1,6 @@
 // Modelled in Model/WakeUp.pml; change both.
 
-import CSystem
+import CUserStoreSystem
 
 #if canImport(Darwin)
   import Darwin

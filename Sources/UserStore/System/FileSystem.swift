@@ -1,7 +1,7 @@
 #if canImport(Darwin)
   import Darwin
 #else
-  import CSystem
+  import CUserStoreSystem
 #endif
 
 /// Whether a file lies on this machine, or is shared with others.

@@ -1,4 +1,4 @@
-import CSystem
+import CUserStoreSystem
 import Synchronization
 
 /// A short lock around a value, with no logic of its own.

@@ -1,4 +1,4 @@
-import CSystem
+import CUserStoreSystem
 
 #if canImport(Darwin)
   import Darwin

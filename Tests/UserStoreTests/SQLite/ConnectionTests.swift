@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 import Foundation
 import Testing
 

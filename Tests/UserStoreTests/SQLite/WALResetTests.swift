@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 import Synchronization
 import Testing
 

@@ -1,4 +1,4 @@
-import CSQLite
+import CUserStoreSQLite
 import Synchronization
 
 /// Lets the next RELEASE of a connection fail, as it does without memory: its authorizer refuses it once.

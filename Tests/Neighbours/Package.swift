@@ -1,0 +1,25 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// A program beside whose dependencies ours must build: no two packages of one build may have targets or modules of the
+// same name. `scripts/test` builds and runs it.
+let package = Package(
+  name: "Neighbours",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "UserStore", path: "../.."),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+  ],
+  targets: [
+    .executableTarget(
+      name: "neighbours",
+      dependencies: [
+        .product(name: "UserStore", package: "UserStore"),
+        .product(name: "UserStoreFoundation", package: "UserStore"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "_NIOFileSystem", package: "swift-nio"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ])
+  ]
+)
