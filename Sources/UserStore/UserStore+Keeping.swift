@@ -60,8 +60,9 @@ extension UserStore {
 
   /// Looks for damage, for a log that does not tell the records, and for what could be safer.
   ///
-  /// Nothing is written, and readers and writers go on; memory does not grow with the store. Every page is read and the
-  /// log is sorted: count on eight seconds for a million users.
+  /// The check writes nothing, and readers and writers go on; as after any read, what a crash left in the -wal file is
+  /// copied into the database when the last connection closes. Memory does not grow with the store. Every page is read and
+  /// the log is sorted: count on eight seconds for a million users.
   ///
   /// - Returns: what was found; empty when all is well.
   /// - Throws: what reading can throw.
@@ -93,7 +94,7 @@ extension UserStore {
     var check = StoreCheck()
     check.checkRights(of: file)
     check.checkLibrary()
-    let connection = try file.open(.readOnly)
+    let connection = try file.open(.queryOnly)
     try storing("check the store") { () throws(SQLiteError) in
       // Sorting a log of millions must not take memory of its size.
       try connection.execute("PRAGMA temp_store = FILE; BEGIN")

@@ -21,7 +21,6 @@ public final class UserStore: Sendable {
   private let watcher: FileWatcher?
   let tail: LogTail
   private let bell: Bell
-  let temporaryFolder: String?
   /// Where the store lies; nil in memory.
   let file: DatabaseFile?
 
@@ -36,7 +35,7 @@ public final class UserStore: Sendable {
   ///   - configuration: How.
   /// - Throws: `StoreError`: the codes under “Opening”, `.busy`, `.diskFull`, `.corrupt`, `.ioError`.
   public convenience init(path: String, configuration: Configuration = Configuration()) throws(StoreError) {
-    try self.init(file: DatabaseFile(path, configuration), temporaryFolder: nil)
+    try self.init(file: DatabaseFile(path, configuration))
   }
 
   /// Makes a store in memory.
@@ -62,39 +61,42 @@ public final class UserStore: Sendable {
     do { folder = try Files.createTemporaryFolder() } catch {
       throw StoreError(.cannotCreate, "\(error)", cause: error)
     }
-    do {
-      return try UserStore(file: DatabaseFile(folder + "/users.db", configuration), temporaryFolder: folder)
-    } catch {
-      removeTemporary(folder)
+    let file = try DatabaseFile(folder + "/users.db", configuration, temporaryFolder: folder)
+    do { return try UserStore(file: file) } catch {
+      file.connections.release()
       throw error
     }
   }
 
-  private init(file: DatabaseFile, temporaryFolder: String?) throws(StoreError) {
+  private init(file: DatabaseFile) throws(StoreError) {
     let configuration = file.configuration
     let connection =
       configuration.access == .readOnly ? try file.openCheckedReader() : try file.openWriter()
     let position = try ChangeLog.head(connection)
     let identity = StoreIdentity()
-    let readPool = ConnectionPool(limit: 4) { () throws(StoreError) in try file.open(.readOnly) }
+    let readPool = ConnectionPool(limit: 4) { () throws(StoreError) in try file.open(.queryOnly) }
     listeners = ListenerHub(onError: configuration.onListenerError)
     tail = LogTail(hub: listeners, position: position)
     bell = Bell()
     housekeeping = Housekeeping(configuration)
     readers = WorkerThread(name: "userstore-read")
     reader = Reader(pool: readPool, store: identity)
-    self.temporaryFolder = temporaryFolder
     self.file = file
     if configuration.access == .readOnly {
       writer = nil
       readPool.adopt(connection)
     } else {
-      let pool = ConnectionPool(limit: 1) { () throws(StoreError) in throw StoreError(.closed, "the store is closed") }
-      pool.adopt(connection)
       let checkpoints = Checkpoints(
         pool: ConnectionPool(limit: 1) { () throws(StoreError) in try file.openCheckpointer() },
         unsynced: configuration.durability == .normal ? WALFile(path: file.walPath) : nil,
         vacuum: { () throws(StoreError) in try file.vacuum() })
+      let pool = ConnectionPool(
+        limit: 1,
+        closing: { lease in
+          if !checkpoints.finish(on: lease.connection, walPath: file.walPath) { file.connections.leaveWAL() }
+        },
+        open: { () throws(StoreError) in throw StoreError(.closed, "the store is closed") })
+      pool.adopt(connection)
       writer = Writer(
         pool: pool, checkpoints: checkpoints, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
         housekeeping: housekeeping, walPath: file.walPath, roundLimit: configuration.roundLimit)
@@ -106,7 +108,7 @@ public final class UserStore: Sendable {
     }
     watcher = try FileWatcher(
       path: file.path, usingEvents: configuration.usesFileEvents,
-      open: { () throws(StoreError) in try file.open(.readOnly) }, hub: listeners, tail: tail, bell: bell,
+      open: { () throws(StoreError) in try file.open(.queryOnly) }, hub: listeners, tail: tail, bell: bell,
       reader: reader)
     try watcher?.start()
   }
@@ -132,18 +134,12 @@ public final class UserStore: Sendable {
       housekeeping: housekeeping, walPath: nil, roundLimit: configuration.roundLimit)
     consumers = OpenConsumers(writer: writer, reader: reader, bell: bell, clock: configuration.clock)
     watcher = nil
-    temporaryFolder = nil
     file = nil
   }
 
   deinit {
-    shutDown()
-    if let temporaryFolder { Self.removeTemporary(temporaryFolder) }
-  }
-
-  private static func removeTemporary(_ folder: String) {
-    for name in ["users.db-wal", "users.db-shm", "users.db-journal", "users.db"] { Files.remove(folder + "/" + name) }
-    Files.remove(folder)
+    close()
+    file?.connections.release()
   }
 
   // MARK: Using
@@ -318,21 +314,38 @@ public final class UserStore: Sendable {
   ///
   /// What is under way is finished, by whoever does it: a write on another thread commits, though listeners may not hear
   /// of it any more. Writes that wait for their turn throw `StoreError.closed`. Releasing the store closes it too.
+  ///
+  /// When this returns, the store's threads have ended and its connections are closed, except those that another thread is
+  /// reading or writing with. If nobody else has the database open then, it is one file, without a -wal file. Never close
+  /// or release a store while you hold something that one of its listeners waits for. Inside a listener or a transaction
+  /// nothing is waited for: the last thread to end leaves the file whole.
   public func close() {
     watcher?.stop()
-    watcher?.join()
-    shutDown()
-  }
-
-  /// The writer goes last: only the last connection, if it may write, copies the -wal file and removes it.
-  private func shutDown() {
-    watcher?.stop()
+    let mayWait = !DeliveryThread.current.isBusy
+    if mayWait { watcher?.join() }
     consumers?.close()
     readers.stop()
     bell.close()
     reader.close()
-    writer?.close()
+    writer?.stop()
+    if mayWait {
+      readers.join()
+      writer?.join()
+    }
+    writer?.pool.close()
+    file?.connections.close()
     listeners.end()
+  }
+
+  /// Closes the store, and ends what other threads are doing in it: their statements fail. Returns when they have ended.
+  package func interruptAndClose() {
+    reader.close()
+    writer?.stop()
+    watcher?.stop()
+    _ = file?.connections.interrupt()
+    close()
+    // A statement that began after the interrupt is met by the next one.
+    while file?.connections.interrupt() == true { SystemThread.sleep(milliseconds: 1) }
   }
 
   func writable<Part>(_ part: Part?) throws(StoreError) -> Part {

@@ -21,7 +21,7 @@ struct UserTool: ParsableCommand {
 
       Exit codes: 0 done, 1 failure, 3 not found or ambiguous, 4 conflict (--expect, undo, --consumer), 5 database \
       busy, 6 the log does not go on, 64 usage, 65 bad data, 66 no database, 73 cannot create, 77 no permission, \
-      124 --timeout, 130/143 signal, \
+      124 --timeout, 129/130/143 signal, \
       141 closed pipe.
       """,
     version: "0.1.0",
@@ -36,7 +36,9 @@ struct UserTool: ParsableCommand {
   static func main() async {
     System.fillStandardDescriptors()
     Signals.shared.install()
-    System.exit(await run(CommandLine.arguments.dropFirst()))
+    let status = await run(CommandLine.arguments.dropFirst())
+    Signals.shared.waitIfEnding()
+    System.exit(status)
   }
 
   /// Does what a command line says.
@@ -56,6 +58,8 @@ struct UserTool: ParsableCommand {
       return exit.status
     } catch {
       if isOfParser(error), exitCode(for: error) == .success { return show(message(for: error)) }
+      // What was under way was interrupted.
+      if let status = Signals.shared.status { return status }
       let failure = failure(error, arguments)
       Messages.shared.report(failure)
       return failure.status

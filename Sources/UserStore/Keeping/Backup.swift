@@ -33,7 +33,7 @@ struct Backup: Sendable {
   /// Sees whether the copy is a store, undamaged, with the log up to where it was to be.
   func verify(_ head: Cursor) throws(StoreError) {
     let copy = try storing("read the backup") { () throws(SQLiteError) in
-      try Connection(path: draft.path, access: .readOnly, busyTimeout: 0)
+      try Connection(path: draft.path, access: .queryOnly, busyTimeout: 0)
     }
     try Self.verify(copy, head)
   }

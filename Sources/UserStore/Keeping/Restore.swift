@@ -23,7 +23,7 @@ struct Restore: ~Copyable {
     (configuration.access, configuration.busyTimeout) = (.readOnly, busyTimeout)
     let file = try DatabaseFile(path, configuration)
     if let store, file.identity == store.identity { throw StoreError(.cannotOpen, "\(path) is the store itself") }
-    var connection = try Self.begin(file.open(.readOnly))
+    var connection = try Self.begin(file.open(.queryOnly))
     var folder: String?
     do throws(StoreError) {
       do throws(StoreError) { try Schema.check(connection) } catch {

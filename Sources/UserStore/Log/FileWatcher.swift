@@ -12,6 +12,7 @@ final class FileWatcher: Sendable {
   private let bell: Bell
   private let reader: Reader
   private let isStopped = Lock(false)
+  private let thread = Lock<SystemThread.ID?>(nil)
   private let end = Parker()
 
   init(
@@ -41,6 +42,7 @@ final class FileWatcher: Sendable {
     let lease = Lock<ConnectionPool.Lease?>(ConnectionPool.Lease(try open()))
     do {
       try SystemThread.start(named: "userstore-watch") {
+        self.thread.withLock { $0 = SystemThread.current }
         // Taken out, so that the connection is closed when whoever joins goes on.
         if let lease = lease.withLock({ $0.take() }) { self.run(lease) }
         self.end.wake()
@@ -58,9 +60,9 @@ final class FileWatcher: Sendable {
     events.wake()
   }
 
-  /// Waits until the thread has ended, except inside a listener: the thread may be calling it.
+  /// Waits until the thread has ended, after `stop`; on the thread itself it returns at once.
   func join() {
-    if DeliveryThread.current.isBusy { return }
+    if thread.withLock({ $0 == SystemThread.current }) { return }
     end.park()
     end.wake()
   }

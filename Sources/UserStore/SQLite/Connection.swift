@@ -8,7 +8,10 @@ import CUserStoreSQLite
   // (sqlite.org/threadsafe.html, multi-thread mode), and a noncopyable value cannot be in two places.
 
   enum Access {
-    case readWrite, readOnly
+    case readWrite
+    /// Its statements only read (`PRAGMA query_only`). It is opened read-write all the same, where the rights allow: only
+    /// then can SQLite copy and remove the -wal file when this is the last connection to close.
+    case queryOnly
   }
 
   let handle: OpaquePointer
@@ -17,6 +20,7 @@ import CUserStoreSQLite
   private let rollback: Rollback
   /// What the hooks saw since the last `begin`.
   let hooks = HookRecord()
+  private let file: FileConnections?
 
   /// Opens the database file at an absolute path that has no links in it, or a new database in memory.
   ///
@@ -24,19 +28,27 @@ import CUserStoreSQLite
   ///
   /// - Parameters:
   ///   - path: The file; nil for memory.
-  ///   - access: Whether to write. One that reads never writes to the database file, and never checkpoints.
+  ///   - access: Whether its statements may write.
   ///   - busyTimeout: How long to wait for a lock of another connection, in milliseconds.
+  ///   - file: Where it is counted; nil for one that belongs to no store.
   /// - Throws: `SQLiteError`; nothing stays open then.
-  init(path: String?, access: Access, busyTimeout: Int32) throws(SQLiteError) {
+  init(path: String?, access: Access, busyTimeout: Int32, of file: FileConnections? = nil) throws(SQLiteError) {
     unsafe (handle, rollback) = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
     self.busyTimeout = busyTimeout
+    self.file = file
     unsafe hooks.install(on: handle)
+    unsafe file?.opened(handle)
   }
 
   deinit {
+    let end = unsafe file?.willClose(handle)
+    // An interrupt that met no statement would end the checkpoint that SQLite makes on closing; a step takes it back.
+    if end?.isInterrupted == true { rollback.run() }
+    if end?.leavesWAL == true { _ = unsafe userstore_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     rollback.finish()
     statements.finish()
     unsafe sqlite3_close_v2(handle)
+    file?.didClose()
   }
 
   /// Runs a cached statement to its end.
@@ -93,11 +105,6 @@ import CUserStoreSQLite
     try execute("PRAGMA journal_size_limit = \(shortens ? 0 : -1)")
   }
 
-  /// Leaves the -wal file as it is when this is closed, as the last connection: SQLite would copy it, and remove it.
-  func leaveWAL() {
-    _ = unsafe userstore_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-  }
-
   /// Writes every page of the database anew, so that nothing is left in unused parts of pages.
   ///
   /// For a connection that does nothing else: SQLite attaches another database meanwhile, in a temporary file.
@@ -129,7 +136,7 @@ import CUserStoreSQLite
   /// How many rows the last statement changed, triggers not counted.
   var changedRows: Int { unsafe Int(sqlite3_changes64(handle)) }
 
-  /// Whether the file was opened for reading, be it that it may not be written.
+  /// Whether the file could be opened only for reading, because it may not be written.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
   /// What kept the system from reading or writing the file the last time, if SQLite remembers it.
@@ -163,8 +170,9 @@ import CUserStoreSQLite
   private static func open(
     path: String?, access: Access, busyTimeout: Int32
   ) throws(SQLiteError) -> (OpaquePointer, Rollback) {
-    let place = path == nil ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY : 0
-    let rights = path == nil || access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    let place = path == nil ? SQLITE_OPEN_MEMORY : 0
+    let mayWrite = path == nil || access == .readWrite || !hasJournal(path)
+    let rights = mayWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
     let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
     var handle: OpaquePointer?
     let code = unsafe sqlite3_open_v2(path ?? ":memory:", &handle, place | rights | flags, nil)
@@ -173,12 +181,20 @@ import CUserStoreSQLite
       guard code == SQLITE_OK, let handle = unsafe handle else { throw SQLiteError(code, on: handle) }
       if let path, access == .readWrite { try unsafe checkWritable(handle, path) }
       unsafe sqlite3_busy_timeout(handle, busyTimeout)
-      try unsafe configure(handle)
+      try unsafe configure(handle, access)
       return unsafe (handle, try Rollback(on: handle))
     } catch {
       unsafe sqlite3_close_v2(handle)
       throw error
     }
+  }
+
+  /// Whether a rollback journal lies beside the file.
+  ///
+  /// Our stores leave none behind. Whoever only reads must not play one back: it may belong to another database.
+  private static func hasJournal(_ path: String?) -> Bool {
+    guard let path else { return false }
+    return (try? Files.kind(of: path + "-journal")) != .missing
   }
 
   /// Whatever keeps SQLite from opening a file for writing, it opens it for reading then, and says nothing.
@@ -190,7 +206,7 @@ import CUserStoreSQLite
     throw SQLiteError(code: .cannotOpen, message: "it may be written, but could be opened only for reading; try again")
   }
 
-  private static func configure(_ handle: OpaquePointer) throws(SQLiteError) {
+  private static func configure(_ handle: OpaquePointer, _ access: Access) throws(SQLiteError) {
     let flags = [
       (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
       (SQLITE_DBCONFIG_DQS_DML, 0), (SQLITE_DBCONFIG_DQS_DDL, 0),
@@ -204,10 +220,13 @@ import CUserStoreSQLite
     // secure_delete: what is removed, forgotten or purged is overwritten. Debian's SQLite does so by itself, others do not.
     let pragmas = """
       PRAGMA recursive_triggers=ON; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY;
-      PRAGMA secure_delete=ON
+      PRAGMA secure_delete=ON; PRAGMA query_only=\(access == .queryOnly ? "ON" : "OFF")
       """
     let code = unsafe sqlite3_exec(handle, pragmas, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteError(code, on: handle) }
+    // Apple's SQLite lets the -wal file stay when the last connection closes.
+    var persists: Int32 = 0
+    unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &persists)
   }
 
   /// What none of our statements needs, and a hostile schema might.

@@ -21,21 +21,26 @@ final class ConnectionPool: Sendable {
     var idle: [Lease] = []
     var opened = 0
     var isClosed = false
-    /// Whether those that are closed leave the -wal file as it is.
-    var leavesWAL = false
     var waiters: [Parker] = []
   }
 
   private let open: @Sendable () throws(StoreError) -> Connection
   private let limit: Int
+  private let closing: @Sendable (Lease) -> Void
   private let state: Lock<State>
 
   /// - Parameters:
   ///   - limit: How many there are at most.
+  ///   - closing: Called with each connection that is about to close because the pool was closed, on the thread that
+  ///     closed the pool or gives the connection back.
   ///   - open: Opens one; called when all are lent and the limit allows.
-  init(limit: Int, open: @escaping @Sendable () throws(StoreError) -> Connection) {
+  init(
+    limit: Int, closing: @escaping @Sendable (Lease) -> Void = { _ in },
+    open: @escaping @Sendable () throws(StoreError) -> Connection
+  ) {
     self.limit = limit
     self.open = open
+    self.closing = closing
     state = Lock(State())
   }
 
@@ -85,24 +90,21 @@ final class ConnectionPool: Sendable {
     // Whoever ended his transaction may have failed at that: an open one would keep others from writing, and the -wal
     // file from being cleaned up.
     if let lease { lease.connection.rollBack() }
-    let waiter = state.withLock { state in
-      if let lease, state.leavesWAL { lease.connection.leaveWAL() }
+    let (waiter, isClosed) = state.withLock { state in
       if let lease, !state.isClosed { state.idle.append(lease) } else { state.opened -= 1 }
-      return state.waiters.isEmpty ? nil : state.waiters.removeFirst()
+      return (state.waiters.isEmpty ? nil : state.waiters.removeFirst(), state.isClosed)
     }
+    if let lease, isClosed { closing(lease) }
     waiter?.wake()
   }
 
   /// Lends no more.
   ///
-  /// Those that are idle are closed now, the others when they come back.
-  ///
-  /// - Parameter leavesWAL: Whether even the last one leaves the -wal file as it is.
-  func close(leavingWAL leavesWAL: Bool = false) {
-    let (leases, waiters) = state.withLock { state in
+  /// Those that are idle are closed now, one after another, the others when they come back.
+  func close() {
+    var (leases, waiters) = state.withLock { state in
       defer {
         state.isClosed = true
-        state.leavesWAL = leavesWAL
         state.opened -= state.idle.count
         state.idle = []
         state.waiters = []
@@ -110,8 +112,7 @@ final class ConnectionPool: Sendable {
       return (state.idle, state.waiters)
     }
     for waiter in waiters { waiter.wake() }
-    if leavesWAL { for lease in leases { lease.connection.leaveWAL() } }
-    withExtendedLifetime(leases) {}
+    while let lease = leases.popLast() { closing(lease) }
   }
 
   private func opened() throws(StoreError) -> Lease {

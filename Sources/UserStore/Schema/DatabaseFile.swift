@@ -5,6 +5,7 @@ struct DatabaseFile: Sendable {
   let configuration: Configuration
   /// Which file lay there at first: what another one holds was never checked.
   let identity: Files.Identity
+  let connections: FileConnections
 
   /// Held while a file is created.
   ///
@@ -16,7 +17,12 @@ struct DatabaseFile: Sendable {
   ///
   /// The path is made absolute, so that one that begins with `file:` is a name and no URI; links are resolved once; a
   /// pipe, which would hang for ever, is refused before anybody opens it.
-  init(_ path: String, _ configuration: Configuration) throws(StoreError) {
+  ///
+  /// - Parameters:
+  ///   - path: Where it is, or is to be.
+  ///   - configuration: Whether it may be created.
+  ///   - temporaryFolder: The folder that goes with the store, if it is a temporary one.
+  init(_ path: String, _ configuration: Configuration, temporaryFolder: String? = nil) throws(StoreError) {
     guard !Files.split(path).name.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.cannotOpen, "“\(path.filter { $0 != "\0" })” names no file")
     }
@@ -28,6 +34,7 @@ struct DatabaseFile: Sendable {
     } catch {
       throw Self.storeError(error, path, configuration.access)
     }
+    connections = FileConnections(path: self.path, identity: identity, temporaryFolder: temporaryFolder)
   }
 
   private static func prepare(
@@ -74,7 +81,7 @@ struct DatabaseFile: Sendable {
   /// A connection that reads a database that is as it should be.
   func openCheckedReader() throws(StoreError) -> Connection {
     do {
-      let connection = try open(.readOnly)
+      let connection = try open(.queryOnly)
       try Schema.check(connection)
       return connection
     } catch {
@@ -100,7 +107,8 @@ struct DatabaseFile: Sendable {
   /// A further connection to a database that was checked.
   func open(_ access: Connection.Access) throws(StoreError) -> Connection {
     let connection = try storing("open \(path)") { () throws(SQLiteError) in
-      try Connection(path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds))
+      try Connection(
+        path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds), of: connections)
     }
     guard (try? Files.identity(of: path)) == identity, !connection.hasMoved else { throw Self.moved }
     return connection

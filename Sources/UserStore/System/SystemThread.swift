@@ -10,6 +10,15 @@ import CUserStoreSystem
 
 /// A thread of the operating system, for work that blocks: the concurrency pool must never wait for a lock of SQLite.
 enum SystemThread {
+  /// Tells a thread from all others that run.
+  typealias ID = ObjectIdentifier
+
+  /// The calling thread.
+  static var current: ID { ObjectIdentifier(mark.value) }
+
+  private final class Mark {}
+  private static let mark = ThreadLocal<Mark> { Mark() }
+
   /// Starts a detached thread that runs `body` once.
   ///
   /// - Throws: `SystemError` when the system has no thread left.

@@ -7,10 +7,13 @@ final class WorkerThread: Sendable {
   private let name: StaticString
   private let state = Lock(State())
   private let parker = Parker()
+  private let end = Parker()
 
   private struct State {
     var jobs: [Job] = []
     var isRunning = false
+    /// The thread, once it runs.
+    var thread: SystemThread.ID?
     var isStopped = false
   }
 
@@ -45,7 +48,17 @@ final class WorkerThread: Sendable {
     parker.wake()
   }
 
+  /// Waits until the thread has ended, after `stop`; on the thread itself it returns at once.
+  func join() {
+    guard state.withLock({ $0.isRunning && $0.thread != SystemThread.current }) else { return }
+    end.park()
+    // For whoever else waits.
+    end.wake()
+  }
+
   private func loop() {
+    state.withLock { $0.thread = SystemThread.current }
+    defer { end.wake() }
     while true {
       let (jobs, isStopped) = state.withLock { state in
         defer { state.jobs.removeAll(keepingCapacity: true) }

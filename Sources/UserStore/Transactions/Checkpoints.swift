@@ -44,30 +44,36 @@ final class Checkpoints: Sendable {
   /// The caller's connection holds BEGIN IMMEDIATE.
   ///
   /// What a reader still needs stays; then it is tried again after as many pages more.
-  func run() {
+  ///
+  /// - Returns: false when the -wal file is not on disk, and nothing may be copied.
+  @discardableResult
+  func run() -> Bool {
     state.withLock { $0.dueAt = $0.walPages + Self.pageLimit }
-    guard let lease = try? pool.take() else { return }
+    do { try syncWAL { true } } catch { return false }
+    guard let lease = try? pool.take() else { return true }
     defer { pool.give(back: lease) }
-    do { try syncWAL { true } } catch { return }
-    guard let frames = try? lease.connection.checkpoint() else { return }
-    unsynced?.isSecured(frames: frames)
+    if let frames = try? lease.connection.checkpoint() { unsynced?.isSecured(frames: frames) }
+    return true
   }
 
-  /// Before the last connection goes: SQLite copies all by itself then.
+  /// Copies what can be copied once more, before the writer's connection closes, and closes the connection for that.
   ///
-  /// - Returns: whether it may.
-  func settle() -> Bool {
+  /// The last connection to close, in whichever process, would copy it too. But that one may have no right to write. Only
+  /// what another process's writer is in the middle of is not waited for: that writer closes later.
+  ///
+  /// - Parameters:
+  ///   - connection: The writer's, without a transaction.
+  ///   - walPath: Where the -wal file is.
+  /// - Returns: false when SQLite must not copy the -wal file on closing, because it is not on disk.
+  func finish(on connection: borrowing Connection, walPath: String) -> Bool {
+    defer { pool.close() }
+    connection.setWaiting(false)
+    let isLocked = (try? connection.run(TransactionSQL.beginImmediate)) != nil
+    defer { connection.rollBack() }
+    if isLocked, let size = try? Files.size(of: walPath), size > 0 { return run() }
     guard state.withLock({ $0.hasCommitted }) else { return true }
-    var lease: ConnectionPool.Lease?
-    defer { if let lease { pool.give(back: lease) } }
-    do {
-      try syncWAL {
-        lease = try? pool.take()
-        lease?.connection.setWaiting(false)
-        // Who has the write lock sees to it, at its own checkpoint.
-        return (try? lease?.connection.run(TransactionSQL.beginImmediate)) != nil
-      }
-    } catch { return false }
+    // Without the lock nothing is written again: whoever has it syncs, at a checkpoint of its own.
+    do { try syncWAL { isLocked } } catch { return false }
     return true
   }
 
@@ -91,9 +97,5 @@ final class Checkpoints: Sendable {
       state.withLock { $0.hasCommitted = true }
       throw error
     }
-  }
-
-  func close(leavingWAL: Bool) {
-    pool.close(leavingWAL: leavingWAL)
   }
 }

@@ -116,14 +116,17 @@ final class Writer: Sendable {
   /// Lets nobody write any more.
   ///
   /// Those who wait for their turn get `StoreError.closed`; who has it finishes.
-  func close() {
+  func stop() {
     let waiting = line.withLock { $0.close() }
     for waiter in waiting { waiter.end(StoreError(.closed, "the store is closed")) }
     worker.stop()
     housekeeping.thread.stop()
-    let maySQLiteCopy = checkpoints?.settle() ?? true
-    pool.close(leavingWAL: !maySQLiteCopy)
-    checkpoints?.close(leavingWAL: !maySQLiteCopy)
+  }
+
+  /// Waits until the writer's threads have ended, after `stop`.
+  func join() {
+    worker.join()
+    housekeeping.thread.join()
   }
 
   func checkpointIfNeeded() {

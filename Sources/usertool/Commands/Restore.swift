@@ -54,7 +54,7 @@ struct RestoreCommand: ParsableCommand {
 
   /// Restores it into a store that goes at once: what cannot be restored is said as it would be.
   private func tried() throws -> String {
-    let store = try UserStore.temporary()
+    let store = try OpenStores.shared.open { try UserStore.temporary() }
     defer { store.close() }
     try restore(into: store)
     return try Self.contents(of: store)

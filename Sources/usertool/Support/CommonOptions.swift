@@ -36,9 +36,9 @@ extension CommonOptions {
   /// The layout of updates and of the log.
   var streamFormat: OutputFormat { format ?? (System.isTerminal(1) ? .table : .jsonl) }
 
-  /// Says something that is no error.
+  /// Says something that is no error; after a closed pipe, nothing.
   func note(_ line: String) {
-    if !quiet { Messages.shared.say(line) }
+    if !quiet, Signals.shared.status != .brokenPipe { Messages.shared.say(line) }
   }
 
   // MARK: The database
@@ -67,13 +67,14 @@ extension CommonOptions {
   /// Only a watching store listens for other processes: it costs a thread.
   ///
   /// - Throws: `Failure`.
-  func open(_ access: Configuration.Access, isWatching: Bool = false) throws(Failure) -> UserStore {
+  func open(_ access: Configuration.Access, isWatching: Bool = false) throws -> UserStore {
     var configuration = Configuration()
     configuration.access = access
     configuration.busyTimeout = busyTimeout.duration
     configuration.watchesOtherProcesses = isWatching
     let path = try path
-    do { return try UserStore(path: path, configuration: configuration) } catch {
+    do { return try OpenStores.shared.open { try UserStore(path: path, configuration: configuration) } } catch {
+      guard let error = error as? StoreError else { throw error }
       var failure = Failure(error)
       if error.code == .notFound { failure.hint = "create it with usertool init" + (db.map { " --db \($0)" } ?? "") }
       throw failure

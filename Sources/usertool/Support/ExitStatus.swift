@@ -20,6 +20,7 @@ enum ExitStatus: Int32 {
   case cannotCreate = 73
   case noPermission = 77
   case timeout = 124
+  case hungUp = 129
   case interrupted = 130
   case brokenPipe = 141
   case terminated = 143

@@ -9,6 +9,7 @@
 /// Standard output: whole records, on their way as soon as they are flushed.
 ///
 /// A pipe that nobody reads any more ends the process with 141, silently, also when whoever started it ignores SIGPIPE.
+/// What is written from then on is dropped.
 final class Output {
   private var pending: [UInt8] = []
   /// Whether something was not written because nobody read, and the command was to end.
@@ -48,10 +49,11 @@ final class Output {
   private func handleError() {
     switch errno {
     case EINTR, EAGAIN: return
-    case EPIPE: System.exit(.brokenPipe)
+    case EPIPE: Signals.shared.end(with: .brokenPipe)
     default:
       Messages.shared.report(Failure(.failure, "cannot write the output: \(System.lastError)"))
-      System.exit(.failure)
+      Signals.shared.end(with: .failure)
     }
+    hasGivenUp = true
   }
 }

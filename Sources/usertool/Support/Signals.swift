@@ -12,25 +12,32 @@ import UserStore
 
 /// What ends the process from outside: a signal, or a time that has passed.
 ///
-/// SIGINT and SIGTERM end it at once, with 130 or 143: a write that is under way is then not committed, or is whole.
-/// A command that has something to say at its end takes them over. A closed pipe shows at the next write.
+/// SIGINT, SIGTERM and SIGHUP end it with 130, 143 or 129: what is under way is interrupted, a write is then rolled back or
+/// whole, and the stores are closed. A command that has something to say at its end takes them over. A second signal ends
+/// the process at once. A closed pipe shows at the next write.
 final class Signals: Sendable {
   static let shared = Signals()
 
   private let reason = Atomic<Int32>(0)
   private let handler = Lock<(@Sendable () -> Void)?>(nil)
   private let waker = System.pipe()
+  /// When the first signal came.
+  private let start = Lock<Int64>(0)
+
+  /// A second signal within this time is not a second wish: a terminal that closes and `timeout` each send two at once.
+  private static let patience: Int64 = 300
 
   /// Lets the signals come here.
   func install() {
     System.ignore(SIGPIPE)
-    for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated)] {
-      System.ignore(number)
+    for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated), (SIGHUP, .hungUp)] {
+      // Whoever starts it with nohup wants it to outlive its terminal.
+      if System.ignore(number), number == SIGHUP { continue }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       // The handler holds its source: it must live as long as the process.
       source.setEventHandler {
         _ = source
-        self.end(with: status)
+        self.receive(status)
       }
       source.resume()
     }
@@ -49,12 +56,36 @@ final class Signals: Sendable {
     self.handler.withLock { $0 = handler }
   }
 
-  /// Ends the process, or asks the command that has taken over to end.
+  private func receive(_ status: ExitStatus) {
+    let now = System.now
+    let first = start.withLock { start in
+      if start == 0 { start = now }
+      return start
+    }
+    if now - first > Self.patience { System.exit(status) }
+    end(with: status)
+  }
+
+  /// Ends the process soon, or asks the command that has taken over to end.
+  ///
+  /// Returns at once: the calling thread may be in the middle of a transaction, which must end before the store can.
   func end(with status: ExitStatus) {
-    let isFirst = reason.exchange(status.rawValue, ordering: .sequentiallyConsistent) == 0
-    guard isFirst, let handler = handler.withLock({ $0 }) else { System.exit(status) }
+    let isFirst = reason.compareExchange(
+      expected: 0, desired: status.rawValue, ordering: .sequentiallyConsistent
+    ).exchanged
+    if !isFirst { return }
     if let waker { _ = System.write([1], to: waker.writer) }
-    handler()
+    if let handler = handler.withLock({ $0 }) { return handler() }
+    DispatchQueue.global().async {
+      OpenStores.shared.close()
+      System.exit(status)
+    }
+  }
+
+  /// Waits for the end of the process, if it was told to end and nothing has taken over.
+  func waitIfEnding() {
+    guard status != nil, handler.withLock({ $0 == nil }) else { return }
+    while true { _ = System.wait(output: -1, waker: -1, milliseconds: -1) }
   }
 
   /// Sleeps until the time has passed, or until the command is to end.

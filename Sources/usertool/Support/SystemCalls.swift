@@ -51,8 +51,14 @@ enum System {
     }
   }
 
-  static func ignore(_ number: Int32) {
-    _ = signal(number, SIG_IGN)
+  /// Ignores a signal.
+  ///
+  /// - Returns: whether it was ignored before.
+  @discardableResult
+  static func ignore(_ number: Int32) -> Bool {
+    let before = signal(number, SIG_IGN)
+    // SIG_IGN is 1 in every system's <signal.h>; functions cannot be compared.
+    return unsafe unsafeBitCast(before, to: Int.self) == 1
   }
 
   /// The system's words for the error of the last call.

@@ -23,10 +23,10 @@ struct ImportRun {
   /// Writes all.
   ///
   /// - Returns: what was done.
-  /// - Throws: `Failure` with the place of a bad record; what writing can throw; `Exit` after a signal between records
-  ///   of a batch. A signal in the only write ends the process, and nothing of it was committed.
+  /// - Throws: `Failure` with the place of a bad record; what writing can throw; `Exit` after a signal, and nothing of
+  ///   the present batch was committed then.
   mutating func write(to store: UserStore, isQuiet: Bool) throws -> String {
-    if batch != nil { Signals.shared.takeOver {} }
+    Signals.shared.takeOver {}
     var progress = Progress("imported", isQuiet: isQuiet)
     do {
       while try writeSome(to: store, &progress) {}
@@ -78,7 +78,7 @@ struct ImportRun {
       if failure.hint == nil { failure.hint = kept + "; --skip-bad leaves such records out" }
       return failure
     case let exit as Exit:
-      Messages.shared.say("stopped: " + kept)
+      if batch != nil { Messages.shared.say("stopped: " + kept) }
       return exit
     case let error as StoreError where doneLine > 0:
       return Failure(ExitStatus(error.code), error.message, hint: kept)

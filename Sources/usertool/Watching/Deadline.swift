@@ -26,7 +26,7 @@ enum Deadline {
   /// Without waiting for a next line, which may never come.
   private static func endWhenUnread() {
     DispatchQueue(label: "usertool.output").async {
-      if System.waitUntilUnread(1) { System.exit(.brokenPipe) }
+      if System.waitUntilUnread(1) { Signals.shared.end(with: .brokenPipe) }
     }
   }
 }

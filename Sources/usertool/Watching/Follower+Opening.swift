@@ -3,7 +3,7 @@ import UserStore
 /// Getting at the store, which may take its time.
 extension Follower {
   /// Only a consumer's position is written.
-  private func open() throws(Failure) -> UserStore {
+  private func open() throws -> UserStore {
     if case .consumer = order.start { return try order.common.open(.readWrite, isWatching: true) }
     return try order.common.open(.readOnly, isWatching: true)
   }
@@ -17,11 +17,11 @@ extension Follower {
     var patience = isReplaced ? 40 : 0
     var isTold = false
     while Signals.shared.status == nil {
-      do { return try open() } catch  where error.code == .needsWriter {
+      do { return try open() } catch let error as Failure where error.code == .needsWriter {
         if !isTold { order.common.note("waiting for a writer: " + error.message.shown) }
         isTold = true
         await withTaskCancellationHandler(operation: arrival.wait, onCancel: arrival.wake)
-      } catch {
+      } catch let error as Failure {
         patience -= 1
         guard patience > 0, [.noInput, .badData].contains(error.status) else { throw error }
         // A file that is just taking another one's place is missing, or half there, for a moment.

@@ -92,7 +92,7 @@ import Testing
     let folder = try Folder()
     let file = try folder.file("a.db")
     try Self.open(file).execute("CREATE TABLE t (x)")
-    let error = #expect(throws: SQLiteError.self) { try Self.open(file, .readOnly).execute("DELETE FROM t") }
+    let error = #expect(throws: SQLiteError.self) { try Self.open(file, .queryOnly).execute("DELETE FROM t") }
     #expect(error?.code.primary == .readOnly)
   }
 

@@ -88,7 +88,7 @@ import Testing
     let folder = try Folder()
     let file = try folder.file("a.db")
     let writer = try connection(path: file)
-    let other = try Connection(path: file, access: .readOnly, busyTimeout: 0)
+    let other = try Connection(path: file, access: .queryOnly, busyTimeout: 0)
     try writer.execute("INSERT INTO users (name) VALUES ('Ada')")
     #expect(try other.text("SELECT count(*) FROM users") == "1")
     #expect(!other.hooks.hasLogged)

@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import UserStore
+
+/// What lies on disk when the last store was closed or released: the database, whole, and nothing beside it.
+///
+/// Each test repeats itself: what it looks for depends on which thread closes its connection last.
+@Suite struct ClosingTests {
+  private let folder: Folder
+  private let path: String
+
+  init() throws {
+    folder = try Folder()
+    path = folder.path + "/users.db"
+  }
+
+  /// Only the database is there, and the file alone holds as many users.
+  private func expectOneFile(users: Int, _ run: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names == ["users.db"], "run \(run)", sourceLocation: sourceLocation)
+    let copy = try Folder()
+    try FileManager.default.copyItem(atPath: path, toPath: copy.path + "/copy.db")
+    let store = try UserStore(path: copy.path + "/copy.db")
+    #expect(try store.read { try $0.userCount } == users, "run \(run)", sourceLocation: sourceLocation)
+  }
+
+  /// Not awaited, also where it could be.
+  private func add(to store: UserStore) throws {
+    try store.write { _ = try $0.add(name: "NIX") }
+  }
+
+  @Test func `a store that is released without being closed`() throws {
+    for run in 1...Repetitions.count {
+      do {
+        let store = try UserStore(path: path)
+        try store.write { try $0.add(name: "NIX") }
+      }
+      try expectOneFile(users: run, run)
+    }
+  }
+
+  @Test func `an awaited write, then close`() async throws {
+    for run in 1...Repetitions.count {
+      let store = try UserStore(path: path)
+      try await store.write { try $0.add(name: "NIX") }
+      store.close()
+      try expectOneFile(users: run, run)
+    }
+  }
+
+  @Test func `an awaited read and an awaited write under way when the store is closed`() async throws {
+    for run in 1...Repetitions.count {
+      let store = try UserStore(path: path)
+      async let count = try? store.read { try $0.userCount }
+      async let added = try? store.write { try $0.add(name: "NIX") }
+      store.close()
+      _ = await (count, added)
+      let users = try await UserStore(path: path).read { try $0.userCount }
+      try expectOneFile(users: users, run)
+    }
+  }
+
+  @Test func `a store that is released inside its own listener`() throws {
+    for run in 1...Repetitions.count {
+      let holder = Lock<UserStore?>(try UserStore(path: path))
+      let isReleased = Gate()
+      holder.withLock { $0 }?.listeners.bind("last", to: .everything) { _ in
+        let store = holder.withLock { $0.take() }
+        _ = store
+        isReleased.open()
+      }
+      // By another program, so that the watcher delivers: the listener runs on its thread.
+      try folder.shell("INSERT INTO users (name) VALUES ('NIX')")
+      isReleased.wait()
+      // The thread that released it may still be closing connections: nothing else tells when it has ended.
+      while try FileManager.default.contentsOfDirectory(atPath: folder.path) != ["users.db"] { SystemThread.yield() }
+      try expectOneFile(users: run, run)
+    }
+  }
+
+  @Test func `stores on several threads that are closed at the same moment`() throws {
+    for run in 1...Repetitions.count {
+      let stores = try (0..<4).map { _ in try UserStore(path: path) }
+      try Threads.run(stores.count) { index in
+        _ = try stores[index].write { try $0.add(name: "NIX") }
+        stores[index].close()
+      }
+      try expectOneFile(users: 4 * run, run)
+    }
+  }
+
+  @Test func `a store that only reads, and closes after the writer`() throws {
+    let reading: Configuration = {
+      var configuration = Configuration()
+      configuration.access = .readOnly
+      return configuration
+    }()
+    for run in 1...Repetitions.count {
+      let writer = try UserStore(path: path)
+      try writer.write { try $0.add(name: "NIX") }
+      let reader = try UserStore(path: path, configuration: reading)
+      #expect(try reader.read { try $0.userCount } == run)
+      writer.close()
+      reader.close()
+      try expectOneFile(users: run, run)
+    }
+  }
+
+  @Test func `a file that was only checked`() throws {
+    try folder.shell("INSERT INTO users (name) VALUES ('NIX')", UserStore(path: path).file?.path)
+    _ = try UserStore.check(path: path)
+    try expectOneFile(users: 1, 1)
+  }
+
+  @Test func `an interrupted store rolls back what is under way`() throws {
+    let store = try UserStore(path: path)
+    let isInside = Gate()
+    let writer = try Threads.start {
+      try store.write { users in
+        try users.add(name: "NIX")
+        isInside.open()
+        while true { _ = try users.users(named: "nobody") }
+      }
+    }
+    isInside.wait()
+    store.interruptAndClose()
+    #expect(throws: (any Error).self) { try writer.join() }
+    try expectOneFile(users: 0, 1)
+  }
+
+  @Test func `a temporary store takes its folder along, however it ends`() async throws {
+    for run in 1...Repetitions.count {
+      var store: UserStore? = try UserStore.temporary()
+      let folder = Files.split(try #require(store?.file?.path)).folder
+      if run.isMultiple(of: 2) {
+        try await store?.write { try $0.add(name: "NIX") }
+      } else {
+        if let store { try add(to: store) }
+      }
+      if run.isMultiple(of: 3) { store?.close() }
+      store = nil
+      #expect(try Files.kind(of: folder) == .missing, "run \(run)")
+    }
+  }
+}
