@@ -337,7 +337,9 @@ public final class UserStore: Sendable {
     listeners.end()
   }
 
-  /// Closes the store, and ends what other threads are doing in it: their statements fail. Returns when they have ended.
+  /// Closes the store, and ends what other threads are doing in it.
+  ///
+  /// Their statements fail; when this returns, they have let go of their connections.
   package func interruptAndClose() {
     reader.close()
     writer?.stop()

@@ -22,6 +22,7 @@ struct DatabaseFile: Sendable {
   ///   - path: Where it is, or is to be.
   ///   - configuration: Whether it may be created.
   ///   - temporaryFolder: The folder that goes with the store, if it is a temporary one.
+  /// - Throws: `StoreError`, the codes under “Opening”.
   init(_ path: String, _ configuration: Configuration, temporaryFolder: String? = nil) throws(StoreError) {
     guard !Files.split(path).name.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.cannotOpen, "“\(path.filter { $0 != "\0" })” names no file")

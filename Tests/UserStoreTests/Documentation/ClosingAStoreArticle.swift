@@ -7,6 +7,7 @@ import Testing
 
 /// The example of the article “Closing a store”, run with SIGUSR1 in the place of SIGTERM, which would end the tests.
 @Suite struct ClosingAStoreArticle {
+  // swift-format-ignore: AlwaysUseLowerCamelCase
   private let SIGTERM = SIGUSR1
 
   @Test func `a signal handler closes the store and leaves one file`() throws {
@@ -24,7 +25,7 @@ import Testing
     }
     termination.resume()
 
-    raise(SIGTERM)
+    kill(getpid(), SIGTERM)
     isOver.wait()
     termination.cancel()
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["users.db"])
