@@ -32,9 +32,14 @@ enum Arguments {
     return [command] + options + rest.dropFirst()
   }
 
-  /// Where help for a mistake is.
+  /// What to type instead, or where help for a mistake is.
   static func helpHint(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) -> String {
-    let command = leadingOptions(arguments).rest.first.flatMap { names(of: root).contains($0) ? $0 : nil }
+    let rest = leadingOptions(arguments).rest
+    let command = rest.first.flatMap { names(of: root).contains($0) ? $0 : nil }
+    // What follows the user of `get` is known to be wrong only when there is no such user.
+    if let command, command != "get", let line = Correction.line(for: command, rest.dropFirst()) {
+      return "did you mean: " + line
+    }
     return "see " + (["usertool", command].compactMap { $0 } + ["--help"]).joined(separator: " ")
   }
 
