@@ -23,10 +23,11 @@ enum Arguments {
     guard let command = rest.first else { return Array(arguments) }
     if command.hasPrefix("-") { return Array(arguments) }
     let names = names(of: root)
-    guard names.contains(command) else {
-      let question = synonyms[command].map { " (did you mean \"\($0)\"?)" }
+    // The parser answers `help lst` with the help for everything.
+    for word in command == "help" ? rest.prefix(2) : [command] where !names.contains(word) && !word.hasPrefix("-") {
+      let question = synonyms[word].map { " (did you mean \"\($0)\"?)" }
       throw Failure(
-        .usage, "there is no command \"\(command)\"" + (question ?? Suggestion.question(for: command, among: names)),
+        .usage, "there is no command \"\(word)\"" + (question ?? Suggestion.question(for: word, among: names)),
         hint: "usertool --help lists all commands")
     }
     return [command] + options + rest.dropFirst()

@@ -56,6 +56,14 @@ import Testing
     #expect(try workspace.run("get", "7", "age").errors.contains("usertool list shows all users"))
   }
 
+  @Test func `help for a command that there is not is a mistake too`() throws {
+    let workspace = try Workspace()
+    let outcome = try workspace.run("help", "lst")
+    #expect(outcome.status == 64 && outcome.errors.contains(#"no command "lst" (did you mean "list"?)"#), "\(outcome)")
+    #expect(try workspace.run("help", "list").output.contains("usertool list"))
+    #expect(try workspace.run("help").output.contains("SUBCOMMANDS"))
+  }
+
   @Test func `an empty store and an empty colour say what to do`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
