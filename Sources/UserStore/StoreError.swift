@@ -230,6 +230,19 @@ extension StoreError.Code {
   }
 }
 
+extension StoreError {
+  /// Whether the process could open no more files.
+  ///
+  /// Not a code of its own: new public API waits. `cannotOpen` covers it.
+  package var meansNoDescriptors: Bool {
+    switch cause {
+    case let cause as SQLiteError: SystemError.meansNoDescriptors(cause.systemNumber)
+    case let cause as SystemError: SystemError.meansNoDescriptors(cause.number)
+    default: false
+    }
+  }
+}
+
 /// Runs what speaks SQLite's errors, and turns them into the store's.
 func storing<Result: ~Copyable>(
   _ what: @autoclosure () -> String, _ body: () throws(SQLiteError) -> Result

@@ -35,6 +35,11 @@ struct UserTool: ParsableCommand {
 
   static func main() async {
     System.fillStandardDescriptors()
+    guard System.hasDescriptors(6) else {
+      Messages.shared.report(
+        Failure(.failure, "this process may open too few files", hint: Failure.moreDescriptors))
+      System.exit(.failure)
+    }
     Signals.shared.install()
     let status = await run(CommandLine.arguments.dropFirst())
     Signals.shared.waitIfEnding()

@@ -6,6 +6,8 @@ struct DatabaseFile: Sendable {
   /// Which file lay there at first: what another one holds was never checked.
   let identity: Files.Identity
   let connections: FileConnections
+  /// Whether the file was created here, empty.
+  private let isNew: Bool
 
   /// Held while a file is created.
   ///
@@ -29,7 +31,7 @@ struct DatabaseFile: Sendable {
     }
     self.configuration = configuration
     do {
-      (self.path, identity) = try Self.creation.withLock { _ in try Self.prepare(path, configuration) }
+      (self.path, identity, isNew) = try Self.creation.withLock { _ in try Self.prepare(path, configuration) }
     } catch let error as StoreError {
       throw error
     } catch {
@@ -40,7 +42,7 @@ struct DatabaseFile: Sendable {
 
   private static func prepare(
     _ given: String, _ configuration: Configuration
-  ) throws -> (path: String, Files.Identity) {
+  ) throws -> (path: String, Files.Identity, isNew: Bool) {
     let access = configuration.access
     if access == .createIfMissing { try Files.createPrivateFolder(Files.split(given).folder) }
     let path = try Files.canonical(given)
@@ -51,16 +53,17 @@ struct DatabaseFile: Sendable {
         "\(given) lies on a network file system (\(kind)): the processes that use a store share memory, which only those of one machine can; use a disk of this one"
       )
     }
+    var isNew = false
     if try Files.kind(of: path) == .missing {
-      guard access == .createIfMissing else { throw StoreError(.notFound, "there is no database at \(given)") }
+      guard access == .createIfMissing else { throw missing(given) }
       // Before SQLite opens it: SQLite would create it for everybody to read.
-      try Files.createPrivate(path)
+      isNew = try Files.createPrivate(path)
     }
     let kind = try Files.kind(of: path)
     guard kind == .regular else {
       throw StoreError(.cannotOpen, "\(given) is \(kind == .directory ? "a folder" : "not a regular file")")
     }
-    return (path, try Files.identity(of: path))
+    return (path, try Files.identity(of: path), isNew)
   }
 
   var walPath: String { path + "-wal" }
@@ -71,12 +74,34 @@ struct DatabaseFile: Sendable {
     let connection = try open(.readWrite)
     // SQLite opens a file that it may not write for reading, and says nothing.
     if connection.isReadOnly { throw StoreError(.noPermission, "no permission to write \(path)") }
-    try Schema.prepare(
-      connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize,
-      timeout: configuration.busyMilliseconds)
+    do {
+      try Schema.prepare(
+        connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize,
+        timeout: configuration.busyMilliseconds)
+    } catch {
+      if isNew { removeIfEmpty(connection) }
+      throw error
+    }
     let mode = configuration.durability == .full ? "FULL" : "NORMAL"
     try storing("open \(path)") { () throws(SQLiteError) in try connection.execute("PRAGMA synchronous = \(mode)") }
     return connection
+  }
+
+  /// Removes the file that was created here and could not be filled, on a full disk for example.
+  ///
+  /// Only under the exclusive lock, so that nobody is making a store of it now. Whoever opened it and does so later is
+  /// told that the file was moved. In an empty file SQLite begins by writing the first page: the journal is in memory,
+  /// because there may be no room for one.
+  private func removeIfEmpty(_ connection: borrowing Connection) {
+    func isEmpty() -> Bool { (try? Files.identity(of: path)) == identity && (try? Files.size(of: path)) == 0 }
+    // Before the journal's mode is touched: that of somebody else's store stays as it is.
+    guard isEmpty() else { return }
+    do throws(SQLiteError) {
+      try connection.execute("PRAGMA journal_mode = MEMORY")
+      try connection.execute("BEGIN EXCLUSIVE")
+    } catch { return }
+    defer { connection.rollBack() }
+    if isEmpty() { Files.remove(path) }
   }
 
   /// A connection that reads a database that is as it should be.
@@ -121,7 +146,12 @@ struct DatabaseFile: Sendable {
 
   private static func storeError(_ error: any Error, _ path: String, _ access: Configuration.Access) -> StoreError {
     guard let error = error as? SystemError else { return StoreError(.unexpected, "\(error)", cause: error) }
-    let missing: StoreError.Code = access == .createIfMissing ? .cannotCreate : .notFound
-    return StoreError(error, otherwise: error.isMissing ? missing : .cannotOpen)
+    guard error.isMissing else { return StoreError(error, otherwise: .cannotOpen) }
+    // Whichever of the folders above it is missing: what was looked for is a database.
+    return access == .createIfMissing ? StoreError(error, otherwise: .cannotCreate) : missing(path)
+  }
+
+  private static func missing(_ path: String) -> StoreError {
+    StoreError(.notFound, "there is no database at \(path)")
   }
 }

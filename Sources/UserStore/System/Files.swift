@@ -73,8 +73,15 @@ enum Files {
   /// Creates an empty file that only its owner may read.
   ///
   /// One that is already there is left alone, unopened.
-  static func createPrivate(_ path: String) throws(SystemError) {
-    do { try createNew(path) } catch { if error.number != EEXIST { throw error } }
+  ///
+  /// - Returns: whether it was not there.
+  @discardableResult
+  static func createPrivate(_ path: String) throws(SystemError) -> Bool {
+    do { try createNew(path) } catch {
+      if error.number == EEXIST { return false }
+      throw error
+    }
+    return true
   }
 
   /// Creates an empty file that only its owner may read, and that was not there.

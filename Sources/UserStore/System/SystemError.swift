@@ -27,6 +27,8 @@ struct SystemError: Error, CustomStringConvertible {
 extension SystemError {
   static func meansNoSpace(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
   static func meansNoPermission(_ number: Int32) -> Bool { number == EACCES || number == EPERM }
+  /// Of the process, or of the whole system.
+  static func meansNoDescriptors(_ number: Int32) -> Bool { number == EMFILE || number == ENFILE }
 }
 
 extension SystemError {

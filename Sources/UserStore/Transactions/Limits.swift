@@ -5,7 +5,9 @@ enum Limits {
   /// Unicode scalars of an attribute's name.
   static let attributeNameLength = 1...200
   /// Ids that may be chosen: with the largest number of all SQLite would give no new one any more.
-  static let ids: ClosedRange<Int64> = 1...1 << 62
+  ///
+  /// Other programs can store zero and less; an export with such ids can be imported again.
+  static let ids: ClosedRange<Int64> = .min...1 << 62
   /// Unicode scalars of a consumer's name.
   static let consumerNameLength = 1...200
   /// Bytes of one value: 16 MiB.

@@ -105,6 +105,15 @@ extension Transaction {
     }
   }
 
+  /// Whether any user has a further attribute with this name.
+  ///
+  /// Goes through attributes until it finds one.
+  package mutating func hasAttribute(_ name: String) throws(StoreError) -> Bool {
+    try perform("look for an attribute") { connection throws(SQLiteError) in
+      try connection.first(RecordSQL.hasAttribute, .text(name)) { _ in true } ?? false
+    }
+  }
+
   /// Reads one attribute.
   ///
   /// - Parameters:
@@ -146,6 +155,7 @@ enum RecordSQL {
   static let named = Query("SELECT id FROM users WHERE name = ?1 ORDER BY id")
   static let count = Query("SELECT count(*) FROM users")
   static let attributeNames = Query("SELECT DISTINCT name FROM attributes")
+  static let hasAttribute = Query("SELECT 1 FROM attributes WHERE name = ?1 LIMIT 1")
   static let name = Query("SELECT name FROM users WHERE id = ?1")
   static let hairColor = Query("SELECT hair_color FROM users WHERE id = ?1")
   static let attribute = Query("SELECT value FROM attributes WHERE user_id = ?1 AND name = ?2")

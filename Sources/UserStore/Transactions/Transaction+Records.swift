@@ -7,7 +7,7 @@ extension Transaction where Mode == Writing {
   ///
   /// - Parameters:
   ///   - values: Each attribute at most once, `name` among them; null is the same as leaving it out.
-  ///   - id: The id to have, from 1 to 2⁶²; nil for a new one. It may be that of a user who was removed: then it is that
+  ///   - id: The id to have, at most 2⁶²; nil for a new one. It may be that of a user who was removed: then it is that
   ///     user who comes back.
   /// - Returns: the id.
   /// - Throws: `StoreError.badValue`, `.conflict` when somebody has the id, and what writing can throw.
@@ -49,7 +49,7 @@ extension Transaction where Mode == Writing {
 
   private mutating func requireFree(_ id: User.ID) throws(StoreError) {
     guard Limits.ids.contains(id.rawValue) else {
-      throw StoreError(.badValue, "an id is a number from 1 to \(Limits.ids.upperBound), not \(id)")
+      throw StoreError(.badValue, "an id is at most \(Limits.ids.upperBound), not \(id)")
     }
     if try !storedValue("name", of: id).isNull { throw StoreError(.conflict, "there is a user \(id) already") }
   }

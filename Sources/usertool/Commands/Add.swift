@@ -30,16 +30,23 @@ struct AddCommand: ParsableCommand {
   func run() throws {
     let color = try hairColor.map(ColorText.color)
     let values = try assignments.map { (attribute: $0.attribute, value: try $0.value()) }
-    if writing.isDryRun { return try printDryRun(color, values) }
-    let user = try common.withStore(.createIfMissing) { store in
-      try store.write(origin: "usertool") { transaction in try add(to: &transaction, color, values) }
+    var new = NewAttributes()
+    if writing.isDryRun {
+      try printDryRun(color, values, &new)
+    } else {
+      let user = try common.withStore(.createIfMissing) { store in
+        try store.write(origin: "usertool") { transaction in try add(to: &transaction, color, values, &new) }
+      }
+      if let user { printAdded(user) }
     }
-    if let user { printAdded(user) }
+    for note in new.notes { common.note(note) }
   }
 
   private func add(
-    to transaction: inout WriteTransaction, _ color: Color?, _ values: [(attribute: String, value: StoredValue)]
+    to transaction: inout WriteTransaction, _ color: Color?, _ values: [(attribute: String, value: StoredValue)],
+    _ new: inout NewAttributes
   ) throws -> User? {
+    try new.look(at: values.map(\.attribute), of: nil, in: &transaction)
     let id = try transaction.add(name: name, hairColor: color)
     for (attribute, value) in values { try transaction.set(attribute, of: id, to: value) }
     return try transaction.user(id)
@@ -61,7 +68,9 @@ struct AddCommand: ParsableCommand {
     output.flush()
   }
 
-  private func printDryRun(_ color: Color?, _ values: [(attribute: String, value: StoredValue)]) throws {
+  private func printDryRun(
+    _ color: Color?, _ values: [(attribute: String, value: StoredValue)], _ new: inout NewAttributes
+  ) throws {
     struct Undo: Error {}
     // A database that is not there is not created for it.
     let store = try System.isMissingOrEmpty(common.path) ? UserStore.inMemory() : common.open(.readWrite)
@@ -69,7 +78,7 @@ struct AddCommand: ParsableCommand {
     var changes: [Change] = []
     do {
       try store.write { transaction in
-        _ = try add(to: &transaction, color, values)
+        _ = try add(to: &transaction, color, values, &new)
         changes = try transaction.changes
         throw Undo()
       }

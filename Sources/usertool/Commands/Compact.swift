@@ -19,7 +19,7 @@ struct CompactCommand: ParsableCommand {
       needs stays too, up to 120 days, four million rows, and 1 GiB. The file does not shrink; its space is used again.
       """)
 
-  @Option(help: ArgumentHelp("Forget what is older: 30d, 12h.", valueName: "time"))
+  @Option(help: ArgumentHelp("Forget what is older: 30d, 12h; with its unit.", valueName: "time"))
   var olderThan: Timespan?
 
   @Option(help: ArgumentHelp("Keep so many rows: one a change, and one a write.", valueName: "n"))
@@ -32,6 +32,10 @@ struct CompactCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func validate() throws {
+    if let olderThan, !olderThan.hasUnit {
+      // Seconds, as elsewhere, would forget nearly all of the log where days were meant.
+      throw ValidationError("--older-than \(olderThan.text.dropLast()) lacks a unit: \(olderThan.text), or m, h, d")
+    }
     if let keep, keep < 0 { throw ValidationError("--keep wants a number from 0") }
   }
 

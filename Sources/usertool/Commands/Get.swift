@@ -12,6 +12,8 @@ struct GetCommand: ParsableCommand {
         usertool get Zoë
         usertool get 7 hair-color
         usertool get 7 --format json
+
+      On a terminal a record that is wider becomes a line for each field.
       """)
 
   @Argument(help: "The id, or the name.")
@@ -24,7 +26,7 @@ struct GetCommand: ParsableCommand {
 
   func run() throws {
     let user = try common.withStore(.readOnly) { store in
-      try store.read { transaction in try self.user.resolve(in: &transaction) }
+      try store.read { transaction in try resolve(in: &transaction) }
     }
     let output = Output()
     if let attribute {
@@ -32,15 +34,25 @@ struct GetCommand: ParsableCommand {
     } else if common.recordFormat == .json {
       output.write(user.record.json.bytes + [0x0A])
     } else {
-      var printer = RecordPrinter(common.recordFormat, columns: nil, to: output, common.style)
+      let fit = System.columns(of: System.standardOutput).map { RecordPrinter.Fit.turned(at: $0) }
+      var printer = RecordPrinter(common.recordFormat, columns: nil, to: output, common.style, fit: fit ?? .none)
       printer.print(user.record, plain: user.plainRecord)
       printer.end()
     }
     output.flush()
   }
 
+  private func resolve(in transaction: inout ReadTransaction) throws -> User {
+    do { return try user.resolve(in: &transaction) } catch var failure as Failure {
+      let line = attribute.flatMap { Correction.line(for: "get", [user.text, $0]) }
+      // What follows a name may be the rest of it.
+      if failure.status == .notFound, user.id == nil, let line { failure.hint = "did you mean: " + line }
+      throw failure
+    }
+  }
+
   private func printValue(of attribute: String, _ user: User, to output: Output) throws {
-    guard let value = user.storedValues[attribute] else {
+    guard let value = attribute == "id" ? .integer(user.id.rawValue) : user.storedValues[attribute] else {
       throw Failure(
         .notFound,
         "user \(user.id) has no \"\(attribute)\"" + Suggestion.question(for: attribute, among: known(user)),

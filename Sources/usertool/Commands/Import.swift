@@ -58,9 +58,9 @@ struct ImportCommand: ParsableCommand {
     guard let format = try TransferFormat(common.format, path: file) ?? (file == "-" ? .jsonl : nil) else {
       throw Failure(.usage, "\(file): is it JSON lines or CSV?", hint: "say it with --format jsonl or --format csv")
     }
-    let source = try Source(file)
-    let identity: Importer.Identity = keepIDs ? .kept : update ? .updating : .new
     let isSkipping = skipBad || rejects != nil
+    let source = try Source(file, keepsReading: isSkipping)
+    let identity: Importer.Identity = keepIDs ? .kept : update ? .updating : .new
     var run = ImportRun(
       importer: Importer(
         name: source.name, identity: identity, records: try source.records(format),

@@ -12,6 +12,9 @@ struct ListCommand: ParsableCommand {
         usertool list
         usertool list --where hair_color=auburn --sort name
         usertool list --format csv > users.csv
+
+      On a terminal the table is cut to its width: … stands for what is missing, and attributes that do not fit are \
+      under MORE. usertool get shows all of a user, and --format plain all of everyone.
       """)
 
   @OptionGroup var conditions: UserConditions
@@ -26,13 +29,16 @@ struct ListCommand: ParsableCommand {
   func run() throws {
     let fits = try conditions.test
     let format = common.recordFormat
-    var printer = RecordPrinter(format, columns: nil, to: Output(), common.style)
+    let fit = System.columns(of: System.standardOutput).map { RecordPrinter.Fit.cut(to: $0) }
+    var printer = RecordPrinter(format, columns: nil, to: Output(), common.style, fit: fit ?? .none)
     var users: [User] = []
     var asked = AskedAttributes(
       conditions.conditions.map(\.attribute) + (sort.map { [AttributeName.canonical($0)] } ?? []))
+    var isEmpty = true
     try common.withStore(.readOnly) { store in
       try store.read { transaction in
         try transaction.forEachUser { user in
+          isEmpty = false
           asked.look(at: user)
           guard fits(user) else { return }
           // Without an order of its own a long list takes no memory.
@@ -42,6 +48,7 @@ struct ListCommand: ParsableCommand {
     }
     for user in sorted(users) { printer.print(user.record, plain: user.plainRecord) }
     printer.end()
+    if isEmpty { return common.note("there are no users yet: usertool add NAME adds one") }
     for question in asked.questions { common.note(question) }
   }
 
@@ -58,19 +65,21 @@ struct ListCommand: ParsableCommand {
 
 /// What was asked for and nobody has: mostly mistyped.
 private struct AskedAttributes {
-  private var missing: Set<String>
-  private var known: Set<String> = []
+  private var missing: [String]
+  /// As stored text, which is compared by its bytes.
+  private var known: Set<StoredValue> = []
 
-  init(_ attributes: [String]) { missing = Set(attributes).subtracting(["id", "name"]) }
+  init(_ attributes: [String]) { missing = attributes.filter { !["id", "name"].contains($0) } }
 
   mutating func look(at user: User) {
     if missing.isEmpty { return }
-    known.formUnion(user.storedValues.names)
-    missing.subtract(known)
+    known.formUnion(user.storedValues.names.map { .text($0) })
+    missing.removeAll { known.contains(.text($0)) }
   }
 
   var questions: [String] {
-    missing.sorted().map { ("no user has \"\($0)\"" + Suggestion.question(for: $0, among: known)).shown }
+    let known = known.compactMap { String(storedValue: $0) }
+    return missing.map { ("no user has \"\($0)\"" + Suggestion.question(for: $0, among: known)).shown }
   }
 }
 

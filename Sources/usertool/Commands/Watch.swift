@@ -90,7 +90,7 @@ struct WatchCommand: AsyncParsableCommand {
   func run() async throws {
     let order = Follower.Order(
       common: common, user: user, start: try start, count: once ? 1 : count,
-      filter: Filter(attributes: Set(attributes.map { AttributeName.canonical($0) }), operations: Set(operations)),
+      filter: Filter(attributes: attributes.map { AttributeName.canonical($0) }, operations: Set(operations)),
       standIns: perChange ? nil : listening.standIns, showsInitial: !skipsInitial, resyncs: !refusesResync)
     let status = try await Deadline.run(timeout: timeout?.duration) {
       var follower = Follower(order)

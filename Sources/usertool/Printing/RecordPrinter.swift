@@ -7,10 +7,23 @@ struct RecordPrinter {
   private let style: Style
   /// nil for columns that only the records tell: they are collected first.
   private let columns: [String]?
+  private let fit: Fit
   private var collected: [Record] = []
   private var count = 0
 
-  init(_ format: OutputFormat, columns: [String]?, to output: Output, _ style: Style) {
+  /// What becomes of a table that is wider than the terminal.
+  enum Fit {
+    case none
+    /// Its columns are cut, and the last attributes folded into one.
+    case cut(to: Int)
+    /// It becomes a line for each field.
+    case turned(at: Int)
+  }
+
+  init(
+    _ format: OutputFormat, columns: [String]?, to output: Output, _ style: Style, fit: Fit = .none
+  ) {
+    self.fit = fit
     self.format = format
     self.output = output
     self.style = style
@@ -65,15 +78,40 @@ struct RecordPrinter {
   private func printTable() {
     guard !collected.isEmpty else { return }
     let columns = allColumns
-    var table = Table(header: columns.map { $0.shown.uppercased().replacing("_", with: " ") })
-    for record in collected {
-      table.add(
-        columns.map { column in
-          guard let value = record[column] else { return Table.Cell("") }
-          return Table.Cell(value.shown, tail: style.swatch(value, of: column), isNumber: value.isNumber)
-        })
+    let whole = table(of: columns[...])
+    for line in lines(of: whole, columns) { output.writeLine(line) }
+  }
+
+  private func lines(of whole: Table, _ columns: [String]) -> [String] {
+    switch fit {
+    case .turned(let width) where whole.columns > width: return whole.turned(style)
+    case .cut(let width) where whole.columns > width:
+      let count = whole.fittingCount(in: width, atLeast: 1 + AttributeName.builtIn.count)
+      let table = count < columns.count ? table(of: columns[..<count], folding: columns[count...]) : whole
+      return table.lines(style, within: width)
+    default: return whole.lines(style)
     }
-    for line in table.lines(style) { output.writeLine(line) }
+  }
+
+  private func table(of columns: ArraySlice<String>, folding folded: ArraySlice<String> = []) -> Table {
+    let titles = columns.map { $0.shown.uppercased().replacing("_", with: " ") }
+    var table = Table(header: titles + (folded.isEmpty ? [] : ["MORE"]))
+    for record in collected {
+      let cells = columns.map { cell(of: record, $0) }
+      table.add(cells + (folded.isEmpty ? [] : [foldedCell(of: record, folded)]))
+    }
+    return table
+  }
+
+  private func cell(of record: Record, _ column: String) -> Table.Cell {
+    guard let value = record[column] else { return Table.Cell("") }
+    return Table.Cell(value.shown, tail: style.swatch(value, of: column), isNumber: value.isNumber)
+  }
+
+  /// Those that the record has, as the plain layout shows them.
+  private func foldedCell(of record: Record, _ columns: ArraySlice<String>) -> Table.Cell {
+    let words = columns.compactMap { name in record[name].map { name.shown + "=" + $0.shown } }
+    return Table.Cell(words.joined(separator: "  "))
   }
 }
 

@@ -1,4 +1,4 @@
-/// Columns of text, each as wide as its widest cell.
+/// Columns of text, each as wide as its widest cell, or narrower where a terminal is.
 struct Table {
   struct Cell {
     let text: String
@@ -13,11 +13,24 @@ struct Table {
     }
 
     static let tailColumns = 3
-    var columns: Int { text.columns + (tail.isEmpty ? 0 : Self.tailColumns) }
+    var columns: Int { text.columns + tailWidth }
+    private var tailWidth: Int { tail.isEmpty ? 0 : Self.tailColumns }
+
+    func cut(to columns: Int) -> Cell {
+      self.columns <= columns ? self : Cell(text.cut(to: columns - tailWidth), tail: tail, isNumber: isNumber)
+    }
   }
 
   private let header: [String]
   private var rows: [[Cell]] = []
+
+  private static let gap = 2
+  /// To so many columns text may be cut before whole attributes are folded.
+  private static let leastColumns = 12
+  /// What the folded ones need.
+  private static let foldedColumns = 20
+  /// No column becomes narrower, however narrow the terminal: then the lines wrap.
+  private static let fewestColumns = 4
 
   init(header: [String]) {
     self.header = header
@@ -27,18 +40,63 @@ struct Table {
     rows.append(row)
   }
 
-  func lines(_ style: Style) -> [String] {
-    let widths = header.indices.map { column in
-      rows.reduce(header[column].columns) { max($0, $1[column].columns) }
-    }
-    let areNumbers = header.indices.map { column in rows.allSatisfy { $0[column].isNumber || $0[column].text.isEmpty } }
+  /// The table without what does not fit into the columns, which is as many as a terminal has; nil for all of it.
+  func lines(_ style: Style, within columns: Int? = nil) -> [String] {
+    let widths = columns.map { fitted(to: $0) } ?? natural
+    let areNumbers = header.indices.map { isNumber($0) }
     let titles = style.dim(line(header.map { Cell($0) }, widths, areNumbers))
     return [titles] + rows.map { line($0, widths, areNumbers) }
+  }
+
+  /// A line for each field of the rows, for what is wider than a terminal and is to be read whole.
+  func turned(_ style: Style) -> [String] {
+    let width = header.map(\.columns).max() ?? 0
+    return rows.flatMap { row in
+      zip(header, row).map { title, cell in
+        style.dim(title + String(repeating: " ", count: width - title.columns)) + "  " + cell.text + cell.tail
+      }
+    }
+  }
+
+  /// How many columns of a terminal it takes.
+  var columns: Int { sum(natural) }
+
+  /// How many of its first columns fit, none of them cut to less than can be read, beside one for the others.
+  func fittingCount(in columns: Int, atLeast least: Int) -> Int {
+    let widths = zip(natural, header.indices).map { isNumber($1) ? $0 : min($0, Self.leastColumns) }
+    if sum(widths) <= columns { return widths.count }
+    var count = min(least, widths.count)
+    while count < widths.count, sum(widths.prefix(count + 1) + [Self.foldedColumns]) <= columns { count += 1 }
+    return count
+  }
+
+  // MARK: Widths
+
+  private var natural: [Int] {
+    header.indices.map { column in rows.reduce(header[column].columns) { max($0, $1[column].columns) } }
+  }
+
+  private func isNumber(_ column: Int) -> Bool {
+    rows.allSatisfy { $0[column].isNumber || $0[column].text.isEmpty }
+  }
+
+  /// The widest columns of text become as narrow as they must; half a number is none.
+  private func fitted(to columns: Int) -> [Int] {
+    let (natural, areNumbers) = (natural, header.indices.map { isNumber($0) })
+    var most = columns
+    func widths() -> [Int] { zip(natural, areNumbers).map { $1 ? $0 : min($0, most) } }
+    while most > Self.fewestColumns, sum(widths()) > columns { most -= 1 }
+    return widths()
+  }
+
+  private func sum(_ widths: some Collection<Int>) -> Int {
+    widths.reduce(0, +) + Self.gap * max(0, widths.count - 1)
   }
 
   private func line(_ cells: [Cell], _ widths: [Int], _ areNumbers: [Bool]) -> String {
     var line = ""
     for (index, cell) in cells.enumerated() {
+      let cell = cell.cut(to: widths[index])
       let padding = String(repeating: " ", count: widths[index] - cell.columns)
       line += (index > 0 ? "  " : "") + (areNumbers[index] ? padding + cell.text : cell.text) + cell.tail
       if !areNumbers[index], index < cells.count - 1 { line += padding }

@@ -23,18 +23,24 @@ enum Arguments {
     guard let command = rest.first else { return Array(arguments) }
     if command.hasPrefix("-") { return Array(arguments) }
     let names = names(of: root)
-    guard names.contains(command) else {
-      let question = synonyms[command].map { " (did you mean \"\($0)\"?)" }
+    // The parser answers `help lst` with the help for everything.
+    for word in command == "help" ? rest.prefix(2) : [command] where !names.contains(word) && !word.hasPrefix("-") {
+      let question = synonyms[word].map { " (did you mean \"\($0)\"?)" }
       throw Failure(
-        .usage, "there is no command \"\(command)\"" + (question ?? Suggestion.question(for: command, among: names)),
+        .usage, "there is no command \"\(word)\"" + (question ?? Suggestion.question(for: word, among: names)),
         hint: "usertool --help lists all commands")
     }
     return [command] + options + rest.dropFirst()
   }
 
-  /// Where help for a mistake is.
+  /// What to type instead, or where help for a mistake is.
   static func helpHint(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) -> String {
-    let command = leadingOptions(arguments).rest.first.flatMap { names(of: root).contains($0) ? $0 : nil }
+    let rest = leadingOptions(arguments).rest
+    let command = rest.first.flatMap { names(of: root).contains($0) ? $0 : nil }
+    // What follows the user of `get` is known to be wrong only when there is no such user.
+    if let command, command != "get", let line = Correction.line(for: command, rest.dropFirst()) {
+      return "did you mean: " + line
+    }
     return "see " + (["usertool", command].compactMap { $0 } + ["--help"]).joined(separator: " ")
   }
 

@@ -24,9 +24,15 @@ extension Failure {
   ///   - error: What the store said.
   ///   - hint: What may help, when the command knows better than the code.
   init(_ error: StoreError, hint: String? = nil) {
-    self.init(ExitStatus(error.code), error.message, hint: hint ?? Self.hint(for: error.code))
+    // Not `cannotOpen`: nothing is wrong with the file.
+    let isShort = error.meansNoDescriptors
+    self.init(
+      isShort ? .failure : ExitStatus(error.code), error.message,
+      hint: isShort ? Self.moreDescriptors : hint ?? Self.hint(for: error.code))
     code = error.code
   }
+
+  static let moreDescriptors = "too many files are open: close some, or raise the limit with ulimit -n"
 
   private static func hint(for code: StoreError.Code) -> String? {
     switch code {

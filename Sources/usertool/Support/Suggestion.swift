@@ -13,7 +13,9 @@ enum Suggestion {
 
   /// ` (did you mean "…"?)`, or nothing.
   static func question(for word: String, among candidates: some Sequence<String>) -> String {
-    nearest(to: word, among: candidates).map { " (did you mean \"\($0)\"?)" } ?? ""
+    guard let nearest = nearest(to: word, among: candidates) else { return "" }
+    // Composed and decomposed letters look the same: to repeat the word would help nobody.
+    return nearest == word ? " (one that looks the same has other bytes)" : " (did you mean \"\(nearest)\"?)"
   }
 
   /// How many letters must be added, removed, changed, or swapped with the next.

@@ -32,6 +32,29 @@ enum System {
     }
   }
 
+  /// Whether the process may open so many files more.
+  ///
+  /// Swift's runtime and Dispatch crash where they get none.
+  static func hasDescriptors(_ count: Int) -> Bool {
+    var taken: [Int32] = []
+    defer { for descriptor in taken { close(descriptor) } }
+    while taken.count < count {
+      let descriptor = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)
+      if descriptor < 0 { return errno != EMFILE }
+      taken.append(descriptor)
+    }
+    return true
+  }
+
+  /// How many columns the terminal has; nil when it is none, or does not say.
+  static func columns(of descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard isTerminal(descriptor), unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return nil
+    }
+    return Int(size.ws_col)
+  }
+
   /// An environment variable that is set to something.
   static func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }

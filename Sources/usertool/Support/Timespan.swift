@@ -4,6 +4,7 @@ import ArgumentParser
 struct Timespan: ExpressibleByArgument {
   let text: String
   let duration: Duration
+  let hasUnit: Bool
 
   init?(argument: String) {
     let units: [(name: String, milliseconds: Double)] = [
@@ -15,6 +16,7 @@ struct Timespan: ExpressibleByArgument {
     guard let number = Double(digits), number.isFinite, number >= 0 else { return nil }
     let milliseconds = number * (unit?.milliseconds ?? 1_000)
     guard milliseconds < 1e15 else { return nil }
+    hasUnit = unit != nil
     text = unit == nil ? argument + "s" : argument
     duration = .milliseconds(Int64(milliseconds))
   }

@@ -56,8 +56,9 @@ struct RecordContent {
   private static func id(_ value: StoredValue) throws(Failure) -> User.ID? {
     switch value {
     case .null: return nil
-    case .integer(let number) where number > 0: return User.ID(number)
-    default: throw Failure(.badData, "an id is a whole number from 1, not \(value.quoted)")
+    // Zero and less too: other programs can store a user with such an id, and it is exported.
+    case .integer(let number): return User.ID(number)
+    default: throw Failure(.badData, "an id is a whole number, not \(value.quoted)")
     }
   }
 }

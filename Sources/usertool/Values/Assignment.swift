@@ -24,6 +24,8 @@ struct Assignment: ExpressibleByArgument {
   func value() throws(Failure) -> StoredValue {
     switch attribute {
     case "name": .text(text)
+    case "hair_color" where text.isEmpty:
+      throw Failure(.badData, "\"\" is not a colour", hint: "set with --unset hair_color takes it away")
     case "hair_color": try ColorText.color(text).storedValue
     default: isText ? .text(text) : try TypedText.value(of: text)
     }
@@ -38,6 +40,13 @@ enum AttributeName {
   static func canonical(_ name: String) -> String {
     name == "hair-color" ? "hair_color" : name
   }
+}
+
+extension Sequence<String> {
+  /// Whether one of them has these bytes.
+  ///
+  /// The store compares attribute names by their bytes; `==` would take two spellings of é for one.
+  func containsBytes(of name: String) -> Bool { contains { $0.hasSameBytes(as: name) } }
 }
 
 /// Colours on the command line.

@@ -61,12 +61,27 @@ extension String {
   /// How many columns a terminal uses for the text, after it was made safe to show.
   var columns: Int {
     if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
-    return reduce(0) { $0 + ($1.isWide ? 2 : 1) }
+    return reduce(0) { $0 + $1.columns }
+  }
+
+  /// As much of its beginning as fits into the columns, with a mark where something is missing.
+  func cut(to columns: Int) -> String {
+    // A column takes a byte at the least: most text is not counted.
+    if utf8.count <= columns || self.columns <= columns { return self }
+    var (kept, used) = ("", 1)
+    for character in self {
+      used += character.columns
+      if used > columns { break }
+      kept.append(character)
+    }
+    return kept + "…"
   }
 }
 
 extension Character {
-  fileprivate var isWide: Bool {
+  fileprivate var columns: Int { isWide ? 2 : 1 }
+
+  private var isWide: Bool {
     guard let first = unicodeScalars.first else { return false }
     if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return true }
     switch first.value {

@@ -54,9 +54,9 @@ struct Entry {
   ///
   /// - Parameters:
   ///   - cursor: The end of the set; nil when it was not committed.
-  ///   - listener: Who heard it.
+  ///   - listener: Who heard it; null for nobody, nil to leave it out.
   /// - Returns: them in order.
-  func record(at cursor: Cursor?, listener: String?) -> Record {
+  func record(at cursor: Cursor?, listener: StoredValue?) -> Record {
     var record = Record(fields: [
       ("revision", cursor.map { .integer($0.revision.rawValue) } ?? .null),
       ("cursor", cursor.map { .text($0.description) } ?? .null), ("op", .text(operation.rawValue)),
@@ -64,7 +64,7 @@ struct Entry {
       ("at", .text(Timestamp(milliseconds: milliseconds).utc)),
     ])
     record.isPurged = isPurged
-    if let listener { record.fields.append(("listener", .text(listener))) }
+    if let listener { record.fields.append(("listener", listener)) }
     return record
   }
 }

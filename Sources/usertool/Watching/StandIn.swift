@@ -6,10 +6,34 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
   let name: String
   /// nil for all.
   let attribute: String?
+  /// The listeners there are, where this is nobody; nil where it is a listener.
+  private var others: [StandIn]?
 
   init(_ name: String, _ attribute: String?) {
     self.name = name
     self.attribute = attribute
+  }
+
+  /// Stands for the changes that none of the listeners hears, so that they can be printed too.
+  static func nobody(besides listeners: [StandIn]) -> StandIn {
+    var nobody = StandIn("", nil)
+    nobody.others = listeners
+    return nobody
+  }
+
+  var isNobody: Bool { others != nil }
+
+  /// What a line says of it; null for nobody.
+  var listener: StoredValue { isNobody ? .null : .text(name) }
+
+  /// Names of listeners are compared as Swift compares strings, as the hub does; attributes by their bytes.
+  static func == (left: StandIn, right: StandIn) -> Bool {
+    left.name == right.name && left.topic(of: nil) == right.topic(of: nil) && left.others == right.others
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(topic(of: nil))
   }
 
   /// Reads `NAME` or `NAME=ATTRIBUTE`.
@@ -34,7 +58,10 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
     }
   }
 
-  func hears(_ attribute: String) -> Bool { self.attribute.map { $0 == attribute } ?? true }
+  func hears(_ attribute: String) -> Bool {
+    if let others { return !others.contains { $0.hears(attribute) } }
+    return self.attribute.map { $0.hasSameBytes(as: attribute) } ?? true
+  }
 }
 
 /// `--listener`, of several commands.

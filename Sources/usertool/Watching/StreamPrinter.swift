@@ -66,7 +66,7 @@ struct StreamPrinter {
     }
     for standIn in standIns.map({ $0.map(Optional.some) }) ?? [nil] {
       for entry in entries where standIn?.hears(entry.attribute) ?? true {
-        records.print(entry.record(at: cursor, listener: standIn?.name))
+        records.print(entry.record(at: cursor, listener: standIn?.listener))
       }
     }
   }
@@ -106,7 +106,7 @@ struct StreamPrinter {
       let entry = Entry(change)
       guard filter.accepts(entry), standIn?.hears(entry.attribute) ?? true else { return true }
       guard admit() else { return false }
-      records.print(entry.record(at: set.cursor, listener: standIn?.name))
+      records.print(entry.record(at: set.cursor, listener: standIn?.listener))
       return !isCut
     }
   }
@@ -140,7 +140,7 @@ struct StreamPrinter {
       for entry in group where standIn.hears(entry.attribute) && admit() {
         if isFirst { output.writeLine(readable.header(group, at: cursor)) }
         isFirst = false
-        output.writeLine(readable.line(entry, for: standIn))
+        if !standIn.isNobody { output.writeLine(readable.line(entry, for: standIn)) }
       }
     }
   }

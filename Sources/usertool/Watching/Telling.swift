@@ -68,7 +68,8 @@ struct Telling {
     guard let whole = own.first(where: { $0.standIn == nil })?.set else { return common.note("unchanged") }
     if common.quiet { return }
     var printer = makePrinter(standIns: standIns)
-    _ = try printer.print(whole, to: own.compactMap(\.standIn))
+    let listeners = own.compactMap(\.standIn)
+    _ = try printer.print(whole, to: listeners + [.nobody(besides: listeners)])
     printer.end()
   }
 

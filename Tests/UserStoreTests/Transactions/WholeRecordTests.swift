@@ -39,10 +39,19 @@ import Testing
 
   @Test func `an id that somebody has is a conflict, and one out of range is refused`() throws {
     #expect(code { try store.write { try $0.add([("name", .text("x"))], as: zoe) } } == .conflict)
-    for id in [0, -1, .min, .max, (1 << 62) + 1] as [Int64] {
+    for id in [.max, (1 << 62) + 1] as [Int64] {
       #expect(code { try store.write { try $0.add([("name", .text("x"))], as: User.ID(id)) } } == .badValue)
     }
     #expect(try store.read { try $0.userCount } == 1)
+  }
+
+  @Test func `an id that only other programs give can be had again, and new ones do not follow it`() throws {
+    let ids = [0, -1, -7, .min] as [Int64]
+    try store.write { transaction throws in
+      for id in ids { try transaction.add([("name", .text("x")), ("age", .integer(id))], as: User.ID(id)) }
+    }
+    for id in ids { #expect(try store.read { try $0.storedValue("age", of: User.ID(id)) } == .integer(id)) }
+    #expect(try store.write { try $0.add(name: "next") } == User.ID(zoe.rawValue + 1))
   }
 
   @Test func `setting several says whether anything changed, and leaves the others alone`() throws {

@@ -16,7 +16,7 @@ import Testing
     ("{\"name\":\"x\",\"hair_color\":\"aubrun\"}", "2:", "did you mean \"auburn\"?"),
     ("{\"name\":\"x\",\"hair_color\":7}", "2:", "is not a colour"),
     ("{\"name\":\"x\",\"id\":\"7\"}", "2:", "an id is a whole number"),
-    ("{\"name\":\"x\",\"id\":0}", "2:", "an id is a whole number"),
+    ("{\"name\":\"x\",\"id\":0.5}", "2:", "an id is a whole number"),
     ("{\"name\":\"x\",\"n\":9223372036854775808}", "2:17:", "does not fit into 64 bits"),
     ("{\"name\":\"x\",\"n\":-9223372036854775809}", "2:17:", "does not fit into 64 bits"),
     ("{\"name\":\"x\",\"n\":01}", "2:17:", "is not a number"),
@@ -117,6 +117,26 @@ import Testing
     #expect(outcome.errors.hasPrefix("usertool: error: \(path):2: the line is longer than 128 MiB"), "\(outcome)")
     #expect(peak < 500 << 20 || Sanitizer.isAny, "\(peak >> 20) MiB")
     #expect(try workspace.sqlite("SELECT count(*) FROM users").output == "0\n")
+  }
+
+  @Test func `a line without an end is one clear error too, and fills no disk`() throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    // The limit, of 200 MiB, is for what would never end otherwise.
+    let script = "ulimit -f 204800; (echo '{\"name\":\"good\"}'; cat /dev/zero) | '\(Workspace.tool)' import -"
+    let outcome = try workspace.finish(["bash", "-c", script + "; exit ${PIPESTATUS[1]}"])
+    #expect(outcome.status == 65, "\(outcome)")
+    #expect(outcome.errors.hasPrefix("usertool: error: stdin:2: the line is longer than 128 MiB"), "\(outcome)")
+    #expect(try workspace.sqlite("SELECT count(*) FROM users").output == "0\n")
+  }
+
+  @Test func `a line of a pipe that is too long is left out, and what follows is read`() throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    let script = "(head -c 300M /dev/zero; echo; echo '{\"name\":\"good\"}') | '\(Workspace.tool)' import - --skip-bad"
+    let outcome = try workspace.finish(["bash", "-c", "ulimit -f 204800; " + script])
+    #expect(outcome.status == 0 && outcome.errors.contains("stdin:1: the line is longer than 128 MiB"), "\(outcome)")
+    #expect(try workspace.sqlite("SELECT name FROM users").output == "good\n")
   }
 
   @Test func `files that are not there, or of no known format, leave no database behind`() throws {

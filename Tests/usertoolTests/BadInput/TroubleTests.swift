@@ -108,4 +108,30 @@ import Testing
     #expect(try workspace.dump() == before)
     #expect(try workspace.run("rename", "1", "Zoë").status == 0)
   }
+
+  @Test(
+    .enabled(if: SmallDisk.isPossible, "this process may not mount a small file system"), arguments: ["init", "add x"])
+  func `a full disk gets no empty database`(command: String) throws {
+    let workspace = try Workspace()
+    let disk = try SmallDisk(workspace)
+    try disk.fill()
+    let outcome = try workspace.finish([Workspace.tool] + command.split(separator: " ").map(String.init))
+    #expect(outcome.status == 1 && outcome.errors.contains("no space left"), "\(outcome)")
+    let folder = URL(filePath: workspace.database).deletingLastPathComponent().path
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["filler"])
+    try disk.free()
+    #expect(try workspace.run("add", "NIX").output == "1\n")
+  }
+
+  @Test(arguments: 4...16)
+  func `too few descriptors are an error of their own`(limit: Int) throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    for command in ["list", "rename 1 Zoë", "rename 1 NIX", "watch --timeout 1ms"] {
+      let outcome = try workspace.finish(["bash", "-c", "ulimit -n \(limit); exec '\(Workspace.tool)' \(command)"])
+      if [0, 124].contains(outcome.status) { continue }
+      #expect(outcome.status == 1 && outcome.errors.contains("raise the limit with ulimit -n"), "\(outcome)")
+    }
+    #expect(try workspace.sqlite("PRAGMA integrity_check; SELECT count(*) FROM users").lines == ["ok", "1"])
+  }
 }

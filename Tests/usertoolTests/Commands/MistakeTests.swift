@@ -34,6 +34,72 @@ import Testing
     #expect(hostile.contains(#"no user has "\u{1B}[31mage""#))
   }
 
+  @Test(arguments: [
+    ("add Zoë Müller", "add 'Zoë Müller'"), ("rename NIX Zoë O\u{5C}'Hara", "rename NIX 'Zoë O'\\''Hara'"),
+    ("remove Zoë Müller --yes", "remove 'Zoë Müller'"), ("set NIX age 41", "set NIX age=41"),
+    ("set NIX age = 41 room 7", "set NIX age=41 room=7"), ("set NIX age= 41 -q", "set NIX age=41"),
+    ("set --busy-timeout 5s NIX age", "set NIX age=VALUE"), ("set NIX name=Zoë Müller", "set NIX 'name=Zoë Müller'"),
+  ])
+  func `what the shell divided, or an equals sign that is missing, is put right`(line: String, meant: String) throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let outcome = try workspace.finish(["sh", "-c", "'\(Workspace.tool)' \(line)"])
+    #expect(outcome.status == 64 && outcome.errors.hasSuffix("did you mean: usertool \(meant)\n"), "\(outcome)")
+  }
+
+  @Test func `what follows a name that nobody has may be the rest of it`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "Zoë Müller")
+    let outcome = try workspace.run("get", "Zoë", "Müller")
+    #expect(outcome.status == 3 && outcome.errors.hasSuffix("usertool get 'Zoë Müller'\n"), "\(outcome)")
+    #expect(try !workspace.run("remove", "1", "2").errors.contains("did you mean"))
+    #expect(try workspace.run("get", "7", "age").errors.contains("usertool list shows all users"))
+  }
+
+  @Test func `help for a command that there is not is a mistake too`() throws {
+    let workspace = try Workspace()
+    let outcome = try workspace.run("help", "lst")
+    #expect(outcome.status == 64 && outcome.errors.contains(#"no command "lst" (did you mean "list"?)"#), "\(outcome)")
+    #expect(try workspace.run("help", "list").output.contains("usertool list"))
+    #expect(try workspace.run("help").output.contains("SUBCOMMANDS"))
+  }
+
+  @Test func `an empty store and an empty colour say what to do`() throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    let empty = try workspace.run("list", "--format", "json")
+    #expect(empty.status == 0 && empty.output == "[]\n" && empty.errors.contains("no users yet"), "\(empty)")
+    try workspace.run("add", "NIX")
+    #expect(try workspace.run("list", "--where", "name=x").errors.isEmpty)
+    #expect(try workspace.run("set", "1", "hair-color=").errors.contains("--unset hair_color"))
+  }
+
+  @Test func `where no folder is yet, there is no database`() throws {
+    let workspace = try Workspace()
+    workspace.database = workspace.folder + "/not/there/users.db"
+    for command in [["list"], ["get", "1"], ["watch"], ["rename", "1", "x"], ["backup", workspace.folder + "/b.db"]] {
+      let outcome = try workspace.finish([Workspace.tool] + command)
+      #expect(outcome.status == 66, "\(outcome)")
+      #expect(outcome.errors.contains("error: there is no database at \(workspace.database)\n"), "\(outcome)")
+      #expect(outcome.errors.contains("hint: create it with usertool init"), "\(outcome)")
+    }
+  }
+
+  @Test func `the id can be asked for like an attribute`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    #expect(try workspace.run("get", "NIX", "id").output == "1\n")
+    #expect(try workspace.run("get", "NIX", "id", "--format", "csv").output == "id\n1\n")
+  }
+
+  @Test func `an age without a unit is asked for`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let outcome = try workspace.run("compact", "--older-than", "5", "-n")
+    #expect(outcome.status == 64 && outcome.errors.contains("lacks a unit: 5s, or m, h, d"), "\(outcome)")
+    for age in ["5s", "0s", "1.5d"] { #expect(try workspace.run("compact", "--older-than", age, "-n").status == 0) }
+  }
+
   @Test func `init makes a store of an empty file, and says so`() throws {
     let workspace = try Workspace()
     try Data().write(to: URL(filePath: workspace.database))

@@ -38,6 +38,19 @@ import Testing
     #expect(try outcome.summaries == ["update 1 name 'NIX'>'Zoë' @A", "update 1 name 'NIX'>'Zoë' @B"])
   }
 
+  @Test func `what no listener hears is printed too`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX", "--set", "age=1")
+    let outcome = try workspace.run("set", "1", "age=2")
+    #expect(try outcome.summaries == ["update 1 age 1>2"])
+    #expect(outcome.output.contains(#""listener":null}"#))
+    let readable = try workspace.run("set", "1", "age=3", "--format", "table").lines
+    #expect(readable.count == 1 && readable[0].hasSuffix("user 1  age 2 → 3"), "\(readable)")
+    let both = try workspace.run("set", "1", "age=4", "name=Zoë", "--listener", "A=name", "--format", "table").lines
+    #expect(both.count == 2 && both[0].contains("age 3 → 4") && both[1] == "  A   Zoë", "\(both)")
+    #expect(try workspace.run("set", "1", "age=4").output.isEmpty)
+  }
+
   @Test func `several attributes are one write and one revision`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "room=7")

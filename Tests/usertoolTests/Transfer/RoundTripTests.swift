@@ -23,6 +23,24 @@ import UserStore
     }
   }
 
+  @Test(arguments: ["jsonl", "csv"])
+  func `ids that only other programs give come back too`(format: String) throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    try workspace.sqlite("INSERT INTO users (id, name) VALUES (-5, 'a'), (-1, 'b'), (0, 'c'), (3, 'd')")
+    let file = workspace.folder + "/users." + format
+    #expect(try workspace.run("export", file).status == 0)
+    for option in ["--keep-ids", "--update"] {
+      let other = workspace.folder + "/other\(option).db"
+      let outcome = try workspace.run("--db", other, "import", file, option)
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(try workspace.run("--db", other, "list").output == "-5\ta\t\n-1\tb\t\n0\tc\t\n3\td\t\n")
+      #expect(try workspace.run("--db", other, "add", "next").output == "4\n")
+    }
+    #expect(try workspace.run("import", file).status == 0)
+    #expect(try workspace.run("list").lines.count == 8)
+  }
+
   /// Random users, stored by the library.
   private static func fill(_ workspace: Workspace, seed: UInt64) throws -> [User] {
     var random = SplitMix64(seed: seed)

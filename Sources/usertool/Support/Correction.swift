@@ -1,0 +1,72 @@
+/// What a command line that was refused may have meant.
+enum Correction {
+  /// How many names the commands take that nothing else follows.
+  private static let names = ["add": 1, "get": 1, "rename": 2, "remove": 1, "watch": 1, "log": 1, "purge": 1]
+
+  /// The command line as it should be typed.
+  ///
+  /// - Parameters:
+  ///   - command: Its name.
+  ///   - words: What stands behind it, options too.
+  /// - Returns: the line; nil when there is nothing to correct that is known.
+  static func line(for command: String, _ words: some Sequence<String>) -> String? {
+    let words = plainWords(words)
+    if command == "set" { return words.count > 1 ? line("set", [words[0]] + assignments(in: words.dropFirst())) : nil }
+    guard let count = names[command], words.count > count else { return nil }
+    // Several ids are no name.
+    if words.dropFirst(count - 1).allSatisfy({ Int64($0) != nil }) { return nil }
+    // The shell divided the last name at its spaces.
+    return line(command, words.prefix(count - 1) + [words.dropFirst(count - 1).joined(separator: " ")])
+  }
+
+  private static func line(_ command: String, _ words: some Sequence<String>) -> String {
+    (["usertool", command] + words.map(quoted)).joined(separator: " ")
+  }
+
+  /// Without options and their values.
+  private static func plainWords(_ words: some Sequence<String>) -> [String] {
+    var plain: [String] = []
+    var isValue = false
+    for word in words {
+      if word.hasPrefix("-") {
+        isValue = word.hasPrefix("--") && !word.utf8.contains(UInt8(ascii: "=")) && !flags.contains(word)
+      } else {
+        if !isValue { plain.append(word) }
+        isValue = false
+      }
+    }
+    return plain
+  }
+
+  private static let flags = ["--quiet", "--dry-run", "--yes", "--once", "--no-initial", "--no-resync", "--per-change"]
+
+  /// `age 41`, `age = 41` and `name=Zoë Müller` as assignments.
+  private static func assignments(in words: some Sequence<String>) -> [String] {
+    var assignments: [String] = []
+    // Where no word is whole, every second one is a value.
+    let areWhole = words.contains { $0.utf8.dropFirst().dropLast().contains(UInt8(ascii: "=")) }
+    for word in words {
+      let isOpen = assignments.last.map { !has($0, "=") || $0.utf8.last == UInt8(ascii: "=") } ?? false
+      if let last = assignments.last, isOpen {
+        assignments[assignments.count - 1] = has(last, "=") || has(word, "=") ? last + word : last + "=" + word
+      } else if let last = assignments.last, areWhole, !has(word, "=") {
+        assignments[assignments.count - 1] = last + " " + word
+      } else {
+        assignments.append(word)
+      }
+    }
+    if let last = assignments.last, !has(last, "=") { assignments[assignments.count - 1] = last + "=VALUE" }
+    return assignments
+  }
+
+  private static func has(_ word: String, _ sign: Unicode.Scalar) -> Bool { word.unicodeScalars.contains(sign) }
+
+  /// As one word of a shell.
+  private static func quoted(_ word: String) -> String {
+    let isPlain = word.unicodeScalars.allSatisfy {
+      $0.properties.isAlphabetic || "0123456789_-+=.,:/@%".unicodeScalars.contains($0)
+    }
+    if isPlain, !word.isEmpty { return word }
+    return "'" + word.replacing("'", with: "'\\''") + "'"
+  }
+}

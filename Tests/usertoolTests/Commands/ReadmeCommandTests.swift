@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// The README's commands, from top to bottom, as somebody types them who has nothing yet.
+@Suite struct `The README's commands` {
+  @Test func `all succeed in their order`() throws {
+    let workspace = try Workspace()
+    let readme = try String(contentsOf: Self.readme, encoding: .utf8)
+    let commands = Self.commands(in: readme)
+    #expect(commands.count > 12 && commands.contains { $0.hasPrefix("usertool undo") }, "\(commands)")
+    let head = ["cd ~", "mkdir bin", "ln -s '\(Workspace.tool)' bin/usertool", "PATH=$HOME/bin:$PATH", Self.files]
+    // As at a prompt, where %1 is the first command in the background.
+    let script = head + ["set -m", "exec 2>errors"] + commands.map(Self.checked)
+    let outcome = try workspace.finish(["bash", "-c", script.joined(separator: "\n")], ["USERTOOL_DB": ""])
+    let errors = try String(contentsOfFile: workspace.folder + "/errors", encoding: .utf8)
+    #expect(outcome.status == 0 && !outcome.output.contains("FAILED"), "\(outcome)\(errors)")
+    #expect(errors.contains("stopped at revision") && errors.contains("undone: revision"), "\(errors)")
+  }
+
+  /// What its examples read, and no command before them writes.
+  private static let files = #"echo 'name,age' > people.csv; echo 'Ann,1,2' >> people.csv; echo 'id,name' > users.csv"#
+
+  /// At prompts, and where it lists what usertool can do with files.
+  private static func commands(in readme: String) -> [String] {
+    readme.split(separator: "\n").compactMap { line in
+      for prompt in ["$ ", "    "] where line.hasPrefix(prompt + (prompt == "$ " ? "" : "usertool ")) {
+        return String(line.dropFirst(prompt.count))
+      }
+      return nil
+    }
+  }
+
+  private static func checked(_ command: String) -> String {
+    // The next command is typed when this one says that it misses nothing from here on.
+    if command.hasSuffix("&") { return command + "\nuntil grep -q ^watching errors; do :; done" }
+    return "{ \(command)\n} || echo \"FAILED with $?: \"\(quoted(command))"
+  }
+
+  private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
+
+  private static let readme = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("README.md")
+}
