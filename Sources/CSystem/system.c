@@ -19,10 +19,10 @@ uint32_t userstore_file_system(const char *path) {
 int userstore_rename_new(const char *path, const char *target) {
 #if defined(__APPLE__)
   return renamex_np(path, target, RENAME_EXCL);
-#elif defined(__GLIBC__)
+#elif defined(RENAME_NOREPLACE)
   return renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE);
 #else
-  // Not by number: musl has the function only in its newest versions, and kernels of other systems have none.
+  // A C library that does not have it: older ones of musl, and glibc before 2.28.
   (void)path, (void)target;
   errno = ENOSYS;
   return -1;
