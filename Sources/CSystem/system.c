@@ -2,7 +2,10 @@
 #include "CSystem.h"
 
 #include <poll.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <time.h>
 #ifdef __linux__
 #include <sys/statfs.h>
@@ -12,6 +15,19 @@ uint32_t userstore_file_system(const char *path) {
   return statfs(path, &status) == 0 ? (uint32_t)status.f_type : 0;
 }
 #endif
+
+int userstore_rename_new(const char *path, const char *target) {
+#if defined(__APPLE__)
+  return renamex_np(path, target, RENAME_EXCL);
+#elif defined(RENAME_NOREPLACE)
+  return renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE);
+#else
+  // A C library that does not have it: older ones of musl, and glibc before 2.28.
+  (void)path, (void)target;
+  errno = ENOSYS;
+  return -1;
+#endif
+}
 
 int userstore_wait_readable(int first, int second, int64_t microseconds) {
   struct pollfd descriptors[2] = {{first, POLLIN, 0}, {second, POLLIN, 0}};

@@ -1,5 +1,8 @@
 /// A typed key of a user's values.
 ///
+/// Names are compared by their UTF-8 bytes, as SQLite compares them: the composed and the decomposed form of an accented
+/// letter, which are equal strings in Swift, name two attributes.
+///
 /// A new one is a line of the embedding program, and no migration:
 ///
 ///     extension Attribute where Value == Int {
@@ -17,6 +20,12 @@ public struct Attribute<Value: AttributeValue>: Hashable, Sendable {
   public init(_ name: String) {
     self.name = name
   }
+
+  /// Whether both names are the same bytes.
+  public static func == (left: Attribute, right: Attribute) -> Bool { left.name.hasSameBytes(as: right.name) }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) { name.hashBytes(into: &hasher) }
 
   /// The typed form of a stored value; nil for null.
   func decode(_ stored: StoredValue, of id: User.ID) throws(StoreError) -> Value? {

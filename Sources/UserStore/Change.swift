@@ -29,6 +29,21 @@ public struct Change: Hashable, Sendable {
   /// Its place in the log.
   let sequence: Int64
 
+  /// Whether both are the same change; the attribute's name and text are compared by their UTF-8 bytes.
+  public static func == (left: Change, right: Change) -> Bool {
+    left.sequence == right.sequence && left.kind == right.kind && left.user == right.user
+      && left.attribute.hasSameBytes(as: right.attribute) && left.old == right.old && left.new == right.new
+      && left.milliseconds == right.milliseconds
+  }
+
+  /// Hashes what tells most changes apart.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(sequence)
+    hasher.combine(user)
+    attribute.hashBytes(into: &hasher)
+    hasher.combine(new)
+  }
+
   /// Whether the values were taken out because the user was purged: both are null.
   ///
   /// False for the hair colour of a user who came or went: it may have been null before.

@@ -9,6 +9,8 @@ public struct ChangeSet: Sendable {
   /// Where it ends in the log.
   public let cursor: Cursor
   /// What the writer called itself, when it gave `write` an origin.
+  ///
+  /// As it was given, byte for byte; the library compares it with nothing.
   public let origin: String?
   /// Whether a writer that does not use this library committed it.
   public let isForeign: Bool
@@ -29,14 +31,16 @@ public struct ChangeSet: Sendable {
   /// Why the log does not go on from the set before; nil for an ordinary set.
   ///
   /// `diverged` after a restored backup or a lost commit, `replaced` after another file took its place. A set with a
-  /// reason has no changes: whoever keeps a copy reads the present state again. A `Listenable` does so by itself.
+  /// reason has no changes: whoever keeps a copy reads the present state again. A `Listenable` does so by itself. Every
+  /// listener gets such a set, whatever its topic, and it may be the first one that it gets.
   public var reset: StoreError.Code? {
     if case .reset(let code) = content { code } else { nil }
   }
 
   /// All changes as an array: for sets that fit into memory.
   ///
-  /// `forEach` is for all others.
+  /// `forEach` is for all others. Empty when the set has a `reset`, which any listener may get at any time: iterate, or
+  /// use `first`. `changes[0]` stops the program then.
   ///
   /// - Throws: as `forEach`.
   public var changes: [Change] {
@@ -48,7 +52,7 @@ public struct ChangeSet: Sendable {
     }
   }
 
-  /// Calls `body` with each change, in order.
+  /// Calls `body` with each change, in order; never when the set has a `reset`.
   ///
   /// - Parameter body: Called under no lock and in no transaction.
   /// - Throws: `StoreError.compacted` when a huge set was forgotten meanwhile, and what reading can throw. A set of up to

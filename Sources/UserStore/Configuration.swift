@@ -7,7 +7,8 @@ public struct Configuration: Sendable {
     /// Reads and writes a store that is there.
     case readWrite
     /// Only reads. The file may be one that the process cannot write, as long as it may use its folder, or a writer
-    /// has the store open.
+    /// has the store open. Also the only way to open a file that has several names (hard links): a state that a writer
+    /// leaves in a -wal file under another name is not seen.
     case readOnly
   }
 
@@ -27,7 +28,8 @@ public struct Configuration: Sendable {
   public var busyTimeout: Duration = .seconds(5)
   /// The page size of a new file in bytes, a power of two from 512 to 65,536.
   ///
-  /// 2,048 makes small changes cheapest; 4,096 is better for values of many kilobytes.
+  /// 2,048 makes small changes cheapest; 4,096 is better for values of many kilobytes. Any other number is refused with
+  /// `StoreError.badValue`, also where the file is there already and keeps its own.
   public var pageSize = 2_048
   /// Whether listeners and feeds hear of what other processes commit.
   ///
@@ -57,6 +59,15 @@ public struct Configuration: Sendable {
 
   /// The defaults.
   public init() {}
+
+  /// SQLite passes over a page size that it does not have, and takes one of its own.
+  ///
+  /// - Throws: `StoreError.badValue`.
+  func check() throws(StoreError) {
+    guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
+      throw StoreError(.badValue, "a page size is a power of two from 512 to 65536, not \(pageSize)")
+    }
+  }
 
   var busyMilliseconds: Int { Int(min(Int64(Int32.max), max(0, busyTimeout.milliseconds))) }
 }

@@ -37,7 +37,7 @@ public import Observation
   // MARK: Reading
 
   /// Whether there is such a user.
-  public var exists: Bool { self[stored: Attribute.name.name] != nil }
+  public var exists: Bool { self[stored: .text(Attribute.name.name)] != nil }
 
   /// The name; nil for a removed user, and when a foreign writer stored what is no UTF-8.
   public var name: String? { self[.name] }
@@ -47,13 +47,16 @@ public import Observation
 
   /// The value of an attribute; nil when it is not set, and when what is stored is not of the attribute's type.
   public subscript<Value>(attribute: Attribute<Value>) -> Value? {
-    self[stored: attribute.name].flatMap { Value(storedValue: $0) }
+    self[stored: .text(attribute.name)].flatMap { Value(storedValue: $0) }
   }
 
   /// What Observation knows an attribute by, whatever its type is taken for.
-  private subscript(stored name: String) -> StoredValue? {
+  ///
+  /// The name is a stored value, because key paths are compared by their arguments: two strings with different bytes can
+  /// be equal.
+  private subscript(stored name: StoredValue) -> StoredValue? {
     registrar.access(self, keyPath: \.[stored: name])
-    return values[name]
+    return String(storedValue: name).flatMap { values[$0] }
   }
 
   // MARK: Changing
@@ -76,9 +79,9 @@ public import Observation
   /// Tells before and after of each attribute that is not what it was.
   private func replace(by new: StoredValues) {
     let changed = values.names.filter { values[$0] != new[$0] } + new.names.filter { values[$0] == nil }
-    for name in changed { registrar.willSet(self, keyPath: \.[stored: name]) }
+    for name in changed { registrar.willSet(self, keyPath: \.[stored: .text(name)]) }
     values = new
-    for name in changed { registrar.didSet(self, keyPath: \.[stored: name]) }
+    for name in changed { registrar.didSet(self, keyPath: \.[stored: .text(name)]) }
   }
 }
 

@@ -42,8 +42,9 @@ extension StoreError {
 
     /// There is no database at the path, and it was not to be created.
     public static let notFound = Code(rawValue: "notFound")
-    /// The path cannot be a database: a folder, a pipe, a device, anything on a network file system; or the system did not
-    /// open the file now, for want of descriptors for example.
+    /// The path cannot be a database: a folder, a pipe, a device, anything on a network file system; or the file has several
+    /// names (hard links) and was to be opened for writing; or the system did not open the file now, for want of descriptors
+    /// for example.
     public static let cannotOpen = Code(rawValue: "cannotOpen")
     /// The file or its folder cannot be created.
     public static let cannotCreate = Code(rawValue: "cannotCreate")
@@ -128,7 +129,8 @@ extension StoreError {
     ///
     /// Nothing was changed: remove the user first.
     public static let userExists = Code(rawValue: "userExists")
-    /// A value that the store does not take: an empty or over-long name, control characters in it, not-a-number, too big.
+    /// A value that the store does not take: an empty or over-long name, control characters in it, not-a-number, too big; or
+    /// a page size that SQLite does not have.
     public static let badValue = Code(rawValue: "badValue")
     /// A stored value is not of the attribute's type, or is no valid text: a foreign writer's.
     ///
@@ -143,6 +145,10 @@ extension StoreError {
 
     /// A file is there already where one was to be made, and was not to be replaced.
     public static let alreadyExists = Code(rawValue: "alreadyExists")
+    /// `check` finds problems in what was to be backed up or restored, beyond damaged pages.
+    ///
+    /// Nothing was changed; `ignoringProblems` goes on all the same.
+    public static let problemsFound = Code(rawValue: "problemsFound")
     /// No write of this library ended at the revision that was to be undone.
     public static let revisionNotFound = Code(rawValue: "revisionNotFound")
 

@@ -3,21 +3,28 @@ extension UserStore {
   ///
   /// The backup is one file, and a store itself: it can be opened, checked, and restored; it has the same log, so that a
   /// consumer's cursor goes on in it as far as it reaches. It is made beside its place under another name
-  /// (`FILE.….partial`), only for its owner, read once from end to end, synced, and only then gets its name: whatever
-  /// happens, what lies under the name is whole. It runs on the calling thread; a store that was opened only for reading
-  /// makes one too. In memory it keeps readers and writers waiting.
+  /// (`FILE.….partial`), only for its owner, checked, synced, and only then gets its name: whatever happens, what lies under
+  /// the name is whole. It runs on the calling thread; a store that was opened only for reading makes one too. In memory it
+  /// keeps readers and writers waiting.
+  ///
+  /// All that `check` looks at in a file is looked at in the copy, while writers go on: for a million users with a log of
+  /// three million rows that takes eight seconds, and copying one. A store with problems makes no backup, unless that is asked for; one whose pages are damaged makes
+  /// none in any case.
   ///
   /// - Parameters:
   ///   - path: The file; its folder must be there.
   ///   - isReplacing: Whether a file that lies there is replaced.
+  ///   - ignoringProblems: Whether to back up a store whose log does not tell its records, or with values that no reader can
+  ///     decode. The log is not sorted then, and copying takes most of the time.
   ///   - progress: Gets the part that was copied, from 0 to 1, every few megabytes; what it throws ends the backup.
   /// - Returns: the end of the log in the backup.
   /// - Throws: `StoreError.alreadyExists`; `.cannotCreate`, also for the store itself and where a -wal or -journal file lies
   ///   beside, which SQLite would play into the backup; `.noPermission`, `.diskFull`, `.corrupt` when what was copied is
-  ///   damaged, `.nested` inside a transaction of this store; what reading can throw, and what `progress` throws.
+  ///   damaged, `.problemsFound` when `check` would find problems in it, `.nested` inside a transaction of this store; what reading can throw, and what `progress` throws.
   @discardableResult
   public func backup(
-    to path: String, replacing isReplacing: Bool = false, progress: (Double) throws -> Void = { _ in }
+    to path: String, replacing isReplacing: Bool = false, ignoringProblems: Bool = false,
+    progress: (Double) throws -> Void = { _ in }
   ) throws -> Cursor {
     let backup = Backup(draft: try Draft(for: path, replaces: isReplacing, besides: file))
     do {
@@ -26,7 +33,7 @@ extension UserStore {
         try backup.copy(transaction.lease.connection, progress: progress)
         return head
       }
-      try backup.verify(head)
+      try backup.verify(head, ignoringProblems: ignoringProblems)
       try backup.draft.publish()
       return head
     } catch {
@@ -42,19 +49,23 @@ extension UserStore {
   /// cursor of either log: numbers of the restored log are those of the backup, under a new epoch. Listenables read their
   /// value again. When this returns, every inline listener of this store was called, except inside a listener.
   ///
-  /// The file is looked through first; then other writers wait, for six seconds when a million users are copied, or get
-  /// `busy`. It is left as it is. One that an older version wrote, or that misses triggers, is mended in a copy first. Ids
+  /// All that `check` looks at in a file is looked at first; then other writers wait, for six seconds when a million users are
+  /// copied, or get `busy`. The file is left as it is. One that an older version wrote, or that misses triggers, is mended in
+  /// a copy first: its log begins anew, and it is the copy that is checked. Ids
   /// that either of the two has given are not given again. What is not the library's stays in the store and is not taken
   /// from the backup: further tables, further indexes. Consumers that keep their position in the store keep their name,
   /// and find that it is `diverged`.
   ///
-  /// - Parameter path: A backup, or any other store, which may be in use.
-  /// - Throws: `StoreError`: the codes under “Opening” and `.corrupt` for what is wrong with the file, before anything is
-  ///   changed; what writing can throw.
-  public func restore(from path: String) throws(StoreError) {
+  /// - Parameters:
+  ///   - path: A backup, or any other store, which may be in use.
+  ///   - ignoringProblems: Whether to restore a file whose log does not tell its records, or with values that no reader can
+  ///     decode. One with damaged pages, a log that cannot be, or attributes without users is refused in any case.
+  /// - Throws: `StoreError`: the codes under “Opening”, `.corrupt` and `.problemsFound` for what is wrong with the file, before
+  ///   anything is changed; what writing can throw.
+  public func restore(from path: String, ignoringProblems: Bool = false) throws(StoreError) {
     let writer = try writable(writer)
     let timeout = file?.configuration.busyTimeout ?? .seconds(5)
-    let restore = try Restore(path, into: file, busyTimeout: timeout)
+    let restore = try Restore(path, into: file, ignoringProblems: ignoringProblems, busyTimeout: timeout)
     try writer.replace { connection throws(StoreError) in try restore.replace(connection) }
   }
 
@@ -62,7 +73,8 @@ extension UserStore {
   ///
   /// The check writes nothing, and readers and writers go on; as after any read, what a crash left in the -wal file is
   /// copied into the database when the last connection closes. Memory does not grow with the store. Every page is read and
-  /// the log is sorted: count on eight seconds for a million users.
+  /// the log is sorted: count on eight seconds for a million users. What is wrong with the SQLite library is not a matter
+  /// of the file: see `checkLibrary`.
   ///
   /// - Returns: what was found; empty when all is well.
   /// - Throws: what reading can throw.
@@ -70,7 +82,6 @@ extension UserStore {
     if let file { return try Self.check(file) }
     return try reader.reading { transaction throws(StoreError) in
       var check = StoreCheck()
-      check.checkLibrary()
       try check.run(on: transaction.lease.connection)
       return check.findings
     }
@@ -90,10 +101,19 @@ extension UserStore {
     return try check(DatabaseFile(path, configuration))
   }
 
+  /// Looks at the SQLite library that this process uses, which no file can help.
+  ///
+  /// - Returns: warnings of known bugs that can damage files; empty when there are none.
+  public static func checkLibrary() -> [Finding] {
+    var check = StoreCheck()
+    check.checkLibrary()
+    return check.findings
+  }
+
   private static func check(_ file: DatabaseFile) throws(StoreError) -> [Finding] {
     var check = StoreCheck()
     check.checkRights(of: file)
-    check.checkLibrary()
+    check.checkNames(of: file)
     let connection = try file.open(.queryOnly)
     try storing("check the store") { () throws(SQLiteError) in
       // Sorting a log of millions must not take memory of its size.

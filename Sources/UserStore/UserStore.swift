@@ -7,6 +7,13 @@
 ///     try store.write { try $0.rename(zoe, to: "Zoe") }
 ///
 /// Changes by other processes, whoever wrote them, reach the same listeners. All methods may be called on any thread.
+///
+/// The store holds its listeners: one whose closure holds the store keeps both alive for ever. Capture it weakly:
+///
+///     store.listeners.bind("log", to: .everything) { [weak store] set in
+///       let count = try store?.read { try $0.userCount }
+///       print(set.revision, count ?? 0)
+///     }
 public final class UserStore: Sendable {
   /// The listeners of this store, by topic: binding, counting, and a dump.
   ///
@@ -33,7 +40,8 @@ public final class UserStore: Sendable {
   /// - Parameters:
   ///   - path: The database file; its folder too is created if it is missing. `file:` has no meaning here.
   ///   - configuration: How.
-  /// - Throws: `StoreError`: the codes under “Opening”, `.busy`, `.diskFull`, `.corrupt`, `.ioError`.
+  /// - Throws: `StoreError`: the codes under “Opening”, `.busy`, `.diskFull`, `.corrupt`, `.ioError`; `.badValue` for a page
+  ///   size that SQLite does not have.
   public convenience init(path: String, configuration: Configuration = Configuration()) throws(StoreError) {
     try self.init(file: DatabaseFile(path, configuration))
   }
@@ -44,7 +52,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter configuration: How; what concerns files is without meaning.
   /// - Returns: the store, empty.
-  /// - Throws: `StoreError.outOfMemory`.
+  /// - Throws: `StoreError.outOfMemory`, `.badValue` for a page size that SQLite does not have.
   public static func inMemory(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
     try UserStore(inMemory: configuration)
   }
@@ -53,7 +61,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter configuration: How; it is created in any case.
   /// - Returns: the store, empty.
-  /// - Throws: `StoreError.diskFull`, `.noPermission`, `.cannotCreate`.
+  /// - Throws: `StoreError.diskFull`, `.noPermission`, `.cannotCreate`, `.badValue` for a page size that SQLite does not have.
   public static func temporary(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
     var configuration = configuration
     configuration.access = .createIfMissing
@@ -114,6 +122,7 @@ public final class UserStore: Sendable {
   }
 
   private init(inMemory configuration: Configuration) throws(StoreError) {
+    try configuration.check()
     let connection = try storing("make a database in memory") { () throws(SQLiteError) in
       try Connection(path: nil, access: .readWrite, busyTimeout: 0)
     }
@@ -183,6 +192,13 @@ public final class UserStore: Sendable {
   /// When it returns, the change is on disk (`Configuration.durability`) and every inline listener has been called with
   /// it. Inside a listener, of this store or another, it commits at once and listeners are called after the present round.
   /// Listeners may run on this thread: never write while you hold something that a listener waits for.
+  ///
+  /// What a listener writes in answer has been committed by then, but may not have been delivered: when another thread, such
+  /// as the one that watches other processes, is delivering, this one returns as soon as its own set was delivered.
+  ///
+  /// Foreign keys between tables of the application's own are not enforced by what the library writes: `PRAGMA foreign_keys`
+  /// is off on its connections. A table of yours that refers to `users` keeps rows of users that were removed, whatever its
+  /// `ON DELETE` says; a trigger on your own connection or a listener can remove them.
   ///
   /// Writers that wait at the same time, on threads or in tasks, share a commit, each still a change set of its own, in the
   /// order in which they came: one that throws takes nobody with it. So `write` may return only after others' closures were

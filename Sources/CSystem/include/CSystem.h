@@ -15,6 +15,10 @@ int userstore_wait_readable(int first, int second, int64_t microseconds);
 uint32_t userstore_file_system(const char *path);
 #endif
 
+/// Renames a file to a name that nothing has, in one step. Returns 0, or -1 with errno: EEXIST when something has the
+/// name; EINVAL, ENOSYS, ENOTSUP and others where the system or the file system cannot do it.
+int userstore_rename_new(const char *path, const char *target);
+
 /// Names the calling thread, for debuggers and `top -H`.
 void userstore_name_thread(const char *name);
 

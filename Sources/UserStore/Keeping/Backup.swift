@@ -31,16 +31,29 @@ struct Backup: Sendable {
   }
 
   /// Sees whether the copy is a store, undamaged, with the log up to where it was to be.
-  func verify(_ head: Cursor) throws(StoreError) {
+  ///
+  /// The copy and not the store: nothing keeps the -wal file from being cleaned up for so long.
+  ///
+  /// - Parameters:
+  ///   - head: Where the log is to end.
+  ///   - ignoringProblems: Whether the log and the records may have problems.
+  /// - Throws: `StoreError.corrupt`, `.problemsFound`, and what reading can throw.
+  func verify(_ head: Cursor, ignoringProblems: Bool) throws(StoreError) {
     let copy = try storing("read the backup") { () throws(SQLiteError) in
-      try Connection(path: draft.path, access: .queryOnly, busyTimeout: 0)
+      let copy = try Connection(path: draft.path, access: .queryOnly, busyTimeout: 0)
+      // Sorting a log of millions must not take memory of its size.
+      try copy.execute("PRAGMA temp_store = FILE")
+      return copy
     }
-    try Self.verify(copy, head)
+    try Self.verify(copy, head, ignoringProblems)
   }
 
-  private static func verify(_ copy: consuming Connection, _ head: Cursor) throws(StoreError) {
+  private static func verify(
+    _ copy: consuming Connection, _ head: Cursor, _ ignoringProblems: Bool
+  ) throws(StoreError) {
     try Schema.check(copy)
     try StoreCheck.requireIntegrity(copy)
+    if !ignoringProblems { try StoreCheck.requireNoProblems(copy) }
     guard try ChangeLog.head(copy) == head else {
       throw StoreError(.corrupt, "the backup is not what was copied: the disk, or somebody, changed it")
     }

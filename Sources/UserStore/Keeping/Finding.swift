@@ -36,7 +36,9 @@ public struct Finding: Hashable, Sendable {
     public static let scratch = Kind(rawValue: "scratch")
     /// Others than the owner may read or replace the file.
     public static let permissions = Kind(rawValue: "permissions")
-    /// The SQLite library has a known bug that can damage the file.
+    /// The file has several names (hard links), and is opened only for reading.
+    public static let links = Kind(rawValue: "links")
+    /// The SQLite library has a known bug that can damage files: from `UserStore.checkLibrary`, never in a file.
     public static let library = Kind(rawValue: "library")
   }
 
@@ -50,4 +52,17 @@ public struct Finding: Hashable, Sendable {
   public let user: User.ID?
   /// Which attribute it concerns, when it is one; its bytes that are no UTF-8 are shown as U+FFFD.
   public let attribute: String?
+
+  /// Whether both say the same; texts are compared by their UTF-8 bytes.
+  public static func == (left: Finding, right: Finding) -> Bool { left.values == right.values }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+
+  private var values: [StoredValue] {
+    [
+      .text(severity.rawValue), .text(kind.rawValue), .text(message), user.map { .integer($0.rawValue) } ?? .null,
+      attribute.map { .text($0) } ?? .null,
+    ]
+  }
 }

@@ -16,9 +16,12 @@ struct Restore: ~Copyable {
   /// - Parameters:
   ///   - path: The file, a store of this version or an older one; it may be in use.
   ///   - store: Where it is to go, if that is a file.
+  ///   - ignoringProblems: Whether the log may not tell the records, and values may not decode.
   ///   - busyTimeout: How long to wait for whoever writes to the file.
-  /// - Throws: `StoreError`, the codes under “Opening”, and `.corrupt`.
-  init(_ path: String, into store: DatabaseFile?, busyTimeout: Duration) throws(StoreError) {
+  /// - Throws: `StoreError`, the codes under “Opening”, `.corrupt`, and `.problemsFound`.
+  init(
+    _ path: String, into store: DatabaseFile?, ignoringProblems: Bool, busyTimeout: Duration
+  ) throws(StoreError) {
     var configuration = Configuration()
     (configuration.access, configuration.busyTimeout) = (.readOnly, busyTimeout)
     let file = try DatabaseFile(path, configuration)
@@ -31,7 +34,7 @@ struct Restore: ~Copyable {
         folder = try Self.temporaryFolder()
         connection = try Self.begin(Self.mended(connection, in: folder! + Self.copyName))
       }
-      try StoreCheck.requireSoundness(connection)
+      try StoreCheck.requireSoundness(connection, ignoringProblems)
       (head, horizon) = (try ChangeLog.head(connection), try ChangeLog.horizon(connection))
     } catch {
       Self.removeTemporary(folder)
@@ -46,7 +49,10 @@ struct Restore: ~Copyable {
   }
 
   private static func begin(_ connection: consuming Connection) throws(StoreError) -> Connection {
-    try storing("read the backup") { () throws(SQLiteError) in try connection.execute("BEGIN") }
+    try storing("read the backup") { () throws(SQLiteError) in
+      // Sorting a log of millions must not take memory of its size.
+      try connection.execute("PRAGMA temp_store = FILE; BEGIN")
+    }
     return connection
   }
 
@@ -125,12 +131,16 @@ struct Restore: ~Copyable {
 extension StoreCheck {
   /// What a store must be to take the place of another one: whole pages, a log that can be, attributes that have users.
   ///
-  /// That the log tells the tables' rows is not asked: who has nothing but this file wants them back all the same.
-  fileprivate static func requireSoundness(_ connection: borrowing Connection) throws(StoreError) {
+  /// Who has nothing but this file wants it back although its log does not tell its rows, or some values do not decode;
+  /// but he is to know.
+  fileprivate static func requireSoundness(
+    _ connection: borrowing Connection, _ ignoringProblems: Bool
+  ) throws(StoreError) {
     try requireIntegrity(connection)
     var check = StoreCheck()
     try check.checkRows(of: connection)
     try check.checkOrphans(of: connection)
     try check.requireNone()
+    if !ignoringProblems { try requireNoProblems(connection) }
   }
 }

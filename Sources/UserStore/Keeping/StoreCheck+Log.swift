@@ -39,6 +39,13 @@ extension StoreCheck {
 
   /// Numbers follow each other from where the log begins.
   private mutating func checkSequence(after horizon: Int64, of connection: borrowing Connection) throws(StoreError) {
+    // No number comes twice, so that as many as there must be are all of them: counting takes a tenth of the time that
+    // comparing each with the one before takes.
+    var isWhole = false
+    try rows("SELECT count(*), max(seq) FROM changes WHERE seq > \(horizon)", of: connection) {
+      isWhole = $1.integer(0) == ($1.isNull(1) ? 0 : $1.integer(1) - horizon)
+    }
+    if isWhole { return }
     let sql = """
       SELECT before, seq FROM
         (SELECT seq, lag(seq, 1, \(horizon)) OVER (ORDER BY seq) AS before FROM changes WHERE seq > \(horizon))

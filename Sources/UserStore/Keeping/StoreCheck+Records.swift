@@ -2,7 +2,7 @@
 extension StoreCheck {
   mutating func checkRecords(of connection: borrowing Connection) throws(StoreError) {
     try checkOrphans(of: connection)
-    try checkNames(of: connection)
+    try checkAttributeNames(of: connection)
     try rows("SELECT id, 'name', name FROM users ORDER BY id", of: connection) { $0.checkValue($1) }
     try rows("SELECT id, 'hair_color', hair_color FROM users WHERE hair_color IS NOT NULL ORDER BY id", of: connection)
     {
@@ -26,7 +26,7 @@ extension StoreCheck {
   }
 
   /// SQLite's own check leaves CHECKs out when the file is opened for reading (seen with 3.40.1).
-  private mutating func checkNames(of connection: borrowing Connection) throws(StoreError) {
+  private mutating func checkAttributeNames(of connection: borrowing Connection) throws(StoreError) {
     let sql = "SELECT user_id, name FROM attributes WHERE name IN ('id', 'name', 'hair_color')"
     try rows(sql, of: connection) { check, row in
       let (user, attribute) = (row.integer(0), row.text(1))

@@ -1,4 +1,4 @@
-/// What is around the database: the file's rights, and the library.
+/// What is around the database: the file's rights and names, and the library.
 extension StoreCheck {
   /// SQLite 3.7.0 to 3.51.2 can damage a WAL database when a checkpoint meets a commit.
   private static let librariesWithWALReset = 3_007_000...3_051_002
@@ -10,6 +10,13 @@ extension StoreCheck {
       .warning, .library,
       "SQLite \(name) can damage the file when a checkpoint meets a commit (fixed in 3.51.3); this library keeps its own out of the way, other programs that write to the file do not"
     )
+  }
+
+  mutating func checkNames(of file: DatabaseFile) {
+    guard let count = try? Files.linkCount(of: file.path), count > 1 else { return }
+    note(
+      .warning, .links,
+      "\(file.path) has \(count) names (hard links): it can be read, and is opened for writing only when it has one")
   }
 
   mutating func checkRights(of file: DatabaseFile) {

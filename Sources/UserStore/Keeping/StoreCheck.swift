@@ -116,6 +116,18 @@ struct StoreCheck {
     try check.requireNone()
   }
 
+  /// What else `check` looks for when pages are whole: a log that does not tell the records, and what no reader decodes.
+  ///
+  /// - Throws: `StoreError.problemsFound` with the first problem.
+  static func requireNoProblems(_ connection: borrowing Connection) throws(StoreError) {
+    var check = StoreCheck()
+    try check.checkLog(of: connection)
+    try check.checkRecords(of: connection)
+    guard let first = check.findings.first(where: { $0.severity == .problem }) else { return }
+    let count = check.counts.values.reduce(0, +)
+    throw StoreError(.problemsFound, "check finds \(count) problem\(count == 1 ? "" : "s"): \(first.message)")
+  }
+
   /// - Throws: `StoreError.corrupt` with the first problem.
   func requireNone() throws(StoreError) {
     guard let problem = findings.first(where: { $0.severity == .problem }) else { return }

@@ -13,8 +13,12 @@ final class HubValue<Content: Routable>: Sendable {
   /// What it throws goes to the hub's error handler, and the fallback, if there is one, takes the value's place.
   typealias Decode = @Sendable (Content) throws -> Decoded?
 
+  typealias Action = @Sendable (Parcel) throws -> Void
+
   /// Makes of an action on values one on rounds that have theirs ready: quicker than asking for what is stored.
-  typealias HandOver = @Sendable (@escaping @Sendable (Parcel) throws -> Void) -> @Sendable (Content) throws -> Void
+  ///
+  /// A round that is a failure goes to the other action.
+  typealias HandOver = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> @Sendable (Content) throws -> Void
 
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
@@ -61,25 +65,28 @@ final class HubValue<Content: Routable>: Sendable {
   }
 
   private func bind(
-    _ name: String?, _ terms: ListeningTerms, _ action: @escaping @Sendable (Parcel) throws -> Void
+    _ name: String?, _ terms: ListeningTerms, _ action: @escaping Action
   ) -> Disposable {
     guard terms.fires else {
       return hub.register(
         name, to: topic, on: terms.place, owner: terms.owner, after: stored.current.through, onEnd: terms.onEnd,
-        onRound(action))
+        onRound(action, terms))
     }
     let first = firstValue(action)
     guard terms.isOnPlace else {
       return hub.register(
-        name, to: topic, on: terms.place, owner: terms.owner, first: first, onEnd: terms.onEnd, onRound(action))
+        name, to: topic, on: terms.place, owner: terms.owner, first: first, onEnd: terms.onEnd,
+        onRound(action, terms))
     }
     return hub.registerAtOnce(
       name, to: topic, on: terms.place.actor, owner: terms.owner.map { WeakReference(object: $0) }, first: first,
-      onEnd: terms.onEnd, onRound(action))
+      onEnd: terms.onEnd, onRound(action, terms))
   }
 
-  private func onRound(_ action: @escaping @Sendable (Parcel) throws -> Void) -> @Sendable (Content) throws -> Void {
-    if let handOver { return handOver(action) }
+  private func onRound(
+    _ action: @escaping Action, _ terms: ListeningTerms
+  ) -> @Sendable (Content) throws -> Void {
+    if let handOver { return handOver(action, terms.onFailure) }
     return { [decode, fallback, stored] content in
       switch stored.meaning(of: content.position) {
       case .value(let parcel): try action(parcel)
@@ -99,7 +106,7 @@ final class HubValue<Content: Routable>: Sendable {
   }
 
   /// Keeps this object alive until the first value was handed over.
-  private func firstValue(_ action: @escaping @Sendable (Parcel) throws -> Void) -> ListenerHub<Content>.FirstValue {
+  private func firstValue(_ action: @escaping Action) -> ListenerHub<Content>.FirstValue {
     ListenerHub<Content>.FirstValue(
       read: {
         let entry = self.stored.current

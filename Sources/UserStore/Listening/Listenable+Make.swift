@@ -17,12 +17,19 @@ extension Listenable {
     let hub = PulseHub(reportingTo: onError)
     let held = HubValue(
       hub: hub, topic: .all, fallback: nil, decode: { .init(parcel: try $0.content.get(), through: $0.position) },
-      handOver: { action in { if case .success(let parcel) = $0.content { try action(parcel) } } },
+      handOver: { action, onFailure in
+        { pulse in
+          switch pulse.content {
+          case .success(let parcel): try action(parcel)
+          case .failure(let error): try onFailure?(error)
+          }
+        }
+      },
       read: { .init(parcel: Packed(value), through: 0) })
     return (Sink(hub), Listenable(held.source))
   }
 
-  /// The value over time: the present one first, then each change.
+  /// The value over time: the present one first, then each change, and the failures that its sink sends.
   ///
   /// Ends when nobody can change it any more: with its sink, or its store.
   public var signal: Signal<Value> {
@@ -30,6 +37,7 @@ extension Listenable {
       var terms = terms
       terms.fires = true
       terms.onEnd = { try observer(.end) }
+      terms.onFailure = { try observer(.failure($0)) }
       let token = self.bind(nil, terms) { try observer(.value($0)) }
       return Disposable(endsWithToken: true) {
         token.dispose()

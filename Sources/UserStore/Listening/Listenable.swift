@@ -193,6 +193,10 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// Whether the present value comes first.
   var fires: Bool
   @usableFromInline var onEnd: (@Sendable () throws -> Void)?
+  /// Told of failures that somebody sent, by those who follow a listenable as a signal; named listeners are not.
+  var onFailure: OnFailure?
+
+  typealias OnFailure = @Sendable (any Error) throws -> Void
 
   @usableFromInline init(
     place: DeliveryPlace = .inline, isOnPlace: Bool = false, owner: (any AnyObject & Sendable)? = nil,

@@ -31,7 +31,8 @@ public final class Sink<Value: Sendable>: Sendable {
 
   /// Sends a failure, which does not end a signal.
   ///
-  /// A listenable keeps its value.
+  /// A listenable keeps its value: its named listeners are not called, those who follow its `signal` hear of the failure,
+  /// and its error handler gets it.
   ///
   /// - Parameter error: What failed.
   public func fail(_ error: any Error) {

@@ -171,7 +171,7 @@ import CUserStoreSQLite
     path: String?, access: Access, busyTimeout: Int32
   ) throws(SQLiteError) -> (OpaquePointer, Rollback) {
     let place = path == nil ? SQLITE_OPEN_MEMORY : 0
-    let mayWrite = path == nil || access == .readWrite || !hasJournal(path)
+    let mayWrite = access == .readWrite || isClean(path)
     let rights = mayWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
     let flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
     var handle: OpaquePointer?
@@ -189,12 +189,13 @@ import CUserStoreSQLite
     }
   }
 
-  /// Whether a rollback journal lies beside the file.
+  /// Whether whoever only reads may let SQLite copy what lies beside the file into it.
   ///
-  /// Our stores leave none behind. Whoever only reads must not play one back: it may belong to another database.
-  private static func hasJournal(_ path: String?) -> Bool {
-    guard let path else { return false }
-    return (try? Files.kind(of: path + "-journal")) != .missing
+  /// Not with a rollback journal there, which our stores do not leave behind: it may belong to another database. Nor when
+  /// the file has several names: there may be a -wal file for each, and copying one would undo the other.
+  private static func isClean(_ path: String?) -> Bool {
+    guard let path else { return true }
+    return (try? Files.kind(of: path + "-journal")) == .missing && (try? Files.linkCount(of: path)) == 1
   }
 
   /// Whatever keeps SQLite from opening a file for writing, it opens it for reading then, and says nothing.

@@ -26,6 +26,7 @@ struct DatabaseFile: Sendable {
   ///   - temporaryFolder: The folder that goes with the store, if it is a temporary one.
   /// - Throws: `StoreError`, the codes under “Opening”.
   init(_ path: String, _ configuration: Configuration, temporaryFolder: String? = nil) throws(StoreError) {
+    try configuration.check()
     guard !Files.split(path).name.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.cannotOpen, "“\(path.filter { $0 != "\0" })” names no file")
     }
@@ -63,7 +64,19 @@ struct DatabaseFile: Sendable {
     guard kind == .regular else {
       throw StoreError(.cannotOpen, "\(given) is \(kind == .directory ? "a folder" : "not a regular file")")
     }
+    if access != .readOnly { try requireOneName(path) }
     return (path, try Files.identity(of: path), isNew)
+  }
+
+  /// SQLite finds the -wal file by the database's name: two processes that open one file by two names have two of them,
+  /// never see each other's commits, and overwrite each other's pages when they checkpoint.
+  private static func requireOneName(_ path: String) throws {
+    let count = try Files.linkCount(of: path)
+    guard count > 1 else { return }
+    throw StoreError(
+      .cannotOpen,
+      "\(path) has \(count) names (hard links), and can only be read: writers that use different names would not see each other's changes; remove the other names (an interrupted backup leaves FILE.….partial), or use a copy"
+    )
   }
 
   var walPath: String { path + "-wal" }

@@ -5,7 +5,15 @@ struct SchemaCheck {
 
   private struct Object: Hashable {
     let type: String
-    let name: String
+    /// Compared by its bytes, as SQLite compares it, so that one object does not pass for another.
+    private let key: StoredValue
+
+    var name: String { String(storedValue: key) ?? "" }
+
+    init(type: String, name: String) {
+      self.type = type
+      key = .text(name)
+    }
   }
 
   private typealias Objects = [Object: String]
@@ -69,11 +77,11 @@ struct SchemaCheck {
     let further = found.filter { expected[$0.key] == nil }
     for (object, place) in further { try Self.refuse(object, on: place.table) }
     // Now that nobody else can answer to the names of SQLite's own functions.
-    var harmless: Set<String> = []
+    var harmless: Set<Object> = []
     try storing("read the schema") { () throws(SQLiteError) in
-      try connection.rows(Self.harmlessIndexes) { harmless.insert($0.text(0)) }
+      try connection.rows(Self.harmlessIndexes) { harmless.insert(Object(type: "index", name: $0.text(0))) }
     }
-    for (object, place) in further where object.type == "index" && !harmless.contains(object.name) {
+    for (object, place) in further where object.type == "index" && !harmless.contains(object) {
       if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
     }
     brokenTriggers.sort()

@@ -1,3 +1,5 @@
+import CUserStoreSystem
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -34,6 +36,13 @@ enum Files {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { throw SystemError(operation: "look at \(path)") }
     return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
+  }
+
+  /// How many names the file at `path` has.
+  static func linkCount(of path: String) throws(SystemError) -> Int {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { throw SystemError(operation: "look at \(path)") }
+    return Int(status.st_nlink)
   }
 
   struct Identity: Hashable {
@@ -106,11 +115,21 @@ enum Files {
     if unsafe rename(path, target) != 0 { throw SystemError(operation: "write \(target)") }
   }
 
-  /// Gives a file a name that nothing has yet.
+  /// Gives a file a name that nothing has yet, in one step, so that a crash never leaves it with two names.
   ///
-  /// A rename would take the place of whatever somebody put there a moment ago; a link never does. Where the file
-  /// system has no links, the moment stays.
+  /// An ordinary rename would take the place of whatever somebody put there a moment ago.
   static func place(_ path: String, at target: String) throws(SystemError) {
+    if unsafe userstore_rename_new(path, target) == 0 { return }
+    if errno == EEXIST { throw SystemError(operation: "create \(target)") }
+    // This rename is not known everywhere; what else is wrong, the other way meets too.
+    try placeByLink(path, at: target)
+  }
+
+  /// The same where the system or the file system has no such rename.
+  ///
+  /// A link never takes the place of anything, but a crash between the two steps leaves two names. Where the file system
+  /// has no links either, a name that comes to lie there between a look and the rename is lost.
+  static func placeByLink(_ path: String, at target: String) throws(SystemError) {
     if unsafe link(path, target) == 0 {
       unsafe unlink(path)
     } else if errno == EEXIST {

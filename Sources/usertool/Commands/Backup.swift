@@ -13,8 +13,9 @@ struct BackupCommand: ParsableCommand {
         usertool backup /media/stick/users.db --force
         usertool list --db users-2026-11-21.db       # a backup is a database
 
-      The backup is one file that only you may read. It is checked before it gets its name: what lies there is always \
-      whole. usertool restore brings it back.
+      The backup is one file that only you may read. It is checked before it gets its name, as usertool check would: \
+      what lies there is always whole. Where check finds problems there is no backup, unless --ignore-problems is given; \
+      where it finds damaged pages there is none at all. usertool restore brings it back.
       """)
 
   @Argument(help: "The new file; its folder must be there.", completion: .file())
@@ -22,6 +23,9 @@ struct BackupCommand: ParsableCommand {
 
   @Flag(help: "Replace a file that is there.")
   var force = false
+
+  @Flag(help: "Back up a database in which check finds problems.")
+  var ignoreProblems = false
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var writing: WritingOptions
@@ -42,11 +46,19 @@ struct BackupCommand: ParsableCommand {
   private func backup(_ store: UserStore) throws -> Cursor {
     Signals.shared.takeOver {}
     do {
-      return try store.backup(to: file, replacing: force) { _ in
+      return try store.backup(to: file, replacing: force, ignoringProblems: ignoreProblems) { _ in
         if let status = Signals.shared.status { throw Exit(status: status) }
       }
     } catch let error as StoreError {
-      throw Failure(error, hint: error.code == .cannotCreate ? "name another file" : nil)
+      throw Failure(error, hint: Self.hint(for: error.code))
+    }
+  }
+
+  private static func hint(for code: StoreError.Code) -> String? {
+    switch code {
+    case .cannotCreate: "name another file"
+    case .problemsFound: "usertool check says more; --ignore-problems backs it up all the same"
+    default: nil
     }
   }
 

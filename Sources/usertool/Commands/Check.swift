@@ -16,7 +16,8 @@ struct CheckCommand: ParsableCommand {
       Nothing is written, unless --repair is given and triggers of the log are missing: they are made again, and since \
       the log does not say what happened without them, a new one begins. Saved cursors report that it diverged.
 
-      Exit code 1 when there are problems; 0 when there are none, whatever the warnings.
+      Exit code 1 when there are problems; 0 when there are none, whatever the warnings. Without either nothing is \
+      printed on standard output: what is known of the SQLite library is a note on standard error.
       """)
 
   @Flag(help: "Make missing or changed triggers again.")
@@ -39,6 +40,7 @@ struct CheckCommand: ParsableCommand {
     print(findings)
     let problems = findings.count { $0.severity == .problem }
     common.note("\(try common.path.shown): \(Self.count(problems, "problem")), \(warnings(findings))")
+    for note in UserStore.checkLibrary() { common.note("note: \(note.message)") }
     if problems > 0 { throw Exit(status: .failure) }
   }
 

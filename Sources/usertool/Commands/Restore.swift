@@ -15,6 +15,9 @@ struct RestoreCommand: ParsableCommand {
 
       Others may have the database open: they see the old records or the restored ones, and watch says \
       "reset: diverged". Saved cursors do not go on. Back up what there is first: usertool backup before.db
+
+      The file is checked first, as usertool check would. Where check finds problems nothing is restored, unless \
+      --ignore-problems is given; where it finds damage that a database cannot live with, nothing at all.
       """)
 
   @Argument(help: "The backup, or any other database of usertool; it is left as it is.", completion: .file())
@@ -22,6 +25,9 @@ struct RestoreCommand: ParsableCommand {
 
   @Flag(help: "Do not ask.")
   var yes = false
+
+  @Flag(help: "Restore a file in which check finds problems.")
+  var ignoreProblems = false
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var writing: WritingOptions
@@ -61,7 +67,9 @@ struct RestoreCommand: ParsableCommand {
   }
 
   private func restore(into store: UserStore) throws(Failure) {
-    do { try store.restore(from: file) } catch { throw Failure(error, hint: Self.hint(for: error.code)) }
+    do { try store.restore(from: file, ignoringProblems: ignoreProblems) } catch {
+      throw Failure(error, hint: Self.hint(for: error.code))
+    }
   }
 
   private static func contents(of store: UserStore) throws -> String {
@@ -75,6 +83,8 @@ struct RestoreCommand: ParsableCommand {
     switch code {
     case .notFound, .cannotOpen, .notADatabase, .notAUserStore, .schemaChanged: "nothing was changed; name a backup"
     case .corrupt: "nothing was changed; usertool check --db FILE says more"
+    case .problemsFound:
+      "nothing was changed; usertool check --db FILE says more; --ignore-problems restores it all the same"
     default: nil
     }
   }

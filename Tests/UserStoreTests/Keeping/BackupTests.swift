@@ -37,7 +37,7 @@ import Testing
     let cursor = try store.read { try $0.cursor }
     try store.write { try $0.set(Attribute<Double>("size"), of: zoe, to: 1.0) }
     try folder.shell("INSERT INTO attributes VALUES (1, 'odd', CAST(x'41FF00' AS TEXT)); UPDATE users SET name = 'X'")
-    let end = try store.backup(to: target)
+    let end = try store.backup(to: target, ignoringProblems: true)
     #expect(try end == store.read { try $0.cursor })
     #expect(try folder.rows(target) == folder.rows())
     #expect(try folder.mode(of: "backup.db") == 0o600)
@@ -148,12 +148,33 @@ import Testing
     #expect(code { try store.read { _ in try store.backup(to: target, replacing: true) } } == .nested)
   }
 
-  @Test func `a damaged store makes no backup`() throws {
+  @Test(arguments: [false, true])
+  func `a damaged store makes no backup`(_ ignoringProblems: Bool) throws {
     try fill()
     store.close()
     try folder.damage("attributes")
     let damaged = try folder.open { $0.access = .readOnly }
-    #expect(code { try damaged.backup(to: target) } == .corrupt)
+    #expect(code { try damaged.backup(to: target, ignoringProblems: ignoringProblems) } == .corrupt)
     #expect(try folder.files() == [])
+  }
+
+  @Test(arguments: [
+    "UPDATE users SET name = 'x' WHERE id = 2", "DELETE FROM changes WHERE seq = 2",
+    "INSERT INTO attributes VALUES (9, 'x', 1)",
+  ])
+  func `a store in which check finds problems makes a backup only when they are to be ignored`(_ sql: String) throws {
+    try fill()
+    try folder.withoutTriggers(sql)
+    #expect(code { try store.backup(to: target) } == .problemsFound)
+    #expect(try folder.files() == [])
+    try store.backup(to: target, ignoringProblems: true)
+    #expect(try folder.rows(target) == folder.rows())
+  }
+
+  @Test func `what is only a warning is in the way of no backup`() throws {
+    try store.write { try $0.add(name: "NIX") }
+    try folder.withoutTriggers("INSERT INTO displaced_users VALUES (1, 'x', NULL, 0)")
+    try store.backup(to: target)
+    #expect(try UserStore.check(path: target).map(\.kind) == [.scratch])
   }
 }

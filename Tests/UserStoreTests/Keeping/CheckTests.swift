@@ -20,7 +20,7 @@ import Testing
   }
 
   private func found() throws -> [Finding] {
-    try UserStore.check(path: folder.database).filter { $0.kind != .library }
+    try UserStore.check(path: folder.database)
   }
 
   private func kinds() throws -> [String] { try found().map { "\($0.severity) \($0.kind.rawValue)" } }
@@ -29,17 +29,17 @@ import Testing
   {
     #expect(try found() == [])
     let store = try folder.open()
-    #expect(try store.check().filter { $0.kind != .library } == [])
-    #expect(try folder.open { $0.access = .readOnly }.check().filter { $0.kind != .library } == [])
+    #expect(try store.check() == [])
+    #expect(try folder.open { $0.access = .readOnly }.check() == [])
     try folder.shell(
       """
       BEGIN; UPDATE meta SET horizon_nonce = (SELECT nonce FROM changes WHERE seq = 5), horizon = 5;
       DELETE FROM changes WHERE seq <= 5; COMMIT
       """)
-    #expect(try store.check().filter { $0.kind != .library } == [])
+    #expect(try store.check() == [])
     let memory = try UserStore.inMemory()
     try memory.write { try $0.add(name: "NIX") }
-    #expect(try memory.check().filter { $0.kind != .library } == [])
+    #expect(try memory.check() == [])
   }
 
   @Test func `whatever foreign writers do, the log tells it`() throws {
@@ -47,7 +47,7 @@ import Testing
     var generator = StepGenerator(seed: Seed.base)
     for _ in 0..<400 { _ = connection.error(of: generator.next()) }
     _ = try? connection.run("COMMIT")
-    let expected: Set<Finding.Kind> = [.value, .scratch, .library]
+    let expected: Set<Finding.Kind> = [.value, .scratch]
     #expect(try found().filter { !expected.contains($0.kind) } == [], "USERSTORE_SEED=\(Seed.base)")
   }
 
@@ -169,12 +169,15 @@ import Testing
     var check = StoreCheck()
     check.checkLibrary(version: version)
     #expect(check.findings.map(\.kind) == (isWarned ? [.library] : []))
+    check = StoreCheck()
+    check.checkLibrary()
+    #expect(UserStore.checkLibrary() == check.findings)
   }
 
   @Test func `an older version is a warning, and is checked all the same`() throws {
     let old = try Folder()
     try old.makeOld(1, "INSERT INTO users (name) VALUES ('a')")
-    let findings = try UserStore.check(path: old.database).filter { $0.kind != .library && $0.kind != .permissions }
+    let findings = try UserStore.check(path: old.database).filter { $0.kind != .permissions }
     #expect(findings.map(\.kind) == [.schema] && findings.map(\.severity) == [.warning])
     try old.withoutTriggers("UPDATE users SET name = 'b'")
     #expect(try UserStore.check(path: old.database).contains { $0.kind == .log })

@@ -17,7 +17,7 @@ import Testing
     backup = folder.path + "/backup.db"
     zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
     try store.write { try $0.set(Attribute<Int>("age"), of: zoe, to: 41) }
-    try folder.shell("INSERT INTO attributes VALUES (1, 'odd', CAST(x'41FF00' AS TEXT)), (1, 'one', 1.0)")
+    try folder.shell("INSERT INTO attributes VALUES (1, 'odd', x'41FF00'), (1, 'one', 1.0)")
     try store.backup(to: backup)
     try store.write { transaction in
       try transaction.rename(zoe, to: "later")
@@ -26,7 +26,7 @@ import Testing
   }
 
   private func problems(_ file: String? = nil) throws -> [Finding] {
-    try UserStore.check(path: file ?? folder.database).filter { $0.severity == .problem && $0.kind != .value }
+    try UserStore.check(path: file ?? folder.database).filter { $0.severity == .problem }
   }
 
   // MARK: What is restored
@@ -64,7 +64,7 @@ import Testing
     try memory.write { try $0.add(name: "gone") }
     try memory.restore(from: folder.database)
     #expect(try memory.read { try $0.users() } == store.read { try $0.users() })
-    #expect(try memory.check().filter { $0.severity == .problem && $0.kind != .value } == [])
+    #expect(try memory.check() == [])
     try memory.write { try $0.rename(zoe, to: "goes on") }
   }
 
@@ -97,6 +97,28 @@ import Testing
     #expect(try folder.shell("SELECT name FROM consumers; SELECT text FROM notes") == "mail\nmine\n")
     #expect(try folder.shell("SELECT count(*) FROM consumers JOIN meta USING (epoch)") == "0\n")
     #expect(try problems() == [])
+  }
+
+  @Test(arguments: [
+    "UPDATE users SET name = 'x' WHERE id = 1", "UPDATE attributes SET value = 42 WHERE name = 'age'",
+    "UPDATE changes SET new = CAST(x'41FF00' AS TEXT) WHERE seq = 1; UPDATE users SET name = CAST(x'41FF00' AS TEXT)",
+  ])
+  func `one in which check finds problems is restored only when they are to be ignored`(_ sql: String) throws {
+    let other = try Folder()
+    try FileManager.default.copyItem(atPath: backup, toPath: other.database)
+    for statement in sql.split(separator: ";") { try other.withoutTriggers(String(statement)) }
+    let before = try folder.rows()
+    #expect(code { try store.restore(from: other.database) } == .problemsFound)
+    #expect(try folder.rows() == before)
+    try store.restore(from: other.database, ignoringProblems: true)
+    #expect(try folder.rows() == other.rows())
+  }
+
+  @Test func `text that is no UTF-8 comes back byte by byte when problems are ignored`() throws {
+    try folder.shell("INSERT INTO attributes VALUES (1, 'broken', CAST(x'41FF00' AS TEXT))", backup)
+    #expect(code { try store.restore(from: backup) } == .problemsFound)
+    try store.restore(from: backup, ignoringProblems: true)
+    #expect(try folder.rows() == folder.rows(backup))
   }
 
   // MARK: Who hears of it
@@ -220,8 +242,10 @@ import Testing
       case .truncated, .damaged: [.corrupt, .schemaChanged]
       case .scratch, .gap, .orphan, .numbers: [.corrupt]
       }
-    let refused = code { try store.restore(from: file) }
-    #expect(refused.map { expected.contains($0) } == true, "\(refused as Any)")
+    for isIgnoring in [false, true] {
+      let refused = code { try store.restore(from: file, ignoringProblems: isIgnoring) }
+      #expect(refused.map { expected.contains($0) } == true, "\(refused as Any)")
+    }
     #expect(try folder.rows() == before)
     if bad != .itself { #expect((try? folder.bytes(file)) == bytes) }
     try store.write { try $0.rename(zoe, to: "goes on") }

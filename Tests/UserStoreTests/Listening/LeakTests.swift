@@ -55,4 +55,18 @@ import Testing
     while weakPlace != nil || weakHub != nil, !Task.isCancelled { await Task.yield() }
     #expect(weakPlace == nil && weakHub == nil)
   }
+
+  @Test func `a listener that holds its store keeps it, one that holds it weakly does not`() throws {
+    weak var weakStore: UserStore?
+    do {
+      let store = try UserStore.inMemory()
+      weakStore = store
+      store.listeners.bind("count", to: .everything) { _ in _ = try store.read { try $0.userCount } }
+    }
+    #expect(weakStore != nil)
+    weakStore?.listeners.bind("count", to: .everything) { [weak weakStore] _ in
+      _ = try weakStore?.read { try $0.userCount }
+    }
+    #expect(weakStore == nil)
+  }
 }

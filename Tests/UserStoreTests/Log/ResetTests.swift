@@ -39,7 +39,11 @@ import Testing
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "NIX") }
     let heard = Recorder<StoreError.Code?>()
-    store.listeners.bind("all", to: .everything) { heard.record($0.reset) }
+    store.listeners.bind("all", to: .everything) { set in
+      heard.record(set.reset)
+      #expect(try set.changes.isEmpty)
+      try set.forEach { Issue.record("a change of a set that has none: \($0)") }
+    }
     try folder.shell("UPDATE meta SET epoch = 5")
     #expect(code { try store.write { try $0.rename(User.ID(99), to: "q") } } == .userNotFound)
     #expect(heard.all == [.diverged])

@@ -77,6 +77,38 @@ import Testing
     #expect(code(folder.path + "/nowhere.db", .readOnly) == .notFound)
   }
 
+  @Test func `a file with two names is opened for reading only, and the error says how many it has`() throws {
+    let store = try folder.open()
+    try store.write { try $0.add(name: "a") }
+    store.close()
+    let other = folder.path + "/other.db"
+    try FileManager.default.linkItem(atPath: folder.database, toPath: other)
+    for path in [folder.database, other] {
+      for access in [Configuration.Access.createIfMissing, .readWrite] { #expect(code(path, access) == .cannotOpen) }
+      var configuration = Configuration()
+      configuration.access = .readOnly
+      let reader = try UserStore(path: path, configuration: configuration)
+      #expect(try reader.read { try $0.userCount } == 1)
+      reader.close()
+    }
+    let error = #expect(throws: StoreError.self) { try UserStore(path: other) }
+    #expect(error?.message.contains("2 names") == true, "\(error as Any)")
+    let findings = try UserStore.check(path: other)
+    #expect(findings.contains { $0.severity == .warning && $0.message.contains("2 names") }, "\(findings)")
+    Files.remove(other)
+    try folder.open().close()
+  }
+
+  @Test(arguments: [0, 1_000, -5, 256, 131_072, .max, .min])
+  func `a page size that SQLite does not have is refused, and nothing is created`(_ size: Int) throws {
+    #expect(UserStoreTests.code { try folder.open { $0.pageSize = size } } == .badValue)
+    var configuration = Configuration()
+    configuration.pageSize = size
+    #expect(UserStoreTests.code { try UserStore.inMemory(configuration: configuration) } == .badValue)
+    #expect(UserStoreTests.code { try UserStore.temporary(configuration: configuration) } == .badValue)
+    #expect(try Files.kind(of: folder.database) == .missing)
+  }
+
   @Test func `six openers at once create one store`() throws {
     for _ in 0..<5 {
       let folder = try Folder()

@@ -44,6 +44,15 @@ private let age = Attribute<Int>("age")
     #expect((user.name, user.hairColor, user[age], user.exists) == (nil, nil, nil, false))
   }
 
+  @Test func `two spellings of an attribute are watched each by itself`() async throws {
+    let spellings = ["\u{E9}", "e\u{301}"].map { Attribute<Int>($0) }
+    let user = try store.observable(id)
+    for (number, attribute) in spellings.enumerated() { watch("\(number)") { _ = user[attribute] } }
+    try await store.write { try $0.set(spellings[1], of: id, to: 1) }
+    try await settle(store)
+    #expect(heard.all == ["1"])
+  }
+
   @Test func `only who has read what changed is told`() async throws {
     let user = try store.observable(id)
     watch("name") { _ = user.name }

@@ -18,6 +18,26 @@ import Testing
     }
   }
 
+  @Test func `a unique index does not pass for another one whose name looks the same`() throws {
+    for names in [("\u{E9}", "e\u{301}"), ("e\u{301}", "\u{E9}")] {
+      let folder = try Folder()
+      try folder.open().close()
+      try folder.shell("CREATE INDEX '\(names.0)' ON users (hair_color)")
+      try folder.open().close()
+      try folder.shell("CREATE UNIQUE INDEX '\(names.1)' ON users (hair_color)")
+      #expect(code { try folder.open() } == .schemaChanged)
+    }
+  }
+
+  @Test func `foreign keys of another program's tables are not enforced by what the library writes`() throws {
+    let folder = try Folder()
+    let store = try folder.open()
+    let id = try store.write { try $0.add(name: "NIX") }
+    try folder.shell("CREATE TABLE notes (user REFERENCES users (id) ON DELETE CASCADE); INSERT INTO notes VALUES (1)")
+    _ = try store.write { try $0.remove(id) }
+    #expect(try folder.shell("SELECT user FROM notes") == "1\n")
+  }
+
   @Test func `an end that says it began before all numbers ends its own set`() throws {
     let folder = try Folder()
     let store = try folder.open()

@@ -108,6 +108,39 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  @Test func `a backup never has two names, whenever it is killed`() throws {
+    let workspace = try filled()
+    let trace = try Trace(["backup", workspace.folder + "/backup.db"], status: 0, in: workspace)
+    #expect(trace.has("sync .", after: "rename backup.db"), "\(trace.calls)")
+    #expect(!trace.calls.contains("link backup.db"), "\(trace.calls)")
+  }
+
+  @Test func `what check refuses, backup and restore refuse too, unless they are told to go on`() throws {
+    let workspace = try filled()
+    try workspace.sqlite("UPDATE users SET hair_color = 'mauve'")
+    let backup = workspace.folder + "/backup.db"
+    let refused = try workspace.run("backup", backup)
+    #expect(refused.status == 65 && refused.errors.contains("check finds 1 problem"), "\(refused)")
+    #expect(refused.errors.contains("--ignore-problems"), "\(refused)")
+    #expect(try files(workspace) == [])
+    #expect(try workspace.run("backup", backup, "--ignore-problems").status == 0)
+    try workspace.run("rename", "1", "later", "-q")
+    let before = try workspace.dump()
+    for arguments in [["--yes"], ["--dry-run"]] {
+      let outcome = try workspace.finish([Workspace.tool, "restore", backup] + arguments)
+      #expect(outcome.status == 65 && outcome.errors.contains("check finds 1 problem"), "\(outcome)")
+      #expect(outcome.errors.contains("hint: nothing was changed"), "\(outcome)")
+      #expect(outcome.errors.contains("--ignore-problems"), "\(outcome)")
+    }
+    #expect(try workspace.dump() == before)
+    #expect(try workspace.run("restore", backup, "--yes", "--ignore-problems").status == 0)
+    #expect(try workspace.run("get", "1", "name").output == "NIX\n")
+    workspace.database = workspace.folder + "/new.db"
+    #expect(try workspace.run("restore", backup).status == 65)
+    #expect(!FileManager.default.fileExists(atPath: workspace.database))
+    #expect(try workspace.run("restore", backup, "--ignore-problems").status == 0)
+  }
+
   // MARK: Restore
 
   @Test func `restore wants to be told twice, shows what it would do, and makes a database where none is`() throws {
@@ -170,7 +203,9 @@ import Testing
   @Test func `check names what is wrong, in every layout, and leaves the bytes alone`() throws {
     let workspace = try filled()
     let sound = try workspace.run("check")
-    #expect(sound.status == 0 && sound.errors.contains("no problems"), "\(sound)")
+    #expect(sound.status == 0 && sound.errors.contains("no problems, no warnings"), "\(sound)")
+    #expect(sound.output.isEmpty, "what is said of the SQLite library is no finding in the file: \(sound)")
+    #expect(try workspace.run("check", "--quiet").errors.isEmpty)
     try workspace.sqlite("UPDATE users SET hair_color = 'mauve'; DROP TRIGGER users_after_update")
     let before = workspace.bytes()
     let plain = try workspace.run("check")

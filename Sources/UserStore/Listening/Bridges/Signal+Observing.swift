@@ -10,6 +10,8 @@ extension Signal {
   ///
   /// - **Order and coalescing**: values come in order, from the main actor. Of several changes in one turn only the last
   ///   value comes. A value that is set again, equal or not, comes as Observation tells it; `distinct` passes over equals.
+  /// - **Consistency**: properties that changed in one turn, of one object or several, are told in one round: what is
+  ///   combined of them (`combineLatest`) has one new value, of all of them.
   /// - **Lifetime**: the object is held weakly. It is watched as long as the signal, one made from it, or a subscription is
   ///   held; all of them share one watch. The key path may lead through other observable objects.
   /// - **End**: on the main actor, soon after the object was released. Where the key path leads through objects that live
@@ -53,19 +55,58 @@ extension Signal {
 
   /// Reads the property, and has its next change told.
   func read() -> Value? {
-    let watch = ObservationWatch { [weak self] in self?.hear($0) }
+    let watch = ObservationWatch { [weak self] news in self?.hear(news) }
     return withObservationTracking(value) { watch.fire(.changed) }
   }
 
-  private func hear(_ news: ObservationWatch.News) {
+  /// - Returns: what tells the others, once all properties that changed were read.
+  private func hear(_ news: ObservationWatch.News) -> ObservationTurn.Telling? {
     switch news {
     case .changed:
       // Watched before it is sent: what a listener changes in answer is heard too.
-      if let value = read() { sink?.send(value) } else { sink = nil }
+      guard let value = read() else { return end }
+      return { [sink] in sink?.send(value) }
     case .over:
       // Or the property is one that Observation does not know: it has its first value for ever.
-      if value() == nil { sink = nil }
+      return value() == nil ? end : nil
     }
+  }
+
+  private func end() { sink = nil }
+}
+
+/// The properties that changed since the main actor last looked: read together, then told in one round.
+///
+/// Each by itself would be a round of its own, and a pair of two of them would show one new value beside an old one.
+private enum ObservationTurn {
+  typealias Telling = @MainActor () -> Void
+  typealias Reading = @MainActor @Sendable () -> Telling?
+
+  private static let waiting = Lock<[Reading]>([])
+  @MainActor private static let round = Round()
+
+  /// What a thread is inside of meanwhile, so that rounds and what is made of them are put off to its end.
+  private final class Round: Sendable {}
+
+  static func add(_ reading: @escaping Reading) {
+    let isFirst = waiting.withLock { waiting in
+      waiting.append(reading)
+      return waiting.count == 1
+    }
+    if isFirst { Task { @MainActor in tell() } }
+  }
+
+  @MainActor private static func tell() {
+    let readings = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    let tellings = readings.compactMap { $0() }
+    let thread = DeliveryThread.current
+    thread.enter(round, isTransaction: true)
+    for telling in tellings { telling() }
+    thread.leave(round, isTransaction: true)
+    thread.runDeferred()
   }
 }
 
@@ -78,9 +119,11 @@ private final class ObservationWatch: Sendable {
     case over
   }
 
-  private let action: Lock<(@MainActor @Sendable (News) -> Void)?>
+  typealias Action = @MainActor @Sendable (News) -> ObservationTurn.Telling?
 
-  init(_ action: @escaping @MainActor @Sendable (News) -> Void) {
+  private let action: Lock<Action?>
+
+  init(_ action: @escaping Action) {
     self.action = Lock(action)
   }
 
@@ -88,6 +131,6 @@ private final class ObservationWatch: Sendable {
 
   func fire(_ news: News) {
     guard let action = action.withLock({ $0.take() }) else { return }
-    Task { @MainActor in action(news) }
+    ObservationTurn.add { action(news) }
   }
 }

@@ -42,6 +42,21 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
+  @Test func `properties that change in one turn are told together: combined, they give one pair`() async {
+    let (field, sibling) = (Field(), Child())
+    let text = Signal(observing: field, \.text)
+    let both = text.combineLatest(Signal(observing: field, \.other)) { "\($0) \($1)" }
+    let all = both.combineLatest(Signal(observing: sibling, \.age)) { "\($0) \($1)" }
+    let token = all.subscribe(on: .main) { [heard] in heard.record($0) }
+    await heard.heard(1)
+    (field.text, field.other, sibling.age) = ("b", 1, 2)
+    await heard.heard { $0.last == "b 1 2" }
+    (sibling.age, field.text) = (3, "c")
+    await heard.heard { $0.last == "c 1 3" }
+    #expect(heard.all == ["a 0 1", "b 1 2", "c 1 3"])
+    withExtendedLifetime(token) {}
+  }
+
   @Test func `a listener that changes the property is heard too`() async {
     let field = Field()
     let token = Signal(observing: field, \.text).subscribe(on: .main) { [heard] text in

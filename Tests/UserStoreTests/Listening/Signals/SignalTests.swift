@@ -21,6 +21,27 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
+  @Test func `a failure that is sent to a listenable reaches those who follow its signal, and changes no value`() {
+    let heard = Recorder<String>(), reported = Recorder<String>()
+    let (sink, listenable) = Listenable.make(1) { _, error in reported.record((error as? Refusal)?.reason ?? "other") }
+    listenable.bind("named") { heard.record("named \($0)") }
+    let record = { @Sendable (event: Signal<Int>.Event) in
+      switch event {
+      case .value(let value): heard.record("value \(value)")
+      case .failure(let error): heard.record("failure \((error as? Refusal)?.reason ?? "other")")
+      case .end: heard.record("end")
+      }
+    }
+    let token = listenable.signal.subscribeToEvents(record)
+    sink.fail(Refusal(reason: "no"))
+    #expect(listenable.value == 1)
+    sink.send(2)
+    sink.end()
+    #expect(heard.all == ["value 1", "failure no", "named 2", "value 2", "end"])
+    #expect(reported.all == ["no"], "nobody who is bound by name would learn of it otherwise")
+    withExtendedLifetime(token) {}
+  }
+
   @Test func `C2, the sink holds what it sends to weakly, and ends it when it goes`() {
     let heard = Recorder<String>()
     var (sink, signal): (Sink<Int>?, Signal<Int>?) = Signal<Int>.make()

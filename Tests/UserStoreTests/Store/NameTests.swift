@@ -1,0 +1,60 @@
+import Testing
+
+@testable import UserStore
+
+/// Two spellings that Swift's `==` holds for equal, and SQLite does not.
+private let composed = "\u{E9}"
+private let decomposed = "e\u{301}"
+
+/// Which names are the same: listeners' by Unicode, everything that is stored by its bytes.
+@Suite(.timeLimit(.minutes(5))) struct NameTests {
+  private let store: UserStore
+  private let id: User.ID
+
+  init() throws {
+    store = try UserStore.inMemory()
+    id = try store.write { try $0.add(name: "NIX") }
+  }
+
+  @Test func `two spellings of an attribute are two keys, and two changes`() {
+    #expect(Set([composed, decomposed, composed].map { Attribute<Int>($0) }).count == 2)
+    let changes = [composed, decomposed, composed].map { name in
+      Change(
+        kind: .updated, user: id, attribute: name, old: .null, new: .integer(1), milliseconds: 0, sequence: 1)
+    }
+    #expect(changes[0] != changes[1] && changes[0] == changes[2])
+    #expect(Set(changes).count == 2)
+    let findings = [composed, decomposed, composed].map { (name: String) in
+      Finding(severity: .problem, kind: .value, message: "the \(name)", user: id, attribute: name)
+    }
+    #expect(findings[0] != findings[1] && Set(findings).count == 2)
+  }
+
+  @Test func `a listener of one spelling does not hear the other`() throws {
+    let heard = Recorder<String>()
+    let names = [("composed", composed), ("decomposed", decomposed)]
+    for (label, name) in names {
+      try store.listenable(Attribute<Int>(name), of: id).bind("one") { heard.record("\(label) of one \($0 ?? 0)") }
+      store.listeners.bind("all", to: .attributeOfAll(name)) { heard.record("\(label) of all \(try $0.changes.count)") }
+    }
+    for (value, (_, name)) in names.enumerated() {
+      try store.write { try $0.set(Attribute<Int>(name), of: id, to: value + 1) }
+    }
+    #expect(
+      heard.all == ["composed of one 1", "composed of all 1", "decomposed of one 2", "decomposed of all 1"])
+  }
+
+  @Test func `two spellings of a listener's name are one listener, those of a consumer's name two consumers`() throws {
+    let heard = Recorder<String>()
+    for name in [composed, decomposed] {
+      store.listeners.bind(name, to: .everything) { _ in heard.record("\(name.utf8.count)") }
+    }
+    #expect(store.listeners.count == 1)
+    let consumers = try [composed, decomposed].map { try store.consumer($0) }
+    #expect(try store.read { try $0.consumers().map(\.name.utf8.count) } == [3, 2])
+    try store.write(origin: decomposed) { try $0.rename(id, to: "Zoë") }
+    #expect(heard.all == ["3"])
+    #expect(try store.allChanges().last?.origin?.utf8.count == 3)
+    withExtendedLifetime(consumers) {}
+  }
+}

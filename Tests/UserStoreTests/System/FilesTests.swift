@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// The file calls that are made beside SQLite's.
+@Suite(.timeLimit(.minutes(5))) struct FilesTests {
+  let folder: Folder
+
+  init() throws {
+    folder = try Folder()
+  }
+
+  typealias Place = @Sendable (String, String) throws -> Void
+
+  @Test(arguments: [Files.place, Files.placeByLink] as [Place])
+  func `a file gets a name that nothing has, and keeps no other; one that is taken is left alone`(
+    _ place: Place
+  ) throws {
+    let draft = try folder.file("draft", holding: "new")
+    let target = folder.path + "/target"
+    try place(draft, target)
+    #expect(try folder.files() == ["target"])
+    #expect(try Files.linkCount(of: target) == 1)
+    let other = try folder.file("other", holding: "other")
+    let error = #expect(throws: SystemError.self) { try place(other, target) }
+    #expect(error?.number == EEXIST)
+    #expect(try folder.bytes(target) == Data("new".utf8) && folder.bytes(other) == Data("other".utf8))
+  }
+}
