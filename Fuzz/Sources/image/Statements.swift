@@ -37,7 +37,7 @@ enum Statements {
     "UPDATE attributes SET user_id = $value WHERE rowid = (SELECT rowid FROM attributes ORDER BY random() LIMIT 1)",
     "UPDATE sqlite_sequence SET seq = $value", "INSERT INTO sqlite_sequence VALUES ('users', $value)",
     "INSERT INTO displaced_users VALUES (1, $value, $value, $value)",
-    "INSERT INTO displaced_attributes VALUES (1, 1, 'age', $value)",
+    "INSERT INTO displaced_attributes VALUES (1, 1, 'age', $value, 1, 'tag', $value, NULL)",
     "UPDATE consumers SET seq = $value", "UPDATE consumers SET epoch = $value", "UPDATE consumers SET name = $name",
     "UPDATE consumers SET at = $value", "UPDATE consumers SET holder = $value",
     "UPDATE migrations SET number = $value", "UPDATE migrations SET fingerprint = $value",

@@ -4,6 +4,7 @@ extension StoreCheck {
     guard let horizon = try checkRows(of: connection) else { return }
     // Where a trigger is missing they differ, and that was said.
     if findings.contains(where: { $0.kind == .trigger }) { return }
+    try checkOldValues(after: horizon, of: connection)
     try checkLastValues(after: horizon, of: connection)
     if horizon == 0 { try checkNothingUnlogged(in: connection) }
   }
@@ -66,6 +67,30 @@ extension StoreCheck {
     try rows(sql, of: connection) { check, row in
       let what = row.integer(1) == 1 ? "has no nonce" : "is none that a writer of this library or a trigger makes"
       check.note(.problem, .log, "revision \(row.integer(0)) of the log \(what)")
+    }
+  }
+
+  /// Each change begins with what the one before it left: what a writer did behind the log's back shows here, also where
+  /// a later write has covered it up.
+  ///
+  /// Only of users who are there: of others a purge may have blanked a part. Numbers are sorted, and no values.
+  private mutating func checkOldValues(
+    after horizon: Int64, of connection: borrowing Connection
+  ) throws(StoreError) {
+    let sql = """
+      SELECT later.user, later.attribute, later.seq, earlier.seq FROM (
+        SELECT seq, lag(seq) OVER (PARTITION BY user, attribute ORDER BY seq) AS before FROM changes
+        WHERE seq > \(horizon) AND op BETWEEN 1 AND 3 AND user IN (SELECT id FROM users)) AS pair
+      CROSS JOIN changes AS later ON later.seq = pair.seq
+      CROSS JOIN changes AS earlier ON earlier.seq = pair.before
+      WHERE later.old IS NOT earlier.new OR typeof(later.old) IS NOT typeof(earlier.new)
+      """
+    try rows(sql, of: connection) { check, row in
+      let (user, attribute) = (row.integer(0), row.text(1))
+      check.note(
+        .problem, .log,
+        "the \(attribute) of user \(user) was at revision \(row.integer(2)) not what revision \(row.integer(3)) of the log says it became",
+        user: user, attribute: attribute)
     }
   }
 

@@ -3,6 +3,7 @@ extension StoreCheck {
   mutating func checkRecords(of connection: borrowing Connection) throws(StoreError) {
     try checkOrphans(of: connection)
     try checkAttributeNames(of: connection)
+    try checkIDs(of: connection)
     try rows("SELECT id, 'name', name FROM users ORDER BY id", of: connection) { $0.checkValue($1) }
     try rows("SELECT id, 'hair_color', hair_color FROM users WHERE hair_color IS NOT NULL ORDER BY id", of: connection)
     {
@@ -33,6 +34,14 @@ extension StoreCheck {
       check.note(
         .problem, .value, "user \(user) has a further attribute called \(attribute), which no reader looks at",
         user: user, attribute: attribute)
+    }
+  }
+
+  /// After the largest number of all SQLite gives no new id.
+  private mutating func checkIDs(of connection: borrowing Connection) throws(StoreError) {
+    try rows(RecordSQL.largestID.sql, of: connection) { check, row in
+      guard row.integer(0) == Int64.max else { return }
+      check.note(.problem, .value, RecordSQL.noIDLeft, user: row.isNull(1) ? nil : row.integer(1))
     }
   }
 

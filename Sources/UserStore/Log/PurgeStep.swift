@@ -20,7 +20,7 @@ struct PurgeStep {
   private static let selectUser = Query("SELECT 1 FROM users WHERE id = ?1")
   private static let blank = Query("UPDATE changes SET old = NULL, new = NULL WHERE seq = ?1 AND user = ?2")
   private static let deleteUsers = Query("DELETE FROM displaced_users WHERE id = ?1")
-  private static let deleteAttributes = Query("DELETE FROM displaced_attributes WHERE user_id = ?1")
+  private static let deleteAttributes = Query("DELETE FROM displaced_attributes WHERE user_id = ?1 OR row_user = ?1")
 
   /// How many rows it changes.
   var count: Int { rows.count }

@@ -162,6 +162,14 @@ enum RecordSQL {
 
   // A null id takes the next one.
   static let insertUser = Query("INSERT INTO users (id, name, hair_color) VALUES (?1, ?2, ?3)")
+  /// The largest id that was given, or is said to have been; and whose it is now.
+  static let largestID = Query(
+    """
+    SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'users'), 0), coalesce((SELECT max(id) FROM users), 0)),
+      (SELECT id FROM users WHERE id = \(Int64.max))
+    """)
+  static let noIDLeft =
+    "no id is left for a new user: a foreign writer gave the largest there is, \(Int64.max); remove that user if it is there, and set the number of users in the table sqlite_sequence to the largest id in use"
   static let deleteUser = Query("DELETE FROM users WHERE id = ?1")
   // Each leaves a row alone whose value is the same already, so that the count of rows says whether something changed.
   static let updateName = Query("UPDATE users SET name = ?2 WHERE id = ?1 AND name IS NOT ?2")

@@ -19,7 +19,7 @@ extension Transaction where Mode == Writing {
   @discardableResult
   public mutating func add(name: String, hairColor: Color? = nil) throws(StoreError) -> User.ID {
     let name = try Limits.checked(name.storedValue, for: "name")
-    return try perform("add a user") { connection throws(SQLiteError) in
+    return try adding { connection throws(SQLiteError) in
       try connection.run(RecordSQL.insertUser, .null, name, hairColor?.storedValue ?? .null)
       return User.ID(connection.lastInsertedRow)
     }

@@ -44,6 +44,8 @@ import Testing
 
   @Test func `whatever foreign writers do, the log tells it`() throws {
     let connection = try PlainConnection(folder.database)
+    let anew = Anew(on: connection)
+    defer { withExtendedLifetime(anew) {} }
     var generator = StepGenerator(seed: Seed.base)
     for _ in 0..<400 { _ = connection.error(of: generator.next()) }
     _ = try? connection.run("COMMIT")
@@ -82,9 +84,16 @@ import Testing
     Sabotage(sql: "UPDATE meta SET horizon = 99", findings: ["problem log"]),
     Sabotage(sql: "DELETE FROM meta", findings: ["problem log"]),
     Sabotage(sql: "INSERT INTO displaced_users VALUES (1, 'x', NULL, 0)", findings: ["warning scratch"]),
+    // Covered up by a later write, which the log tells.
+    Sabotage(
+      sql: "UPDATE changes SET new = 40 WHERE attribute = 'age' AND old IS NULL", findings: ["problem log"], user: 1,
+      attribute: "age"),
+    // The largest id, by a file of before it was refused.
+    Sabotage(
+      sql: "UPDATE sqlite_sequence SET seq = 9223372036854775807", findings: ["problem value"]),
     // The schema.
     Sabotage(sql: "CREATE VIEW extra AS SELECT 1", findings: ["problem schema"]),
-    Sabotage(sql: "DROP TABLE displaced_users", findings: ["problem schema"]),
+    Sabotage(sql: "DROP TABLE consumers", findings: ["problem schema"]),
     Sabotage(sql: "DELETE FROM migrations WHERE number = 1", findings: ["problem schema"]),
   ])
   func `sabotage is found`(_ sabotage: Sabotage) throws {

@@ -78,8 +78,9 @@ import Testing
       INSERT OR IGNORE INTO attributes (user_id, name, value) VALUES (\(zoe), 'note', 'x');
       INSERT OR IGNORE INTO users (id, name) VALUES (\(zoe), 'x');
       PRAGMA recursive_triggers = OFF; DELETE FROM users WHERE id = \(zoe);
-      INSERT INTO displaced_users VALUES (\(zoe), '\(secret)', NULL, 0);
-      INSERT INTO displaced_attributes VALUES (77, \(zoe), 'note', '\(secret)'), (78, 99, 'note', 'of another');
+      INSERT OR REPLACE INTO displaced_users VALUES (\(zoe), '\(secret)', NULL, 0);
+      INSERT INTO displaced_attributes (id, user_id, name, value) VALUES (77, \(zoe), 'note', '\(secret)'), (78, 99, 'note', 'of another');
+      INSERT INTO displaced_attributes (id, row_user, row_name, row_value) VALUES (79, \(zoe), 'note', '\(secret)');
       """)
     try store.purge(zoe)
     #expect(try find(secret) == [])

@@ -10,7 +10,7 @@ import Testing
   static let seedCount: UInt64 = 1_000
 
   static let mutations =
-    SchemaMutation.ofUsers + SchemaMutation.ofRemovals + SchemaMutation.ofAttributes
+    SchemaMutation.ofUsers + SchemaMutation.ofDisplacedUsers + SchemaMutation.ofRemovals + SchemaMutation.ofAttributes
     + SchemaMutation.ofDisplacedAttributes
     + (sqlite3_libversion_number() < 3_045_003 ? SchemaMutation.ofUpserts : [])
 

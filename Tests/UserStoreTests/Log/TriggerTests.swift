@@ -117,6 +117,76 @@ import Testing
     #expect(try connection.value("SELECT new FROM changes ORDER BY seq DESC LIMIT 1") == "007")
   }
 
+  /// random() is computed once for BEFORE triggers, and again for the row.
+  @Test(
+    arguments: [
+      "REPLACE INTO users (id, name) VALUES (abs(random() % 3) + 1, 'x')",
+      "REPLACE INTO attributes (rowid, user_id, name, value) VALUES (abs(random() % 5), 2, 'c', 1)",
+      "REPLACE INTO attributes (rowid, user_id, name, value) VALUES (abs(random() % 5), abs(random() % 3) + 1, char(97 + abs(random() % 3)), 1)",
+      "INSERT INTO attributes (user_id, name, value) VALUES (abs(random() % 9), 'a', 1) ON CONFLICT DO UPDATE SET value = random()",
+    ], [false, true])
+  func `a key that is computed anew is logged, or refused`(statement: String, recursiveTriggers: Bool) throws {
+    let connection = try connectionWithAda(recursiveTriggers: recursiveTriggers)
+    try connection.script("INSERT INTO users (name, hair_color) VALUES ('Bob', '#000000'), ('Eve', NULL)")
+    for name in ["a", "b", "c"] {
+      try connection.script("INSERT INTO attributes (user_id, name, value) SELECT id, '\(name)', name FROM users")
+    }
+    var refused = 0
+    for _ in 0..<60 {
+      do { try connection.run(statement) } catch {
+        #expect(error.message.contains("computed twice") || error.message.contains("no user has this id"))
+        refused += 1
+      }
+      var check = LogCheck()
+      try check.check(connection)
+    }
+    #expect(refused > 0)
+  }
+
+  /// All columns but the rowid: the triggers rely on it.
+  @Test func `computed keys that SQLite computes once are taken`() throws {
+    let connection = try connectionWithAda()
+    try connection.script(
+      """
+      REPLACE INTO users (id, name) SELECT abs(random() % 3) + 1, 'x';
+      REPLACE INTO users (id, name) VALUES (abs(random() % 3) + 1, 'x'), (abs(random() % 3) + 1, 'y');
+      REPLACE INTO attributes (user_id, name, value) SELECT id, char(97 + abs(random() % 3)), 1 FROM users;
+      INSERT OR IGNORE INTO users (id, name) VALUES (1, 'x'), (2, 'y'), (3, 'z');
+      """)
+    for _ in 0..<60 {
+      try connection.script(
+        """
+        REPLACE INTO attributes (user_id, name, value) VALUES (abs(random() % 3) + 1, char(97 + abs(random() % 3)), random() % 2)
+        """)
+      var check = LogCheck()
+      try check.check(connection)
+    }
+  }
+
+  @Test(arguments: ["INSERT", "REPLACE", "INSERT OR IGNORE"])
+  func `the largest id is refused, and new users get theirs`(statement: String) throws {
+    let connection = try connectionWithAda()
+    let error = #expect(throws: PlainError.self) {
+      try connection.run("\(statement) INTO users (id, name) VALUES (9223372036854775807, 'last')")
+    }
+    #expect(error?.message == "the id of a new user is at most 4611686018427387904")
+    try connection.script(
+      "INSERT INTO users (id, name) VALUES (4611686018427387904, 'x'); INSERT INTO users (name) VALUES ('y')")
+    #expect(try connection.value("SELECT max(id) FROM users") == 4_611_686_018_427_387_905)
+  }
+
+  @Test(arguments: [
+    "name = 'Eve', hair_color = '#000000'", "(hair_color, name) = ('#000000', 'Eve')",
+    "(NAME, \"Hair_Color\") = (SELECT 'Eve', '#000000')",
+  ])
+  func `an update of both columns is logged for both`(assignments: String) throws {
+    let connection = try connectionWithAda()
+    let position = try connection.position()
+    try connection.script("UPDATE users SET \(assignments)")
+    #expect(
+      try connection.log(after: position) == ["2 1 'name' 'Ada' 'Eve'", "2 1 'hair_color' '#112233' '#000000'"])
+  }
+
   @Test(arguments: [false, true])
   func `what an insert displaced does not stay in the scratch tables`(recursiveTriggers: Bool) throws {
     let connection = try connectionWithAda(recursiveTriggers: recursiveTriggers)

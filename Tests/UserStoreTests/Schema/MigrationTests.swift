@@ -45,4 +45,19 @@ import Testing
     configuration.access = .readOnly
     #expect(code { try UserStore(path: folder.database, configuration: configuration) } == .schemaTooOld)
   }
+
+  @Test(arguments: [
+    "INSERT INTO users (id, name) VALUES (9223372036854775807, 'last')",
+    "INSERT INTO users (name) VALUES ('x'); UPDATE sqlite_sequence SET seq = 9223372036854775807",
+  ])
+  func `one in which the largest id was given says so, and takes chosen ids`(_ records: String) throws {
+    try folder.makeOld(3, records)
+    let store = try folder.open()
+    let error = #expect(throws: StoreError.self) { try store.write { try $0.add(name: "Zoë") } }
+    #expect(
+      error?.code == .corrupt && error?.message.contains("no id is left for a new user") == true, "\(error as Any)")
+    #expect(try store.check().filter { $0.kind == .value }.map(\.severity) == [.problem])
+    try store.write { transaction throws in _ = try transaction.add([("name", .text("Zoë"))], as: User.ID(7)) }
+    #expect(try store.read { try $0.user(User.ID(7))?.name } == "Zoë")
+  }
 }

@@ -49,9 +49,12 @@ struct ReplayRun {
 
   private func run(on connection: PlainConnection, next: () -> Step) throws {
     let twin = try Twin()
+    let anew = Anew(on: connection)
+    defer { withExtendedLifetime(anew) {} }
     var check = LogCheck()
-    for _ in 0..<Self.stepCount {
+    for index in 0..<Self.stepCount {
       let step = next()
+      for numbers in [anew, twin.anew] { numbers.reset(seed: seed &+ UInt64(index)) }
       let error = connection.error(of: step)
       try check.check(connection)
       try twin.repeating(step, error: error, on: connection)

@@ -1,16 +1,18 @@
 extension SchemaMutation {
   static let ofAttributes = [
-    SchemaMutation("an insert does not compare typeof", (" AND typeof(value) IS typeof(NEW.value)", "")),
-    SchemaMutation("an update does not compare typeof", (" OR typeof(value) IS NOT typeof(NEW.value)", "")),
-    SchemaMutation("an insert that changes nothing is logged", ("AND value IS NEW.value COLLATE BINARY", "AND 0")),
+    SchemaMutation(
+      "an insert does not compare typeof", (" AND typeof(value) IS typeof(NEW.value));", ");")),
+    SchemaMutation("an update does not compare typeof", (" OR typeof(value) IS NOT typeof(NEW.value));", ");")),
+    SchemaMutation("an insert that changes nothing is logged", ("WHERE value IS NEW.value COLLATE BINARY", "WHERE 0")),
     SchemaMutation(
       "an update that changes nothing is logged", ("AND (value IS NOT NEW.value COLLATE BINARY", "AND (1")),
     SchemaMutation("an update that NOT NULL forbids is logged", ("AND NEW.value IS NOT NULL", "")),
     SchemaMutation(
-      "an insert ignores case", ("value IS NEW.value COLLATE BINARY", "value IS NEW.value COLLATE NOCASE")),
+      "an insert ignores case",
+      ("WHERE value IS NEW.value COLLATE BINARY", "WHERE value IS NEW.value COLLATE NOCASE")),
     SchemaMutation(
       "an update ignores case",
-      ("value IS NOT NEW.value COLLATE BINARY", "value IS NOT NEW.value COLLATE NOCASE")),
+      ("AND (value IS NOT NEW.value COLLATE BINARY", "AND (value IS NOT NEW.value COLLATE NOCASE")),
     SchemaMutation("the user of an attribute may change", ("NEW.user_id IS NOT OLD.user_id OR ", "")),
     SchemaMutation("the name of an attribute may change", (" OR NEW.name IS NOT OLD.name COLLATE BINARY", "")),
     SchemaMutation("the rowid of an attribute may change", ("NEW.rowid IS NOT OLD.rowid OR ", "")),
@@ -24,46 +26,75 @@ extension SchemaMutation {
   static let ofUpserts = [
     SchemaMutation(
       "an UPSERT logs what SQLite takes for the old value",
-      ("SELECT 2, user_id, name, value, NEW.value FROM", "SELECT 2, user_id, name, OLD.value, NEW.value FROM"))
+      (
+        "SELECT 2, user_id, name, value, NEW.value FROM attributes\n",
+        "SELECT 2, user_id, name, OLD.value, NEW.value FROM attributes\n"
+      ))
   ]
 
   static let ofDisplacedAttributes = [
     SchemaMutation(
       "an attribute that is displaced by its key is not kept",
-      ("FROM attributes WHERE user_id = NEW.user_id AND name = NEW.name\n", "FROM attributes WHERE 0\n")),
+      ("NEW.name, (SELECT value FROM attributes WHERE user_id = NEW.user_id AND name = NEW.name),", "NEW.name, NULL,")),
     SchemaMutation(
       "an attribute that is displaced by its rowid is not kept",
-      ("FROM attributes WHERE rowid = NEW.rowid;", "FROM attributes WHERE 0;")),
-    SchemaMutation(
-      "nobody looks for an attribute that is displaced by its key",
-      ("WHEN EXISTS (SELECT 1 FROM attributes WHERE user_id = NEW.user_id AND name = NEW.name)", "WHEN 0")),
-    SchemaMutation(
-      "nobody looks for an attribute that is displaced by its rowid",
-      ("OR EXISTS (SELECT 1 FROM attributes WHERE rowid = NEW.rowid)", "")),
+      ("LEFT JOIN attributes ON attributes.rowid = NEW.rowid;", "LEFT JOIN attributes ON 0;")),
     SchemaMutation(
       "an attribute is taken for displaced whatever rowid was given",
-      ("WHERE id = NEW.rowid AND (user_id", "WHERE (user_id")),
+      ("WHEN NEW.inserted IS NEW.id AND NEW.row_user", "WHEN NEW.row_user")),
     SchemaMutation(
       "an attribute that is displaced by its rowid is not logged",
-      ("WHERE id = NEW.rowid AND (user_id", "WHERE 0 AND (user_id")),
+      (
+        "VALUES (2, NEW.row_user, NEW.row_name, NEW.row_value);",
+        "SELECT 2, NEW.row_user, NEW.row_name, NEW.row_value WHERE 0;"
+      )),
     SchemaMutation(
       "an attribute that is displaced by its own key is logged as gone",
-      (" AND (user_id IS NOT NEW.user_id OR name IS NOT NEW.name)", "")),
+      (" AND (NEW.row_user IS NOT NEW.user_id OR NEW.row_name IS NOT NEW.name)", "")),
     SchemaMutation(
       "an attribute that is displaced by its key has no old value",
-      ("(SELECT value FROM displaced_attributes WHERE user_id = NEW.user_id AND name = NEW.name)", "NULL")),
+      ("NEW.name, (SELECT value FROM displaced_attributes), NEW.value", "NEW.name, NULL, NEW.value")),
     SchemaMutation(
-      "a deleted attribute is still taken for displaced",
-      ("  DELETE FROM displaced_attributes WHERE id = OLD.rowid;\n", "")),
+      "a deleted attribute is still taken for displaced by its key",
+      ("value = CASE WHEN user_id IS OLD.user_id AND name IS OLD.name THEN NULL ELSE value END", "value = value")),
+    SchemaMutation(
+      "a deleted attribute is still taken for displaced by its rowid",
+      ("row_user = CASE WHEN id = OLD.rowid THEN NULL ELSE row_user END", "row_user = row_user")),
     SchemaMutation(
       "displaced attributes are not forgotten before an insert",
-      ("DELETE FROM displaced_attributes WHERE 1;\n  INSERT", "INSERT")),
+      (
+        "  DELETE FROM displaced_attributes WHERE 1;\n  INSERT INTO displaced_attributes\n    SELECT NEW",
+        "  INSERT INTO displaced_attributes\n    SELECT NEW"
+      )),
+    SchemaMutation(
+      "nobody looks for an attribute that is displaced by its key",
+      ("  OR EXISTS (SELECT 1 FROM attributes WHERE user_id = NEW.user_id AND name = NEW.name)\n", "")),
+    SchemaMutation(
+      "nobody looks for an attribute that is displaced by its rowid",
+      ("WHEN NEW.rowid IS NOT -1 OR EXISTS (SELECT 1 FROM attributes WHERE rowid = -1)", "WHEN 0")),
+    SchemaMutation(
+      "nobody looks for a displaced attribute whose rowid is -1",
+      ("OR EXISTS (SELECT 1 FROM attributes WHERE rowid = -1)", "")),
     SchemaMutation(
       "displaced attributes are not forgotten before an insert that displaces nothing",
-      ("  OR EXISTS (SELECT 1 FROM displaced_attributes)\n", "")),
+      ("name = NEW.name)\n  OR EXISTS (SELECT 1 FROM displaced_attributes)\n", "name = NEW.name)\n")),
     SchemaMutation(
-      "displaced attributes are neither forgotten after an insert nor before the next",
-      ("  DELETE FROM displaced_attributes WHERE 1;\nEND", "END"),
-      ("  OR EXISTS (SELECT 1 FROM displaced_attributes)\n", "")),
+      "a rowid that is computed twice is not compared",
+      (
+        "WHEN NEW.inserted IS NOT NEW.id AND NEW.id IS NOT -1\nBEGIN\n  SELECT RAISE(ABORT, 'the rowid",
+        "WHEN 0\nBEGIN\n  SELECT RAISE(ABORT, 'the rowid"
+      )),
+    SchemaMutation(
+      "a rowid that SQLite gives is compared",
+      (
+        "WHEN NEW.inserted IS NOT NEW.id AND NEW.id IS NOT -1\nBEGIN\n  SELECT RAISE(ABORT, 'the rowid",
+        "WHEN NEW.inserted IS NOT NEW.id\nBEGIN\n  SELECT RAISE(ABORT, 'the rowid"
+      )),
+    SchemaMutation(
+      "only a rowid that somebody has is compared",
+      (
+        "WHEN NEW.rowid IS NOT -1 OR EXISTS (SELECT 1 FROM attributes WHERE rowid = -1)",
+        "WHEN EXISTS (SELECT 1 FROM attributes WHERE rowid = NEW.rowid)"
+      )),
   ]
 }

@@ -1,24 +1,32 @@
 extension SchemaMutation {
   static let ofUsers = [
     SchemaMutation(
-      "an update of a user that changes nothing is logged",
-      ("WHERE OLD.name IS NOT NEW.name COLLATE BINARY OR typeof(OLD.name) IS NOT typeof(NEW.name)", "")),
+      "an update of a name that changes nothing is logged", ("WHEN OLD.name IS NOT NEW.name COLLATE BINARY\n", "\n")),
+    SchemaMutation(
+      "an update of a hair color that changes nothing is logged",
+      ("WHEN OLD.hair_color IS NOT NEW.hair_color COLLATE BINARY\n", "\n")),
     SchemaMutation(
       "a hair color that comes or goes is not logged",
-      ("OLD.hair_color IS NOT NEW.hair_color COLLATE BINARY", "OLD.hair_color <> NEW.hair_color"),
-      (" OR typeof(OLD.hair_color) IS NOT typeof(NEW.hair_color)", "")),
+      ("OLD.hair_color IS NOT NEW.hair_color COLLATE BINARY\n", "OLD.hair_color <> NEW.hair_color\n")),
+    SchemaMutation("a name is not logged", ("AFTER UPDATE OF name ON", "AFTER UPDATE OF hair_color ON")),
+    SchemaMutation("the id of a user may change", ("WHEN NEW.id IS NOT OLD.id\n", "WHEN 0\n")),
+    SchemaMutation(
+      "the id of a user may change under another name", ("BEFORE UPDATE ON users", "BEFORE UPDATE OF id ON users")),
+    SchemaMutation("a new user may have the largest id", ("WHERE NEW.id > 4611686018427387904", "WHERE 0")),
+  ]
+
+  static let ofDisplacedUsers = [
     SchemaMutation(
       "a displaced user is not logged",
-      ("name FROM displaced_users WHERE id = NEW.id;", "name FROM displaced_users WHERE 0;"),
-      ("hair_color FROM displaced_users WHERE id = NEW.id;", "hair_color FROM displaced_users WHERE 0;")),
+      ("VALUES (3, NEW.id, 'name', NEW.name);", "SELECT 3, NEW.id, 'name', NEW.name WHERE 0;"),
+      ("VALUES (3, NEW.id, 'hair_color', NEW.hair_color);", "SELECT 3, NEW.id, 'hair_color', NEW.hair_color WHERE 0;")),
     SchemaMutation(
       "a user is taken for displaced whatever key was given",
-      ("name FROM displaced_users WHERE id = NEW.id;", "name FROM displaced_users;"),
-      ("hair_color FROM displaced_users WHERE id = NEW.id;", "hair_color FROM displaced_users;"),
-      ("SELECT id FROM displaced_users WHERE id = NEW.id", "SELECT id FROM displaced_users")),
+      ("ON displaced_users WHEN NEW.inserted IS NEW.id AND NEW.name", "ON displaced_users WHEN NEW.name")),
     SchemaMutation(
-      "a displaced user leaves its attributes",
-      ("DELETE FROM attributes WHERE user_id IN (SELECT id FROM displaced_users WHERE id = NEW.id);", "")),
+      "nobody looks for a displaced user whose id is -1", (" OR EXISTS (SELECT 1 FROM users WHERE id = -1)", "")),
+    SchemaMutation(
+      "a displaced user leaves its attributes", ("  DELETE FROM attributes WHERE user_id = NEW.id;\nEND", "END")),
     SchemaMutation(
       "displaced users are not forgotten before an insert",
       ("  DELETE FROM displaced_users WHERE 1;  -- ", "  -- ")),
@@ -26,11 +34,29 @@ extension SchemaMutation {
       "displaced users are not forgotten after an insert",
       ("  DELETE FROM displaced_users WHERE 1;\n  INSERT INTO changes", "  INSERT INTO changes")),
     SchemaMutation(
-      "a deleted user is still taken for displaced",
-      ("  DELETE FROM displaced_users WHERE id = OLD.id;\n", "")),
-    SchemaMutation("the id of a user may change", ("WHEN NEW.id IS NOT OLD.id\n", "WHEN 0\n")),
+      "displaced users are not forgotten before an insert that gives no key",
+      (
+        "\nWHEN NEW.id IS NOT -1 OR EXISTS (SELECT 1 FROM users WHERE id = -1) OR EXISTS (SELECT 1 FROM displaced_users)",
+        "\nWHEN NEW.id IS NOT -1 OR EXISTS (SELECT 1 FROM users WHERE id = -1)"
+      )),
     SchemaMutation(
-      "the id of a user may change under another name", ("BEFORE UPDATE ON users", "BEFORE UPDATE OF id ON users")),
+      "a deleted user is still taken for displaced",
+      ("  UPDATE displaced_users SET name = NULL, hair_color = NULL WHERE id = OLD.id;\n", "")),
+    SchemaMutation(
+      "a key that is computed twice is not compared",
+      ("ON displaced_users WHEN NEW.inserted IS NOT NEW.id AND NEW.id IS NOT -1", "ON displaced_users WHEN 0")),
+    SchemaMutation(
+      "a key that SQLite gives is compared",
+      (
+        "ON displaced_users WHEN NEW.inserted IS NOT NEW.id AND NEW.id IS NOT -1",
+        "ON displaced_users WHEN NEW.inserted IS NOT NEW.id"
+      )),
+    SchemaMutation(
+      "only a key that somebody has is compared",
+      (
+        "WHEN NEW.id IS NOT -1 OR EXISTS (SELECT 1 FROM users WHERE id = -1)",
+        "WHEN EXISTS (SELECT 1 FROM users WHERE id = NEW.id)"
+      )),
   ]
 
   static let ofRemovals = [
@@ -41,10 +67,11 @@ extension SchemaMutation {
       ("WHEN NOT EXISTS (SELECT 1 FROM users WHERE id = OLD.user_id) THEN 3", "")),
     SchemaMutation(
       "the attributes of a displaced user go by themselves",
-      ("WHEN EXISTS (SELECT 1 FROM displaced_users WHERE id = OLD.user_id AND gone = 1) THEN 3", "")),
-    SchemaMutation("whoever may be displaced is taken for gone", (" AND gone = 1) THEN 3", ") THEN 3")),
+      ("WHEN EXISTS (SELECT 1 FROM displaced_users WHERE id = OLD.user_id AND inserted = id) THEN 3", "")),
+    SchemaMutation("whoever may be displaced is taken for gone", (" AND inserted = id) THEN 3", ") THEN 3")),
     SchemaMutation(
-      "a displaced user is not marked as gone", ("  UPDATE displaced_users SET gone = 1 WHERE id = NEW.id;\n", "")),
+      "a displaced user is not marked as gone",
+      ("  UPDATE displaced_users SET inserted = NEW.id WHERE id = (SELECT id FROM displaced_users);\n", "")),
     SchemaMutation(
       "the newest change may be deleted", ("WHEN OLD.seq = (SELECT max(seq) FROM changes)", "WHEN 0")),
   ]

@@ -34,6 +34,19 @@ extension StepGenerator {
     return Step("INSERT \(orClause()) INTO attributes (\(columns)) \(source) LIMIT 3\(returning())", key())
   }
 
+  /// Keys that SQLite computes once for BEFORE triggers and once for the row: all of them, or one.
+  mutating func computeAttributeKey() -> Step {
+    let user = random.choose("anew(4)", "anew(2) + 1", "1", "2")
+    let name = random.choose("char(97 + anew(2))", "'a'", "'b'")
+    let value = random.choose("anew(2)", "1", "'x'")
+    let conflict = random.choose(
+      "", "", "", "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET value = excluded.value")
+    let (columns, row) = random.choose(("", ""), ("rowid, ", "anew(4), "), ("oid, ", "2, "), ("rowid, ", "NULL, "))
+    return Step(
+      "INSERT \(orClause()) INTO attributes (\(columns)user_id, name, value) VALUES (\(row)\(user), \(name), \(value)) \(conflict)\(returning())"
+    )
+  }
+
   mutating func updateAttributes() -> Step {
     if random.oneIn(3) {
       return Step("UPDATE \(orClause()) attributes SET value = \(conversion()) WHERE user_id >= ?", key())

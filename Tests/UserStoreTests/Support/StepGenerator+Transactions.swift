@@ -25,6 +25,8 @@ extension StepGenerator {
     random.choose(
       Step("VACUUM"), Step("PRAGMA reverse_unordered_selects = ON"), Step("PRAGMA reverse_unordered_selects = OFF"),
       Step("UPDATE sqlite_sequence SET seq = ?", key()), Step("DELETE FROM sqlite_sequence"),
-      random.oneIn(6) ? Step("INSERT INTO users (id, name) VALUES (9223372036854775807, 'last')") : Step("VACUUM"))
+      random.choose(
+        Step("INSERT OR REPLACE INTO users (id, name) VALUES (9223372036854775807, 'beyond')"),
+        Step("UPDATE sqlite_sequence SET seq = 9223372036854775806"), Step("VACUUM")))
   }
 }

@@ -30,6 +30,16 @@ extension StepGenerator {
       .integer(Int64(change)), hairColor())
   }
 
+  /// A key that SQLite computes once for BEFORE triggers and once for the row.
+  ///
+  /// Never null and never −1: of those nobody can see that they were computed twice.
+  mutating func computeUserKey() -> Step {
+    let conflict = random.choose("", "", "", "ON CONFLICT DO NOTHING", "ON CONFLICT (id) DO UPDATE SET name = 'met'")
+    return Step(
+      "INSERT \(orClause()) INTO users (\(keyColumn()), name, hair_color) VALUES (anew(4), ?, ?) \(conflict)\(returning())",
+      userName(), hairColor())
+  }
+
   mutating func updateUsers() -> Step {
     let set = random.choose(
       "name = ?, hair_color = ?", "hair_color = ?, name = ?", "name = ifnull(?, name), hair_color = ?",

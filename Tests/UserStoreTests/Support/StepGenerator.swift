@@ -17,7 +17,9 @@ struct StepGenerator {
   }
 
   private mutating func single() -> Step {
-    switch Int.random(in: 0..<40, using: &random) {
+    switch Int.random(in: 0..<42, using: &random) {
+    case 40: computeUserKey()
+    case 41: computeAttributeKey()
     case 0..<5: insertUsers()
     case 5, 6: upsertUsers()
     case 7: copyUsers()

@@ -5,15 +5,19 @@ import TestSupport
 /// Here attributes go with their user because DELETE triggers fire for REPLACE too, whatever the writer turned off.
 struct Twin {
   private let connection: PlainConnection
+  let anew: Anew
 
   init() throws(PlainError) {
     connection = try PlainConnection()
+    anew = Anew(on: connection)
     try connection.script(Self.schema)
   }
 
   /// Does the same as was done to `other`, and compares what came of it.
   func repeating(_ step: Step, error: PlainError?, on other: PlainConnection) throws {
-    if step.touchesLog { return }
+    // What the log cannot describe is refused, with whatever it would have pushed out.
+    let isRefused = step.sql.contains("anew") && error?.message.contains("computed twice") == true
+    if step.touchesLog || isRefused { return }
     let twinError = connection.error(of: step)
     guard twinError?.code == error?.code else {
       throw Mismatch("\(outcome(error)), and without a log \(outcome(twinError))")
@@ -46,10 +50,11 @@ struct Twin {
     CREATE TRIGGER users_delete AFTER DELETE ON users
     BEGIN DELETE FROM attributes WHERE user_id = OLD.id; END;
 
-    -- These do nothing. But what SQLite does depends on there being triggers: with one BEFORE an insert it looks at the
+    -- These do nothing else than to keep an id in its bounds. But what SQLite does depends on there being triggers: with one BEFORE an insert it looks at the
     -- classes of the values before it looks for a conflict; with one that may RAISE it opens a statement journal, without
     -- which a statement keeps the rows before one that STRICT refuses.
-    CREATE TRIGGER users_before_insert BEFORE INSERT ON users BEGIN SELECT RAISE(ABORT, '') WHERE 0; END;
+    CREATE TRIGGER users_before_insert BEFORE INSERT ON users
+    BEGIN SELECT RAISE(ABORT, 'id') WHERE NEW.id > 4611686018427387904; END;
     CREATE TRIGGER users_insert AFTER INSERT ON users BEGIN SELECT RAISE(ABORT, '') WHERE 0; END;
     CREATE TRIGGER users_update AFTER UPDATE ON users BEGIN SELECT RAISE(ABORT, '') WHERE 0; END;
     CREATE TRIGGER attributes_insert AFTER INSERT ON attributes BEGIN SELECT RAISE(ABORT, '') WHERE 0; END;
