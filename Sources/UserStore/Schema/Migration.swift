@@ -11,6 +11,7 @@ struct Migration: Sendable {
     Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
     Migration(2, "consumers", PackageResources.m0002_consumers_sql),
     Migration(3, "log_size", PackageResources.m0003_log_size_sql),
+    Migration(4, "forgetting", PackageResources.m0004_forgetting_sql),
   ]
 
   /// The version that this library reads and writes.
