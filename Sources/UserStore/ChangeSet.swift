@@ -16,7 +16,7 @@ public struct ChangeSet: Sendable {
   public let isForeign: Bool
   let content: Content
   /// Its place among all rounds of a hub; set when it is queued.
-  public internal(set) var position: Int64 = 0
+  public internal(set) var position: Int128 = 0
 
   enum Content: Sendable {
     case held([Change])

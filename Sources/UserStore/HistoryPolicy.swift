@@ -9,9 +9,13 @@
 public struct HistoryPolicy: Hashable, Sendable {
   /// Where a log is too long; a change that is beyond one of the limits is beyond them.
   ///
-  /// They are rounded up to whole change sets: the set in which a limit lies is within.
+  /// They are rounded up to whole change sets: the set in which a limit lies is within until 10,000 rows follow it, or
+  /// `minimumChanges` if that is more. Then it goes too, so that an import which is larger than the log may be does not
+  /// stay until as much has followed it.
   public struct Limits: Hashable, Sendable {
     /// How old a change may become; nil for any age.
+    ///
+    /// A change from the future, by a clock that stood wrong, is as old as the next one that is not.
     public var age: Duration?
     /// How many rows the log may have: one for each change, and one for the end of each `write`; nil for any number.
     public var changes: Int?
@@ -46,6 +50,14 @@ public struct HistoryPolicy: Hashable, Sendable {
   /// What is beyond these too is forgotten even if a named consumer still needs it: one that never comes back does not
   /// fill the disk.
   public var consumerLimits: Limits
+  /// How many rows must follow a set in which a limit lies.
+  ///
+  /// So that who is close behind gets even a set that is larger than the log may be. Tests set less.
+  var graceRows = 10_000
+  /// How many rows one step reads, without the write lock.
+  ///
+  /// Tests set less.
+  var readRows = 4 * LogPage.rowLimit
 
   /// A policy.
   ///

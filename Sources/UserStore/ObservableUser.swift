@@ -17,15 +17,15 @@ public import Observation
   public let id: User.ID
 
   private let registrar = ObservationRegistrar()
-  private let read: @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int64)
+  private let read: @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int128)
   private var values: StoredValues = [:]
   /// The last round whose changes are in the values.
-  private var through = Int64.min
+  private var through = Int128.min
   private var registration: Disposable?
 
   init(
     _ id: User.ID, _ hub: ListenerHub<ChangeSet>,
-    read: @escaping @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int64)
+    read: @escaping @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int128)
   ) throws(StoreError) {
     self.id = id
     self.read = read

@@ -110,7 +110,9 @@ struct Restore: ~Copyable {
       try keepIDs(in: target)
       try target.execute(
         """
-        UPDATE meta SET epoch = random(), horizon = \(horizon.revision), horizon_nonce = \(horizon.nonce) WHERE id = 1
+        UPDATE meta SET epoch = random(), horizon = \(horizon.revision), horizon_nonce = \(horizon.nonce),
+          measured = 0, bytes = 0, searched = 0, sized = 0, size = 0
+        WHERE id = 1
         """)
     }
   }

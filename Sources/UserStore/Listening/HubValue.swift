@@ -5,7 +5,7 @@ final class HubValue<Content: Routable>: Sendable {
   /// A value, and the last round that it knows of: later than the present one when it had to be read anew.
   struct Decoded: Sendable {
     let parcel: Parcel
-    let through: Int64
+    let through: Int128
   }
 
   /// The value that a round leaves; nil when the round says nothing of it.
@@ -121,9 +121,9 @@ private final class StoredValueOfTopic: Sendable {
   struct Entry {
     let parcel: Parcel
     /// The round that gave it.
-    let position: Int64
+    let position: Int128
     /// The last round that it knows of.
-    let through: Int64
+    let through: Int128
   }
 
   /// What a round is to those who listen.
@@ -144,7 +144,7 @@ private final class StoredValueOfTopic: Sendable {
     return current
   }
 
-  func meaning(of position: Int64) -> Meaning {
+  func meaning(of position: Int128) -> Meaning {
     state.withLock { entry in
       guard let entry else { return .unknown }
       if entry.position == position { return .value(entry.parcel) }
@@ -152,7 +152,7 @@ private final class StoredValueOfTopic: Sendable {
     }
   }
 
-  func store(_ parcel: Parcel, at position: Int64, through: Int64) {
+  func store(_ parcel: Parcel, at position: Int128, through: Int128) {
     // Swapped, so that the value before it is released under no lock: its deinitializer may ask for the present one.
     var other: Entry? = Entry(parcel: parcel, position: position, through: through)
     state.withLock { entry in

@@ -36,7 +36,7 @@ final class ListenerConditions: Sendable {
 
   /// Reads the present value with its position, and hands it over.
   struct FirstValue: Sendable {
-    let read: @Sendable () -> (parcel: Parcel, position: Int64)
+    let read: @Sendable () -> (parcel: Parcel, position: Int128)
     let handOver: @Sendable (Parcel) throws -> Void
   }
 

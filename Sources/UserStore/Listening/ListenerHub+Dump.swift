@@ -7,7 +7,7 @@ public struct ListenerInfo<Topic: Hashable & Sendable>: Sendable {
   /// How often it was called, those before it was replaced included.
   public let calls: Int
   /// The position of the last round that it heard; nil before the first.
-  public let lastPosition: Int64?
+  public let lastPosition: Int128?
 }
 
 extension ListenerHub {

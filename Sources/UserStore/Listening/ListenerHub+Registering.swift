@@ -3,7 +3,7 @@ extension ListenerHub {
 
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
-    keepsValue: Bool = false, after position: Int64 = .min, holdsHub: Bool = false,
+    keepsValue: Bool = false, after position: Int128 = .min, holdsHub: Bool = false,
     onEnd: ListenerConditions.OnEnd? = nil,
     _ action: @escaping Listener<Content>.Action
   ) -> Disposable {

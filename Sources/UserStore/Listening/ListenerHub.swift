@@ -38,7 +38,7 @@ public final class ListenerHub<Content: Routable>: Sendable {
     var registry = Registry()
     var queue = RoundQueue<Item>()
     /// The position of the round that was begun last.
-    var begun = Int64.min
+    var begun = Int128.min
     /// Whether nothing will come any more.
     var isOver = false
   }

@@ -11,9 +11,9 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let ordinal: Int
     let listener: Listener<Content>
     /// Rounds up to this position are not for the present listener.
-    var startsAfter: Int64
+    var startsAfter: Int128
     var calls: Int
-    var lastPosition: Int64?
+    var lastPosition: Int128?
   }
 
   private var slots: [Slot?] = []
@@ -64,7 +64,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   /// A name takes the place that it has in its topic, or the last one.
   mutating func bind(
-    _ name: String?, to topic: Topic, _ wish: Wish, startsAfter: Int64, action: @escaping Listener<Content>.Action
+    _ name: String?, to topic: Topic, _ wish: Wish, startsAfter: Int128, action: @escaping Listener<Content>.Action
   ) -> Binding {
     nextRegistration += 1
     let listener = Listener(
@@ -126,13 +126,13 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   }
 
   /// Counts a call and says whom to call; nil for one that is gone or has not started yet.
-  mutating func call(_ reference: SlotReference, at position: Int64) -> Call? {
+  mutating func call(_ reference: SlotReference, at position: Int128) -> Call? {
     // In place: a copy of the slot would be most of what a call costs.
     slots[reference.index]?.call(reference.ordinal, at: position) ?? nil
   }
 
   /// The same for a call that waited in a mailbox, and was counted then.
-  func call(_ reference: SlotReference, registration: Int, at position: Int64) -> Listener<Content>? {
+  func call(_ reference: SlotReference, registration: Int, at position: Int128) -> Listener<Content>? {
     guard let slot = slot(reference), slot.listener.registration == registration, slot.startsAfter < position
     else { return nil }
     return slot.listener
@@ -158,7 +158,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   }
 
   /// Lets a listener hear the rounds after `position`, and counts the call with its first value.
-  mutating func start(_ reference: SlotReference, registration: Int, after position: Int64) -> Listener<Content>? {
+  mutating func start(_ reference: SlotReference, registration: Int, after position: Int128) -> Listener<Content>? {
     guard let listener = listener(reference, registration) else { return nil }
     slots[reference.index]?.startsAfter = position
     slots[reference.index]?.count(at: position)
@@ -172,7 +172,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return slot
   }
 
-  private mutating func replace(at index: Int, with listener: Listener<Content>, startsAfter: Int64) -> Binding {
+  private mutating func replace(at index: Int, with listener: Listener<Content>, startsAfter: Int128) -> Binding {
     guard let old = slots[index] else { preconditionFailure("a name refers to a slot that nobody is in") }
     slots[index] = Slot(
       ordinal: old.ordinal, listener: listener, startsAfter: startsAfter, calls: old.calls,
@@ -223,13 +223,13 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 }
 
 extension ListenerRegistry.Slot {
-  fileprivate mutating func call(_ ordinal: Int, at position: Int64) -> ListenerRegistry.Call? {
+  fileprivate mutating func call(_ ordinal: Int, at position: Int128) -> ListenerRegistry.Call? {
     if self.ordinal != ordinal || startsAfter >= position { return nil }
     count(at: position)
     return listener.conditions == nil ? .plain(listener.action, name: listener.name) : .conditional(listener)
   }
 
-  fileprivate mutating func count(at position: Int64) {
+  fileprivate mutating func count(at position: Int128) {
     calls += 1
     lastPosition = position
   }

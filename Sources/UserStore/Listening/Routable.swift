@@ -6,7 +6,9 @@ public protocol Routable: Sendable {
   associatedtype Missed: MissedSummary<Self> = MissedRounds<Self>
 
   /// Where this stands in the order of all rounds; strictly increasing.
-  var position: Int64 { get }
+  ///
+  /// So wide that no number of logs that follow each other, each with all the revisions that it may have, fills it.
+  var position: Int128 { get }
 
   /// The part of this for each topic that has one, each topic once.
   ///

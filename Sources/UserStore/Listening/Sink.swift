@@ -98,7 +98,7 @@ public struct TooManyRounds: Error, CustomStringConvertible {
     case all
   }
 
-  @usableFromInline let position: Int64
+  @usableFromInline let position: Int128
   @usableFromInline let content: Content
 
   @usableFromInline func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Pulse)]? { nil }
@@ -115,7 +115,7 @@ extension ListenerHub where Content == Pulse {
   /// Sends, within the limit.
   func send(_ content: Pulse.Content) {
     let thread = DeliveryThread.current
-    if !thread.isBusy { return deliver(on: thread) { Pulse(position: Int64($0), content: content) } }
+    if !thread.isBusy { return deliver(on: thread) { Pulse(position: Int128($0), content: content) } }
     let calling = thread.calling
     if let calling, let writers = calling.cascade.admit(by: calling.name, limit: Self.roundLimit) {
       return handleError(calling.name, TooManyRounds(listeners: writers))
@@ -126,7 +126,7 @@ extension ListenerHub where Content == Pulse {
   /// Queues a value, with what caused it; `deliver` must follow, under no lock.
   func append(_ content: Pulse.Content, in cascade: Cascade?) -> Int {
     state.withLock { state in
-      state.queue.append(.round(Pulse(position: Int64(state.queue.nextTicket), content: content), cascade))
+      state.queue.append(.round(Pulse(position: Int128(state.queue.nextTicket), content: content), cascade))
     }
   }
 

@@ -13,21 +13,30 @@ struct ForgettingStep {
   private(set) var isMore = false
   /// Whether the log is larger than is known yet: the next step counts on.
   private var isCounting = false
+  private let policy: HistoryPolicy
+  private let now: Int64
 
-  private static let selectTime = Query("SELECT at FROM changes WHERE seq = ?1")
-  private static let deleteRows = Query("DELETE FROM changes WHERE seq <= ?1")
+  private static let deleteRows = Query("DELETE FROM changes WHERE seq > 0 AND seq <= ?1")
 
   /// How many rows it deletes.
   var rows: Int64 { max(0, lastRow - before.first + 1) }
 
+  /// What it costs, counted in rows that are deleted: to read a few thousand is as dear as to delete a hundred or some.
+  var cost: Int64 { max(1, rows, isReading ? Int64(LogPage.rowLimit / 10) : 0) }
+
   /// Whether there is nothing to do.
-  var isEmpty: Bool {
-    rows == 0 && after.horizon == before.horizon && after.measured == before.measured
+  var isEmpty: Bool { rows == 0 && after.horizon == before.horizon && !isReading }
+
+  /// Whether the log was looked through further, which is kept.
+  private var isReading: Bool {
+    after.measured != before.measured || after.searched != before.searched || after.sized != before.sized
   }
 
   // MARK: Finding
 
   /// Finds the next step.
+  ///
+  /// However large a set is, it reads a few thousand rows, or a megabyte, and a row.
   ///
   /// - Parameters:
   ///   - extent: What is there.
@@ -41,17 +50,19 @@ struct ForgettingStep {
     before = extent
     after = extent
     lastRow = extent.first - 1
+    self.policy = policy
+    self.now = now
     forgotten.horizon = extent.horizon.revision
-    try measure(policy, connection)
+    try measure(connection)
     if extent.first > extent.horizon.revision.rawValue {
-      try moveHorizon(HistoryBounds(policy, in: after, at: now), connection)
+      try moveHorizon(HistoryBounds(policy, at: now), connection)
     } else if extent.first < extent.head {
       // What is forgotten already goes first.
       isMore = true
     }
     let end = min(after.horizon.revision.rawValue, extent.head - 1)
     if end > lastRow {
-      lastRow = try LogSize.step(after: lastRow, through: end, connection).last
+      lastRow = try LogSize.step(after: lastRow, through: end, limit: LogPage.rowLimit, connection).last
       if lastRow < end { isMore = true }
     }
     // In a damaged file: what is there cannot be found, and every further step would find the same.
@@ -63,11 +74,12 @@ struct ForgettingStep {
   }
 
   /// Counts what was not counted yet, if there is a limit that the log may be over.
-  private mutating func measure(_ policy: HistoryPolicy, _ connection: borrowing Connection) throws(StoreError) {
+  private mutating func measure(_ connection: borrowing Connection) throws(StoreError) {
     guard let limit = policy.byteLimit, after.measured < after.head, try LogSize.upperBound(connection) > limit else {
       return
     }
-    let (last, bytes) = try LogSize.step(after: after.measured, through: after.head, connection)
+    let (last, bytes) = try LogSize.step(
+      after: after.measured, through: after.head, limit: policy.readRows, connection)
     after.measured = last
     after.bytes += bytes
     isCounting = last < after.head
@@ -78,47 +90,72 @@ struct ForgettingStep {
     let start = after.horizon.revision.rawValue
     guard start < after.head else { return }
     // Most of the time the oldest change shows that there is nothing to do.
-    let time = try Self.time(of: start + 1, connection)
-    guard bounds.mayGo(through: start + 1, at: time, bytesAfter: after.bytes) else { return }
-    let page = try LogPage(after: after.horizon, through: after.head, connection) { _, _ in ([], 0) }
-    for set in page.sets {
-      if forgotten.sets > 0, set.revision.rawValue - start > LogPage.rowLimit { break }
-      guard try take(set, bounds, connection) else { return }
+    let time = try time(of: start + 1, connection)
+    let verdict = bounds.verdict(through: start + 1, at: time, bytesAfter: after.bytes, in: after)
+    if case .stays = verdict { return }
+    let found = try SetEnds(of: after, limit: policy.readRows, connection)
+    // Found again in no time, unless it took long.
+    let isNear = found.searched - start <= min(LogPage.rowLimit, policy.readRows)
+    if found.ends.isEmpty || !isNear { after.searched = found.searched }
+    for end in found.ends {
+      let isLong = end.sequence - start > LogPage.rowLimit || forgotten.bytes >= LogPage.byteLimit
+      if forgotten.sets > 0, isLong { break }
+      guard try take(end, bounds, connection) else { return }
       // The one that was the furthest back is lost; the next step asks for the others.
-      if let consumer = before.consumer, consumer < set.revision.rawValue { break }
+      if let consumer = before.consumer, consumer < end.sequence { break }
     }
     isMore = isMore || after.horizon.revision.rawValue < after.head
   }
 
   /// Forgets a set, if it may be.
   private mutating func take(
-    _ set: ChangeSet, _ bounds: HistoryBounds, _ connection: borrowing Connection
+    _ end: SetEnds.End, _ bounds: HistoryBounds, _ connection: borrowing Connection
   ) throws(StoreError) -> Bool {
-    let (start, end) = (after.horizon.revision.rawValue, set.revision.rawValue)
-    let bytes = try LogSize.bytes(after: start, through: end, connection)
-    let isCounted = end <= after.measured
-    let time = try Self.time(of: end, connection)
-    let rest = isCounted ? after.bytes - bytes : 0
-    guard bounds.mayGo(through: end, at: time, bytesAfter: rest) else { return false }
-    if bounds.isHeld(through: end, at: time, bytesAfter: rest) {
-      // What is counted by then may be beyond the limit for consumers too.
-      forgotten.isHeldByConsumer = !isCounting
-      return false
+    let time = try time(of: end.sequence, connection)
+    let uncounted = after
+    var verdict = bounds.verdict(
+      through: end.sequence, at: time, bytesAfter: after.bytes(after: end.sequence), in: after)
+    switch verdict {
+    case .goes, .dependsOnSize:
+      guard try size(through: end.sequence, connection) else { return false }
+      verdict = bounds.verdict(
+        through: end.sequence, at: time, bytesAfter: after.bytes(after: end.sequence), in: after)
+    case .stays, .isHeld: break
     }
-    after.horizon = set.cursor
-    after.measured = max(after.measured, end)
-    after.bytes = rest
-    forgotten.sets += 1
-    forgotten.changes += set.count(after: start)
-    forgotten.bytes += Int(bytes)
-    forgotten.horizon = set.revision
-    return true
+    if case .goes = verdict {
+      forget(through: end)
+      return true
+    }
+    // Counted again in no time, unless it took long.
+    if uncounted.sized == uncounted.horizon.revision.rawValue { (after.sized, after.size) = (uncounted.sized, 0) }
+    // What is counted by then may be beyond the limit for consumers too.
+    if case .isHeld = verdict { forgotten.isHeldByConsumer = !isCounting }
+    return false
   }
 
-  private static func time(of sequence: Int64, _ connection: borrowing Connection) throws(StoreError) -> Int64 {
-    try storing("read the log") { () throws(SQLiteError) in
-      try connection.first(selectTime, .integer(sequence)) { $0.integer(0) } ?? .min
-    }
+  /// Counts the oldest set.
+  ///
+  /// - Returns: whether all of it was counted; if not, the next step counts on.
+  private mutating func size(through end: Int64, _ connection: borrowing Connection) throws(StoreError) -> Bool {
+    if after.sized > end { (after.sized, after.size) = (after.horizon.revision.rawValue, 0) }
+    let (last, bytes) = try LogSize.step(after: after.sized, through: end, limit: policy.readRows, connection)
+    after.sized = last
+    after.size += bytes
+    if last < end { isMore = true }
+    return last == end
+  }
+
+  private mutating func forget(through end: SetEnds.End) {
+    let rows = end.sequence - after.horizon.revision.rawValue
+    forgotten.sets += 1
+    forgotten.changes += Int(end.isForeign ? rows : rows - 1)
+    forgotten.bytes += Int(after.size)
+    forgotten.horizon = Revision(rawValue: end.sequence)
+    after.forget(through: Cursor(epoch: after.horizon.epoch, revision: end.sequence, nonce: end.nonce))
+  }
+
+  private func time(of sequence: Int64, _ connection: borrowing Connection) throws(StoreError) -> Int64 {
+    try LogTime.time(of: sequence, before: after.head, at: now, connection)
   }
 
   // MARK: Doing
@@ -130,9 +167,7 @@ struct ForgettingStep {
   /// - Throws: `StoreError.corrupt` when its rows were not there, and what writing can throw.
   func perform(_ connection: borrowing Connection) throws(StoreError) -> Bool {
     let present = try LogExtent(connection)
-    guard present.horizon == before.horizon, present.first == before.first, present.measured == before.measured,
-      present.bytes == before.bytes, present.head >= before.head
-    else { return false }
+    guard present.isSame(as: before), present.head >= before.head else { return false }
     let held = min(before.consumer ?? .max, after.horizon.revision.rawValue)
     if let consumer = present.consumer, consumer < held { return false }
     try storing("forget old changes") { () throws(SQLiteError) in
@@ -141,16 +176,5 @@ struct ForgettingStep {
     }
     if rows > 0, connection.changedRows == 0 { throw Self.damaged }
     return true
-  }
-}
-
-extension ChangeSet {
-  /// How many changes it has, when it begins after a row.
-  fileprivate func count(after start: Int64) -> Int {
-    switch content {
-    case .held(let changes): changes.count
-    case .paged: Int(revision.rawValue - start) - (isForeign ? 0 : 1)
-    case .reset: 0
-    }
   }
 }

@@ -1,38 +1,61 @@
-/// A policy, applied to a log at one time.
+/// A policy, applied at one time.
 struct HistoryBounds {
   private let policy: HistoryPolicy
-  private let extent: LogExtent
   private let now: Int64
 
-  init(_ policy: HistoryPolicy, in extent: LogExtent, at now: Int64) {
+  init(_ policy: HistoryPolicy, at now: Int64) {
     self.policy = policy
-    self.extent = extent
     self.now = now
   }
 
-  /// Whether the log may be forgotten through a row, as far as the limits go.
+  /// What a policy says of the oldest set.
+  enum Verdict {
+    case goes, stays
+    /// It would go, but a named consumer needs it.
+    case isHeld
+    /// That depends on how large it is, which was not counted yet.
+    case dependsOnSize
+  }
+
+  /// Whether the oldest set may be forgotten.
   ///
   /// - Parameters:
-  ///   - sequence: The row.
-  ///   - time: When it was written.
+  ///   - end: Its last row, or any other one: whether all through that row may be forgotten.
+  ///   - time: When that row was written.
   ///   - rest: How large what stands after it is, as far as that is known.
-  /// - Returns: whether it is beyond a limit.
-  func mayGo(through sequence: Int64, at time: Int64, bytesAfter rest: Int64) -> Bool {
-    isBeyond(policy.limits, sequence, time, rest)
+  ///   - extent: The log.
+  /// - Returns: whether it is beyond a limit, and nobody needs it.
+  func verdict(through end: Int64, at time: Int64, bytesAfter rest: Int64?, in extent: LogExtent) -> Verdict {
+    switch isBeyond(policy.limits, end, time, rest, extent) {
+    case true?: break
+    case false?: return .stays
+    case nil: return .dependsOnSize
+    }
+    guard let consumer = extent.consumer, consumer < end else { return .goes }
+    switch isBeyond(policy.consumerLimits, end, time, rest, extent) {
+    case true?: return .goes
+    case false?: return .isHeld
+    case nil: return .dependsOnSize
+    }
   }
 
-  /// Whether a named consumer holds it back.
-  func isHeld(through sequence: Int64, at time: Int64, bytesAfter rest: Int64) -> Bool {
-    guard let consumer = extent.consumer, consumer < sequence else { return false }
-    return !isBeyond(policy.consumerLimits, sequence, time, rest)
-  }
-
-  private func isBeyond(_ limits: HistoryPolicy.Limits, _ sequence: Int64, _ time: Int64, _ rest: Int64) -> Bool {
-    let rowsAfter = extent.head - sequence
-    if let changes = limits.changes, rowsAfter >= changes { return true }
-    if let bytes = limits.bytes, rest >= bytes { return true }
-    guard let age = limits.age, rowsAfter >= policy.minimumChanges else { return false }
-    return now.subtractingReportingOverflow(age.milliseconds).partialValue > time
+  /// A set goes when what stands after it is enough, or when the log is too long with it and what stands after it is at
+  /// least something: else a set that is larger than the log may be would be there until as much has followed it.
+  private func isBeyond(
+    _ limits: HistoryPolicy.Limits, _ end: Int64, _ time: Int64, _ rest: Int64?, _ extent: LogExtent
+  ) -> Bool? {
+    let rowsAfter = extent.head - end
+    let isEnough = rowsAfter >= max(policy.minimumChanges, policy.graceRows)
+    if let changes = limits.changes {
+      if rowsAfter >= changes { return true }
+      if isEnough, extent.head - extent.horizon.revision.rawValue > changes { return true }
+    }
+    if let age = limits.age, rowsAfter >= policy.minimumChanges {
+      if now.subtractingReportingOverflow(age.milliseconds).partialValue > time { return true }
+    }
+    guard let bytes = limits.bytes, extent.bytes >= bytes else { return false }
+    if isEnough, extent.bytes > bytes { return true }
+    return rest.map { $0 >= bytes }
   }
 }
 

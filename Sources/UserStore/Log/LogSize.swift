@@ -12,32 +12,22 @@ enum LogSize {
     """
   }
 
-  private static let selectSum = Query(
-    "SELECT coalesce(sum(\(expression)), 0) FROM changes WHERE seq > ?1 AND seq <= ?2")
   private static let selectRows = Query(
-    "SELECT seq, \(expression) FROM changes WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT \(LogPage.rowLimit)")
+    "SELECT seq, \(expression) FROM changes WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3")
   private static let selectUsed = Query(
     "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size")
 
-  /// Of the rows after one, through another.
-  static func bytes(
-    after start: Int64, through end: Int64, _ connection: borrowing Connection
-  ) throws(StoreError) -> Int64 {
-    try storing("read the log") { () throws(SQLiteError) in
-      try connection.first(selectSum, .integer(start), .integer(end)) { $0.integer(0) } ?? 0
-    }
-  }
-
-  /// The first rows after one, through another, as many as one step takes.
+  /// The first rows after one, through another, as many as one step takes, by number and by size.
   ///
   /// - Returns: the last of them, and how large they are together; `start` when there is none.
   static func step(
-    after start: Int64, through end: Int64, _ connection: borrowing Connection
+    after start: Int64, through end: Int64, limit: Int, _ connection: borrowing Connection
   ) throws(StoreError) -> (last: Int64, bytes: Int64) {
     try storing("read the log") { () throws(SQLiteError) in
       try connection.withStatement(selectRows) { statement throws(SQLiteError) in
         try statement.bind(start, at: 1)
         try statement.bind(end, at: 2)
+        try statement.bind(Int64(limit), at: 3)
         var (last, bytes) = (start, Int64(0))
         while bytes < LogPage.byteLimit, try statement.step() {
           last = statement.integer(0)

@@ -12,6 +12,8 @@ final class LogTail: Sendable {
     var position: Cursor
     /// Counts the logs that followed each other here; revisions of different logs cannot be compared.
     var log: Int64 = 0
+    /// The epoch of the log before this one.
+    var previous: Int64?
     /// Whether a commit of our own is under way: the writer gives it to the hub, with what belongs to it.
     var isCommitting = false
     /// How many commits of our own were begun.
@@ -34,9 +36,17 @@ final class LogTail: Sendable {
   var position: Cursor { state.withLock { $0.position } }
 
   /// Where a revision stands among the hub's rounds.
-  func round(at cursor: Cursor) -> Int64 {
+  ///
+  /// Whoever read it may have been quicker than the tail, and know the next log already; or slower.
+  func round(at cursor: Cursor) -> Int128 {
     state.withLock { state in
-      Self.round(cursor.revision, of: cursor.epoch == state.position.epoch ? state.log : state.log + 1)
+      let log =
+        switch cursor.epoch {
+        case state.position.epoch: state.log
+        case state.previous: state.log - 1
+        default: state.log + 1
+        }
+      return Self.round(cursor.revision, of: log)
     }
   }
 
@@ -137,13 +147,14 @@ final class LogTail: Sendable {
 
   private func reset(_ state: inout State, to head: Cursor, because code: StoreError.Code) -> Int? {
     state.log += 1
+    if head.epoch != state.position.epoch { state.previous = state.position.epoch }
     state.position = head
     var round = ChangeSet(cursor: head, origin: nil, isForeign: true, content: .reset(code))
     round.position = Self.round(head.revision, of: state.log)
     return hub.append(round, cascade: nil)
   }
 
-  private static func round(_ revision: Revision, of log: Int64) -> Int64 {
-    log << Int64(ChangeLog.revisionBits) + revision.rawValue
+  private static func round(_ revision: Revision, of log: Int64) -> Int128 {
+    Int128(log) << ChangeLog.revisionBits + Int128(revision.rawValue)
   }
 }

@@ -79,8 +79,7 @@ struct PurgeStep {
     try storing("purge user \(user)") { () throws(SQLiteError) in
       for row in rows {
         try connection.run(Self.blank, .integer(row.sequence), .integer(user.rawValue))
-        let isCounted = row.sequence > extent.horizon.revision.rawValue && row.sequence <= extent.measured
-        if isCounted { extent.bytes -= row.bytes - LogSize.rowBytes }
+        extent.shrink(row.sequence, by: row.bytes - LogSize.rowBytes)
       }
       // What a statement left there that failed half-way.
       try connection.run(Self.deleteUsers, .integer(user.rawValue))

@@ -11,7 +11,7 @@ struct Migration: Sendable {
     Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
     Migration(2, "consumers", PackageResources.m0002_consumers_sql),
     Migration(3, "log_size", PackageResources.m0003_log_size_sql),
-    Migration(4, "cheaper_triggers", PackageResources.m0004_cheaper_triggers_sql),
+    Migration(4, "log_keys_and_search", PackageResources.m0004_log_keys_and_search_sql),
   ]
 
   /// The version that this library reads and writes.

@@ -52,12 +52,13 @@ extension Writer {
   /// What fails here is no harm: it is tried again some writes later.
   private func shortenLog(rows limit: Int64) {
     var (rows, isMore) = (Int64(0), true)
-    while isMore, rows < limit {
+    // One that only reads may have another one after it.
+    while isMore, rows + Int64(LogPage.rowLimit) <= limit + Int64(LogPage.rowLimit / 10) {
       guard let step = try? forget(keeping: housekeeping.policy, isWaiting: false) else {
         isMore = false
         break
       }
-      rows += max(1, step.rows)
+      rows += step.cost
       isMore = step.isMore
     }
     housekeeping.end(isMore: isMore)

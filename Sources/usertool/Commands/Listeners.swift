@@ -40,7 +40,7 @@ struct ListenersCommand: ParsableCommand {
     Record(fields: [
       ("order", .integer(Int64(order))), ("listener", listener.name.map { .text($0) } ?? .null),
       ("topic", .text(listener.topic.words)), ("calls", .integer(Int64(listener.calls))),
-      ("last", listener.lastPosition.map { .integer($0) } ?? .null),
+      ("last", listener.lastPosition.map { .integer(Int64(clamping: $0)) } ?? .null),
     ])
   }
 }

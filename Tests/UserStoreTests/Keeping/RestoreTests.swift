@@ -87,6 +87,12 @@ import Testing
     #expect(try problems() == [])
   }
 
+  @Test func `what was counted of the log that is gone is not taken for the new one's`() throws {
+    try folder.shell("UPDATE meta SET measured = 4, bytes = 5000, searched = 3, sized = 3, size = 400")
+    try store.restore(from: backup)
+    #expect(try folder.shell("SELECT measured, bytes, searched, sized, size FROM meta") == "0|0|0|0|0\n")
+  }
+
   @Test func `consumers keep their names, and what is not the library's stays`() throws {
     try folder.shell(
       """

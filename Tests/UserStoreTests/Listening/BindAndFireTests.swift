@@ -156,9 +156,9 @@ import Testing
     }
     try Threads.run(4) { thread in
       for step in 0..<100 {
-        let positions = Recorder<Int64>()
+        let positions = Recorder<Int128>()
         let token = board.hub.bind("plain \(thread)", to: "x") { positions.record($0.position) }
-        let first = Lock(Int64?.none)
+        let first = Lock(Int128?.none)
         listenable.bindAndFire("fire \(thread)") { _ in
           first.withLock { if $0 == nil { $0 = positions.all.last ?? 0 } }
         }

@@ -36,5 +36,5 @@ import Testing
     #expect(threads.all.last == waiter.withLock { $0 })
   }
 
-  private func note(_ position: Int64) -> Note { Note(position: position, values: ["x": 1]) }
+  private func note(_ position: Int128) -> Note { Note(position: position, values: ["x": 1]) }
 }

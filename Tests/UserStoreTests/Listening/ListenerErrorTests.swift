@@ -54,7 +54,7 @@ import Testing
         }, read: { .init(parcel: Packed(0), through: 0) }
       ).source)
     for name in ["a", "b"] { listenable.bind(name) { heard.record($0) } }
-    for (position, value) in [(1, 5), (2, 50), (3, 6)] as [(Int64, Int)] {
+    for (position, value) in [(1, 5), (2, 50), (3, 6)] as [(Int128, Int)] {
       hub.deliver(through: hub.append(Note(position: position, values: ["x": value]), cascade: nil))
     }
     #expect(heard.all == [5, 5, -1, -1, 6, 6])
@@ -72,7 +72,7 @@ import Testing
     }
     hub.withLock { $0 = own }
     own.bind("bad", to: "x") { _ in throw Refusal() }
-    for position in 1...2 as ClosedRange<Int64> {
+    for position in 1...2 as ClosedRange<Int128> {
       own.deliver(through: own.append(Note(position: position, values: ["x": 0]), cascade: nil))
     }
     hub.withLock { $0 = nil }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ManyListenersTests {
   @Test func `threads that bind one name while others write leave one listener, and rounds in order`() throws {
     let board = Board()
-    let heard = Recorder<Int64>()
+    let heard = Recorder<Int128>()
     try Threads.run(34) { thread in
       for step in 0..<200 {
         if thread < 32 {

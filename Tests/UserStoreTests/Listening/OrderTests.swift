@@ -68,7 +68,7 @@ import Testing
 
   @Test func `rounds of several writers come one after another in the order of their positions`() throws {
     let board = board
-    let positions = Recorder<Int64>()
+    let positions = Recorder<Int128>()
     board.hub.bind("a", to: "x") { positions.record($0.position) }
     try Threads.run(8) { thread in
       for step in 0..<200 { board.post("x", thread * 1_000 + step) }

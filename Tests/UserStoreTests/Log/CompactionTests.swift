@@ -144,6 +144,52 @@ import Testing
     #expect(try compact(age: .max) == 13)
   }
 
+  @Test func `writes by a clock that is ten years ahead are as old as the next ones that are not`() throws {
+    let clock = SetClock(0)
+    let folder = try Folder()
+    let store = try folder.open {
+      $0.history = .unlimited
+      $0.wallClock = { clock.milliseconds }
+    }
+    let zoe = try store.write { try $0.add(name: "0") }
+    try store.rename(zoe, times: 400)
+    let ends = try store.allChanges().map(\.revision.rawValue)
+    // The first one, some in the middle that follow each other, and the newest one.
+    let wrong = "at + 315360000000"
+    try folder.shell(
+      """
+      UPDATE changes SET at = seq * 1000; UPDATE changes SET at = \(wrong) WHERE seq <= 3;
+      UPDATE changes SET at = \(wrong) WHERE seq BETWEEN 100 AND 603; UPDATE changes SET at = \(wrong) WHERE seq = 803
+      """)
+    func compact(age: Int) throws -> Int64 {
+      let policy = HistoryPolicy(.init(age: .seconds(age)))
+      let found = try store.compactable(keeping: policy)
+      #expect(try store.compact(keeping: policy) == found)
+      return found.horizon.rawValue
+    }
+    clock.milliseconds = 803_000
+    #expect(try compact(age: 800) == 0)
+    #expect(try compact(age: 797) == 5, "the first one is as old as the second")
+    #expect(try compact(age: 300) == 99, "those in the middle are as old as row 604")
+    #expect(try compact(age: 198) == 603)
+    #expect(try compact(age: 1) == 801, "nothing follows the newest one")
+    #expect(ends.contains(99))
+    clock.milliseconds = .max
+    #expect(try compact(age: 1) == 803)
+  }
+
+  @Test func `a time from the past makes nothing before it old`() throws {
+    let clock = SetClock(1_000_000)
+    let folder = try Folder()
+    let store = try folder.open {
+      $0.history = .unlimited
+      $0.wallClock = { clock.milliseconds }
+    }
+    try store.rename(try store.write { try $0.add(name: "0") }, times: 20)
+    try folder.shell("UPDATE changes SET at = 1000000; UPDATE changes SET at = 0 WHERE seq > 20")
+    #expect(try store.compact(keeping: HistoryPolicy(.init(age: .seconds(1)))).sets == 0)
+  }
+
   @Test func `the log is kept within a size, counted once`() throws {
     let bytes = Attribute<[UInt8]>("bytes")
     for number in 0..<60 {

@@ -46,6 +46,49 @@ import Testing
     #expect(tail.position == foreign.cursor)
   }
 
+  // MARK: Logs that follow each other
+
+  @Test func `however many logs follow each other, listeners hear, and those who come know what they have read`() throws
+  {
+    let heard = Recorder<Int64>()
+    hub.bind("all", to: .everything) { heard.record($0.revision.rawValue) }
+    // As large as a revision can be.
+    let last = Int64(1) << Int64(ChangeLog.revisionBits) - 1
+    for epoch in Int64(2)...70_000 {
+      let before = tail.round(at: tail.position)
+      let next = Cursor(epoch: epoch, revision: epoch % 2 == 0 ? 0 : last - 2, nonce: 1)
+      let ahead = tail.round(at: next)
+      let ticket = try #require(tail.reset(from: tail.position, to: next, because: .diverged))
+      hub.deliver(through: ticket)
+      #expect(before < ahead && ahead == tail.round(at: next), "read before the tail knew of the log")
+    }
+    #expect(heard.all.count == 69_999)
+    let value = Listenable<Int64>(try value().source)
+    value.bindAndFire("screen") { heard.record($0) }
+    let next = Cursor(epoch: 70_000, revision: 1, nonce: 1)
+    let set = ChangeSet(cursor: next, origin: nil, isForeign: true, content: .reset(.diverged))
+    hub.deliver(through: tail.append([set], cascade: nil))
+    #expect(heard.all.suffix(3) == [0, 1, 1], "the first value, then the round, told to both")
+    #expect(value.value == 1)
+  }
+
+  @Test func `what was read of the log before is older than all of this one`() throws {
+    let old = tail.position
+    let next = Cursor(epoch: 2, revision: 0, nonce: 1)
+    _ = tail.reset(from: old, to: next, because: .diverged)
+    #expect(tail.round(at: Cursor(epoch: 1, revision: 9, nonce: 1)) < tail.round(at: next))
+    #expect(tail.round(at: Cursor(epoch: 3, revision: 0, nonce: 1)) > tail.round(at: next))
+  }
+
+  /// The revision that the hub was given last, read as a store's listenables read.
+  private func value() throws -> HubValue<ChangeSet> {
+    typealias Source = HubValue<ChangeSet>
+    let read = { @Sendable [tail] in
+      Source.Decoded(parcel: Packed(tail.position.revision.rawValue), through: tail.round(at: tail.position))
+    }
+    return Source(hub: hub, topic: .everything, fallback: nil, decode: { _ in read() }, read: read)
+  }
+
   private func append() -> LogTail.Found { tail.appendFound([foreign]) { [asked] in asked.record("again") } }
 
   private func reset() -> LogTail.Found {

@@ -138,6 +138,27 @@ import Testing
     #expect(counted != 0)
   }
 
+  @Test func `the size of a set that is being counted stays right too`() throws {
+    try store.write { transaction in for number in 0..<50 { try transaction.rename(zoe, to: "\(secret) \(number)") } }
+    try fill()
+    var policy = HistoryPolicy(.init(changes: 0))
+    policy.readRows = 5
+    let connection = try folder.plain()
+    var extent = try LogExtent(connection)
+    while extent.sized < 20 {
+      let step = try ForgettingStep(in: extent, keeping: policy, at: 0, connection)
+      try connection.execute("BEGIN IMMEDIATE")
+      #expect(try step.perform(connection))
+      try connection.execute("COMMIT")
+      extent = try LogExtent(connection)
+    }
+    #expect(extent.horizon.revision.rawValue == 3 && extent.size > 17 * 64)
+    try store.purge(zoe)
+    let size = try LogSize.step(after: 3, through: extent.sized, limit: 1_000, connection).bytes
+    let purged = try LogExtent(connection)
+    #expect(purged.size == size && purged.sized == extent.sized && size < extent.size)
+  }
+
   @Test func `a purge of thousands of changes goes in steps, and in memory too`() async throws {
     for store in [store, try UserStore.inMemory(configuration: .init())] {
       let user = try await store.write { try $0.add(name: "new") }

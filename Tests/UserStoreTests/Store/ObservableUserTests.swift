@@ -162,7 +162,7 @@ private let age = Attribute<Int>("age")
     let user = try ObservableUser(id, hub) { id throws(StoreError) in
       reads.record(id)
       if reads.count == 3 { throw StoreError(.ioError, "no") }
-      return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int64(reads.count * 10))
+      return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int128(reads.count * 10))
     }
     let heard = heard
     let token = hub.bind(to: .user(id), on: .main) { set in heard.record("\(set.position) \(user.name ?? "-")") }
@@ -181,8 +181,8 @@ private let age = Attribute<Int>("age")
       kind: .updated, user: id, attribute: "name", old: .null, new: .text(name), milliseconds: 0, sequence: 1)
   }
 
-  private func post(_ content: ChangeSet.Content, _ position: Int64, to hub: ListenerHub<ChangeSet>) {
-    let cursor = Cursor(epoch: 1, revision: position, nonce: 1)
+  private func post(_ content: ChangeSet.Content, _ position: Int128, to hub: ListenerHub<ChangeSet>) {
+    let cursor = Cursor(epoch: 1, revision: Int64(position), nonce: 1)
     var set = ChangeSet(cursor: cursor, origin: nil, isForeign: true, content: content)
     set.position = position
     hub.deliver(through: hub.append(set, cascade: nil))

@@ -147,6 +147,8 @@ import Testing
     "UPDATE meta SET horizon = -9223372036854775807 - 1", "UPDATE meta SET horizon = 9223372036854775807",
     "UPDATE meta SET horizon = 99", "UPDATE changes SET at = -9223372036854775807 - 1",
     "UPDATE changes SET at = 9223372036854775807",
+    "UPDATE meta SET searched = 9223372036854775807, sized = 1, size = -1",
+    "UPDATE changes SET old = -9223372036854775807 - 1 WHERE op = 0",
   ])
   func `numbers that cannot be stop nobody who forgets the log`(sql: String) throws {
     let folder = try Folder()

@@ -2,7 +2,7 @@
 
 /// A toy round: numbers by topic.
 struct Note: Routable {
-  let position: Int64
+  let position: Int128
   let values: [String: Int]
 
   func parts(for bound: BoundTopics<String>) -> [(topic: String, part: Note)]? {
@@ -24,7 +24,7 @@ final class Board: Sendable {
   }
 
   private struct State {
-    var position: Int64 = 0
+    var position: Int128 = 0
     var values: [String: Int] = [:]
   }
 
@@ -47,7 +47,7 @@ final class Board: Sendable {
 
   func post(_ topic: String, _ value: Int) { post([topic: value]) }
 
-  var position: Int64 { state.withLock { $0.position } }
+  var position: Int128 { state.withLock { $0.position } }
 
   func listenable(_ topic: String) -> Listenable<Int> {
     Listenable(

@@ -13,6 +13,9 @@ struct CompactionRun {
   private var rows: [Row] = []
   private var cursors: [Cursor] = []
   private var horizon: Int64 = 0
+  private var count = 0
+  /// In which steps a clock writes that is far ahead.
+  private let wrongSteps: Range<Int>
 
   private struct Row {
     let seq: Int64
@@ -25,6 +28,8 @@ struct CompactionRun {
 
   init(seed: UInt64) throws {
     random = SplitMix64(seed: seed)
+    let first = Int.random(in: 0..<40, using: &random)
+    wrongSteps = first..<first + Int.random(in: 0..<15, using: &random)
     folder = try Folder()
     let clock = clock
     store = try folder.open {
@@ -40,10 +45,12 @@ struct CompactionRun {
 
   mutating func step() throws {
     clock.milliseconds += Int64.random(in: 0..<20, using: &random)
-    switch random.choose(0, 0, 0, 1, 1, 2, 2) {
+    count += 1
+    switch random.choose(0, 0, 0, 1, 1, 2, 2, 3) {
     case 0: try write(count: random.oneIn(12) ? 600 : Int.random(in: 0..<4, using: &random))
     case 1: try writeForeign()
-    default: try compact()
+    case 2: try compact()
+    default: try nibble()
     }
     try learn()
     try check()
@@ -68,7 +75,8 @@ struct CompactionRun {
   /// The rows that came, and the cursor that somebody who has read them has.
   private mutating func learn() throws {
     let last = rows.last?.seq ?? 0
-    try plain.run("UPDATE changes SET at = ? WHERE seq > ?", [.integer(clock.milliseconds), .integer(last)])
+    let time = clock.milliseconds + (wrongSteps.contains(count) ? 1 << 40 : 0)
+    try plain.run("UPDATE changes SET at = ? WHERE seq > ?", [.integer(time), .integer(last)])
     let sql = """
       SELECT seq, op, old, at, 64 + \(Self.size("old")) + \(Self.size("new")), user, attribute, old, new
       FROM changes WHERE seq > ? ORDER BY seq
@@ -93,14 +101,7 @@ struct CompactionRun {
   // MARK: Compaction
 
   private mutating func compact() throws {
-    let policy = randomPolicy()
-    try plain.run("DELETE FROM consumers")
-    let consumers = (0..<random.choose(0, 1, 2, 3)).map { _ in
-      cursors[Int.random(in: 0..<cursors.count, using: &random)].revision.rawValue
-    }
-    for (index, consumer) in consumers.enumerated() {
-      try plain.run("INSERT INTO consumers SELECT 'c\(index)', epoch, \(consumer), 0, 0, 0 FROM meta")
-    }
+    let (policy, consumers) = (randomPolicy(), try writeConsumers())
     let expected = expectedHorizon(policy, consumers)
     let found = try store.compactable(keeping: policy)
     let done = try store.compact(keeping: policy)
@@ -115,6 +116,35 @@ struct CompactionRun {
     }
   }
 
+  /// Short processes do a few steps, each with a policy of its own, and leave the rest to others.
+  private mutating func nibble() throws {
+    let connection = try folder.plain()
+    for _ in 0..<Int.random(in: 1..<8, using: &random) {
+      let (policy, consumers) = (randomPolicy(), try writeConsumers())
+      let expected = expectedHorizon(policy, consumers)
+      let step = try ForgettingStep(in: LogExtent(connection), keeping: policy, at: clock.milliseconds, connection)
+      try connection.execute("BEGIN IMMEDIATE")
+      guard try step.perform(connection), step.rows <= 1_000 else { throw Mismatch("\(step)") }
+      try connection.execute("COMMIT")
+      let extent = try plain.extent()
+      guard extent.horizon >= horizon, extent.horizon <= expected, ends.contains(extent.horizon) || extent.horizon == 0,
+        extent.last == rows.last!.seq, extent.count == extent.last - extent.first + 1
+      else { throw Mismatch("\(extent) after a step of \(policy), \(consumers): \(expected), was \(horizon)") }
+      horizon = extent.horizon
+    }
+  }
+
+  private mutating func writeConsumers() throws -> [Int64] {
+    try plain.run("DELETE FROM consumers")
+    let consumers = (0..<random.choose(0, 1, 2, 3)).map { _ in
+      cursors[Int.random(in: 0..<cursors.count, using: &random)].revision.rawValue
+    }
+    for (index, consumer) in consumers.enumerated() {
+      try plain.run("INSERT INTO consumers SELECT 'c\(index)', epoch, \(consumer), 0, 0, 0 FROM meta")
+    }
+    return consumers
+  }
+
   private mutating func randomPolicy() -> HistoryPolicy {
     func limits() -> HistoryPolicy.Limits {
       HistoryPolicy.Limits(
@@ -122,17 +152,21 @@ struct CompactionRun {
         changes: random.oneIn(2) ? Int.random(in: 0..<40, using: &random) * random.choose(1, 1, 40) : nil,
         bytes: random.oneIn(2) ? Int.random(in: 0..<20_000, using: &random) * random.choose(1, 10) : nil)
     }
-    return HistoryPolicy(
+    var policy = HistoryPolicy(
       limits(), minimumChanges: random.choose(0, 0, 30), consumerLimits: random.oneIn(2) ? .none : limits())
+    // So that sets of a few rows are huge.
+    policy.graceRows = random.choose(0, 1, 10, 50, 10_000)
+    policy.readRows = random.choose(7, 40, 300, 4_000)
+    return policy
   }
 
   /// The definition, in the plainest words.
   private func expectedHorizon(_ policy: HistoryPolicy, _ consumers: [Int64]) -> Int64 {
     var result = horizon
     for end in ends where end > horizon {
-      guard isBeyond(policy.limits, end, policy) else { break }
+      guard isBeyond(policy.limits, end, policy, after: result) else { break }
       let isNeeded = consumers.contains { $0 >= result && $0 < end }
-      if isNeeded, !isBeyond(policy.consumerLimits, end, policy) { break }
+      if isNeeded, !isBeyond(policy.consumerLimits, end, policy, after: result) { break }
       result = end
     }
     return result
@@ -150,12 +184,25 @@ struct CompactionRun {
     return ends
   }
 
-  private func isBeyond(_ limits: HistoryPolicy.Limits, _ end: Int64, _ policy: HistoryPolicy) -> Bool {
-    let after = rows.dropFirst(Int(end))
-    if let changes = limits.changes, after.count >= changes { return true }
-    if let bytes = limits.bytes, after.map(\.size).reduce(0, +) >= bytes { return true }
+  /// Enough comes after it, or something does and the log is too long with it, or it is too old.
+  private func isBeyond(
+    _ limits: HistoryPolicy.Limits, _ end: Int64, _ policy: HistoryPolicy, after start: Int64
+  ) -> Bool {
+    let (with, after) = (rows.dropFirst(Int(start)), rows.dropFirst(Int(end)))
+    let isFollowed = after.count >= max(policy.minimumChanges, policy.graceRows)
+    if let changes = limits.changes, after.count >= changes || isFollowed && with.count > changes { return true }
+    if let bytes = limits.bytes {
+      let (all, rest) = (with.map(\.size).reduce(0, +), after.map(\.size).reduce(0, +))
+      if rest >= bytes || isFollowed && all > bytes { return true }
+    }
     guard let age = limits.age, after.count >= policy.minimumChanges else { return false }
-    return rows[Int(end) - 1].at < clock.milliseconds - Int64(age / .milliseconds(1))
+    return time(of: end) < clock.milliseconds - Int64(age / .milliseconds(1))
+  }
+
+  /// Its own, or that of the first row after it that is not from the future.
+  private func time(of end: Int64) -> Int64 {
+    let now = clock.milliseconds
+    return rows.dropFirst(Int(end) - 1).first { $0.at <= now }?.at ?? now
   }
 
   // MARK: Checks

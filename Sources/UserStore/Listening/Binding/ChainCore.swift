@@ -15,7 +15,7 @@
   /// The chain that this one is a part of now.
   private(set) var successor: ChainCore?
   private var worker: Disposable?
-  private var position: Int64 = 0
+  private var position: Int128 = 0
 
   init() {
     worker = hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { [weak self] round in

@@ -17,14 +17,14 @@
     case welcome([any ChainMember])
   }
 
-  nonisolated let position: Int64
+  nonisolated let position: Int128
   let member: any ChainMember
   let task: Task
   let cause: ChainCause?
   /// What custom blocks are called with; nil when nobody was changed.
   var value: Any?
 
-  init(position: Int64, member: any ChainMember, task: Task, cause: ChainCause?) {
+  init(position: Int128, member: any ChainMember, task: Task, cause: ChainCause?) {
     self.position = position
     self.member = member
     self.task = task

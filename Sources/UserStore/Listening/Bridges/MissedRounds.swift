@@ -17,9 +17,9 @@ public protocol MissedSummary<Content>: Sendable {
 /// Which rounds were missed, by their positions.
 public struct MissedRounds<Content: Routable>: MissedSummary {
   /// The position of the first one.
-  public let first: Int64
+  public let first: Int128
   /// The position of the last one.
-  public private(set) var last: Int64
+  public private(set) var last: Int128
   /// How many.
   public private(set) var count = 1
 

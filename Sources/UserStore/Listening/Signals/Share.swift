@@ -125,10 +125,10 @@ private final class SharedConnection<Value: Sendable>: Sendable {
 private final class LastValue: Sendable {
   final class Nothing: Sendable {}
 
-  private let state = Lock<(parcel: Parcel, position: Int64)>((Nothing(), 0))
+  private let state = Lock<(parcel: Parcel, position: Int128)>((Nothing(), 0))
 
   /// With the round that gave it.
-  var present: (parcel: Parcel, position: Int64) { state.withLock { $0 } }
+  var present: (parcel: Parcel, position: Int128) { state.withLock { $0 } }
 
   func keep(_ pulse: Pulse) {
     guard case .success(let parcel) = pulse.content else { return }

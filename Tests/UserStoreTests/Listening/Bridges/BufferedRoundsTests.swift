@@ -77,7 +77,7 @@ import Testing
     let board = Board()
     let limit = Int.random(in: 1...random.choose(2, 5, 100), using: &random)
     var iterator = board.hub.values(of: "x", bufferingUpTo: limit).makeAsyncIterator()
-    var covered: Int64 = 0
+    var covered: Int128 = 0
     var isComplete = true
     func cover(_ round: BufferedRound<Note>?) {
       guard let round else { return }
@@ -101,7 +101,7 @@ import Testing
     let rounds = board.hub.values(of: "x", bufferingUpTo: 4)
     let ready = Recorder<Int>()
     let consumer = Task {
-      var (covered, delivered, isComplete): (Int64, Int, Bool) = (0, 0, true)
+      var (covered, delivered, isComplete): (Int128, Int, Bool) = (0, 0, true)
       var iterator = rounds.makeAsyncIterator()
       ready.record(1)
       while let round = await iterator.next() {
@@ -183,7 +183,7 @@ import Testing
 }
 
 extension BufferedRound where Content.Missed == MissedRounds<Content> {
-  var range: (first: Int64, last: Int64, count: Int) {
+  var range: (first: Int128, last: Int128, count: Int) {
     switch self {
     case .next(let content): (content.position, content.position, 1)
     case .missed(let missed): (missed.first, missed.last, missed.count)

@@ -58,13 +58,13 @@ import Testing
   @Test(arguments: [true, false])
   func `a listener cancels the task that waits, in the round that wakes it`(_ isBefore: Bool) async {
     let board = Board()
-    let task = Lock<Task<[Int64], Never>?>(nil)
+    let task = Lock<Task<[Int128], Never>?>(nil)
     let ready = Recorder<Int>()
     if isBefore { board.hub.bind("cancels", to: "x") { _ in task.withLock { $0 }?.cancel() } }
     let consumer = Task {
       var iterator = board.hub.values(of: "x", bufferingUpTo: 1).makeAsyncIterator()
       ready.record(1)
-      var heard: [Int64] = []
+      var heard: [Int128] = []
       while case .next(let note) = await iterator.next() { heard.append(note.position) }
       return heard
     }
