@@ -7,22 +7,31 @@ final class Checkpoints: Sendable {
   /// Pages in the -wal file from which on it is copied: what SQLite's automatic checkpoint takes too.
   static let pageLimit = 1_000
 
+  let patience: Duration
   private let pool: ConnectionPool
   /// Nil when every commit syncs it.
   private let unsynced: WALFile?
   /// Writes the whole file anew.
   let vacuum: @Sendable () throws(StoreError) -> Void
-  private let state = Lock(State())
+  let state = Lock(State())
 
-  private struct State {
+  struct State {
     var walPages = 0
     var dueAt = Checkpoints.pageLimit
+    /// From how many pages on readers are waited for.
+    var waitsAt = Checkpoints.waitingLimit
+    /// How long for those who began before all was copied.
+    var rest = Checkpoints.firstRest
     /// Whether something was committed since the -wal file was seen to be on disk.
     var hasCommitted = false
   }
 
-  init(pool: ConnectionPool, unsynced: WALFile?, vacuum: @escaping @Sendable () throws(StoreError) -> Void) {
+  init(
+    pool: ConnectionPool, unsynced: WALFile?, patience: Duration = Checkpoints.patience,
+    vacuum: @escaping @Sendable () throws(StoreError) -> Void
+  ) {
     self.pool = pool
+    self.patience = patience
     self.unsynced = unsynced
     self.vacuum = vacuum
   }
@@ -33,7 +42,9 @@ final class Checkpoints: Sendable {
       state.walPages = walPages
       state.hasCommitted = true
       // It was begun anew: the last checkpoint got everything.
-      if walPages < Self.pageLimit { state.dueAt = Self.pageLimit }
+      if walPages < Self.pageLimit {
+        (state.dueAt, state.waitsAt, state.rest) = (Self.pageLimit, Self.waitingLimit, Self.firstRest)
+      }
     }
   }
 
@@ -44,13 +55,19 @@ final class Checkpoints: Sendable {
   /// The caller's connection holds BEGIN IMMEDIATE.
   ///
   /// What a reader still needs stays; then it is tried again after as many pages more.
-  func run() {
-    state.withLock { $0.dueAt = $0.walPages + Self.pageLimit }
+  ///
+  /// - Parameter mayWait: Whether readers may be waited for, when the file has become far too long.
+  func run(mayWait: Bool = false) {
+    let waits = state.withLock { state in
+      state.dueAt = state.walPages + Self.pageLimit
+      return mayWait && state.walPages >= state.waitsAt
+    }
     guard let lease = try? pool.take() else { return }
     defer { pool.give(back: lease) }
     do { try syncWAL { true } } catch { return }
-    guard let frames = try? lease.connection.checkpoint() else { return }
-    unsynced?.isSecured(frames: frames)
+    let result = waits ? outwaitReaders(lease) : try? lease.connection.checkpoint()
+    guard let result else { return }
+    unsynced?.isSecured(frames: result.pages)
   }
 
   /// Before the last connection goes: SQLite copies all by itself then.
