@@ -97,6 +97,7 @@ public final class UserStore: Sendable {
       let checkpoints = Checkpoints(
         pool: ConnectionPool(limit: 1) { () throws(StoreError) in try file.openCheckpointer() },
         unsynced: configuration.durability == .normal ? WALFile(path: file.walPath) : nil,
+        patience: configuration.readerPatience,
         vacuum: { () throws(StoreError) in try file.vacuum() })
       let pool = ConnectionPool(
         limit: 1,
@@ -107,7 +108,7 @@ public final class UserStore: Sendable {
       pool.adopt(connection)
       writer = Writer(
         pool: pool, checkpoints: checkpoints, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
-        housekeeping: housekeeping, walPath: file.walPath, roundLimit: configuration.roundLimit)
+        housekeeping: housekeeping, file: file, roundLimit: configuration.roundLimit)
     }
     consumers = OpenConsumers(writer: writer, reader: reader, bell: bell, clock: configuration.clock)
     guard configuration.watchesOtherProcesses else {
@@ -140,7 +141,7 @@ public final class UserStore: Sendable {
     reader = Reader(pool: pool, store: identity)
     writer = Writer(
       pool: pool, checkpoints: nil, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
-      housekeeping: housekeeping, walPath: nil, roundLimit: configuration.roundLimit)
+      housekeeping: housekeeping, file: nil, roundLimit: configuration.roundLimit)
     consumers = OpenConsumers(writer: writer, reader: reader, bell: bell, clock: configuration.clock)
     watcher = nil
     file = nil

@@ -66,7 +66,7 @@ int floor_rename(floor_db *db, int64_t first, int64_t count, const char *name) {
   if (code == SQLITE_OK) code = floor_run(db, COMMIT);
   if (watches && code == SQLITE_OK) {
     if (has_moved(db)) return SQLITE_IOERR;
-    utimensat(AT_FDCWD, db->wal_path, 0, 0);
+    utimensat(AT_FDCWD, db->shm_path, 0, 0);
   }
   if (code == SQLITE_OK) checkpoint_if_due(db);
   return code;

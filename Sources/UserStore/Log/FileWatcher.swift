@@ -2,8 +2,8 @@
 
 /// Sees what other processes, and other stores in this one, commit, and gives it to the hub.
 ///
-/// A thread of its own, which sleeps until something happens to the -wal file. It reads through a connection of its own,
-/// which can only read, and never checkpoints. It does not keep the store alive.
+/// A thread of its own, which sleeps until something happens to the -wal file, or the -shm file is touched. It reads
+/// through a connection of its own, which can only read, and never checkpoints. It does not keep the store alive.
 final class FileWatcher: Sendable {
   private let events: DirectoryEvents
   private let open: @Sendable () throws(StoreError) -> Connection
@@ -21,7 +21,9 @@ final class FileWatcher: Sendable {
   ) throws(StoreError) {
     let (folder, name) = Files.split(path)
     do {
-      events = try DirectoryEvents(folder: folder, names: [name, name + "-wal"], usingEvents: usingEvents)
+      // Older versions touch the -wal file. SQLite opens, closes and lengthens the -shm file: none of that is a commit.
+      events = try DirectoryEvents(
+        folder: folder, names: [name, name + "-wal"], signal: name + "-shm", usingEvents: usingEvents)
     } catch {
       throw StoreError(.unexpected, "cannot watch \(path): \(error)", cause: error)
     }

@@ -157,12 +157,13 @@ import CUserStoreSQLite
   /// lands inside a passive checkpoint makes the database malformed in SQLite 3.7.0 to 3.51.2 (the WAL-reset bug);
   /// the write lock keeps commits out.
   ///
-  /// - Returns: how many pages the -wal file has; nil when another checkpoint was under way.
+  /// - Returns: how many pages the -wal file has, and how many of them are in the database now; nil when another checkpoint
+  ///   was under way.
   @discardableResult
-  func checkpoint() throws(SQLiteError) -> Int? {
-    var pages: Int32 = 0
-    let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, nil)
-    if code == SQLITE_OK { return Int(pages) }
+  func checkpoint() throws(SQLiteError) -> (pages: Int, copied: Int)? {
+    var (pages, copied): (Int32, Int32) = (0, 0)
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied)
+    if code == SQLITE_OK { return (Int(pages), Int(copied)) }
     guard ResultCode(rawValue: code).primary == .busy else { throw unsafe SQLiteError(code, on: handle) }
     return nil
   }

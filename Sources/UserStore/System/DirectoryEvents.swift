@@ -32,6 +32,7 @@ final class DirectoryEvents: Sendable {
   let hasEvents: Bool
   private let folder: String
   private let names: [[UInt8]]
+  private let signal: [UInt8]?
   /// -1 without events.
   private let events: Lock<Int32>
   private let wakeReader: Int32
@@ -40,9 +41,10 @@ final class DirectoryEvents: Sendable {
   /// - Parameters:
   ///   - folder: The folder to watch; a watch on a file would end when SQLite deletes the file.
   ///   - names: The files in it that matter.
+  ///   - signal: A file in it of which only touches matter.
   ///   - usingEvents: False to have none, as on systems without them.
   /// - Throws: `SystemError` when the process has no descriptors left.
-  init(folder: String, names: Set<String>, usingEvents: Bool) throws(SystemError) {
+  init(folder: String, names: Set<String>, signal: String? = nil, usingEvents: Bool) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw SystemError(operation: "create a pipe") }
     for end in ends {
@@ -52,6 +54,7 @@ final class DirectoryEvents: Sendable {
     (wakeReader, wakeWriter) = (ends[0], ends[1])
     self.folder = folder
     self.names = names.map { Array($0.utf8) }
+    self.signal = signal.map { Array($0.utf8) }
     let events = usingEvents ? Self.openEvents(folder) : -1
     self.events = Lock(events)
     hasEvents = events >= 0
@@ -147,6 +150,7 @@ final class DirectoryEvents: Sendable {
     private func meaning(of mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>) -> Happening {
       if mask & Int(IN_Q_OVERFLOW) != 0 { return .overflowed }
       if mask & Int(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .renamed }
+      if let signal, unsafe name.elementsEqual(signal) { return mask & Int(IN_ATTRIB) != 0 ? .touched : [] }
       guard names.contains(where: { unsafe name.elementsEqual($0) }) else { return [] }
       var happening: Happening = []
       if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { happening.insert(.written) }

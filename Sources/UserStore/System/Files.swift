@@ -195,7 +195,7 @@ enum Files {
     _ = unsafe unlink(path) == 0 || rmdir(path) == 0
   }
 
-  /// Sets the times of the file to now, which raises an event for everybody who watches its folder.
+  /// Sets the times of the file to now, which raises an event for everybody who watches its folder; it is not opened.
   ///
   /// NULL times are the only form that somebody who may write the file, but does not own it, may use. A failure is
   /// ignored: the slow look of every watcher is the guarantee, the touch only makes it fast.

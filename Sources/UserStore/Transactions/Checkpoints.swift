@@ -7,22 +7,31 @@ final class Checkpoints: Sendable {
   /// Pages in the -wal file from which on it is copied: what SQLite's automatic checkpoint takes too.
   static let pageLimit = 1_000
 
+  let patience: Duration
   private let pool: ConnectionPool
   /// Nil when every commit syncs it.
   private let unsynced: WALFile?
   /// Writes the whole file anew.
   let vacuum: @Sendable () throws(StoreError) -> Void
-  private let state = Lock(State())
+  let state = Lock(State())
 
-  private struct State {
+  struct State {
     var walPages = 0
     var dueAt = Checkpoints.pageLimit
+    /// From how many pages on readers are waited for.
+    var waitsAt = Checkpoints.waitingLimit
+    /// How long for those who began before all was copied.
+    var rest = Checkpoints.firstRest
     /// Whether something was committed since the -wal file was seen to be on disk.
     var hasCommitted = false
   }
 
-  init(pool: ConnectionPool, unsynced: WALFile?, vacuum: @escaping @Sendable () throws(StoreError) -> Void) {
+  init(
+    pool: ConnectionPool, unsynced: WALFile?, patience: Duration = Checkpoints.patience,
+    vacuum: @escaping @Sendable () throws(StoreError) -> Void
+  ) {
     self.pool = pool
+    self.patience = patience
     self.unsynced = unsynced
     self.vacuum = vacuum
   }
@@ -33,7 +42,9 @@ final class Checkpoints: Sendable {
       state.walPages = walPages
       state.hasCommitted = true
       // It was begun anew: the last checkpoint got everything.
-      if walPages < Self.pageLimit { state.dueAt = Self.pageLimit }
+      if walPages < Self.pageLimit {
+        (state.dueAt, state.waitsAt, state.rest) = (Self.pageLimit, Self.waitingLimit, Self.firstRest)
+      }
     }
   }
 
@@ -45,14 +56,19 @@ final class Checkpoints: Sendable {
   ///
   /// What a reader still needs stays; then it is tried again after as many pages more.
   ///
+  /// - Parameter mayWait: Whether readers may be waited for, when the file has become far too long.
   /// - Returns: false when the -wal file is not on disk, and nothing may be copied.
   @discardableResult
-  func run() -> Bool {
-    state.withLock { $0.dueAt = $0.walPages + Self.pageLimit }
+  func run(mayWait: Bool = false) -> Bool {
+    let waits = state.withLock { state in
+      state.dueAt = state.walPages + Self.pageLimit
+      return mayWait && state.walPages >= state.waitsAt
+    }
     do { try syncWAL { true } } catch { return false }
     guard let lease = try? pool.take() else { return true }
     defer { pool.give(back: lease) }
-    if let frames = try? lease.connection.checkpoint() { unsynced?.isSecured(frames: frames) }
+    let result = waits ? outwaitReaders(lease) : try? lease.connection.checkpoint()
+    if let result { unsynced?.isSecured(frames: result.pages) }
     return true
   }
 

@@ -38,7 +38,7 @@ extension Writer {
   ///
   /// - Returns: false when another program's transaction kept it from that.
   private func eraseWAL() throws(StoreError) -> Bool {
-    guard let checkpoints, let walPath else { return true }
+    guard let checkpoints, let walPath = file?.walPath else { return true }
     for attempt in 0..<50 {
       // For a second altogether: nothing tells when another program's read is over.
       if attempt > 0 { SystemThread.sleep(milliseconds: 20) }

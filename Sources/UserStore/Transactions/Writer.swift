@@ -19,7 +19,8 @@ final class Writer: Sendable {
   let reader: Reader
   let store: StoreIdentity
   let housekeeping: Housekeeping
-  let walPath: String?
+  /// Nil in memory.
+  let file: DatabaseFile?
   let roundLimit: Int
   let line = Lock(WriteLine())
   /// Runs the closures of those who await.
@@ -29,7 +30,7 @@ final class Writer: Sendable {
 
   init(
     pool: ConnectionPool, checkpoints: Checkpoints?, hub: ListenerHub<ChangeSet>, tail: LogTail, bell: Bell,
-    reader: Reader, store: StoreIdentity, housekeeping: Housekeeping, walPath: String?, roundLimit: Int
+    reader: Reader, store: StoreIdentity, housekeeping: Housekeeping, file: DatabaseFile?, roundLimit: Int
   ) {
     self.pool = pool
     self.checkpoints = checkpoints
@@ -39,7 +40,7 @@ final class Writer: Sendable {
     self.reader = reader
     self.store = store
     self.housekeeping = housekeeping
-    self.walPath = walPath
+    self.file = file
     self.roundLimit = roundLimit
   }
 
@@ -136,7 +137,8 @@ final class Writer: Sendable {
       guard checkpoints.isDue else { return }
       // With the write lock held no commit can land inside it. Failing is no harm: the next write tries again.
       guard (try? lease.connection.run(TransactionSQL.beginImmediate)) != nil else { return }
-      checkpoints.run()
+      // A listener is not kept waiting; those who write outside of one come to it.
+      checkpoints.run(mayWait: !DeliveryThread.current.isBusy)
       lease.connection.rollBack()
     }
   }

@@ -10,7 +10,8 @@ import Testing
 
   init() throws {
     folder = try Folder()
-    events = try DirectoryEvents(folder: folder.path, names: ["users.db", "users.db-wal"], usingEvents: true)
+    events = try DirectoryEvents(
+      folder: folder.path, names: ["users.db", "users.db-wal"], signal: "users.db-shm", usingEvents: true)
   }
 
   /// Everything that has happened so far.
@@ -23,14 +24,39 @@ import Testing
     }
   }
 
-  @Test func `a write of a store touches the log file when its commit is visible`() throws {
+  @Test func `a write of a store touches the -shm file when its commit is visible, and never the -wal file`() throws {
+    // What a process of an older version hears: of the -wal file everything, of the -shm file nothing.
+    let old = try DirectoryEvents(folder: folder.path, names: ["users.db", "users.db-wal"], usingEvents: true)
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "a") }
-    _ = happened(events)
+    _ = (happened(events), happened(old))
     try store.write { try $0.add(name: "b") }
     #expect(happened(events) == [.written, .touched])
+    #expect(happened(old) == .written, "a touch of the -wal file makes the next sync of it dearer")
     try store.write { _ in }
     #expect(!happened(events).contains(.touched), "nothing was written")
+  }
+
+  @Test func `of the -shm file only a touch counts; of the -wal file it counts too, as older versions do it`() throws {
+    let manager = FileManager.default
+    let (shm, wal) = (folder.database + "-shm", folder.database + "-wal")
+    _ = manager.createFile(atPath: shm, contents: nil)
+    let handle = try #require(FileHandle(forWritingAtPath: shm))
+    try handle.write(contentsOf: Data([1]))
+    try handle.close()
+    try manager.moveItem(atPath: shm, toPath: folder.path + "/elsewhere")
+    try manager.moveItem(atPath: folder.path + "/elsewhere", toPath: shm)
+    #expect(happened(events) == [])
+    Files.touch(shm)
+    #expect(happened(events) == .touched)
+    try manager.removeItem(atPath: shm)
+    Files.touch(shm)
+    #expect(happened(events) == [], "a touch that fails is ignored")
+    #expect(!manager.fileExists(atPath: shm))
+    _ = manager.createFile(atPath: wal, contents: nil)
+    _ = happened(events)
+    Files.touch(wal)
+    #expect(happened(events) == .touched)
   }
 
   @Test func `it can do without being told of writes, is told of names and wakes all the same, and later of all again`()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite struct CheckpointTests {
+@Suite(.timeLimit(.minutes(5))) struct CheckpointTests {
   @Test func `the log file is copied and begun anew, however much is written`() throws {
     let folder = try Folder()
     // A watcher that reads just then would hold a page back until the next one.
@@ -32,5 +32,97 @@ import Testing
     #expect(
       try Files.size(of: folder.database + "-wal") < held + 2 * Checkpoints.pageLimit * (Configuration().pageSize + 24))
     #expect(try store.read { try $0.user(id)?.name } == "free 2999")
+  }
+
+  @Test func `readers that take turns without a pause do not keep it growing`() throws {
+    let folder = try Folder()
+    let store = try folder.open {
+      $0.watchesOtherProcesses = false
+      $0.durability = .normal
+      // However seldom the readers get the processor.
+      $0.readerPatience = .seconds(60)
+    }
+    let id = try store.write { try $0.add(name: "NIX") }
+    let relay = Relay()
+    let readers = try (0..<2).map { _ in try Threads.start { try relay.read(store) } }
+    relay.waitForReader()
+    for number in 0..<5_000 { try store.write { try $0.rename(id, to: "name \(number)") } }
+    relay.end()
+    for reader in readers { try reader.join() }
+    let frames = try Files.size(of: folder.database + "-wal") / (Configuration().pageSize + 24)
+    #expect(frames >= Checkpoints.waitingLimit)
+    #expect(frames < Checkpoints.waitingLimit + Checkpoints.pageLimit)
+    #expect(try store.read { try $0.user(id)?.name } == "name 4999")
+  }
+
+  @Test func `who reads for a long time is waited for again when the file is twice as long`() throws {
+    let folder = try Folder()
+    let store = try folder.open {
+      $0.watchesOtherProcesses = false
+      $0.readerPatience = .zero
+    }
+    let checkpoints = try #require(store.writer?.checkpoints)
+    var waitsAt: Int { checkpoints.state.withLock { $0.waitsAt } }
+    let id = try store.write { try $0.add(name: "NIX") }
+    let reader = try PlainConnection(folder.database)
+    try reader.script("BEGIN; SELECT count(*) FROM users")
+    while waitsAt == Checkpoints.waitingLimit { try store.write { try $0.set(Self.photo, of: id, to: Self.bytes) } }
+    let first = waitsAt
+    #expect(first >= 2 * Checkpoints.waitingLimit)
+    while waitsAt == first { try store.write { try $0.set(Self.photo, of: id, to: Self.bytes) } }
+    #expect(waitsAt >= 2 * first)
+    try reader.script("COMMIT")
+    // The first of them that is due copies all.
+    for _ in 0..<4 { try store.write { try $0.set(Self.photo, of: id, to: Self.bytes) } }
+    #expect(waitsAt == Checkpoints.waitingLimit, "the file was begun anew")
+  }
+
+  private static let photo = Attribute<[UInt8]>("photo")
+  /// Some 250 pages, and twice as many with what the log keeps of it.
+  private static var bytes: [UInt8] { Array(repeating: .random(in: 0...255), count: 500_000) }
+}
+
+/// Readers who hand over to each other: one ends when another one has begun.
+private final class Relay: Sendable {
+  private let condition = NSCondition()
+  private let state = Lock((begun: 0, isOver: false))
+
+  /// Reads until `end`.
+  func read(_ store: UserStore) throws {
+    while !state.withLock({ $0.isOver }) {
+      try store.read { transaction in
+        _ = try transaction.userCount
+        let own = begin()
+        // Longer than the writes take, so that there is always somebody who reads an older state.
+        SystemThread.sleep(milliseconds: 1)
+        wait { $0.begun > own }
+      }
+    }
+  }
+
+  func waitForReader() { wait { $0.begun > 0 } }
+
+  func end() { change { $0.isOver = true } }
+
+  private func begin() -> Int {
+    change { $0.begun += 1 }
+  }
+
+  /// - Returns: how many have begun.
+  @discardableResult
+  private func change(_ body: (inout (begun: Int, isOver: Bool)) -> Void) -> Int {
+    condition.lock()
+    defer { condition.unlock() }
+    condition.broadcast()
+    return state.withLock { state in
+      body(&state)
+      return state.begun
+    }
+  }
+
+  private func wait(for isReached: ((begun: Int, isOver: Bool)) -> Bool) {
+    condition.lock()
+    while !state.withLock({ $0.isOver || isReached($0) }) { condition.wait() }
+    condition.unlock()
   }
 }
