@@ -61,7 +61,11 @@ struct RestoreCommand: ParsableCommand {
   }
 
   private func restore(into store: UserStore) throws(Failure) {
-    do { try store.restore(from: file) } catch { throw Failure(error, hint: Self.hint(for: error.code)) }
+    let ticker = Ticker("restoring", isQuiet: common.quiet)
+    defer { ticker.end() }
+    do { try store.restore(from: file, progress: ticker.note) } catch {
+      throw Failure(error, hint: Self.hint(for: error.code))
+    }
   }
 
   private static func contents(of store: UserStore) throws -> String {
