@@ -63,10 +63,23 @@ extension UserStore {
   /// - Throws: `StoreError`: the codes under “Opening”, `.corrupt` and `.problemsFound` for what is wrong with the file, before
   ///   anything is changed; what writing can throw.
   public func restore(from path: String, ignoringProblems: Bool = false) throws(StoreError) {
+    try restore(from: path, ignoringProblems: ignoringProblems) { _ in }
+  }
+
+  /// The same with a look at how far it is.
+  ///
+  /// - Parameters:
+  ///   - path: A backup.
+  ///   - ignoringProblems: Whether to restore a file that has problems.
+  ///   - progress: Gets the part of the rows that was copied, from 0 to 1, every thousand rows.
+  /// - Throws: the same.
+  package func restore(
+    from path: String, ignoringProblems: Bool = false, progress: (Double) -> Void
+  ) throws(StoreError) {
     let writer = try writable(writer)
     let timeout = file?.configuration.busyTimeout ?? .seconds(5)
     let restore = try Restore(path, into: file, ignoringProblems: ignoringProblems, busyTimeout: timeout)
-    try writer.replace { connection throws(StoreError) in try restore.replace(connection) }
+    try writer.replace { connection throws(StoreError) in try restore.replace(connection, progress: progress) }
   }
 
   /// Looks for damage, for a log that does not tell the records, and for what could be safer.
@@ -96,9 +109,7 @@ extension UserStore {
   /// - Throws: `StoreError.notFound`, `.cannotOpen`, `.noPermission`, `.notADatabase`, `.notAUserStore`, `.schemaTooNew`, and
   ///   what reading can throw.
   public static func check(path: String, busyTimeout: Duration = .seconds(5)) throws(StoreError) -> [Finding] {
-    var configuration = Configuration()
-    (configuration.access, configuration.busyTimeout) = (.readOnly, busyTimeout)
-    return try check(DatabaseFile(path, configuration))
+    try check(path: path, busyTimeout: busyTimeout) { _ in }
   }
 
   /// Looks at the SQLite library that this process uses, which no file can help.
@@ -110,7 +121,25 @@ extension UserStore {
     return check.findings
   }
 
-  private static func check(_ file: DatabaseFile) throws(StoreError) -> [Finding] {
+  /// The same with a look at how far it is.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - busyTimeout: How long to wait for a lock of another process.
+  ///   - progress: Gets the part of the work that was done, from 0 to 1, after each of its few parts.
+  /// - Returns: the same.
+  /// - Throws: the same.
+  package static func check(
+    path: String, busyTimeout: Duration, progress: (Double) -> Void
+  ) throws(StoreError) -> [Finding] {
+    var configuration = Configuration()
+    (configuration.access, configuration.busyTimeout) = (.readOnly, busyTimeout)
+    return try check(DatabaseFile(path, configuration), progress: progress)
+  }
+
+  private static func check(
+    _ file: DatabaseFile, progress: (Double) -> Void = { _ in }
+  ) throws(StoreError) -> [Finding] {
     var check = StoreCheck()
     check.checkRights(of: file)
     check.checkNames(of: file)
@@ -119,7 +148,7 @@ extension UserStore {
       // Sorting a log of millions must not take memory of its size.
       try connection.execute("PRAGMA temp_store = FILE; BEGIN")
     }
-    try check.run(on: connection)
+    try check.run(on: connection, progress: progress)
     return check.findings
   }
 }

@@ -94,8 +94,15 @@ struct Restore: ~Copyable {
   ///
   /// The log comes along with its numbers, under a new epoch: no cursor of either log goes on in it. Without triggers,
   /// which would log each row as an addition and a removal. Ids that either of the two has given are not given again.
-  func replace(_ target: borrowing Connection) throws(StoreError) {
+  ///
+  /// - Parameters:
+  ///   - target: The writer's.
+  ///   - progress: Gets the part of the rows that was copied.
+  /// - Throws: what reading and writing can throw.
+  func replace(_ target: borrowing Connection, progress: (Double) -> Void) throws(StoreError) {
     try storing("restore") { () throws(SQLiteError) in
+      var (copied, total) = (0, 0)
+      for (table, _) in Self.tables { try source.rows("SELECT count(*) FROM \(table)") { total += Int($0.integer(0)) } }
       try target.setTriggers(false)
       defer { try? target.setTriggers(true) }
       try target.execute("DELETE FROM displaced_users; DELETE FROM displaced_attributes")
@@ -105,7 +112,11 @@ struct Restore: ~Copyable {
         try target.execute("DELETE FROM \(table)")
         try target.insertRows(
           "INSERT INTO \(table) (\(names)) VALUES (\(parameters))",
-          of: "SELECT \(names) FROM \(table) ORDER BY \(columns[0])", columns: Int32(columns.count), from: source)
+          of: "SELECT \(names) FROM \(table) ORDER BY \(columns[0])", columns: Int32(columns.count), from: source
+        ) {
+          copied += 1
+          if copied % 1_000 == 0 || copied == total { progress(Double(copied) / Double(total)) }
+        }
       }
       try keepIDs(in: target)
       try target.execute(

@@ -10,14 +10,22 @@ struct StoreCheck {
 
   /// Looks at everything that lies in the database.
   ///
+  /// - Parameters:
+  ///   - connection: It has a transaction open.
+  ///   - progress: Gets the part of the work that was done; the parts are as long as they are in a store of a million users.
   /// - Throws: `StoreError` when it is none of ours, newer than the library, or cannot be read at all.
-  mutating func run(on connection: borrowing Connection) throws(StoreError) {
+  mutating func run(
+    on connection: borrowing Connection, progress: (Double) -> Void = { _ in }
+  ) throws(StoreError) {
     do {
       // First: a table that is not ours may compute what it shows.
       guard try checkSchema(of: connection) else { return }
       try checkIntegrity(of: connection)
+      progress(0.3)
       try checkLog(of: connection)
+      progress(0.9)
       try checkRecords(of: connection)
+      progress(1)
       try checkScratch(of: connection)
     } catch {
       guard error.code == .corrupt else { throw error }

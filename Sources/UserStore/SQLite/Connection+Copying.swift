@@ -32,7 +32,7 @@ extension Connection {
 
   /// Runs an INSERT for each row of another database's SELECT, value by value as they are stored.
   func insertRows(
-    _ insert: String, of select: String, columns: Int32, from source: borrowing Connection
+    _ insert: String, of select: String, columns: Int32, from source: borrowing Connection, afterEach: () -> Void
   ) throws(SQLiteError) {
     let reading = unsafe try Statement(select, on: source.handle, isKept: false)
     let writing = unsafe try Statement(insert, on: handle, isKept: false)
@@ -40,6 +40,7 @@ extension Connection {
       try writing.bind(reading, columns: columns)
       while try writing.step() {}
       try writing.reset()
+      afterEach()
     }
   }
 

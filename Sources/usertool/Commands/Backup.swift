@@ -45,8 +45,11 @@ struct BackupCommand: ParsableCommand {
   /// Ctrl-C ends it between two steps, so that no draft is left behind.
   private func backup(_ store: UserStore) throws -> Cursor {
     Signals.shared.takeOver {}
+    let ticker = Ticker("backing up", isQuiet: common.quiet)
+    defer { ticker.end() }
     do {
-      return try store.backup(to: file, replacing: force, ignoringProblems: ignoreProblems) { _ in
+      return try store.backup(to: file, replacing: force, ignoringProblems: ignoreProblems) { fraction in
+        ticker.note(fraction)
         if let status = Signals.shared.status { throw Exit(status: status) }
       }
     } catch let error as StoreError {

@@ -45,7 +45,10 @@ struct CheckCommand: ParsableCommand {
   }
 
   private func look() throws -> [Finding] {
-    try UserStore.check(path: try common.path, busyTimeout: common.busyTimeout.duration)
+    let ticker = Ticker("checking", isQuiet: common.quiet)
+    defer { ticker.end() }
+    return try UserStore.check(
+      path: try common.path, busyTimeout: common.busyTimeout.duration, progress: ticker.note)
   }
 
   private func warnings(_ findings: [Finding]) -> String {

@@ -26,18 +26,7 @@ struct CompletionCommand: ParsableCommand {
   func run() throws {
     guard let shell = CompletionShell(rawValue: shell.rawValue) else { return }
     let output = Output()
-    output.writeLine(UserTool.completionScript(for: shell))
-    if shell == .bash { output.writeLine(Self.bashAddition) }
+    output.writeLine(CompletionScript.text(for: shell))
     output.flush()
   }
-
-  /// No space after the name of an attribute: its value follows.
-  private static let bashAddition = """
-
-    _usertool_values() {
-        _usertool "${@}"
-        if [[ "${COMPREPLY[0]}" = *= ]]; then compopt -o nospace +o filenames 2>/dev/null; fi
-    }
-    complete -o filenames -F _usertool_values usertool
-    """
 }

@@ -65,7 +65,8 @@ struct GetCommand: ParsableCommand {
     }
     if attribute == "hair_color" { _ = try user.hairColor }
     switch common.recordFormat {
-    case .table, .plain: output.writeLine(value.shown)
+    // Whatever reads a pipe wants the value as it is; only a terminal obeys what stands in it.
+    case .table, .plain: output.writeLine(System.isTerminal(1) ? value.shown : value.bare)
     case .json, .jsonl: output.write(value.json.bytes + [0x0A])
     case .csv:
       output.writeLine(CSV.line([attribute]))

@@ -67,7 +67,9 @@ struct RestoreCommand: ParsableCommand {
   }
 
   private func restore(into store: UserStore) throws(Failure) {
-    do { try store.restore(from: file, ignoringProblems: ignoreProblems) } catch {
+    let ticker = Ticker("restoring", isQuiet: common.quiet)
+    defer { ticker.end() }
+    do { try store.restore(from: file, ignoringProblems: ignoreProblems, progress: ticker.note) } catch {
       throw Failure(error, hint: Self.hint(for: error.code))
     }
   }

@@ -15,7 +15,9 @@ struct WatchCommand: AsyncParsableCommand {
         usertool watch --per-change --cursor-file ~/.seen
 
       Shows the present state first, then follows until stopped. Once it says "watching" on standard error, nothing from \
-      there on is missed.
+      there on is missed. In the layouts for programs the last line of each write has a "cursor", and the others have \
+      none: whoever saves the last cursor that came, and goes on with --after, skips nothing. So it is in the present \
+      state, in log, and in what rename and set print.
       """)
 
   @Argument(help: "The user to watch, instead of all: an id or a name.")

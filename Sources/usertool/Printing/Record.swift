@@ -20,8 +20,16 @@ struct Record {
     return .object(members)
   }
 
-  /// Fields between tabs.
-  var plain: String { fields.map(\.value.shown).joined(separator: "\t") }
+  /// Fields between tabs: all of them, or those of some columns, empty where the record does not have one.
+  ///
+  /// - Parameters:
+  ///   - columns: nil for the record's own fields.
+  ///   - isTerminal: Whether nothing in it may act on a terminal, or look like something else.
+  /// - Returns: the line.
+  func plain(_ columns: [String]? = nil, isTerminal: Bool) -> String {
+    let values = columns.map { $0.map { self[$0] ?? .null } } ?? fields.map(\.value)
+    return values.map { isTerminal ? $0.shown : $0.plain }.joined(separator: "\t")
+  }
 
   /// The fields of a line of CSV, those that the record does not have empty.
   func csv(_ columns: [String]) -> String {

@@ -8,6 +8,7 @@ struct RecordPrinter {
   /// nil for columns that only the records tell: they are collected first.
   private let columns: [String]?
   private let fit: Fit
+  private let isTerminal = System.isTerminal(1)
   private var collected: [Record] = []
   private var count = 0
 
@@ -34,12 +35,13 @@ struct RecordPrinter {
   ///
   /// - Parameters:
   ///   - record: Its fields.
-  ///   - plain: What the plain layout shows, if it is something else.
+  ///   - plain: What the plain layout shows, if it is something else than the columns.
   mutating func print(_ record: Record, plain: Record? = nil) {
     defer { count += 1 }
     switch format {
     case .table: collected.append(record)
-    case .plain: output.writeLine((plain ?? record).plain)
+    case .plain:
+      output.writeLine(plain?.plain(isTerminal: isTerminal) ?? record.plain(columns, isTerminal: isTerminal))
     case .jsonl: output.write(record.json.bytes + [0x0A])
     case .json: output.write(Array((count == 0 ? "[\n" : ",\n").utf8) + record.json.bytes)
     case .csv:

@@ -17,7 +17,7 @@ extension User {
     let values = orderedValues
     return Record(
       fields: [("id", .integer(id.rawValue))] + values.prefix(2)
-        + values.dropFirst(2).map { ($0.name, .text($0.name.shown + "=" + $0.value.shown)) })
+        + values.dropFirst(2).map { ($0.name, .text(ofBytes: Array(($0.name + "=").utf8) + $0.value.bareBytes)) })
   }
 
   /// For messages: the name, or what is left of it.

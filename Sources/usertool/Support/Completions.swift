@@ -4,56 +4,107 @@ import UserStore
 /// What a shell may complete from the database.
 ///
 /// Never an error, never long, and no database is created: a shell waits for it in the middle of a line.
-enum Completions {
+struct Completions {
+  private let shell: CompletionShell
+  private let line: ShellLine
+  /// What readline replaces: the end of what was typed of the last word.
+  private let replaced: String
   private static let limit = 1_000
+
+  /// nil for what cannot be completed, or not by this script: that of an older version, which may lie in a file for years,
+  /// would run what stands in a name.
+  ///
+  /// - Parameter words: What a script of `usertool completion` hands over.
+  private init?(_ words: [String]) {
+    guard words.count == 3, words[0].isEmpty, let shell = CompletionShell.requesting else { return nil }
+    self.shell = shell
+    replaced = words[1]
+    line = ShellLine(words[2], of: shell)
+    guard !line.last.isExpanded, line.last.raw.hasSameSuffix(as: replaced) else { return nil }
+  }
 
   /// Names of users.
   ///
   /// What a name would be taken for otherwise stands before it.
-  static let users = CompletionKind.custom { words, _, prefix in
-    names(words).filter { $0.hasPrefix(prefix) }
-  }
+  static let users = CompletionKind.custom { words, _, _ in Completions(words)?.offered { $0.users() } ?? [] }
 
   /// Names of attributes, and `=` for a value to follow.
-  static let assignments = CompletionKind.custom { words, _, prefix in
-    attributes(words).map { $0 + "=" }.filter { $0.hasPrefix(prefix) }
+  static let assignments = CompletionKind.custom { words, _, _ in
+    Completions(words)?.offered { $0.attributes().map { $0 + "=" } } ?? []
   }
 
-  static let attributes = CompletionKind.custom { words, _, prefix in
-    attributes(words).filter { $0.hasPrefix(prefix) }
+  static let attributes = CompletionKind.custom { words, _, _ in Completions(words)?.offered { $0.attributes() } ?? [] }
+
+  // MARK: What the shell gets
+
+  /// What begins with what was typed, as the shell wants it.
+  private func offered(_ candidates: (Completions) -> [String]) -> [String] {
+    let typed = line.last.text
+    var known: Set<[UInt8]> = []
+    let texts = candidates(self).filter {
+      // What would act on the terminal is not offered.
+      $0.utf8.starts(with: typed.utf8) && $0.shown == $0 && known.insert(Array($0.utf8)).inserted
+    }
+    if shell != .bash { return texts }
+    return texts.compactMap { text in
+      // A value follows the sign.
+      let ends = texts.count == 1 && text.utf8.last != UInt8(ascii: "=")
+      return line.bashQuoted(text.droppingBytes(typed.utf8.count), ends: ends).map { replaced + $0 }
+    }
   }
 
-  private static func names(_ words: [String]) -> [String] {
+  // MARK: What there is
+
+  private func users() -> [String] {
+    let typed = line.last.text
+    if typed.utf8.starts(with: UserReference.namePrefix.utf8) {
+      let rest = typed.droppingBytes(UserReference.namePrefix.utf8.count)
+      return names([(rest, rest + Self.end)]).map { UserReference.namePrefix + $0 }
+    }
+    var offered = names([(typed, typed + Self.end)]).filter { !UserReference.needsPrefix($0) }
+    if UserReference.namePrefix.utf8.starts(with: typed.utf8) {
+      let needy = names([("-", "."), ("0", ":"), (UserReference.namePrefix, "name;")])
+      offered += needy.filter { UserReference.needsPrefix($0) }.map { UserReference.namePrefix + $0 }
+    }
+    return offered
+  }
+
+  /// What comes after everything that begins with the same bytes.
+  private static let end = "\u{10FFFF}"
+
+  private func names(_ ranges: [(lower: String, upper: String)]) -> [String] {
     var names: [String] = []
-    try? read(words) { transaction in
-      try transaction.forEachUser { user in
-        guard names.count < limit else { throw Exit(status: .success) }
-        // What would act on the terminal is not offered.
-        if let name = try? user.name, name.shown == name { names.append(isNumber(name) ? "name:" + name : name) }
+    try? read { transaction in
+      for range in ranges {
+        names += try transaction.userNames(from: range.lower, below: range.upper, limit: Self.limit)
       }
     }
     return names
   }
 
-  private static func attributes(_ words: [String]) -> [String] {
+  private func attributes() -> [String] {
     var names = AttributeName.builtIn
-    try? read(words) { names += try $0.attributeNames.filter { $0.shown == $0 } }
+    // Behind a dash stands an option.
+    try? read { names += try $0.attributeNames.filter { !$0.utf8.starts(with: "-".utf8) } }
     return names
   }
 
-  private static func isNumber(_ name: String) -> Bool { name.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-
   /// Reads the database that the command line names.
-  private static func read(_ words: [String], _ body: (inout ReadTransaction) throws -> Void) throws {
+  private func read(_ body: (inout ReadTransaction) throws -> Void) throws {
     var common = CommonOptions()
-    common.db = database(words)
+    if database?.isExpanded ?? false { return }
+    common.db = database.map { $0.text.utf8.starts(with: "--db=".utf8) ? $0.text.droppingBytes(5) : $0.text }
     common.busyTimeout = Timespan(argument: "200ms")!
     try common.withStore(.readOnly) { try $0.read(body) }
   }
 
-  private static func database(_ words: [String]) -> String? {
-    // bash takes = for a word of its own.
-    if let index = words.firstIndex(of: "--db") { return words.dropFirst(index + 1).first { $0 != "=" } }
-    return words.first { $0.hasPrefix("--db=") }.map { String($0.dropFirst(5)) }
+  private var database: ShellLine.Word? {
+    let words = line.words.dropLast()
+    if let index = words.firstIndex(where: { $0.text == "--db" }) { return words.dropFirst(index + 1).first }
+    return words.first { $0.text.utf8.starts(with: "--db=".utf8) }
   }
+}
+
+extension String {
+  fileprivate func hasSameSuffix(as end: String) -> Bool { utf8.reversed().starts(with: end.utf8.reversed()) }
 }

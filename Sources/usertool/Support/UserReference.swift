@@ -14,9 +14,20 @@ struct UserReference: ExpressibleByArgument, Sendable {
   /// The id, when it is one: all digits.
   var id: User.ID? { isNumber ? Int64(text).map { User.ID($0) } : nil }
 
-  private var isNumber: Bool { !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+  private var isNumber: Bool { Self.isNumber(text) }
 
-  var name: String { text.utf8.starts(with: "name:".utf8) ? text.droppingBytes(5) : text }
+  private static func isNumber(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  static let namePrefix = "name:"
+
+  var name: String { text.utf8.starts(with: Self.namePrefix.utf8) ? text.droppingBytes(5) : text }
+
+  /// Whether a name by itself would be taken for an id, an option, or another name.
+  static func needsPrefix(_ name: String) -> Bool {
+    name.isEmpty || isNumber(name) || ["-", namePrefix].contains { name.utf8.starts(with: $0.utf8) }
+  }
 
   /// Finds the user.
   ///
@@ -40,7 +51,7 @@ struct UserReference: ExpressibleByArgument, Sendable {
 
   private func ambiguous<Mode>(_ ids: [User.ID], _ transaction: inout Transaction<Mode>) throws -> Failure {
     let candidates = try ids.prefix(20).compactMap { try transaction.user($0) }
-    var details = candidates.map { $0.plainRecord.plain }
+    var details = candidates.map { $0.plainRecord.plain(isTerminal: true) }
     if ids.count > details.count { details.append("and \(ids.count - details.count) more") }
     return Failure(
       .notFound, "\(ids.count) users are called \"\(name)\"", hint: "name one of them by its id", details: details)

@@ -17,19 +17,38 @@ enum Shown {
   }
 
   /// Text that is no UTF-8: what is wrong in it becomes `\xff`.
-  static func text(ofInvalid bytes: [UInt8]) -> String {
-    var shown = ""
+  ///
+  /// - Parameters:
+  ///   - bytes: The text.
+  ///   - shown: How the valid parts are shown.
+  /// - Returns: all of it.
+  static func text(ofInvalid bytes: [UInt8], _ shown: (String) -> String = { text(of: $0) }) -> String {
+    var text = ""
     var rest = bytes[...]
     while !rest.isEmpty {
       let length = (1...min(4, rest.count)).first { String(validating: rest.prefix($0), as: UTF8.self) != nil }
       if let length {
-        shown += text(of: String(decoding: rest.prefix(length), as: UTF8.self))
+        text += shown(String(decoding: rest.prefix(length), as: UTF8.self))
       } else {
-        shown += "\\x" + (rest.first! < 16 ? "0" : "") + String(rest.first!, radix: 16)
+        text += "\\x" + (rest.first! < 16 ? "0" : "") + String(rest.first!, radix: 16)
       }
       rest = rest.dropFirst(length ?? 1)
     }
-    return shown
+    return text
+  }
+
+  /// Text with escapes for control characters and for the backslash that begins an escape, and for nothing else.
+  static func plain(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != 0x5C }) { return text }
+    var plain = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == "\\" || scalar.properties.generalCategory == .control {
+        plain.append(contentsOf: escape(scalar).unicodeScalars)
+      } else {
+        plain.append(scalar)
+      }
+    }
+    return String(plain)
   }
 
   private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
@@ -46,6 +65,7 @@ enum Shown {
     case "\n": "\\n"
     case "\r": "\\r"
     case "\t": "\\t"
+    case "\\": "\\\\"
     default: "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
     }
   }

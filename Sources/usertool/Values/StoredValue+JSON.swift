@@ -40,6 +40,22 @@ extension StoredValue {
     }
   }
 
+  /// The bytes of `bare`, also of a text that is no UTF-8.
+  var bareBytes: [UInt8] {
+    if case .invalidText(let bytes) = self { bytes } else { Array(bare.utf8) }
+  }
+
+  /// The value in a line of fields between tabs that a program reads.
+  ///
+  /// Only control characters and backslashes are escaped, so that each value is told from every other one, and `head` shows
+  /// nothing that a terminal obeys. The joiners of emoji, of Persian and of Telugu are part of a name.
+  var plain: String {
+    switch self {
+    case .invalidText(let bytes): Shown.text(ofInvalid: bytes, Shown.plain)
+    default: Shown.plain(bare)
+    }
+  }
+
   /// The value as a person sees it: nothing in it acts on a terminal.
   ///
   /// Nothing for null.

@@ -52,17 +52,23 @@ struct Entry {
 
   /// The fields of the line.
   ///
+  /// Only the last line of a set has a cursor: whoever saves the cursor of each line, and stops inside the set, would
+  /// skip its rest. On the others the field is missing, and not null, which would be saved in its place.
+  ///
   /// - Parameters:
   ///   - cursor: The end of the set; nil when it was not committed.
+  ///   - isLast: Whether the set ends with this line.
   ///   - listener: Who heard it; null for nobody, nil to leave it out.
   /// - Returns: them in order.
-  func record(at cursor: Cursor?, listener: StoredValue?) -> Record {
-    var record = Record(fields: [
-      ("revision", cursor.map { .integer($0.revision.rawValue) } ?? .null),
-      ("cursor", cursor.map { .text($0.description) } ?? .null), ("op", .text(operation.rawValue)),
-      ("user", .integer(user.rawValue)), ("attribute", .text(attribute)), ("old", old), ("new", new),
-      ("at", .text(Timestamp(milliseconds: milliseconds).utc)),
-    ])
+  func record(at cursor: Cursor?, isLast: Bool, listener: StoredValue?) -> Record {
+    var record = Record(fields: [("revision", cursor.map { .integer($0.revision.rawValue) } ?? .null)])
+    if isLast || cursor == nil {
+      record.fields.append(("cursor", cursor.map { .text($0.description) } ?? .null))
+    }
+    record.fields += [
+      ("op", .text(operation.rawValue)), ("user", .integer(user.rawValue)), ("attribute", .text(attribute)),
+      ("old", old), ("new", new), ("at", .text(Timestamp(milliseconds: milliseconds).utc)),
+    ]
     record.isPurged = isPurged
     if let listener { record.fields.append(("listener", listener)) }
     return record

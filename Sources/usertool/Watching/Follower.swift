@@ -143,9 +143,9 @@ struct Follower {
     let now = System.now
     for user in users {
       let entries = user.orderedValues.map { Entry(of: user.id, $0.name, $0.value, at: now) }
-      printer.print(entries, at: cursor, to: order.standIns)
+      printer.add(entries, at: cursor, to: order.standIns)
     }
-    printer.flush()
+    printer.endState(at: cursor)
   }
 
   private mutating func sayReady(at cursor: Cursor, of store: UserStore) {

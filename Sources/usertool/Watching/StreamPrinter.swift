@@ -5,9 +5,11 @@ struct StreamPrinter {
   /// Whose changes, and which of them.
   var filter: Filter
   /// How many lines may still be printed; nil for any number.
-  ///
-  /// Negative once a line was left out.
   private var remaining: Int?
+  /// Whether lines of the last set are missing.
+  private var isCut = false
+  /// The last line that was made: whether it has the set's cursor, only what comes next says.
+  private var held: (entry: Entry, standIn: StandIn?)?
   private let isReadable: Bool
   private let output: Output
   private var records: RecordPrinter
@@ -31,9 +33,10 @@ struct StreamPrinter {
   /// - Parameters:
   ///   - set: The changes.
   ///   - standIns: Who hears them, in the order of the calls; nil to print the changes by themselves.
-  /// - Returns: whether all of it was printed: the number of lines may have ended it, or a signal.
+  /// - Returns: whether all of it was printed: the number of lines may have ended it, or a signal between two of its lines.
   /// - Throws: what reading a huge set can throw.
   mutating func print(_ set: ChangeSet, to standIns: [StandIn]?) throws(StoreError) -> Bool {
+    isCut = false
     if isReadable {
       try printReadable(set, to: standIns)
     } else if let standIns {
@@ -41,20 +44,22 @@ struct StreamPrinter {
     } else {
       try printLines(set, to: nil)
     }
+    releaseLine(at: set.cursor, isLast: !isCut)
     output.flush()
-    return !isCut
+    return !isCut && !output.hasGivenUp
   }
 
   /// Whether all lines that were asked for are printed.
   var isDone: Bool { remaining.map { $0 <= 0 } ?? false }
 
-  /// Whether lines of the last set are missing.
-  private var isCut: Bool { isOver || output.hasGivenUp || Signals.shared.status != nil }
-
-  private var isOver: Bool { remaining.map { $0 < 0 } ?? false }
-
-  /// Prints entries that belong to no set: the present state, or what a dry run would do.
+  /// Prints entries that are a set: what a dry run would do.
   mutating func print(_ entries: [Entry], at cursor: Cursor?, to standIns: [StandIn]?) {
+    add(entries, at: cursor, to: standIns)
+    endState(at: cursor)
+  }
+
+  /// Prints a part of the present state, up to its last line.
+  mutating func add(_ entries: [Entry], at cursor: Cursor?, to standIns: [StandIn]?) {
     let present = remaining
     remaining = nil
     defer { remaining = present }
@@ -65,10 +70,14 @@ struct StreamPrinter {
       return
     }
     for standIn in standIns.map({ $0.map(Optional.some) }) ?? [nil] {
-      for entry in entries where standIn?.hears(entry.attribute) ?? true {
-        records.print(entry.record(at: cursor, listener: standIn?.listener))
-      }
+      for entry in entries where standIn?.hears(entry.attribute) ?? true { hold(entry, for: standIn, at: cursor) }
     }
+  }
+
+  /// Prints the last line of the present state.
+  mutating func endState(at cursor: Cursor?) {
+    releaseLine(at: cursor, isLast: true)
+    output.flush()
   }
 
   /// Says that the log does not go on, before the present state.
@@ -76,12 +85,9 @@ struct StreamPrinter {
     if isReadable {
       output.writeLine("reset: \(reason); the present state follows")
     } else {
-      records.print(Record(fields: [("op", .text("reset")), ("reason", .text(reason))]))
+      let record = Record(fields: [("op", .text("reset")), ("reason", .text(reason))])
+      records.print(record, plain: record)
     }
-    output.flush()
-  }
-
-  func flush() {
     output.flush()
   }
 
@@ -96,33 +102,59 @@ struct StreamPrinter {
   /// Counts a line.
   private mutating func admit() -> Bool {
     guard let left = remaining else { return true }
-    remaining = max(-1, left - 1)
+    remaining = max(0, left - 1)
+    if left == 0 { isCut = true }
     return left > 0
   }
 
+  /// Whether a further line of the set is printed.
+  ///
+  /// Asked before a line, not after it: a signal behind a set's last line cuts nothing.
+  private mutating func goesOn() -> Bool {
+    if Signals.shared.status != nil || output.hasGivenUp { isCut = true }
+    return !isCut
+  }
+
+  /// Keeps a line back until it is known whether the set ends with it.
+  private mutating func hold(_ entry: Entry, for standIn: StandIn?, at cursor: Cursor?) {
+    releaseLine(at: cursor, isLast: false)
+    held = (entry, standIn)
+  }
+
+  private mutating func releaseLine(at cursor: Cursor?, isLast: Bool) {
+    guard let line = held else { return }
+    held = nil
+    records.print(line.entry.record(at: cursor, isLast: isLast, listener: line.standIn?.listener))
+  }
+
   private mutating func printLines(_ set: ChangeSet, to standIn: StandIn?) throws(StoreError) {
-    if isOver { return }
+    if isCut { return }
     try set.iterate { change in
       let entry = Entry(change)
       guard filter.accepts(entry), standIn?.hears(entry.attribute) ?? true else { return true }
-      guard admit() else { return false }
-      records.print(entry.record(at: set.cursor, listener: standIn?.listener))
-      return !isCut
+      guard goesOn(), admit() else { return false }
+      hold(entry, for: standIn, at: set.cursor)
+      return true
     }
   }
 
   private mutating func printReadable(_ set: ChangeSet, to standIns: [StandIn]?) throws(StoreError) {
     try set.iterate { change in
       let entry = Entry(change)
-      guard filter.accepts(entry) else { return true }
+      guard filter.accepts(entry), isHeard(entry, standIns) else { return true }
+      guard goesOn() else { return false }
       add(entry, at: set.cursor, standIns)
-      return !isCut
+      return true
     }
     finishGroup(at: set.cursor, standIns)
   }
 
+  private func isHeard(_ entry: Entry, _ standIns: [StandIn]?) -> Bool {
+    standIns.map { $0.contains { $0.hears(entry.attribute) } } ?? true
+  }
+
   private mutating func add(_ entry: Entry, at cursor: Cursor?, _ standIns: [StandIn]?) {
-    if let standIns, !standIns.contains(where: { $0.hears(entry.attribute) }) { return }
+    if !isHeard(entry, standIns) { return }
     if !readable.group.isEmpty, !readable.takes(entry) { finishGroup(at: cursor, standIns) }
     readable.group.append(entry)
   }

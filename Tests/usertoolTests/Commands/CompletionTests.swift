@@ -24,7 +24,7 @@ import Testing
     #expect(try offered("ren", in: workspace) == ["rename"])
     #expect(try offered("import", "--rej", in: workspace) == ["--rejects"])
     #expect(try offered("list", "--format", "js", in: workspace) == ["json", "jsonl"])
-    #expect(try offered("get", "An", in: workspace) == ["Ann Lee", "Anton"])
+    #expect(try offered("get", "An", in: workspace) == ["Ann\\ Lee", "Anton"])
     #expect(try offered("get", "name", in: workspace) == ["name:7"])
     #expect(try offered("get", "Anton", "a", in: workspace) == ["age"])
     #expect(try offered("set", "Anton", "h", in: workspace) == ["hair_color="])

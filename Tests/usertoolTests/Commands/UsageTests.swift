@@ -60,11 +60,12 @@ import Testing
     try workspace.sqlite(
       "UPDATE users SET name = 'a' || char(27) || '[31m' || char(9) || char(8238) || char(8203) || 'é'")
     let escaped = "a\\u{1B}[31m\\t\\u{202E}\\u{200B}é"
-    #expect(try workspace.run("get", "1", "name").output == escaped + "\n")
-    for arguments in [
-      ["list"], ["list", "--format", "table"], ["log", "--format", "plain"], ["log", "--format", "table"],
-    ] {
+    for arguments in [["list", "--format", "table"], ["log", "--format", "table"]] {
       let output = try workspace.finish([Workspace.tool] + arguments).output
+      #expect(output.contains(escaped) && !output.contains("\u{1B}"), "\(output)")
+    }
+    for arguments in ["get 1 name", "get 1 name --format plain", "list --format plain", "log --format plain"] {
+      let output = try workspace.finish(["script", "-qec", "\(Workspace.tool) \(arguments)", "/dev/null"]).output
       #expect(output.contains(escaped) && !output.contains("\u{1B}"), "\(output)")
     }
     #expect(try workspace.run("list", "--format", "json").output.contains("\"a\\u001b[31m\\t\u{202E}\u{200B}é\""))

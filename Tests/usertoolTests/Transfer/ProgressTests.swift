@@ -11,4 +11,12 @@ import Testing
     #expect(progress.line(3_000, nil, at: 12_000) == "imported 3000 users, 1500 a second")
     #expect(progress.hasShown)
   }
+
+  @Test func `what tells rarely how far it is has a line that a clock moves`() {
+    var line = TickerLine(verb: "checking", start: 10_000)
+    #expect(line.text(at: 10_999) == nil && !line.hasShown)
+    #expect(line.text(at: 11_000) == "checking, 1 s" && line.hasShown)
+    line.fraction = 0.304
+    #expect(line.text(at: 19_900) == "30 %  checking, 9 s")
+  }
 }

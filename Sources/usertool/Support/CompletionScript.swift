@@ -1,0 +1,100 @@
+import ArgumentParser
+
+/// The script that lets a shell complete, with functions in place of those of the parser that are not safe, or do not work.
+///
+/// Each hands the tool an empty word, which says that this script asks and not the parser's own; what readline replaces;
+/// and the line up to the cursor. A test of each shell notices when the parser's functions are called something else.
+enum CompletionScript {
+  static func text(for shell: CompletionShell) -> String {
+    let script = UserTool.completionScript(for: shell)
+    switch shell {
+    case .bash: return script + bash
+    // The last lines of the parser's script for zsh run it.
+    case .zsh: return script.replacing("\n_usertool() {", with: zsh + "\n_usertool() {", maxReplacements: 1)
+    default: return script + fish
+    }
+  }
+
+  /// compgen -W expands its list as the shell expands a line: what stands in a name would be run.
+  ///
+  /// The words come quoted. readline quotes only names of files, and takes a name for one then: it adds a slash to the name
+  /// of a folder, and leaves ~ alone.
+  private static let bash = #"""
+
+    __usertool_custom_complete() {
+        "${COMP_WORDS[0]}" "${@:1:$#-2}" 0 0 '' "${cur}" "${COMP_LINE:0:COMP_POINT}" 2>/dev/null
+    }
+
+    __usertool_add_completions() {
+        local completion
+        if [[ "${1}" = -W ]]; then
+            while IFS='' read -r completion; do
+                if [[ -n "${completion}" && "${completion}" = "${cur}"* ]]; then COMPREPLY+=("${completion}"); fi
+            done <<<"${2}"
+        else
+            while IFS='' read -r completion; do COMPREPLY+=("${completion}"); done < <(IFS=$'\n' compgen "${@}" -- "${cur}")
+            compopt -o filenames 2>/dev/null
+        fi
+    }
+
+    # bash divides words at : and = and @ too, which stand in names; the parser counts words.
+    # No space after the name of an attribute: its value follows.
+    _usertool_values() {
+        local rest="${COMP_LINE}" word
+        local -a whole=()
+        for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+            if [[ ${#whole[@]} -eq 0 || "${rest}" = [[:space:]]* ]]; then whole+=(''); fi
+            rest="${rest#"${rest%%[![:space:]]*}"}"
+            rest="${rest:${#word}}"
+            whole[${#whole[@]}-1]+="${word}"
+        done
+        local -a COMP_WORDS=("${whole[@]}")
+        local -i COMP_CWORD=$((${#whole[@]} - 1))
+        _usertool "${1}" "${2}" "${COMP_WORDS[COMP_CWORD > 0 ? COMP_CWORD - 1 : 0]}"
+        if [[ "${COMPREPLY[0]}" = *= ]]; then compopt -o nospace 2>/dev/null; fi
+    }
+    complete -F _usertool_values usertool
+    """#
+
+  /// Not _describe, which takes what follows a colon for a description.
+  ///
+  /// compadd quotes; banghist, which the parser turns
+  /// off, lets it quote `!` too.
+  private static let zsh = #"""
+
+    __usertool_custom_complete() {
+        local -a completions values
+        completions=("${(@f)"$("${command_name}" "${@:1:-2}" 0 0 '' '' "${LBUFFER}" 2>/dev/null)"}")
+        completions=("${(@)completions:#( |)}")
+        values=("${(@M)completions:#*=}")
+        completions=("${(@)completions:#*=}")
+        setopt localoptions banghist
+        compadd -- "${completions[@]}"
+        compadd -S '' -- "${values[@]}"
+    }
+
+    """#
+
+  /// fish quotes by itself.
+  ///
+  /// The parser's way to ask it for the cursor is an error in fish 3.
+  private static let fish = #"""
+
+    function __usertool_tokens
+        if test "$argv" = -tC
+            echo 0
+        else if test (string split -m 1 -f 1 -- . "$FISH_VERSION") -gt 3
+            commandline --tokens-raw $argv
+        else
+            commandline -o $argv
+        end
+    end
+
+    function __usertool_custom_completion
+        set -lx SAP_SHELL fish
+        set -lx SAP_SHELL_VERSION $FISH_VERSION
+        set -l tokens (__usertool_tokens -pc)
+        command $tokens[1] $argv[..-3] 0 0 '' '' (commandline -cp | string collect) 2>/dev/null
+    end
+    """#
+}

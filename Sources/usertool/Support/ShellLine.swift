@@ -1,0 +1,132 @@
+import ArgumentParser
+
+/// A command line up to the cursor, read as its shell reads it: what was typed so far of the last word, and in which quotes.
+struct ShellLine {
+  struct Word {
+    /// Without quotes and backslashes.
+    var text = ""
+    /// As it was typed.
+    var raw = ""
+    /// Whether the shell puts something else in its place, which only the shell knows.
+    var isExpanded = false
+  }
+
+  private enum Quote {
+    case none, single, double
+  }
+
+  /// The words of the last command; the last one may be empty.
+  private(set) var words = [Word()]
+  private var quote = Quote.none
+  private var isEscaped = false
+  private let shell: CompletionShell
+
+  var last: Word { words[words.count - 1] }
+
+  init(_ line: String, of shell: CompletionShell) {
+    self.shell = shell
+    for scalar in line.unicodeScalars { add(scalar) }
+  }
+
+  // MARK: Reading
+
+  private mutating func add(_ scalar: Unicode.Scalar) {
+    if isEscaped {
+      isEscaped = false
+      addEscaped(scalar)
+    } else if scalar == "\\", quote != .single || shell == .fish {
+      isEscaped = true
+    } else if !changeQuote(scalar) {
+      addPlain(scalar)
+      return
+    }
+    words[words.count - 1].raw.unicodeScalars.append(scalar)
+  }
+
+  private mutating func addEscaped(_ scalar: Unicode.Scalar) {
+    let loses: Bool
+    switch quote {
+    // fish makes control characters of some letters: nobody types those to find a user.
+    case .none:
+      loses = true
+      if shell == .fish, scalar.properties.isAlphabetic || scalar.value < 0x3A && scalar.value > 0x2F { expand() }
+    case .single: loses = "'\\".unicodeScalars.contains(scalar)
+    case .double: loses = (shell == .fish ? "\"$\\" : "\"$`\\").unicodeScalars.contains(scalar)
+    }
+    if !loses { append("\\") }
+    append(scalar)
+  }
+
+  private mutating func changeQuote(_ scalar: Unicode.Scalar) -> Bool {
+    switch (quote, scalar) {
+    case (.none, "'"): quote = .single
+    case (.none, "\""): quote = .double
+    case (.single, "'"), (.double, "\""): quote = .none
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func addPlain(_ scalar: Unicode.Scalar) {
+    switch (quote, scalar) {
+    case (.none, " "), (.none, "\t"), (.none, "<"), (.none, ">"): return endWord()
+    case (.none, ";"), (.none, "|"), (.none, "&"), (.none, "("), (.none, ")"), (.none, "\n"):
+      words = [Word()]
+      return
+    case (.none, "*"), (.none, "?"), (.none, "["), (.none, "{"), (.none, "!"), (.double, "!"): expand()
+    case (.none, "$"), (.none, "`"), (.double, "$"), (.double, "`"): expand()
+    case (.none, "~") where last.raw.isEmpty, (.none, "#") where last.raw.isEmpty: expand()
+    default: break
+    }
+    append(scalar)
+    words[words.count - 1].raw.unicodeScalars.append(scalar)
+  }
+
+  private mutating func endWord() {
+    if !last.raw.isEmpty { words.append(Word()) }
+  }
+
+  private mutating func expand() { words[words.count - 1].isExpanded = true }
+
+  private mutating func append(_ scalar: Unicode.Scalar) { words[words.count - 1].text.unicodeScalars.append(scalar) }
+
+  // MARK: Writing
+
+  /// What bash has to find behind the cursor for the last word to go on with `text`.
+  ///
+  /// - Parameters:
+  ///   - text: It follows what was typed.
+  ///   - ends: Whether the word ends with it.
+  /// - Returns: nil where the quotes that are open cannot hold it: `!` recalls old commands also in double quotes, and to
+  ///   close them first confuses readline.
+  func bashQuoted(_ text: String, ends: Bool) -> String? {
+    switch quote {
+    case .single: return text.utf8.contains(UInt8(ascii: "'")) ? nil : text + (ends ? "'" : "")
+    case .double:
+      if text.utf8.contains(UInt8(ascii: "!")) { return nil }
+      return Self.escaped(text) { "\"$`\\".unicodeScalars.contains($0) } + (ends ? "\"" : "")
+    case .none:
+      // A backslash that was typed escapes what comes next.
+      if isEscaped, let first = text.unicodeScalars.first { return String(first) + Self.unquoted(text.droppingFirst) }
+      return Self.unquoted(text)
+    }
+  }
+
+  private static func unquoted(_ text: String) -> String {
+    escaped(text) { $0.isASCII && !$0.properties.isAlphabetic && !"0123456789_-./:=@+,%".unicodeScalars.contains($0) }
+  }
+
+  private static func escaped(_ text: String, _ mustBe: (Unicode.Scalar) -> Bool) -> String {
+    var escaped = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if mustBe(scalar) { escaped.append("\\") }
+      escaped.append(scalar)
+    }
+    return String(escaped)
+  }
+}
+
+extension String {
+  /// Without its first scalar: a character may be several.
+  fileprivate var droppingFirst: String { String(unicodeScalars.dropFirst()) }
+}
