@@ -6,8 +6,8 @@ import Testing
 
 /// Proves that the replay test can fail: without any one rule of the triggers it does.
 @Suite struct ReplayControlTests {
-  /// Most mutations are noticed in the first runs, the hardest after twenty.
-  static let seedCount: UInt64 = 1_000
+  /// Most mutations are noticed in the first runs, the hardest after two hundred.
+  static let seedCount: UInt64 = 5_000
 
   static let mutations =
     SchemaMutation.ofUsers + SchemaMutation.ofDisplacedUsers + SchemaMutation.ofRemovals + SchemaMutation.ofAttributes

@@ -41,9 +41,12 @@ extension StepGenerator {
     let value = random.choose("anew(2)", "1", "'x'")
     let conflict = random.choose(
       "", "", "", "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET value = excluded.value")
-    let (columns, row) = random.choose(("", ""), ("rowid, ", "anew(4), "), ("oid, ", "2, "), ("rowid, ", "NULL, "))
+    let (columns, row) = random.choose(
+      ("", ""), ("rowid, ", "anew(3), "), ("rowid, ", "anew(5), "), ("oid, ", "2, "), ("rowid, ", "NULL, "))
+    // A row that is displaced is what goes wrong most easily.
+    let clause = random.oneIn(2) ? "OR REPLACE" : orClause()
     return Step(
-      "INSERT \(orClause()) INTO attributes (\(columns)user_id, name, value) VALUES (\(row)\(user), \(name), \(value)) \(conflict)\(returning())"
+      "INSERT \(clause) INTO attributes (\(columns)user_id, name, value) VALUES (\(row)\(user), \(name), \(value)) \(conflict)\(returning())"
     )
   }
 
