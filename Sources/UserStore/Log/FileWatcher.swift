@@ -12,7 +12,14 @@ final class FileWatcher: Sendable {
   private let bell: Bell
   private let reader: Reader
   private let isStopped = Lock(false)
-  private let thread = Lock<SystemThread.ID?>(nil)
+  private let thread = Lock(Thread())
+
+  private struct Thread {
+    var isStarted = false
+    /// Nil until it runs.
+    var id: SystemThread.ID?
+  }
+
   private let end = Parker()
 
   init(
@@ -44,13 +51,14 @@ final class FileWatcher: Sendable {
     let lease = Lock<ConnectionPool.Lease?>(ConnectionPool.Lease(try open()))
     do {
       try SystemThread.start(named: "userstore-watch") {
-        self.thread.withLock { $0 = SystemThread.current }
+        self.thread.withLock { $0.id = SystemThread.current }
         // Taken out, so that the connection is closed when whoever joins goes on.
         if let lease = lease.withLock({ $0.take() }) { self.run(lease) }
         self.end.wake()
         // Last: nobody is to wait for it.
         self.events.closeEvents()
       }
+      thread.withLock { $0.isStarted = true }
     } catch {
       throw StoreError(.unexpected, "cannot watch the database: \(error)", cause: error)
     }
@@ -62,9 +70,11 @@ final class FileWatcher: Sendable {
     events.wake()
   }
 
-  /// Waits until the thread has ended, after `stop`; on the thread itself it returns at once.
+  /// Waits until the thread has ended, after `stop`.
+  ///
+  /// Returns at once on the thread itself, and when it could not be started.
   func join() {
-    if thread.withLock({ $0 == SystemThread.current }) { return }
+    guard thread.withLock({ $0.isStarted && $0.id != SystemThread.current }) else { return }
     end.park()
     end.wake()
   }
