@@ -75,7 +75,7 @@ static int open_handle(const char *path, sqlite3 **handle) {
 floor_db *floor_open(const char *path, int full, floor_plan plan) {
   floor_db *db = calloc(1, sizeof *db);
   db->plan = plan;
-  db->shm_path = sqlite3_mprintf("%s-shm", path);
+  db->wal_path = sqlite3_mprintf("%s-wal", path);
   if (open_handle(path, &db->handle) || open_handle(path, &db->checkpointer) ||
       sqlite3_exec(db->handle, full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", 0, 0, 0)) {
     floor_close(db);
@@ -89,7 +89,7 @@ void floor_close(floor_db *db) {
   for (int index = 0; index < STATEMENTS; index++) sqlite3_finalize(db->statements[index]);
   sqlite3_close(db->checkpointer);
   sqlite3_close(db->handle);
-  sqlite3_free(db->shm_path);
+  sqlite3_free(db->wal_path);
   free(db);
 }
 

@@ -29,7 +29,7 @@ struct floor_db {
   floor_plan plan;
   int wal_pages;
   int64_t head;
-  char *shm_path;
+  char *wal_path;
   char buffer[4096];
 };
 

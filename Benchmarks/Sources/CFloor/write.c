@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "private.h"
 
@@ -66,7 +67,8 @@ int floor_rename(floor_db *db, int64_t first, int64_t count, const char *name) {
   if (code == SQLITE_OK) code = floor_run(db, COMMIT);
   if (watches && code == SQLITE_OK) {
     if (has_moved(db)) return SQLITE_IOERR;
-    utimensat(AT_FDCWD, db->shm_path, 0, 0);
+    int descriptor = open(db->wal_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (descriptor >= 0) close(descriptor);
   }
   if (code == SQLITE_OK) checkpoint_if_due(db);
   return code;

@@ -2,7 +2,7 @@
 
 /// Sees what other processes, and other stores in this one, commit, and gives it to the hub.
 ///
-/// A thread of its own, which sleeps until something happens to the -wal file, or the -shm file is touched. It reads
+/// A thread of its own, which sleeps until something happens to the -wal file. It reads
 /// through a connection of its own, which can only read, and never checkpoints. It does not keep the store alive.
 final class FileWatcher: Sendable {
   private let events: DirectoryEvents
@@ -28,9 +28,9 @@ final class FileWatcher: Sendable {
   ) throws(StoreError) {
     let (folder, name) = Files.split(path)
     do {
-      // Older versions touch the -wal file. SQLite opens, closes and lengthens the -shm file: none of that is a commit.
+      // Older versions touch the -wal file, which the folder's watch tells.
       events = try DirectoryEvents(
-        folder: folder, names: [name, name + "-wal"], signal: name + "-shm", usingEvents: usingEvents)
+        folder: folder, names: [name, name + "-wal"], signal: name + "-wal", usingEvents: usingEvents)
     } catch {
       throw StoreError(.unexpected, "cannot watch \(path): \(error)", cause: error)
     }

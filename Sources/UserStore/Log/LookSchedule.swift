@@ -4,7 +4,7 @@
 ///
 /// An event on the -wal file comes before the commit is visible (the index of the log is mapped memory and raises none),
 /// so one look for an event finds nothing: under `synchronous=FULL` in 404 of 405 cases. Looks are repeated for a
-/// while, unless the writer touched the -shm file, which ours do when their commit is visible.
+/// while, unless the writer gave a signal, which ours do when their commit is visible.
 struct LookSchedule: Sendable {
   /// The slow look that is the guarantee: events only make it fast.
   ///

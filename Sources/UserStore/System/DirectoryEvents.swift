@@ -19,7 +19,7 @@ final class DirectoryEvents: Sendable {
     let rawValue: Int
     /// A file was written or closed: what was written may not be visible yet.
     static let written = Happening(rawValue: 1)
-    /// A file was touched: whoever touches does so when what was written is visible.
+    /// A file was touched, or the signal given: whoever does so does it when what was written is visible.
     static let touched = Happening(rawValue: 2)
     /// A file came, went or was moved, or the folder did.
     static let renamed = Happening(rawValue: 4)
@@ -32,16 +32,20 @@ final class DirectoryEvents: Sendable {
   let hasEvents: Bool
   private let folder: String
   private let names: [[UInt8]]
-  private let signal: [UInt8]?
+  private let signal: String?
   /// -1 without events.
   private let events: Lock<Int32>
+  /// What the system calls the watch on the folder; all others are on the signal's file.
+  private let folderWatch: Int32
+  private let hearsWrites = Lock(true)
   private let wakeReader: Int32
   private let wakeWriter: Int32
 
   /// - Parameters:
   ///   - folder: The folder to watch; a watch on a file would end when SQLite deletes the file.
   ///   - names: The files in it that matter.
-  ///   - signal: A file in it of which only touches matter.
+  ///   - signal: The file in it that `Files.signal` is called with. It has a watch of its own: the folder's would make an
+  ///     event for everybody who reads any file in it.
   ///   - usingEvents: False to have none, as on systems without them.
   /// - Throws: `SystemError` when the process has no descriptors left.
   init(folder: String, names: Set<String>, signal: String? = nil, usingEvents: Bool) throws(SystemError) {
@@ -54,10 +58,12 @@ final class DirectoryEvents: Sendable {
     (wakeReader, wakeWriter) = (ends[0], ends[1])
     self.folder = folder
     self.names = names.map { Array($0.utf8) }
-    self.signal = signal.map { Array($0.utf8) }
-    let events = usingEvents ? Self.openEvents(folder) : -1
+    self.signal = signal
+    let (events, watch) = usingEvents ? Self.openEvents(folder) : (-1, -1)
     self.events = Lock(events)
+    folderWatch = watch
     hasEvents = events >= 0
+    if hasEvents { watchSignal(events) }
   }
 
   deinit {
@@ -102,7 +108,10 @@ final class DirectoryEvents: Sendable {
   /// Linux makes an event of every one of them, on the writer's time: some two microseconds for a commit of one row.
   func setHearsWrites(_ hears: Bool) {
     let events = events.withLock { $0 }
-    if events >= 0 { Self.watch(folder, events, hearsWrites: hears) }
+    if events < 0 { return }
+    hearsWrites.withLock { $0 = hears }
+    Self.watch(folder, events, hearsWrites: hears)
+    watchSignal(events)
   }
 
   private func drainWakes() {
@@ -111,22 +120,28 @@ final class DirectoryEvents: Sendable {
   }
 
   #if os(Linux)
-    private static func openEvents(_ folder: String) -> Int32 {
+    private static func openEvents(_ folder: String) -> (events: Int32, watch: Int32) {
       let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-      guard descriptor >= 0 else { return -1 }
-      guard watch(folder, descriptor, hearsWrites: true) else {
-        close(descriptor)
-        return -1
-      }
-      return descriptor
+      guard descriptor >= 0 else { return (-1, -1) }
+      let watch = watch(folder, descriptor, hearsWrites: true)
+      if watch < 0 { close(descriptor) }
+      return watch < 0 ? (-1, -1) : (descriptor, watch)
     }
 
     /// A folder that is watched already gets the new mask.
     @discardableResult
-    private static func watch(_ folder: String, _ events: Int32, hearsWrites: Bool) -> Bool {
+    private static func watch(_ folder: String, _ events: Int32, hearsWrites: Bool) -> Int32 {
       let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
       let writes = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE
-      return unsafe inotify_add_watch(events, folder, UInt32(hearsWrites ? names | writes : names)) >= 0
+      return unsafe inotify_add_watch(events, folder, UInt32(hearsWrites ? names | writes : names))
+    }
+
+    /// Watches the signal's file, which may have come a moment ago, or have taken another one's place.
+    private func watchSignal(_ events: Int32) {
+      guard let signal else { return }
+      // With another mask the watch stays, and hears nothing that happens.
+      let mask = hearsWrites.withLock { $0 } ? IN_CLOSE_NOWRITE : IN_MOVE_SELF
+      _ = unsafe inotify_add_watch(events, folder + "/" + signal, UInt32(mask) | UInt32(IN_DONT_FOLLOW))
     }
 
     private func readEvents(_ events: Int32) -> Happening {
@@ -141,26 +156,37 @@ final class DirectoryEvents: Sendable {
             let start = offset + MemoryLayout<inotify_event>.size
             offset = start + Int(event.len)
             let name = unsafe buffer[start..<offset].prefix { $0 != 0 }
-            happening.formUnion(unsafe meaning(of: Int(event.mask), name))
+            happening.formUnion(
+              event.wd == folderWatch || event.wd < 0
+                ? unsafe meaning(of: Int(event.mask), name, events) : Self.meaning(ofSignal: Int(event.mask)))
           }
         }
       }
     }
 
-    private func meaning(of mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>) -> Happening {
+    private static func meaning(ofSignal mask: Int) -> Happening {
+      mask & Int(IN_CLOSE_NOWRITE) != 0 ? .touched : []
+    }
+
+    private func meaning(
+      of mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>, _ events: Int32
+    ) -> Happening {
       if mask & Int(IN_Q_OVERFLOW) != 0 { return .overflowed }
       if mask & Int(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .renamed }
-      if let signal, unsafe name.elementsEqual(signal) { return mask & Int(IN_ATTRIB) != 0 ? .touched : [] }
       guard names.contains(where: { unsafe name.elementsEqual($0) }) else { return [] }
       var happening: Happening = []
       if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { happening.insert(.written) }
       if mask & Int(IN_ATTRIB) != 0 { happening.insert(.touched) }
       if mask & Int(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) != 0 { happening.insert(.renamed) }
+      if mask & Int(IN_CREATE | IN_MOVED_TO) != 0, let signal, unsafe name.elementsEqual(signal.utf8) {
+        watchSignal(events)
+      }
       return happening
     }
   #else
-    private static func openEvents(_ folder: String) -> Int32 { -1 }
+    private static func openEvents(_ folder: String) -> (events: Int32, watch: Int32) { (-1, -1) }
     private static func watch(_ folder: String, _ events: Int32, hearsWrites: Bool) {}
+    private func watchSignal(_ events: Int32) {}
     private func readEvents(_ events: Int32) -> Happening { [] }
   #endif
 }

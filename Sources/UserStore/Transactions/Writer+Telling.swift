@@ -57,14 +57,8 @@ extension Writer {
   }
 
   /// Lets those who read the log by themselves look again, here and in other processes.
-  ///
-  /// The touch is on the -shm file, because the next fdatasync of the -wal file would write the inode that a touch has
-  /// changed: on ext4 without a journal that made a write under FULL a third to a half dearer. It stays dear there where both
-  /// inodes lie in one block. Opening and closing the -wal file would never cost that, but everybody who watches would then be
-  /// woken by whoever reads any file in the folder. Processes of older versions hear only of the -wal file: that it was
-  /// written, after which they look again and again until the commit is visible.
   func wakeReaders() {
     bell.ring()
-    if let file { Files.touch(file.shmPath) }
+    if let file { Files.signal(file.walPath) }
   }
 }

@@ -11,7 +11,7 @@ import Testing
   init() throws {
     folder = try Folder()
     events = try DirectoryEvents(
-      folder: folder.path, names: ["users.db", "users.db-wal"], signal: "users.db-shm", usingEvents: true)
+      folder: folder.path, names: ["users.db", "users.db-wal"], signal: "users.db-wal", usingEvents: true)
   }
 
   /// Everything that has happened so far.
@@ -24,39 +24,43 @@ import Testing
     }
   }
 
-  @Test func `a write of a store touches the -shm file when its commit is visible, and never the -wal file`() throws {
-    // What a process of an older version hears: of the -wal file everything, of the -shm file nothing.
+  @Test func `a write of a store gives the signal when its commit is visible, and touches no file`() throws {
+    // What a process of an older version hears.
     let old = try DirectoryEvents(folder: folder.path, names: ["users.db", "users.db-wal"], usingEvents: true)
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "a") }
     _ = (happened(events), happened(old))
     try store.write { try $0.add(name: "b") }
     #expect(happened(events) == [.written, .touched])
-    #expect(happened(old) == .written, "a touch of the -wal file makes the next sync of it dearer")
+    #expect(happened(old) == .written, "a touch makes the next sync of the -wal file dearer")
     try store.write { _ in }
     #expect(!happened(events).contains(.touched), "nothing was written")
   }
 
-  @Test func `of the -shm file only a touch counts; of the -wal file it counts too, as older versions do it`() throws {
+  @Test func `a signal is heard, of the file that is there now; a touch too, as older versions do it`() throws {
     let manager = FileManager.default
-    let (shm, wal) = (folder.database + "-shm", folder.database + "-wal")
-    _ = manager.createFile(atPath: shm, contents: nil)
-    let handle = try #require(FileHandle(forWritingAtPath: shm))
-    try handle.write(contentsOf: Data([1]))
-    try handle.close()
-    try manager.moveItem(atPath: shm, toPath: folder.path + "/elsewhere")
-    try manager.moveItem(atPath: folder.path + "/elsewhere", toPath: shm)
-    #expect(happened(events) == [])
-    Files.touch(shm)
-    #expect(happened(events) == .touched)
-    try manager.removeItem(atPath: shm)
-    Files.touch(shm)
-    #expect(happened(events) == [], "a touch that fails is ignored")
-    #expect(!manager.fileExists(atPath: shm))
-    _ = manager.createFile(atPath: wal, contents: nil)
-    _ = happened(events)
-    Files.touch(wal)
-    #expect(happened(events) == .touched)
+    let (wal, other) = (folder.database + "-wal", folder.path + "/other")
+    Files.signal(wal)
+    #expect(happened(events) == [], "a signal that fails is ignored")
+    for round in 1...3 {
+      _ = manager.createFile(atPath: wal, contents: nil)
+      #expect(happened(events).contains(.renamed))
+      Files.signal(wal)
+      #expect(happened(events) == .touched, "round \(round)")
+      _ = manager.createFile(atPath: other, contents: nil)
+      Files.signal(other)
+      #expect(happened(events) == [], "whoever reads another file wakes nobody")
+      #expect(unsafe utimes(wal, nil) == 0)
+      #expect(happened(events) == .touched)
+      try manager.removeItem(atPath: wal)
+      _ = happened(events)
+    }
+  }
+
+  @Test func `a pipe in the place of the file keeps no writer waiting`() throws {
+    let pipe = folder.database + "-wal"
+    #expect(unsafe mkfifo(pipe, 0o600) == 0)
+    Files.signal(pipe)
   }
 
   @Test func `it can do without being told of writes, is told of names and wakes all the same, and later of all again`()
@@ -125,9 +129,9 @@ import Testing
       try Int(String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8).filter(\.isNumber)))
     let files = try ["users.db", "users.db-wal"].map { try folder.file($0) }
     _ = happened(events)
-    for number in 0...limit { Files.touch(files[number % 2]) }
+    for number in 0...limit { unsafe utimes(files[number % 2], nil) }
     #expect(happened(events) == [.touched, .overflowed])
-    Files.touch(files[0])
+    unsafe utimes(files[0], nil)
     #expect(happened(events) == .touched)
   }
 
