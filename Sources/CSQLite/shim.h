@@ -2,6 +2,7 @@
 #define USERSTORE_CSQLITE_SHIM_H
 
 #include <sqlite3.h>
+#include <string.h>
 
 // Only what Swift cannot import.
 
@@ -17,6 +18,25 @@ static inline int userstore_bind_text(sqlite3_stmt *statement, int index, const 
 
 static inline int userstore_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 length) {
   return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", length, SQLITE_TRANSIENT);
+}
+
+// How many pages of the -wal file are not in the database yet; -1 when that cannot be told. The connection must be reading a
+// database in WAL mode: then SQLite has the file's index mapped (sqlite.org/walformat.html, 2.1), and nothing is opened or
+// locked for this. No function of SQLite tells it to a connection that only reads.
+static inline int userstore_uncopied_pages(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK || !file || !file->pMethods || file->pMethods->iVersion < 2) return -1;
+  void volatile *index = 0;
+  // SQLITE_READONLY comes with the mapping too.
+  file->pMethods->xShmMap(file, 0, 32768, 0, &index);
+  if (!index) return -1;
+  unsigned words[25];
+  memcpy(words, (const void *)index, sizeof words);
+  // The header stands there twice; while it is being written the two differ.
+  if (words[0] != 3007000 || memcmp(words, words + 12, 48) != 0) return -1;
+  unsigned pages = words[4], copied = words[24];
+  return copied <= pages ? (int)(pages - copied) : -1;
 }
 
 #endif

@@ -148,6 +148,8 @@ extension UserStore {
       // Sorting a log of millions must not take memory of its size.
       try connection.execute("PRAGMA temp_store = FILE; BEGIN")
     }
+    // What is wrong with a file that cannot be read at all is said below.
+    if (try? connection.execute("PRAGMA schema_version")) != nil { check.checkReaders(on: connection) }
     try check.run(on: connection, progress: progress)
     return check.findings
   }

@@ -34,6 +34,8 @@ public struct Finding: Hashable, Sendable {
     public static let orphan = Kind(rawValue: "orphan")
     /// Rows that a foreign writer's statement left where the triggers put rows aside; the next one clears them.
     public static let scratch = Kind(rawValue: "scratch")
+    /// Somebody holds a read open, and the -wal file grows until it ends.
+    public static let reader = Kind(rawValue: "reader")
     /// Others than the owner may read or replace the file.
     public static let permissions = Kind(rawValue: "permissions")
     /// The file has several names (hard links), and is opened only for reading.

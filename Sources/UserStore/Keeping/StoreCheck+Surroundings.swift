@@ -19,6 +19,21 @@ extension StoreCheck {
       "\(file.path) has \(count) names (hard links): it can be read, and is opened for writing only when it has one")
   }
 
+  /// A read that is held open.
+  ///
+  /// Nobody can be asked who holds it, and the length of the -wal file says nothing: it stays long after one large
+  /// transaction. But what is in the file and not yet in the database is little more than the limit of a checkpoint, unless
+  /// something keeps checkpoints from copying it.
+  ///
+  /// - Parameter connection: One that has just begun to read: a check that takes long holds a read open itself.
+  mutating func checkReaders(on connection: borrowing Connection) {
+    guard let pages = connection.uncopiedPages, pages > Checkpoints.waitingLimit else { return }
+    note(
+      .warning, .reader,
+      "\(pages) pages of the -wal file are not in the database yet, and the file grows: a program holds a read open, or writes without checkpoints; they are copied by a write after that has ended"
+    )
+  }
+
   mutating func checkRights(of file: DatabaseFile) {
     for path in [file.path, file.walPath, file.path + "-shm"] {
       guard let mode = try? Files.mode(of: path), mode & 0o077 != 0 else { continue }

@@ -168,6 +168,18 @@ import CUserStoreSQLite
     return nil
   }
 
+  /// How many pages of the -wal file are not in the database yet; nil when that cannot be told, as in other journal modes.
+  ///
+  /// To be asked inside a transaction that has read.
+  var uncopiedPages: Int? {
+    var mode = ""
+    try? rows("PRAGMA journal_mode") { mode = $0.text(0) }
+    // In other modes the question itself would create a -shm file.
+    guard mode == "wal" else { return nil }
+    let pages = unsafe userstore_uncopied_pages(handle)
+    return pages < 0 ? nil : Int(pages)
+  }
+
   private static func open(
     path: String?, access: Access, busyTimeout: Int32
   ) throws(SQLiteError) -> (OpaquePointer, Rollback) {

@@ -39,10 +39,11 @@ final class Checkpoints: Sendable {
   /// How long the -wal file was after a commit.
   func note(walPages: Int) {
     state.withLock { state in
+      // It was begun anew: the last checkpoint got everything.
+      let isNew = walPages < max(state.walPages, Self.pageLimit)
       state.walPages = walPages
       state.hasCommitted = true
-      // It was begun anew: the last checkpoint got everything.
-      if walPages < Self.pageLimit {
+      if isNew {
         (state.dueAt, state.waitsAt, state.rest) = (Self.pageLimit, Self.waitingLimit, Self.firstRest)
       }
     }

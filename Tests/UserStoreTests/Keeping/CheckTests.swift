@@ -171,6 +171,32 @@ import Testing
     }
   }
 
+  @Test
+  func `a read that is held open is named, from when it keeps more from being copied than a checkpoint waits for`()
+    throws
+  {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    let id = try store.write { try $0.add(name: "a") }
+    func write() throws {
+      for _ in 0..<3 {
+        try store.write {
+          try $0.set(Attribute<[UInt8]>("photo"), of: id, to: Array(repeating: .random(in: 0...255), count: 1 << 21))
+        }
+      }
+    }
+    try write()
+    #expect(try found() == [], "a -wal file that is long, and copied")
+    let reader = try PlainConnection(folder.database)
+    try reader.script("BEGIN; SELECT count(*) FROM users")
+    #expect(try found() == [])
+    try write()
+    #expect(try kinds() == ["warning reader"])
+    #expect(try store.check().filter { $0.kind != .library }.map(\.kind) == [.reader])
+    try reader.script("COMMIT")
+    try write()
+    #expect(try kinds() == [])
+  }
+
   @Test(arguments: [
     (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_051_002, true), (3_051_003, false),
   ])
