@@ -2,8 +2,8 @@
  *
  * Mirrors FileWatcher, LookSchedule, LogTail, DirectoryEvents and Writer, and has their names.
  *   OtherWriter, OtherToucher   a process with the library, which coalesces its touches
- *   PlainWriter                 a process that does not touch: the sqlite3 shell, or one whose touch fails; to a watcher
- *                               of an older version, which knows of the -wal file only, every one
+ *   PlainWriter                 a process that does not touch: the sqlite3 shell, or one whose signal fails; to a
+ *                               watcher of an older version, which hears touches only, every one
  *   Writer, OwnToucher          the writer of the store that watches
  *   Watcher                     its FileWatcher
  * A change set is its number in the log: 1, 2, 3 …

@@ -7,9 +7,9 @@ extension UserStore {
   /// the name is whole. It runs on the calling thread; a store that was opened only for reading makes one too. In memory it
   /// keeps readers and writers waiting.
   ///
-  /// All that `check` looks at in a file is looked at in the copy, while writers go on: for a million users with a log of
-  /// three million rows that takes eight seconds, and copying one. A store with problems makes no backup, unless that is asked for; one whose pages are damaged makes
-  /// none in any case.
+  /// All that `check` looks at in a file is looked at in the copy, while writers go on: twelve seconds of processor time for
+  /// a million users with a log of three million rows, where copying takes one. A store with problems makes no backup,
+  /// unless that is asked for; one whose pages are damaged makes none in any case.
   ///
   /// - Parameters:
   ///   - path: The file; its folder must be there.
@@ -20,7 +20,8 @@ extension UserStore {
   /// - Returns: the end of the log in the backup.
   /// - Throws: `StoreError.alreadyExists`; `.cannotCreate`, also for the store itself and where a -wal or -journal file lies
   ///   beside, which SQLite would play into the backup; `.noPermission`, `.diskFull`, `.corrupt` when what was copied is
-  ///   damaged, `.problemsFound` when `check` would find problems in it, `.nested` inside a transaction of this store; what reading can throw, and what `progress` throws.
+  ///   damaged, `.problemsFound` when `check` would find problems in it, `.nested` inside a transaction of this store; what
+  ///   reading can throw, and what `progress` throws.
   @discardableResult
   public func backup(
     to path: String, replacing isReplacing: Bool = false, ignoringProblems: Bool = false,
@@ -86,7 +87,7 @@ extension UserStore {
   ///
   /// The check writes nothing, and readers and writers go on; as after any read, what a crash left in the -wal file is
   /// copied into the database when the last connection closes. Memory does not grow with the store. Every page is read and
-  /// the log is sorted: count on eight seconds for a million users. What is wrong with the SQLite library is not a matter
+  /// the log is sorted: count on twelve seconds for a million users. What is wrong with the SQLite library is not a matter
   /// of the file: see `checkLibrary`.
   ///
   /// - Returns: what was found; empty when all is well.

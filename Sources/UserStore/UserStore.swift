@@ -69,7 +69,14 @@ public final class UserStore: Sendable {
     do { folder = try Files.createTemporaryFolder() } catch {
       throw StoreError(.cannotCreate, "\(error)", cause: error)
     }
-    let file = try DatabaseFile(folder + "/users.db", configuration, temporaryFolder: folder)
+    let file: DatabaseFile
+    do throws(StoreError) {
+      file = try DatabaseFile(folder + "/users.db", configuration, temporaryFolder: folder)
+    } catch {
+      Files.remove(folder + "/users.db")
+      Files.remove(folder)
+      throw error
+    }
     do { return try UserStore(file: file) } catch {
       file.connections.release()
       throw error
@@ -365,6 +372,19 @@ public final class UserStore: Sendable {
     close()
     // A statement that began after the interrupt is met by the next one.
     while file?.connections.interrupt() == true { SystemThread.sleep(milliseconds: 1) }
+    file?.connections.release()
+  }
+
+  /// Ends what is under way in every file that is open in this process, until all are closed; stores are closed before.
+  ///
+  /// - Returns: whether there was something to end.
+  package static func interruptOpenFiles() -> Bool {
+    var isOpen = false
+    while FileConnections.interruptAll() {
+      isOpen = true
+      SystemThread.sleep(milliseconds: 1)
+    }
+    return isOpen
   }
 
   func writable<Part>(_ part: Part?) throws(StoreError) -> Part {

@@ -1,4 +1,4 @@
-// Names: removing, changing and adding them, and the touch that wakes watchers.
+// Names: removing, changing and adding them.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -40,7 +40,11 @@ struct Backup: Sendable {
   /// - Throws: `StoreError.corrupt`, `.problemsFound`, and what reading can throw.
   func verify(_ head: Cursor, ignoringProblems: Bool) throws(StoreError) {
     let copy = try storing("read the backup") { () throws(SQLiteError) in
-      let copy = try Connection(path: draft.path, access: .queryOnly, busyTimeout: 0)
+      // Counted like a store's, so that it can be interrupted.
+      let file = (try? Files.identity(of: draft.path)).map {
+        FileConnections(path: draft.path, identity: $0, temporaryFolder: nil)
+      }
+      let copy = try Connection(path: draft.path, access: .queryOnly, busyTimeout: 0, of: file)
       // Sorting a log of millions must not take memory of its size.
       try copy.execute("PRAGMA temp_store = FILE")
       return copy

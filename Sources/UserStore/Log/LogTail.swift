@@ -61,7 +61,7 @@ final class LogTail: Sendable {
   /// The writer has committed and given its sets, or has failed.
   ///
   /// What was refused meanwhile may be another's, whose events are over: nothing else would bring the watcher back. The
-  /// writer's own touch comes after this, but not when the commit failed or told nothing.
+  /// writer's own signal comes after this, but not when the commit failed or told nothing.
   func endOwnCommit() {
     let retry = state.withLock { state in
       state.isCommitting = false

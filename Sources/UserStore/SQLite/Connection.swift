@@ -31,24 +31,34 @@ import CUserStoreSQLite
   ///   - access: Whether its statements may write.
   ///   - busyTimeout: How long to wait for a lock of another connection, in milliseconds.
   ///   - file: Where it is counted; nil for one that belongs to no store.
+  ///   - isInterruptible: Whether `FileConnections.interrupt` ends its statements.
   /// - Throws: `SQLiteError`; nothing stays open then.
-  init(path: String?, access: Access, busyTimeout: Int32, of file: FileConnections? = nil) throws(SQLiteError) {
+  init(
+    path: String?, access: Access, busyTimeout: Int32, of file: FileConnections? = nil, isInterruptible: Bool = true
+  ) throws(SQLiteError) {
     unsafe (handle, rollback) = try Self.open(path: path, access: access, busyTimeout: busyTimeout)
     self.busyTimeout = busyTimeout
     self.file = file
     unsafe hooks.install(on: handle)
-    unsafe file?.opened(handle)
+    unsafe file?.opened(handle, isInterruptible: isInterruptible)
   }
 
   deinit {
-    let end = unsafe file?.willClose(handle)
-    // An interrupt that met no statement would end the checkpoint that SQLite makes on closing; a step takes it back.
-    if end?.isInterrupted == true { rollback.run() }
+    let end = endInterrupts()
     if end?.leavesWAL == true { _ = unsafe userstore_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     rollback.finish()
     statements.finish()
     unsafe sqlite3_close_v2(handle)
     file?.didClose()
+  }
+
+  /// From here on nobody interrupts it: what is done on closing is not to be left half done.
+  @discardableResult
+  func endInterrupts() -> (leavesWAL: Bool, isInterrupted: Bool)? {
+    let end = unsafe file?.willClose(handle)
+    // An interrupt that met no statement would end the next checkpoint; a step takes it back.
+    if end?.isInterrupted == true { rollback.run() }
+    return end
   }
 
   /// Runs a cached statement to its end.

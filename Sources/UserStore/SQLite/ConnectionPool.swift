@@ -94,7 +94,7 @@ final class ConnectionPool: Sendable {
       if let lease, !state.isClosed { state.idle.append(lease) } else { state.opened -= 1 }
       return (state.waiters.isEmpty ? nil : state.waiters.removeFirst(), state.isClosed)
     }
-    if let lease, isClosed { closing(lease) }
+    if let lease, isClosed { willClose(lease) }
     waiter?.wake()
   }
 
@@ -112,7 +112,12 @@ final class ConnectionPool: Sendable {
       return (state.idle, state.waiters)
     }
     for waiter in waiters { waiter.wake() }
-    while let lease = leases.popLast() { closing(lease) }
+    while let lease = leases.popLast() { willClose(lease) }
+  }
+
+  private func willClose(_ lease: Lease) {
+    lease.connection.endInterrupts()
+    closing(lease)
   }
 
   private func opened() throws(StoreError) -> Lease {

@@ -17,6 +17,13 @@ final class FileConnections: Sendable {
   private static let attempts = 10
   private static let longestPause = 1_000
 
+  /// All that there are in this process, for a program that is about to end.
+  private static let all = Lock<[ObjectIdentifier: Entry]>([:])
+
+  private struct Entry: Sendable {
+    weak let connections: FileConnections?
+  }
+
   private let path: String
   private let identity: Files.Identity
   /// Removed with its files when the store was released, if it is a temporary one.
@@ -24,10 +31,13 @@ final class FileConnections: Sendable {
   private let state = Lock(State())
 
   private struct State {
+    /// Of open connections; what is done at the end counts as one too.
     var count = 0
     var handles: Set<UInt> = []
     var isClosing = false
     var isReleased = false
+    /// Whether the end was seen to since the last connection was opened.
+    var isEnded = false
     var leavesWAL = false
     var isInterrupted = false
   }
@@ -40,20 +50,27 @@ final class FileConnections: Sendable {
     self.path = path
     self.identity = identity
     self.temporaryFolder = temporaryFolder
+    let entry = Entry(connections: self)
+    Self.all.withLock { $0[ObjectIdentifier(self)] = entry }
   }
 
   deinit {
+    _ = Self.all.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
     // A file that was only checked, or could not be opened as a store: nobody has called `close`.
     if !state.withLock({ $0.isClosing }) { removeWAL() }
   }
 
   // MARK: What connections report
 
-  func opened(_ handle: OpaquePointer) {
+  /// - Parameters:
+  ///   - handle: The connection's.
+  ///   - isInterruptible: Whether its statements may be interrupted.
+  func opened(_ handle: OpaquePointer, isInterruptible: Bool) {
     let key = UInt(bitPattern: handle)
     state.withLock { state in
       state.count += 1
-      state.handles.insert(key)
+      state.isEnded = false
+      if isInterruptible { state.handles.insert(key) }
     }
   }
 
@@ -72,7 +89,7 @@ final class FileConnections: Sendable {
     perform(
       state.withLock { state in
         state.count -= 1
-        return Self.duty(of: state)
+        return Self.duty(&state)
       })
   }
 
@@ -83,16 +100,18 @@ final class FileConnections: Sendable {
     perform(
       state.withLock { state in
         state.isClosing = true
-        return Self.duty(of: state)
+        return Self.duty(&state)
       })
   }
 
-  /// The store was closed and released.
+  /// The store was closed and released: a temporary one is removed.
   func release() {
+    guard temporaryFolder != nil else { return }
     perform(
       state.withLock { state in
-        state.isReleased = true
-        return state.count == 0 ? .removeFolder : .nothing
+        (state.isClosing, state.isReleased) = (true, true)
+        state.isEnded = false
+        return Self.duty(&state)
       })
   }
 
@@ -113,10 +132,22 @@ final class FileConnections: Sendable {
     }
   }
 
-  private static func duty(of state: State) -> Duty {
-    guard state.count == 0, state.isClosing else { return .nothing }
-    if state.isReleased { return .removeFolder }
-    return state.leavesWAL ? .nothing : .removeWAL
+  /// Does so with every file that is open in this process, one that is only checked or restored from too.
+  ///
+  /// - Returns: whether a connection is still open.
+  static func interruptAll() -> Bool {
+    // Released outside the lock, which their end needs.
+    let present = all.withLock { $0.values.compactMap(\.connections) }
+    return present.reduce(false) { $1.interrupt() || $0 }
+  }
+
+  /// What the calling thread is to do, before anybody else may take the file for closed.
+  private static func duty(_ state: inout State) -> Duty {
+    guard state.count == 0, state.isClosing, !state.isEnded else { return .nothing }
+    state.isEnded = true
+    if !state.isReleased, state.leavesWAL { return .nothing }
+    state.count += 1
+    return state.isReleased ? .removeFolder : .removeWAL
   }
 
   private func perform(_ duty: Duty) {
@@ -128,13 +159,18 @@ final class FileConnections: Sendable {
       for end in ["-wal", "-shm", "-journal", ""] { Files.remove(path + end) }
       Files.remove(temporaryFolder)
     }
+    // The store may have been released meanwhile.
+    didClose()
   }
 
   private func removeWAL() {
     for attempt in 0..<Self.attempts {
       guard (try? Files.kind(of: path + "-wal")) == .regular else { return }
       if attempt > 0 { SystemThread.sleep(microseconds: .random(in: 0...Self.longestPause)) }
-      guard (try? openAndClose()) == true else { return }
+      do throws(SQLiteError) { if try !openAndClose() { return } } catch {
+        // Whoever is in the middle of closing asks for the exclusive lock, and others find the file busy.
+        if error.code.primary != .busy { return }
+      }
     }
   }
 

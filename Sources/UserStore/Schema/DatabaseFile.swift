@@ -132,7 +132,8 @@ struct DatabaseFile: Sendable {
   ///
   /// One that has never read does not know yet that there is a -wal file, and would copy nothing.
   func openCheckpointer() throws(StoreError) -> Connection {
-    let connection = try open(.readWrite)
+    // An interrupted checkpoint would leave commits in the -wal file, for whoever may not copy them.
+    let connection = try open(.readWrite, isInterruptible: false)
     try storing("open \(path)") { () throws(SQLiteError) in try connection.execute("PRAGMA schema_version") }
     return connection
   }
@@ -144,10 +145,11 @@ struct DatabaseFile: Sendable {
   }
 
   /// A further connection to a database that was checked.
-  func open(_ access: Connection.Access) throws(StoreError) -> Connection {
+  func open(_ access: Connection.Access, isInterruptible: Bool = true) throws(StoreError) -> Connection {
     let connection = try storing("open \(path)") { () throws(SQLiteError) in
       try Connection(
-        path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds), of: connections)
+        path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds), of: connections,
+        isInterruptible: isInterruptible)
     }
     guard (try? Files.identity(of: path)) == identity, !connection.hasMoved else { throw Self.moved }
     return connection

@@ -44,7 +44,6 @@ struct BackupCommand: ParsableCommand {
 
   /// Ctrl-C ends it between two steps, so that no draft is left behind.
   private func backup(_ store: UserStore) throws -> Cursor {
-    Signals.shared.takeOver {}
     let ticker = Ticker("backing up", isQuiet: common.quiet)
     defer { ticker.end() }
     do {

@@ -13,8 +13,9 @@ struct CheckCommand: ParsableCommand {
         usertool check --db users-2026-11-21.db --format json
         usertool check --repair
 
-      Nothing is written, unless --repair is given and triggers of the log are missing: they are made again, and since \
-      the log does not say what happened without them, a new one begins. Saved cursors report that it diverged.
+      No record and no log row is written, unless --repair is given and triggers of the log are missing: they are made \
+      again, and since the log does not say what happened without them, a new one begins. Saved cursors report that it \
+      diverged. What a crash left in the -wal file is copied into the database, as after any read.
 
       Exit code 1 when there are problems; 0 when there are none, whatever the warnings. Without either nothing is \
       printed on standard output: what is known of the SQLite library is a note on standard error.

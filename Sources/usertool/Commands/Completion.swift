@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// `usertool completion`.
 struct CompletionCommand: ParsableCommand {
-  /// The shells that the parser can write a script for.
+  /// The shells that there is a script for.
   enum Shell: String, ExpressibleByArgument, CaseIterable {
     case bash, zsh, fish
   }
@@ -16,6 +16,8 @@ struct CompletionCommand: ParsableCommand {
         usertool completion bash >> ~/.bash_completion
         usertool completion zsh > ~/.zfunc/_usertool
         usertool completion fish > ~/.config/fish/completions/usertool.fish
+
+      Print the script anew after an update: older ones are not safe, or complete nothing.
       """)
 
   @Argument(help: "bash, zsh or fish.")

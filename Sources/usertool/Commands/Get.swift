@@ -13,7 +13,8 @@ struct GetCommand: ParsableCommand {
         usertool get 7 hair-color
         usertool get 7 --format json
 
-      On a terminal a record that is wider becomes a line for each field.
+      On a terminal a record that is wider becomes a line for each field. In a pipe a bare value is printed byte \
+      for byte.
       """)
 
   @Argument(help: "The id, or the name.")

@@ -12,6 +12,8 @@ struct LogCommand: ParsableCommand {
         usertool log
         usertool log Zoë --limit 20
         usertool log --after v1-5c0ffee-2a-9e3779b9 --format jsonl
+
+      In the layouts for programs only the last line of each write has a cursor.
       """)
 
   @Argument(help: "Only changes of this user: an id, also of one that was removed, or a name.")

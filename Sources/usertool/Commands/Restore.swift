@@ -20,7 +20,7 @@ struct RestoreCommand: ParsableCommand {
       --ignore-problems is given; where it finds damage that a database cannot live with, nothing at all.
       """)
 
-  @Argument(help: "The backup, or any other database of usertool; it is left as it is.", completion: .file())
+  @Argument(help: "The backup, or any other database of usertool; its records stay as they are.", completion: .file())
   var file: String
 
   @Flag(help: "Do not ask.")

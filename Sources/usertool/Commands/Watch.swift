@@ -97,6 +97,7 @@ struct WatchCommand: AsyncParsableCommand {
     let status = try await Deadline.run(timeout: timeout?.duration) {
       var follower = Follower(order)
       try await follower.run()
+      return follower.isDone
     }
     if status != .success { throw Exit(status: status) }
   }

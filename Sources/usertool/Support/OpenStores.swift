@@ -32,12 +32,15 @@ final class OpenStores: Sendable {
     }
   }
 
-  /// Closes all of them, and ends what is under way in them: it fails, and what it wrote is rolled back.
-  func close() {
+  /// Closes all of them, and ends what is under way in them and in other files: it fails, and what it wrote is rolled back.
+  ///
+  /// - Returns: whether there was anything to close.
+  func close() -> Bool {
     let stores = state.withLock { state in
       state.isClosing = true
       return state.stores.compactMap(\.store)
     }
     for store in stores { store.interruptAndClose() }
+    return UserStore.interruptOpenFiles() || !stores.isEmpty
   }
 }

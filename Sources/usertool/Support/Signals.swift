@@ -26,6 +26,9 @@ final class Signals: Sendable {
 
   /// A second signal within this time is not a second wish: a terminal that closes and `timeout` each send two at once.
   private static let patience: Int64 = 300
+  private static let longestEnd = DispatchTimeInterval.seconds(2)
+  /// The command has come to its end.
+  private let isDone = DispatchSemaphore(value: 0)
 
   /// Lets the signals come here.
   func install() {
@@ -77,13 +80,15 @@ final class Signals: Sendable {
     if let waker { _ = System.write([1], to: waker.writer) }
     if let handler = handler.withLock({ $0 }) { return handler() }
     DispatchQueue.global().async {
-      OpenStores.shared.close()
+      // The command removes its draft, and whatever else it leaves to its end.
+      if OpenStores.shared.close() { _ = self.isDone.wait(timeout: .now() + Self.longestEnd) }
       System.exit(status)
     }
   }
 
-  /// Waits for the end of the process, if it was told to end and nothing has taken over.
+  /// The command has ended: waits for the end of the process, if it was told to end and nothing has taken over.
   func waitIfEnding() {
+    isDone.signal()
     guard status != nil, handler.withLock({ $0 == nil }) else { return }
     while true { _ = System.wait(output: -1, waker: -1, milliseconds: -1) }
   }

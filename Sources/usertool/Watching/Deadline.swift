@@ -7,9 +7,9 @@ enum Deadline {
   /// - Parameters:
   ///   - timeout: nil for no limit.
   ///   - body: Returns by itself soon after it is cancelled.
-  /// - Returns: `success`, or why `body` was cancelled.
+  /// - Returns: `success` when `body` says that it has come to its end; else why it was cancelled, if it was.
   /// - Throws: what `body` throws.
-  static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Void) async throws -> ExitStatus {
+  static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Bool) async throws -> ExitStatus {
     let task = Task { try await body() }
     Signals.shared.takeOver { task.cancel() }
     if let timeout {
@@ -19,8 +19,8 @@ enum Deadline {
       }
     }
     endWhenUnread()
-    try await task.value
-    return Signals.shared.status ?? .success
+    // A reader who leaves with the last line has all of it.
+    return try await task.value ? .success : Signals.shared.status ?? .success
   }
 
   /// Without waiting for a next line, which may never come.

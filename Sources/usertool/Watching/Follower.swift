@@ -41,6 +41,9 @@ struct Follower {
       remaining: order.count)
   }
 
+  /// Whether all lines that were asked for are printed.
+  var isDone: Bool { printer.isDone }
+
   mutating func run() async throws {
     guard var store = try await opened() else { return finish() }
     defer { store.close() }

@@ -130,6 +130,51 @@ import Testing
     try expectOneFile(users: 0, 1)
   }
 
+  @Test func `a store that is released while a read of it goes on, and another process closes at the same moment`()
+    throws
+  {
+    for run in 1...Repetitions.count {
+      var store: UserStore? = try UserStore(path: path)
+      try store?.write { _ = try $0.add(name: "NIX") }
+      let other = try UserStore(path: path)
+      let isReading = Gate()
+      let isReleased = Gate()
+      let reader = try #require(store).reader
+      let reading = try Threads.start {
+        _ = try reader.read { transaction in
+          isReading.open()
+          isReleased.wait()
+          return try transaction.userCount
+        }
+      }
+      isReading.wait()
+      store = nil
+      isReleased.open()
+      other.close()
+      try reading.join()
+      try expectOneFile(users: run, run)
+    }
+  }
+
+  @Test func `a temporary store that cannot be made leaves no folder`() throws {
+    var configuration = Configuration()
+    configuration.pageSize = 1_000
+    let made = Lock<String?>(nil)
+    configuration.fileSystem = { folder in
+      made.withLock { $0 = folder }
+      return .local
+    }
+    #expect(code { try UserStore.temporary(configuration: configuration) } == .badValue)
+    configuration.pageSize = 2_048
+    configuration.fileSystem = { folder in
+      made.withLock { $0 = folder }
+      return .network("test")
+    }
+    #expect(code { try UserStore.temporary(configuration: configuration) } == .cannotOpen)
+    let folder = try #require(made.withLock { $0 })
+    #expect(try Files.kind(of: folder) == .missing)
+  }
+
   @Test func `a temporary store takes its folder along, however it ends`() async throws {
     for run in 1...Repetitions.count {
       var store: UserStore? = try UserStore.temporary()

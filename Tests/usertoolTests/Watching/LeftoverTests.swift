@@ -32,7 +32,7 @@ import Testing
 
   @Test(arguments: [Int32(SIGINT), SIGTERM, SIGHUP])
   func `a watch that a signal ends, with the shell as the writer`(signal: Int32) throws {
-    for run in 1...max(1, runs / 3) {
+    for run in 1...runs {
       let watcher = try workspace.start("watch", "--listener", "A=name", "--no-initial")
       try watcher.waitUntilWatching()
       try workspace.sqlite("UPDATE users SET name = 'n\(signal)-\(run)'")
@@ -61,7 +61,7 @@ import Testing
   func `a reader without rights that outlives the writer`() throws {
     let other = try Stranger(workspace)
     try other.restrict(0o644)
-    for run in 1...max(1, runs / 5) {
+    for run in 1...runs {
       let writer = try workspace.start("watch", "--consumer", "c", "--no-initial")
       try writer.waitUntilWatching()
       let reader = try other.start("watch", "--listener", "A=name", "--no-initial")
@@ -90,6 +90,21 @@ import Testing
       let outcome = try workspace.finish(["bash", "-c", "set -o pipefail; \(Workspace.tool) \(command)"])
       #expect(outcome.status == 141, "\(outcome)")
       #expect(outcome.lines.count == 1 && outcome.errors.filter { $0 != "\n" }.hasPrefix("usertool: error") == false)
+      try expectOneFile(run)
+      #expect(try nameInCopy() == "n\(run)")
+    }
+  }
+
+  @Test func `a check that Ctrl-C ends, and that was the last to have the database open`() throws {
+    try workspace.sqlite(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) INSERT INTO users (name) SELECT 'u' || i FROM n"
+    )
+    for run in 1...max(1, runs / 10) {
+      let check = try workspace.start("check")
+      while workspace.bytes(of: "users.db-shm") == nil { usleep(100) }
+      try workspace.sqlite("UPDATE users SET name = 'n\(run)' WHERE id = 1")
+      check.send(SIGINT)
+      #expect(check.wait() == 130 && check.errors.rest().isEmpty)
       try expectOneFile(run)
       #expect(try nameInCopy() == "n\(run)")
     }

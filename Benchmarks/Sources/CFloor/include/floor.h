@@ -14,7 +14,7 @@ typedef enum {
   /// The same with the row that ends the set: on a file with triggers, the log is written too.
   FLOOR_LOG,
   /// All that the library asks of SQLite and the system for a write: the log is read before COMMIT, the file is looked for,
-  /// the -shm file is touched.
+  /// the -wal file is opened and closed.
   FLOOR_SAME_PLAN
 } floor_plan;
 

@@ -24,7 +24,7 @@ struct Write {
         store("UserStore, logged and told to one listener", listeners: 1, elsewhere: false),
         store("UserStore, logged, nobody listens", listeners: 0, elsewhere: false),
         store("UserStore, told to one, without watching", listeners: 1, elsewhere: false, watches: false),
-        floor("C, same plan: log, read, touch", FLOOR_SAME_PLAN), floor("C, log", FLOOR_LOG),
+        floor("C, same plan: log, read, signal", FLOOR_SAME_PLAN), floor("C, log", FLOOR_LOG),
         floor("C, no log", FLOOR_PLAIN), grdb("GRDB, no log, nobody listens", observations: 0, elsewhere: false),
       ])
   }
@@ -35,7 +35,8 @@ struct Write {
       operationsPerPass: 100,
       contenders: [
         store("UserStore, logged and told to one listener", rows: 100, listeners: 1, elsewhere: false),
-        floor("C, same plan: log, read, touch", rows: 100, FLOOR_SAME_PLAN), floor("C, no log", rows: 100, FLOOR_PLAIN),
+        floor("C, same plan: log, read, signal", rows: 100, FLOOR_SAME_PLAN),
+        floor("C, no log", rows: 100, FLOOR_PLAIN),
         grdb("GRDB, no log, nobody listens", rows: 100, observations: 0, elsewhere: false),
       ])
   }
