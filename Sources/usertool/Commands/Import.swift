@@ -74,7 +74,9 @@ struct ImportCommand: ParsableCommand {
 
   private func openStore() throws -> UserStore {
     // A database that is not there is not created for a dry run.
-    if writing.isDryRun, System.isMissingOrEmpty(try common.path) { return try OpenStores.shared.open { try UserStore.temporary() } }
+    if writing.isDryRun, System.isMissingOrEmpty(try common.path) {
+      return try OpenStores.shared.open { try UserStore.temporary() }
+    }
     return try common.open(writing.isDryRun ? .readWrite : .createIfMissing)
   }
 }
