@@ -31,8 +31,8 @@ public struct ChangeSet: Sendable {
   /// Why the log does not go on from the set before; nil for an ordinary set.
   ///
   /// `diverged` after a restored backup or a lost commit, `replaced` after another file took its place. A set with a
-  /// reason has no changes: whoever keeps a copy reads the present state again. A `Listenable` does so by itself. Every
-  /// listener gets such a set, whatever its topic, and it may be the first one that it gets.
+  /// reason has no changes: if you keep a copy, read the present state again. A `Listenable` does this for you. Every
+  /// listener receives such a set, whatever its topic, and it may be the first set that it receives.
   public var reset: StoreError.Code? {
     if case .reset(let code) = content { code } else { nil }
   }

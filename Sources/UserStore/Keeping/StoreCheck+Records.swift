@@ -26,7 +26,8 @@ extension StoreCheck {
     }
   }
 
-  /// SQLite's own check leaves CHECKs out when the file is opened for reading (seen with 3.40.1).
+  /// SQLite's own check names neither user nor attribute, and leaves CHECKs out where the file may only be read (seen with
+  /// 3.40.1).
   private mutating func checkAttributeNames(of connection: borrowing Connection) throws(StoreError) {
     let sql = "SELECT user_id, name FROM attributes WHERE name IN ('id', 'name', 'hair_color')"
     try rows(sql, of: connection) { check, row in

@@ -193,7 +193,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// Whether the present value comes first.
   var fires: Bool
   @usableFromInline var onEnd: (@Sendable () throws -> Void)?
-  /// Told of failures that somebody sent, by those who follow a listenable as a signal; named listeners are not.
+  /// Called with failures that were sent. Only `Listenable.signal` sets it; named listeners do not receive failures.
   var onFailure: OnFailure?
 
   typealias OnFailure = @Sendable (any Error) throws -> Void

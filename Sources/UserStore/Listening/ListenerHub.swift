@@ -11,10 +11,10 @@
 /// The promises, each with a test in `Tests/UserStoreTests/Listening`:
 /// - Listeners are called in the order of their first registration, across all topics. Binding a name again keeps its
 ///   place.
-/// - A name is scoped by its topic. Two names are the same when Swift holds the strings for equal, as identifiers in
-///   source code would be; attributes, consumers and values are compared by their bytes. Binding it again replaces the listener at once: the old closure is called no more,
-///   not in the round in flight either (a call that runs already finishes), and the hub holds no reference to it
-///   when `bind` returns.
+/// - A name is scoped by its topic. Two names are the same when Swift's `==` says so; attribute names, consumer names and
+///   values are compared by their bytes. Binding a name again replaces the listener at once: the old closure is called no
+///   more, not in the round in flight either (a call that runs already finishes), and the hub holds no reference to it when
+///   `bind` returns.
 /// - What a listener writes is delivered after the present round has reached everybody, so that nobody is left with a
 ///   stale value. The stack does not grow with it.
 /// - No lock is held while a listener is called or a closure is released.

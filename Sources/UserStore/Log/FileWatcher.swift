@@ -2,8 +2,8 @@
 
 /// Sees what other processes, and other stores in this one, commit, and gives it to the hub.
 ///
-/// A thread of its own, which sleeps until something happens to the -wal file. It reads
-/// through a connection of its own, which can only read, and never checkpoints. It does not keep the store alive.
+/// A thread of its own, which sleeps until something happens to the -wal file. It reads through a connection of its own,
+/// whose statements only read (`Connection.Access.queryOnly`). It does not keep the store alive.
 final class FileWatcher: Sendable {
   private let events: DirectoryEvents
   private let open: @Sendable () throws(StoreError) -> Connection

@@ -37,7 +37,7 @@ final class LogTail: Sendable {
 
   /// Where a revision stands among the hub's rounds.
   ///
-  /// Whoever read it may have been quicker than the tail, and know the next log already; or slower.
+  /// A reader may be ahead of the tail and have read the next log already, or be behind and have read the previous one.
   func round(at cursor: Cursor) -> Int128 {
     state.withLock { state in
       let log =

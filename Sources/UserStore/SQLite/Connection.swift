@@ -212,7 +212,7 @@ import CUserStoreSQLite
     }
   }
 
-  /// Whether whoever only reads may let SQLite copy what lies beside the file into it.
+  /// Whether a read-only connection may let SQLite recover the files beside the database.
   ///
   /// Not with a rollback journal there, which our stores do not leave behind: it may belong to another database. Nor when
   /// the file has several names: there may be a -wal file for each, and copying one would undo the other.

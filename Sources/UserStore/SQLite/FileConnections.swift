@@ -168,7 +168,7 @@ final class FileConnections: Sendable {
       guard (try? Files.kind(of: path + "-wal")) == .regular else { return }
       if attempt > 0 { SystemThread.sleep(microseconds: .random(in: 0...Self.longestPause)) }
       do throws(SQLiteError) { if try !openAndClose() { return } } catch {
-        // Whoever is in the middle of closing asks for the exclusive lock, and others find the file busy.
+        // BUSY means that another connection is closing: it holds the pending lock until its close ends.
         if error.code.primary != .busy { return }
       }
     }

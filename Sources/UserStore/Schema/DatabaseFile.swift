@@ -102,8 +102,8 @@ struct DatabaseFile: Sendable {
 
   /// Removes the file that was created here and could not be filled, on a full disk for example.
   ///
-  /// Only under the exclusive lock, so that nobody is making a store of it now. Whoever opened it and does so later is
-  /// told that the file was moved. In an empty file SQLite begins by writing the first page: the journal is in memory,
+  /// Only under the exclusive lock, so that no other process is creating a store in it now. A process that has opened the
+  /// file gets `.moved` when it tries later. In an empty file SQLite begins by writing the first page: the journal is in memory,
   /// because there may be no room for one.
   private func removeIfEmpty(_ connection: borrowing Connection) {
     func isEmpty() -> Bool { (try? Files.identity(of: path)) == identity && (try? Files.size(of: path)) == 0 }
@@ -132,7 +132,7 @@ struct DatabaseFile: Sendable {
   ///
   /// One that has never read does not know yet that there is a -wal file, and would copy nothing.
   func openCheckpointer() throws(StoreError) -> Connection {
-    // An interrupted checkpoint would leave commits in the -wal file, for whoever may not copy them.
+    // An interrupted checkpoint would leave commits in the -wal file, beside a reader that may not copy them.
     let connection = try open(.readWrite, isInterruptible: false)
     try storing("open \(path)") { () throws(SQLiteError) in try connection.execute("PRAGMA schema_version") }
     return connection

@@ -52,7 +52,7 @@ final class WorkerThread: Sendable {
   func join() {
     guard state.withLock({ $0.isRunning && $0.thread != SystemThread.current }) else { return }
     end.park()
-    // For whoever else waits.
+    // Wakes the next thread that waits here.
     end.wake()
   }
 

@@ -77,7 +77,7 @@ extension Signal {
 
 /// The properties that changed since the main actor last looked: read together, then told in one round.
 ///
-/// Each by itself would be a round of its own, and a pair of two of them would show one new value beside an old one.
+/// In separate rounds, two combined properties would first show one new value beside one old value.
 private enum ObservationTurn {
   typealias Telling = @MainActor () -> Void
   typealias Reading = @MainActor @Sendable () -> Telling?
