@@ -54,7 +54,9 @@ public struct Configuration: Sendable {
   var clock: any Clock<Duration> = ContinuousClock()
   /// What time it is, in milliseconds since 1970: what the ages of changes are counted from.
   var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
-  /// How long a checkpoint makes writers wait until readers have ended, so that the -wal file can restart. Longer in tests.
+  /// How long a checkpoint makes writers wait until readers have ended, so that the -wal file can restart.
+  ///
+  /// Longer in tests.
   var readerPatience = Checkpoints.patience
   /// On what kind of file system a folder lies; tests say another.
   var fileSystem: @Sendable (_ folder: String) -> FileSystem = { FileSystem.of($0) }

@@ -193,7 +193,9 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// Whether the present value comes first.
   var fires: Bool
   @usableFromInline var onEnd: (@Sendable () throws -> Void)?
-  /// Called with failures that were sent. Only `Listenable.signal` sets it; named listeners do not receive failures.
+  /// Called with failures that were sent.
+  ///
+  /// Only `Listenable.signal` sets it; named listeners do not receive failures.
   var onFailure: OnFailure?
 
   typealias OnFailure = @Sendable (any Error) throws -> Void

@@ -19,7 +19,9 @@ final class DirectoryEvents: Sendable {
     let rawValue: Int
     /// A file was written or closed: what was written may not be visible yet.
     static let written = Happening(rawValue: 1)
-    /// A file was touched, or the signal was given. Writers do this after their commit has become visible.
+    /// A file was touched, or the signal was given.
+    ///
+    /// Writers do this after their commit has become visible.
     static let touched = Happening(rawValue: 2)
     /// A file came, went or was moved, or the folder did.
     static let renamed = Happening(rawValue: 4)
