@@ -44,7 +44,7 @@ let package = Package(
       name: "UserStore",
       dependencies: ["CUserStoreSQLite", "CUserStoreSystem"],
       // A link to /migrations, because SwiftPM wants a target's resources inside its folder.
-      resources: [.embedInCode("Schema/migrations")],
+      resources: [.embedInCode("SQLite/Schema/migrations")],
       swiftSettings: settings
     ),
     .target(name: "UserStoreFoundation", dependencies: ["UserStore"], swiftSettings: settings),

@@ -27,7 +27,7 @@ let package = Package(
     .target(name: "CUserStoreSystem", path: "Project/CSystem"),
     .target(
       name: "UserStore", dependencies: ["CUserStoreSQLite", "CUserStoreSystem"], path: "Project/UserStore",
-      exclude: ["UserStore.docc"], resources: [.embedInCode("Schema/migrations")], swiftSettings: settings),
+      exclude: ["UserStore.docc"], resources: [.embedInCode("SQLite/Schema/migrations")], swiftSettings: settings),
     .target(
       name: "UserStoreFoundation", dependencies: ["UserStore"], path: "Project/UserStoreFoundation",
       swiftSettings: settings),

@@ -43,7 +43,7 @@ struct ImageJudge {
     configuration.access = claims.isOpened ? .readWrite : .createIfMissing
     configuration.durability = .normal
     configuration.watchesOtherProcesses = false
-    configuration.history = .unlimited
+    configuration.retention = .unlimited
     return configuration
   }
 

@@ -56,8 +56,8 @@ extension Life {
 
   func compact() {
     attempt("compact") { store in
-      let limits = HistoryPolicy.Limits(changes: 14)
-      let compaction = try store.compact(keeping: HistoryPolicy(limits, consumerLimits: limits))
+      let limits = RetentionPolicy.Limits(changes: 14)
+      let compaction = try store.compact(keeping: RetentionPolicy(limits, consumerLimits: limits))
       return [.compacted(compaction.horizon.rawValue), .done("compact")]
     }
   }

@@ -107,7 +107,7 @@ struct Work {
   private func check() throws {
     _ = try UserStore.check(path: path, busyTimeout: .milliseconds(50))
     _ = try open(.readOnly).compactable(
-      keeping: HistoryPolicy(HistoryPolicy.Limits(age: .seconds(60), changes: 2, bytes: 500)))
+      keeping: RetentionPolicy(RetentionPolicy.Limits(age: .seconds(60), changes: 2, bytes: 500)))
   }
 
   /// As a backup, into a store of our own.
@@ -129,7 +129,7 @@ struct Work {
     attempt { try edit(store) }
     if does(4) { attempt { try take(store) } }
     if does(5) {
-      attempt { _ = try store.compact(keeping: HistoryPolicy(HistoryPolicy.Limits(changes: 2), minimumChanges: 1)) }
+      attempt { _ = try store.compact(keeping: RetentionPolicy(RetentionPolicy.Limits(changes: 2), minimumChanges: 1)) }
     }
     if does(6) { attempt { _ = try store.write { try $0.undo() } } }
     if does(7) { attempt { _ = try store.purge(User.ID(3)) } }

@@ -1,9 +1,9 @@
 /// Runs read transactions.
 final class Reader: Sendable {
-  private let pool: ConnectionPool
+  private let pool: SessionPool
   private let store: StoreIdentity
 
-  init(pool: ConnectionPool, store: StoreIdentity) {
+  init(pool: SessionPool, store: StoreIdentity) {
     self.pool = pool
     self.store = store
   }
@@ -18,12 +18,11 @@ final class Reader: Sendable {
       // What another store's write, or a binding, put off until here.
       DeliveryThread.current.runDeferred()
     }
-    let lease = try pool.take()
+    let session = try pool.take()
     // Which ends the transaction.
-    defer { pool.give(back: lease) }
-    if lease.connection.hasMoved { throw DatabaseFile.moved }
-    try storing("begin reading") { () throws(SQLiteError) in try lease.connection.run(TransactionSQL.begin) }
-    var transaction = ReadTransaction(lease)
+    defer { pool.give(back: session) }
+    try session.beginReading()
+    var transaction = ReadTransaction(session)
     return try body(&transaction)
   }
 
@@ -37,9 +36,9 @@ final class Reader: Sendable {
   /// Reads a page of changes of a huge set.
   func page(after start: Int64, through end: Int64) throws(StoreError) -> (changes: [Change], last: Int64) {
     try reading { transaction throws(StoreError) in
-      let horizon = try ChangeLog.horizon(transaction.lease.connection).revision.rawValue
-      let rows =
-        start < horizon ? [] : try LogPage.load(after: start, through: end, transaction.lease.connection)
+      let session = try transaction.session
+      let horizon = try session.horizon().revision.rawValue
+      let rows = start < horizon ? [] : try session.rows(withoutGapAfter: start, through: end)
       guard let last = rows.last?.sequence else {
         throw StoreError(.compacted, "the changes after revision \(start) were forgotten")
       }

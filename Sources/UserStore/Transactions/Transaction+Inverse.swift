@@ -7,19 +7,7 @@ extension Transaction where Mode == Writing {
     var returning: Returning = [:]
     var position = written.end
     while position > written.first {
-      let rows = try perform("read the log") { connection throws(SQLiteError) in
-        try connection.withStatement(UndoSQL.backwards) { statement throws(SQLiteError) in
-          try statement.bind(written.first, at: 1)
-          try statement.bind(position, at: 2)
-          var rows: [LogRow] = []
-          var bytes = 0
-          while bytes < LogPage.byteLimit, try statement.step() {
-            rows.append(LogRow(statement))
-            bytes += rows[rows.count - 1].byteCount
-          }
-          return rows
-        }
-      }
+      let rows = try session.rowsBackwards(from: written.first, before: position)
       guard let last = rows.last else { break }
       for row in rows { try undo(row.change, &returning) }
       position = last.sequence
@@ -58,9 +46,7 @@ extension Transaction where Mode == Writing {
   }
 
   private mutating func removeAdded(_ change: Change) throws(StoreError) {
-    let further = try perform("read user \(change.user)") { connection throws(SQLiteError) in
-      try connection.first(UndoSQL.anyAttribute, .integer(change.user.rawValue)) { $0.text(0) }
-    }
+    let further = try session.anyAttribute(of: change.user)
     if let further {
       throw StoreError(.conflict, "user \(change.user) was given an attribute since: “\(further)”")
     }
@@ -72,11 +58,9 @@ extension Transaction where Mode == Writing {
   ) throws(StoreError) {
     guard try !hasUser(id) else { throw StoreError(.conflict, "user \(id) is there again") }
     let hairColor = values.first { $0.attribute == "hair_color" }?.value ?? .null
-    try perform("bring user \(id) back") { connection throws(SQLiteError) in
-      try connection.run(RecordSQL.insertUser, .integer(id.rawValue), name, hairColor)
-      for (attribute, value) in values.reversed() where attribute != "hair_color" {
-        try connection.run(RecordSQL.insertAttribute, .integer(id.rawValue), .text(attribute), value)
-      }
+    _ = try session.insertUser(id, name: name, hairColor: hairColor)
+    for (attribute, value) in values.reversed() where attribute != "hair_color" {
+      try session.insert(attribute, of: id, value)
     }
   }
 
@@ -86,15 +70,9 @@ extension Transaction where Mode == Writing {
 
   /// As it was stored, whatever `Limits` would say of it.
   private mutating func putBack(_ change: Change) throws(StoreError) {
-    let (key, name) = (StoredValue.integer(change.user.rawValue), StoredValue.text(change.attribute))
-    try perform("set the \(change.attribute) of user \(change.user)") { connection throws(SQLiteError) in
-      switch change.attribute {
-      case "name": try connection.run(RecordSQL.updateName, key, change.old)
-      case "hair_color": try connection.run(RecordSQL.updateHairColor, key, change.old)
-      case _ where change.old.isNull: try connection.run(RecordSQL.deleteAttribute, key, name)
-      case _ where change.new.isNull: try connection.run(RecordSQL.insertAttribute, key, name, change.old)
-      default: try connection.run(RecordSQL.updateAttribute, key, name, change.old)
-      }
+    guard try session.put(change.attribute, of: change.user, change.old) != .noUser else {
+      throw StoreError(
+        .conflict, "the \(change.attribute) of user \(change.user) cannot be put back: the user was removed since")
     }
   }
 }

@@ -18,15 +18,11 @@ extension Transaction where Mode == Writing {
     let values = try Limits.checked(values)
     guard let name = Self.value("name", in: values) else { throw StoreError(.badValue, "a user needs a name") }
     if let id { try requireFree(id) }
-    return try adding { connection throws(SQLiteError) in
-      let hairColor = Self.value("hair_color", in: values) ?? .null
-      try connection.run(RecordSQL.insertUser, id.map { .integer($0.rawValue) } ?? .null, name, hairColor)
-      let key = connection.lastInsertedRow
-      for (attribute, value) in values where !["name", "hair_color"].contains(attribute) && !value.isNull {
-        try connection.run(RecordSQL.insertAttribute, .integer(key), .text(attribute), value)
-      }
-      return User.ID(key)
+    let id = try session.insertUser(id, name: name, hairColor: Self.value("hair_color", in: values) ?? .null)
+    for (attribute, value) in values where !["name", "hair_color"].contains(attribute) && !value.isNull {
+      try session.insert(attribute, of: id, value)
     }
+    return id
   }
 
   /// Sets several attributes.
@@ -45,22 +41,6 @@ extension Transaction where Mode == Writing {
     var hasChanged = false
     for (attribute, value) in values where try set(attribute, of: id, to: value) { hasChanged = true }
     return hasChanged
-  }
-
-  /// Adds a user by what SQLite says.
-  ///
-  /// It says that the disk is full also when no id is left.
-  mutating func adding(
-    _ body: (borrowing Connection) throws(SQLiteError) -> User.ID
-  ) throws(StoreError) -> User.ID {
-    do { return try perform("add a user", body) } catch {
-      guard error.code == .diskFull else { throw error }
-      let largest = try storing("add a user") { () throws(SQLiteError) in
-        try lease.connection.first(RecordSQL.largestID) { $0.integer(0) }
-      }
-      throw largest == Int64.max
-        ? StoreError(.corrupt, "cannot add a user: \(RecordSQL.noIDLeft)", cause: error.cause) : error
-    }
   }
 
   private mutating func requireFree(_ id: User.ID) throws(StoreError) {

@@ -4,8 +4,8 @@ extension Transaction where Mode == Writing {
   /// - Throws: what reading can throw.
   public var cursor: Cursor {
     mutating get throws(StoreError) {
-      if let head = lease.head { return head }
-      return try ChangeLog.head(lease.connection)
+      if let start { return start }
+      return try session.logEnd()
     }
   }
 
@@ -19,10 +19,7 @@ extension Transaction where Mode == Writing {
   @discardableResult
   public mutating func add(name: String, hairColor: Color? = nil) throws(StoreError) -> User.ID {
     let name = try Limits.checked(name.storedValue, for: "name")
-    return try adding { connection throws(SQLiteError) in
-      try connection.run(RecordSQL.insertUser, .null, name, hairColor?.storedValue ?? .null)
-      return User.ID(connection.lastInsertedRow)
-    }
+    return try session.insertUser(nil, name: name, hairColor: hairColor?.storedValue ?? .null)
   }
 
   /// Changes a user's name.
@@ -79,20 +76,11 @@ extension Transaction where Mode == Writing {
   @discardableResult
   public mutating func set(_ attribute: String, of id: User.ID, to value: StoredValue) throws(StoreError) -> Bool {
     let value = try Limits.checked(value, for: attribute)
-    let key = StoredValue.integer(id.rawValue)
-    let changed = try perform("set the \(attribute) of user \(id)") { connection throws(SQLiteError) in
-      switch attribute {
-      case "name": try connection.run(RecordSQL.updateName, key, value)
-      case "hair_color": try connection.run(RecordSQL.updateHairColor, key, value)
-      case _ where value.isNull: try connection.run(RecordSQL.deleteAttribute, key, .text(attribute))
-      default: try connection.run(RecordSQL.updateAttribute, key, .text(attribute), value)
-      }
-      return connection.changedRows > 0
+    switch try session.put(attribute, of: id, value) {
+    case .changed: return true
+    case .unchanged: return false
+    case .noUser: throw Self.noUser(id)
     }
-    if changed { return true }
-    try requireUser(id)
-    if attribute == "name" || attribute == "hair_color" || value.isNull { return false }
-    return try insertAttribute(attribute, of: id, value)
   }
 
   /// Compare and set, by name and as stored.
@@ -134,11 +122,7 @@ extension Transaction where Mode == Writing {
   /// - Parameter id: Whom.
   /// - Throws: `StoreError.userNotFound`, and what writing can throw.
   public mutating func remove(_ id: User.ID) throws(StoreError) {
-    let removed = try perform("remove user \(id)") { connection throws(SQLiteError) in
-      try connection.run(RecordSQL.deleteUser, .integer(id.rawValue))
-      return connection.changedRows > 0
-    }
-    if !removed { throw StoreError(.userNotFound, "there is no user \(id)") }
+    if try !session.removeUser(id) { throw Self.noUser(id) }
   }
 
   /// What this write has changed so far, in order.
@@ -148,11 +132,11 @@ extension Transaction where Mode == Writing {
   /// - Throws: what reading can throw.
   public var changes: [Change] {
     mutating get throws(StoreError) {
-      guard let head = lease.head else { return [] }
+      guard let start else { return [] }
       var rows: [LogRow] = []
       while true {
-        let last = rows.last?.sequence ?? head.revision.rawValue
-        let more = try LogPage.load(after: last, through: .max, lease.connection)
+        let last = rows.last?.sequence ?? start.revision.rawValue
+        let more = try session.rows(withoutGapAfter: last, through: .max)
         if more.isEmpty { return rows.filter { !$0.isEnd }.map(\.change) }
         rows += more
       }
@@ -160,16 +144,8 @@ extension Transaction where Mode == Writing {
   }
 
   mutating func requireUser(_ id: User.ID) throws(StoreError) {
-    if try storedValue("name", of: id).isNull { throw StoreError(.userNotFound, "there is no user \(id)") }
+    if try storedValue("name", of: id).isNull { throw Self.noUser(id) }
   }
 
-  private mutating func insertAttribute(
-    _ attribute: String, of id: User.ID, _ value: StoredValue
-  ) throws(StoreError) -> Bool {
-    guard try storedValue(attribute, of: id).isNull else { return false }
-    try perform("set the \(attribute) of user \(id)") { connection throws(SQLiteError) in
-      try connection.run(RecordSQL.insertAttribute, .integer(id.rawValue), .text(attribute), value)
-    }
-    return true
-  }
+  private static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }
 }

@@ -1,23 +1,31 @@
 /// A transaction in which users are read, and, in a `write`, changed.
 ///
-/// Lives as long as the closure that gets it.
+/// Valid until the closure that receives it returns. Its methods are mutating so that a closure passed to one of them
+/// (`forEachUser`) cannot use the transaction at the same time.
 public struct Transaction<Mode>: ~Copyable {
-  let lease: ConnectionPool.Lease
+  private let connection: any Session
+  /// In a write, the end of the log before it.
+  let start: Cursor?
 
-  init(_ lease: ConnectionPool.Lease) {
-    self.lease = lease
+  init(_ session: any Session, after start: Cursor? = nil) {
+    connection = session
+    self.start = start
   }
 
-  /// Runs what uses the connection, in the store's errors.
+  /// False after the database ended the transaction because of an error.
+  var isOpen: Bool { connection.isInTransaction }
+
+  /// Where the transaction is open.
   ///
-  /// - Throws: `StoreError.transactionEnded` when SQLite ended the transaction: what ran on would commit by itself.
-  mutating func perform<Result>(
-    _ what: @autoclosure () -> String, _ body: (borrowing Connection) throws(SQLiteError) -> Result
-  ) throws(StoreError) -> Result {
-    guard lease.connection.isInTransaction else {
-      throw StoreError(.transactionEnded, "an error before ended the transaction; nothing of it was kept")
+  /// - Throws: `StoreError.Code.transactionEnded` when the database ended the transaction because of an error: statements
+  ///   that run now would commit one by one.
+  var session: any Session {
+    get throws(StoreError) {
+      guard isOpen else {
+        throw StoreError(.transactionEnded, "an error before ended the transaction; nothing of it was kept")
+      }
+      return connection
     }
-    return try storing(what()) { () throws(SQLiteError) in try body(lease.connection) }
   }
 }
 
@@ -27,8 +35,8 @@ public enum Reading {}
 /// The mode of `write`.
 public enum Writing {}
 
-/// What `read` hands out: one state of the store, whatever others write meanwhile.
+/// What `read` passes to its closure: one state of the store, whatever others write meanwhile.
 public typealias ReadTransaction = Transaction<Reading>
 
-/// What `write` hands out: all that is done through it is committed together, or not at all.
+/// What `write` passes to its closure: everything done through it is committed together, or nothing is.
 public typealias WriteTransaction = Transaction<Writing>

@@ -1,6 +1,6 @@
 /// A transaction that several writers share, on its way from one to the next.
 struct WriteGroup: Sendable {
-  let lease: ConnectionPool.Lease
+  let session: any Session
   /// The end of the log before it.
   let head: Cursor
   /// The end of the last set in it.
@@ -10,8 +10,8 @@ struct WriteGroup: Sendable {
   /// Those who have done their part, and wait for the end.
   var members: [WriteLine.Waiter] = []
 
-  init(_ lease: ConnectionPool.Lease, head: Cursor) {
-    self.lease = lease
+  init(_ session: any Session, head: Cursor) {
+    self.session = session
     self.head = head
     end = head
   }
@@ -21,35 +21,35 @@ struct WriteGroup: Sendable {
 
 /// Where a thread waits for its turn, and then for the end of the transaction that it took part in.
 final class WritePlace: Sendable {
-  enum Word: Sendable {
+  enum Message: Sendable {
     /// It has the turn, and goes on in this transaction; without one it begins one.
     case turn(WriteGroup?)
     /// What it waited for is over: committed and delivered, or not.
     case over(StoreError?)
   }
 
-  /// How often a thread that was roused gives way before it sleeps again: for longer than most closures run.
+  /// How often a thread that was woken early yields before it sleeps again: for longer than most closures run.
   private static let patience = 50
 
-  private let word = Lock<Word?>(nil)
+  private let message = Lock<Message?>(nil)
   private let parker = Parker()
 
-  func tell(_ word: Word) {
-    self.word.withLock { $0 = word }
+  func send(_ message: Message) {
+    self.message.withLock { $0 = message }
     parker.wake()
   }
 
   /// Its turn is next: the thread is woken while the one before it still works, so that nobody waits until it is awake.
   ///
   /// 64 threads under FULL, six alternating runs on two cores: 33 µs a write instead of 44.
-  func rouse() { parker.wake() }
+  func wakeEarly() { parker.wake() }
 
-  func wait() -> Word {
+  func wait() -> Message {
     while true {
-      if let word = word.withLock({ $0.take() }) { return word }
+      if let message = message.withLock({ $0.take() }) { return message }
       parker.park()
       var patience = Self.patience
-      while patience > 0, word.withLock({ $0 == nil }) {
+      while patience > 0, message.withLock({ $0 == nil }) {
         SystemThread.yield()
         patience -= 1
       }
@@ -65,15 +65,19 @@ final class AwaitedWrite: Sendable {
   let body: @Sendable (inout WriteTransaction) throws -> Void
   let isCancelled: @Sendable () -> Bool
   let finish: @Sendable ((any Error)?) -> Void
+  /// Runs it on the write thread, which has the turn.
+  let serve: @Sendable (AwaitedWrite, WriteGroup?) -> Void
 
   init(
     origin: String?, body: @escaping @Sendable (inout WriteTransaction) throws -> Void,
-    isCancelled: @escaping @Sendable () -> Bool, finish: @escaping @Sendable ((any Error)?) -> Void
+    isCancelled: @escaping @Sendable () -> Bool, finish: @escaping @Sendable ((any Error)?) -> Void,
+    serve: @escaping @Sendable (AwaitedWrite, WriteGroup?) -> Void
   ) {
     self.origin = origin
     self.body = body
     self.isCancelled = isCancelled
     self.finish = finish
+    self.serve = serve
   }
 }
 
@@ -81,7 +85,7 @@ extension WriteLine.Waiter {
   /// What it waited for is over.
   func end(_ error: StoreError?) {
     switch self {
-    case .thread(let place, _): place.tell(.over(error))
+    case .thread(let place, _): place.send(.over(error))
     case .task(let task): task.finish(error)
     }
   }

@@ -19,8 +19,9 @@ extension Writer {
           isCancelled: { isCancelled.withLock { $0 } },
           finish: { error in
             if let error { continuation.resume(throwing: error) } else { continuation.resume() }
-          })
-        enter(task)
+          },
+          serve: { task, group in self.serve(task, in: group) })
+        turns.enter(task)
       }
     } onCancel: {
       isCancelled.withLock { $0 = true }
@@ -31,20 +32,12 @@ extension Writer {
     return value
   }
 
-  private func enter(_ task: AwaitedWrite) {
-    switch line.withLock({ $0.enter(.task(task)) }) {
-    case .turn: if !give(nil, to: .task(task)) { passTurn() }
-    case .wait: break
-    case .closed: task.finish(StoreError(.closed, "the store is closed"))
-    }
-  }
-
   /// Runs on the store's thread, which has the turn: for this task, and for those that follow it.
-  func serve(_ task: AwaitedWrite, in group: WriteGroup?) {
+  private func serve(_ task: AwaitedWrite, in group: WriteGroup?) {
     var (task, group) = (task, group)
     while let end = serveTurn(task, in: group) {
       _ = settle(end)
-      guard case .task(let next)? = line.withLock({ $0.workerReturned() }) else { return }
+      guard let next = turns.workerReturned() else { return }
       (task, group) = (next, nil)
     }
   }
@@ -56,12 +49,12 @@ extension Writer {
     try? store.enter()
     defer { store.leave() }
     while true {
-      rouseNext(after: group, isWorker: true)
+      turns.wakeNext(after: group, isWorker: true)
       takePart(in: &group, task)
-      switch line.withLock({ $0.next(after: group?.size ?? 0, isWorker: true) }) {
+      switch turns.next(after: group?.size ?? 0, isWorker: true) {
       case .task(let next): task = next
       case let next?:
-        _ = give(group, to: next)
+        _ = turns.give(group, to: next)
         return nil
       case nil: return endTurn(group, nil, joins: false, hasPart: false)
       }

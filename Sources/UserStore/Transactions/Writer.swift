@@ -1,54 +1,45 @@
 // Modelled in Model/WakeUp.pml and Model/Pump.pml; change both.
 
-/// Runs write transactions: one at a time, each told to the hub in the order of its commit.
+/// Runs write transactions: one at a time, each published in the order of its commit.
 ///
-/// Whoever waits when a closure ends goes on in the same transaction, in a savepoint, so that one sync of the disk serves
-/// many; each closure runs on the thread that called `write`, those that are awaited on the store's own:
+/// A writer that waits when a closure ends continues in the same transaction, in a savepoint, so that one sync of the disk
+/// serves many. Each closure runs on the thread that called `write`; the closures of awaited writes run on the store's own
+/// thread:
 ///
 ///     A  BEGIN closure ─┐                                     ┌ returns
 ///     B       waits ─── closure ─┐                            ├ returns
 ///     C           waits ──────── closure  COMMIT  delivery ───┘ returns
 ///
-/// No delay is added: a write that comes alone goes alone. What runs in which order is decided by `WriteLine`.
+/// No delay is added: a write without company is committed at once.
 final class Writer: Sendable {
-  let pool: ConnectionPool
-  let checkpoints: Checkpoints?
-  let hub: ListenerHub<ChangeSet>
-  let tail: LogTail
-  let bell: Bell
+  let engine: any Engine
+  let publication: Publication
   let reader: Reader
   let store: StoreIdentity
-  let housekeeping: Housekeeping
-  /// Nil in memory.
-  let file: DatabaseFile?
-  let roundLimit: Int
-  let line = Lock(WriteLine())
-  /// Runs the closures of those who await.
-  let worker = WorkerThread(name: "userstore-write")
-  /// Set after a COMMIT of which nobody knows whether it happened.
-  let failure = Lock<StoreError?>(nil)
+  let compactor: Compactor
+  let connection: WriteConnection
+  let turns = WriteTurns()
 
-  init(
-    pool: ConnectionPool, checkpoints: Checkpoints?, hub: ListenerHub<ChangeSet>, tail: LogTail, bell: Bell,
-    reader: Reader, store: StoreIdentity, housekeeping: Housekeeping, file: DatabaseFile?, roundLimit: Int
+  /// - Returns: nil for a read-only store.
+  init?(
+    _ engine: any Engine, _ publication: Publication, reader: Reader, store: StoreIdentity, compactor: Compactor,
+    roundLimit: Int
   ) {
-    self.pool = pool
-    self.checkpoints = checkpoints
-    self.hub = hub
-    self.tail = tail
-    self.bell = bell
+    guard let sessions = engine.writers else { return nil }
+    self.engine = engine
+    self.publication = publication
     self.reader = reader
     self.store = store
-    self.housekeeping = housekeeping
-    self.file = file
-    self.roundLimit = roundLimit
+    self.compactor = compactor
+    connection = WriteConnection(
+      sessions, publication, reader: reader, compactor: compactor, roundLimit: roundLimit)
   }
 
-  /// Runs `body` on the calling thread and commits; when it returns, every inline listener has seen the change, except
+  /// Runs `body` on the calling thread and commits; when it returns, every inline listener has received the change, except
   /// inside a listener.
   ///
-  /// Inside a listener, and inside a transaction of another store, it has its transaction to itself: it must not wait for
-  /// others, who may be waiting for that listener.
+  /// Inside a listener, and inside a transaction of another store, it has a transaction of its own: it must not wait for
+  /// others, which may be waiting for that listener.
   func write(origin: String?, _ body: (inout WriteTransaction) throws -> Void) throws {
     let thread = DeliveryThread.current
     let (calling, joins) = (thread.calling, !thread.isBusy)
@@ -57,8 +48,8 @@ final class Writer: Sendable {
     let end: TurnEnd
     do {
       defer { store.leave() }
-      var group = try takeTurn(joins: joins)
-      if joins { rouseNext(after: group) }
+      var group = try turns.take(joins: joins)
+      if joins { turns.wakeNext(after: group) }
       do { try takePart(in: &group, origin: origin, calling, body) } catch { failure = error }
       end = endTurn(group, calling?.cascade, joins: joins, hasPart: failure == nil)
     }
@@ -66,7 +57,7 @@ final class Writer: Sendable {
     if let error = failure ?? undone { throw error }
   }
 
-  /// The same for what throws only the store's errors.
+  /// The same for a body that throws only the store's errors.
   func writing<Value>(_ body: (inout WriteTransaction) throws(StoreError) -> Value) throws(StoreError) -> Value {
     var value: Value?
     do { try write(origin: nil) { transaction in value = try body(&transaction) } } catch {
@@ -75,71 +66,173 @@ final class Writer: Sendable {
     return value!
   }
 
-  /// Runs `body` on the calling thread with the connection to itself.
-  func alone<Value>(
-    _ body: (ConnectionPool.Lease) throws(StoreError) -> Value
-  ) throws(StoreError) -> Value {
-    _ = try takeTurn(joins: false)
-    defer { passTurn() }
-    let lease = try pool.take()
-    defer { pool.give(back: lease) }
-    return try body(lease)
-  }
-
-  /// Runs a short write transaction of the store's own, of which no listener hears.
+  /// Replaces the records and the log in one transaction.
   ///
-  /// - Parameters:
-  ///   - isWaiting: Whether it waits for another process that writes.
-  ///   - shortensWAL: Whether a -wal file that is begun anew is cut off behind it.
-  ///   - body: Returns whether to commit.
-  /// - Returns: how many pages the -wal file has; nil when it was not committed.
-  /// - Throws: as a write.
-  func maintain(
-    isWaiting: Bool = true, shortensWAL: Bool = false,
-    _ body: (borrowing Connection) throws(StoreError) -> Bool
-  ) throws(StoreError) -> Int? {
+  /// When it returns, every inline listener of the store has received the discontinuity, except inside a listener.
+  ///
+  /// - Parameter body: Leaves a log with a new epoch.
+  /// - Throws: what writing can throw, and what `body` throws; nothing was changed then.
+  func replace(_ body: (any Session) throws(StoreError) -> Void) throws(StoreError) {
     try store.enter()
-    defer { store.leave() }
-    return try alone { lease throws(StoreError) in
-      lease.connection.setWaiting(isWaiting)
-      defer { lease.connection.setWaiting(true) }
-      if shortensWAL { try storing("write") { () throws(SQLiteError) in try lease.connection.setShortensWAL(true) } }
-      defer { if shortensWAL { try? lease.connection.setShortensWAL(false) } }
-      try begin(lease)
-      defer { lease.connection.rollBack() }
-      guard try body(lease.connection) else { return nil }
-      try commit(lease)
-      checkpoints?.note(walPages: lease.connection.hooks.walPages)
-      return lease.connection.hooks.walPages
+    let ticket: Int?
+    do {
+      defer { store.leave() }
+      ticket = try alone { () throws(StoreError) in try connection.replace(body) }
     }
+    publication.deliver(through: ticket)
+    checkpointIfNeeded()
   }
 
-  /// Lets nobody write any more.
+  /// Admits no more writes.
   ///
-  /// Those who wait for their turn get `StoreError.closed`; who has it finishes.
+  /// Those that wait for their turn get `StoreError.Code.closed`; the one that has it finishes.
   func stop() {
-    let waiting = line.withLock { $0.close() }
-    for waiter in waiting { waiter.end(StoreError(.closed, "the store is closed")) }
-    worker.stop()
-    housekeeping.thread.stop()
+    turns.close()
+    compactor.thread.stop()
   }
 
   /// Waits until the writer's threads have ended, after `stop`.
   func join() {
-    worker.join()
-    housekeeping.thread.join()
+    turns.join()
+    compactor.thread.join()
+  }
+
+  /// Runs `body` in a turn of its own.
+  func alone<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    _ = try turns.take(joins: false)
+    defer { turns.pass() }
+    return try body()
+  }
+
+  /// Runs a short transaction of the store's own, which no listener receives.
+  ///
+  /// - Parameters:
+  ///   - isWaiting: Whether it waits for another process that writes.
+  ///   - body: Returns whether to commit.
+  /// - Returns: whether it was committed.
+  /// - Throws: as a write.
+  func maintain(
+    isWaiting: Bool = true, _ body: (any Session) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    try store.enter()
+    defer { store.leave() }
+    return try alone { () throws(StoreError) in try connection.maintain(isWaiting: isWaiting, body) }
   }
 
   func checkpointIfNeeded() {
-    guard let checkpoints, checkpoints.isDue, !DeliveryThread.current.isInside(store) else { return }
-    try? alone { lease in
-      // Somebody else may have been first.
-      guard checkpoints.isDue else { return }
-      // With the write lock held no commit can land inside it. Failing is no harm: the next write tries again.
-      guard (try? lease.connection.run(TransactionSQL.beginImmediate)) != nil else { return }
-      // A listener is not kept waiting; those who write outside of one come to it.
-      checkpoints.run(mayWait: !DeliveryThread.current.isBusy)
-      lease.connection.rollBack()
+    guard engine.needsCheckpoint, !DeliveryThread.current.isInside(store) else { return }
+    try? alone { () throws(StoreError) in
+      try connection.withSession { session in
+        // Another thread may have been first. A listener does not wait for readers; writes outside of one do.
+        if engine.needsCheckpoint { engine.checkpoint(holding: session, mayWait: !DeliveryThread.current.isBusy) }
+      }
     }
+  }
+}
+
+// MARK: Turns
+
+extension Writer {
+  enum TurnEnd {
+    /// Another writer continues the transaction; a writer that has a part in it waits there for its end.
+    case handedOn(WritePlace?)
+    /// The transaction was ended for all who took part: a ticket of the hub's queue, or why nothing was kept.
+    case ended(Result<Int?, StoreError>, members: [WriteLine.Waiter])
+    /// There is no transaction.
+    case nothing
+  }
+
+  /// Runs one writer's closure in a transaction that others have begun, or in a new one.
+  ///
+  /// - Parameters:
+  ///   - group: nil afterwards when there is no transaction any more.
+  ///   - origin: What the writer calls itself.
+  ///   - calling: The listener that writes, if one does.
+  ///   - body: The closure.
+  /// - Throws: what `body` throws, and the store's errors; nothing of this part was kept then.
+  func takePart(
+    in group: inout WriteGroup?, origin: String?, _ calling: CallContext?,
+    _ body: (inout WriteTransaction) throws -> Void
+  ) throws {
+    var current = if let group { group } else { try begin() }
+    current.size += 1
+    do {
+      current.end = try connection.perform(in: current, origin: origin, calling, body)
+      group = current
+    } catch {
+      let isOver = current.size == 1 || !current.session.isInTransaction
+      group = isOver ? nil : current
+      if isOver {
+        connection.giveUp(current)
+        for member in current.members { member.end(Self.rolledBack(because: error)) }
+      }
+      throw error
+    }
+  }
+
+  private func begin() throws(StoreError) -> WriteGroup {
+    do { return try connection.begin() } catch {
+      if error.code == .busy { turns.failEarlier(error) }
+      throw error
+    }
+  }
+
+  /// A writer has done its part: the next one in line continues in its transaction; if there is none, it is ended.
+  ///
+  /// - Parameters:
+  ///   - group: The transaction, if there still is one.
+  ///   - cascade: What it belongs to, when a listener writes.
+  ///   - joins: Whether others may continue in it.
+  ///   - hasPart: Whether the writer, a thread, waits for the end.
+  /// - Returns: what `settle` must do when the thread is out of the transaction.
+  func endTurn(_ group: WriteGroup?, _ cascade: Cascade?, joins: Bool, hasPart: Bool) -> TurnEnd {
+    guard let group else {
+      turns.pass()
+      return .nothing
+    }
+    while joins, let next = turns.next(after: group.size) {
+      var group = group
+      let place = hasPart ? WritePlace() : nil
+      if let place { group.members.append(.thread(place, joins: true)) }
+      if turns.give(group, to: next) { return .handedOn(place) }
+    }
+    defer { turns.pass() }
+    do throws(StoreError) {
+      return .ended(.success(try connection.end(group, cascade)), members: group.members)
+    } catch {
+      let isShared = group.members.count + (hasPart ? 1 : 0) > 1
+      return .ended(.failure(isShared ? Self.rolledBack(because: error) : error), members: group.members)
+    }
+  }
+
+  /// After the turn: waits until the transaction is over and delivered, or delivers it and wakes those that wait for it.
+  ///
+  /// - Returns: why nothing of it was kept.
+  func settle(_ end: TurnEnd) -> StoreError? {
+    switch end {
+    case .handedOn(let place?):
+      guard case .over(let error) = place.wait() else { preconditionFailure("a writer gets a turn that it had") }
+      return error
+    case .handedOn(nil), .nothing:
+      // The write may have found a discontinuity, and may have deferred what others wrote.
+      publication.deliver(through: nil)
+      return nil
+    case .ended(.success(let ticket), let members):
+      publication.deliver(through: ticket)
+      for member in members { member.end(nil) }
+      maintainAfterWrite()
+      return nil
+    case .ended(.failure(let error), let members):
+      publication.deliver(through: nil)
+      for member in members { member.end(error) }
+      return error
+    }
+  }
+
+  private static func rolledBack(because error: any Error) -> StoreError {
+    // For these it is not true that nothing was changed.
+    if let error = error as? StoreError, error.code == .commitUnknown || error.code == .moved { return error }
+    return StoreError(
+      .rolledBackWithGroup, "SQLite ended the transaction that this write shared with others: \(error)", cause: error)
   }
 }

@@ -40,9 +40,9 @@ struct CompactCommand: ParsableCommand {
     if let keep, keep < 0 { throw ValidationError("--keep wants a number from 0") }
   }
 
-  private var policy: HistoryPolicy {
-    let limits = HistoryPolicy.Limits(age: olderThan?.duration, changes: keep, bytes: maxSize?.bytes)
-    return limits == .none ? .standard : HistoryPolicy(limits)
+  private var policy: RetentionPolicy {
+    let limits = RetentionPolicy.Limits(age: olderThan?.duration, changes: keep, bytes: maxSize?.bytes)
+    return limits == .none ? .standard : RetentionPolicy(limits)
   }
 
   func run() throws {

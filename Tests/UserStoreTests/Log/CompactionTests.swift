@@ -11,7 +11,7 @@ import Testing
 
   init() throws {
     folder = try Folder()
-    store = try folder.open { $0.history = .unlimited }
+    store = try folder.open { $0.retention = .unlimited }
     zoe = try store.write { try $0.add(name: "0") }
   }
 
@@ -51,9 +51,9 @@ import Testing
   @Test(arguments: ["", "CREATE TRIGGER stays BEFORE DELETE ON changes BEGIN SELECT RAISE(IGNORE); END"])
   func `rows that are counted, but cannot be found or taken away, are damage`(_ stays: String) throws {
     store.close()
-    let connection = try folder.plain()
+    let session = try folder.session()
     let value = stays.isEmpty ? "CAST(seq AS TEXT)" : "seq"
-    try connection.execute(
+    try session.execute(
       """
       ALTER TABLE changes RENAME TO gone; CREATE TABLE changes (seq, op, user, attribute, old, new, nonce, at);
       WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < 6)
@@ -61,8 +61,8 @@ import Testing
       UPDATE meta SET horizon = 4, horizon_nonce = 1; \(stays)
       """)
     let error = #expect(throws: StoreError.self) {
-      let step = try ForgettingStep(in: LogExtent(connection), keeping: .rows(0), at: 0, connection)
-      _ = try step.perform(connection)
+      let step = try CompactionStep(in: session.extent(assuming: nil), keeping: .rows(0), at: 0, session)
+      _ = try step.perform(session)
     }
     #expect(error?.code == .corrupt)
   }
@@ -83,17 +83,17 @@ import Testing
     try store.rename(zoe, times: 10)
     let ends = Set(try store.allChanges().map(\.revision.rawValue))
     store.close()
-    let connection = try folder.plain()
+    let session = try folder.session()
     let plain = try PlainConnection(folder.database)
     var steps: [Int64] = []
     while true {
-      try connection.execute("BEGIN")
-      let step = try ForgettingStep(in: LogExtent(connection), keeping: .rows(20), at: 0, connection)
-      try connection.execute("COMMIT")
+      try session.execute("BEGIN")
+      let step = try CompactionStep(in: session.extent(assuming: nil), keeping: .rows(20), at: 0, session)
+      try session.execute("COMMIT")
       let before = try plain.extent()
-      try connection.execute("BEGIN IMMEDIATE")
-      #expect(try step.perform(connection))
-      try connection.execute("COMMIT")
+      try session.execute("BEGIN IMMEDIATE")
+      #expect(try step.perform(session))
+      try session.execute("COMMIT")
       let after = try plain.extent()
       steps.append(before.count - after.count)
       #expect(ends.contains(after.horizon), "half a set")
@@ -106,13 +106,13 @@ import Testing
 
   @Test func `a step that is no longer right is not done`() throws {
     try store.rename(zoe, times: 20)
-    let connection = try folder.plain()
-    let step = try ForgettingStep(in: LogExtent(connection), keeping: .rows(10), at: 0, connection)
+    let session = try folder.session()
+    let step = try CompactionStep(in: session.extent(assuming: nil), keeping: .rows(10), at: 0, session)
     try store.compact(keeping: .rows(20))
-    #expect(try !step.perform(connection))
-    let next = try ForgettingStep(in: LogExtent(connection), keeping: .rows(10), at: 0, connection)
+    #expect(try !step.perform(session))
+    let next = try CompactionStep(in: session.extent(assuming: nil), keeping: .rows(10), at: 0, session)
     try hold(after: store.pastChanges(after: nil)[0].cursor)
-    #expect(try !next.perform(connection), "a consumer came meanwhile")
+    #expect(try !next.perform(session), "a consumer came meanwhile")
   }
 
   // MARK: Limits
@@ -121,7 +121,7 @@ import Testing
     let clock = SetClock(0)
     let folder = try Folder()
     let store = try folder.open {
-      $0.history = .unlimited
+      $0.retention = .unlimited
       $0.wallClock = { clock.milliseconds }
     }
     let zoe = try store.write { try $0.add(name: "0") }
@@ -130,7 +130,7 @@ import Testing
     let ends = try store.allChanges().map(\.revision.rawValue)
     func compact(age: Int, minimum: Int = 0) throws -> Int64 {
       try store.compact(
-        keeping: HistoryPolicy(.init(age: .seconds(age)), minimumChanges: minimum)
+        keeping: RetentionPolicy(.init(age: .seconds(age)), minimumChanges: minimum)
       ).horizon.rawValue
     }
     #expect(try compact(age: 1) == 0, "a clock before all of them")
@@ -148,7 +148,7 @@ import Testing
     let clock = SetClock(0)
     let folder = try Folder()
     let store = try folder.open {
-      $0.history = .unlimited
+      $0.retention = .unlimited
       $0.wallClock = { clock.milliseconds }
     }
     let zoe = try store.write { try $0.add(name: "0") }
@@ -162,7 +162,7 @@ import Testing
       UPDATE changes SET at = \(wrong) WHERE seq BETWEEN 100 AND 603; UPDATE changes SET at = \(wrong) WHERE seq = 803
       """)
     func compact(age: Int) throws -> Int64 {
-      let policy = HistoryPolicy(.init(age: .seconds(age)))
+      let policy = RetentionPolicy(.init(age: .seconds(age)))
       let found = try store.compactable(keeping: policy)
       #expect(try store.compact(keeping: policy) == found)
       return found.horizon.rawValue
@@ -182,12 +182,12 @@ import Testing
     let clock = SetClock(1_000_000)
     let folder = try Folder()
     let store = try folder.open {
-      $0.history = .unlimited
+      $0.retention = .unlimited
       $0.wallClock = { clock.milliseconds }
     }
     try store.rename(try store.write { try $0.add(name: "0") }, times: 20)
     try folder.shell("UPDATE changes SET at = 1000000; UPDATE changes SET at = 0 WHERE seq > 20")
-    #expect(try store.compact(keeping: HistoryPolicy(.init(age: .seconds(1)))).sets == 0)
+    #expect(try store.compact(keeping: RetentionPolicy(.init(age: .seconds(1)))).sets == 0)
   }
 
   @Test func `the log is kept within a size, counted once`() throws {
@@ -195,7 +195,7 @@ import Testing
     for number in 0..<60 {
       try store.write { try $0.set(bytes, of: zoe, to: Array(repeating: UInt8(number), count: 50_000)) }
     }
-    let policy = HistoryPolicy(.init(bytes: 1_000_000))
+    let policy = RetentionPolicy(.init(bytes: 1_000_000))
     try store.compact(keeping: policy)
     let plain = try PlainConnection(folder.database)
     let sum = "SELECT sum(64 + coalesce(length(old), 0) + coalesce(length(new), 0)) FROM changes WHERE op <> 0"
@@ -235,7 +235,7 @@ import Testing
     let held = try store.compact(keeping: .rows(4))
     #expect(held.horizon == all[5].revision && held.isHeldByConsumer)
     #expect(try store.pastChanges(after: all[5].cursor).count == 45)
-    let capped = HistoryPolicy(.init(changes: 4), consumerLimits: .init(changes: 40))
+    let capped = RetentionPolicy(.init(changes: 4), consumerLimits: .init(changes: 40))
     let cut = try store.compact(keeping: capped)
     #expect(cut.horizon == all[40].revision && cut.isHeldByConsumer, "two are too far back and hold nothing any more")
     #expect(code { try store.pastChanges(after: all[5].cursor) } == .compacted)
@@ -249,7 +249,7 @@ import Testing
       try store.write { for number in 0..<600 { try $0.add(name: "\(round) \(number)") } }
     }
     // Of 230 KB 150 are behind the first set; what the first steps have counted of them is less than the consumer's limit.
-    let policy = HistoryPolicy(.init(bytes: 1_000), consumerLimits: .init(bytes: 100_000))
+    let policy = RetentionPolicy(.init(bytes: 1_000), consumerLimits: .init(bytes: 100_000))
     let found = try store.compactable(keeping: policy)
     #expect(!found.isHeldByConsumer)
     #expect(try store.compact(keeping: policy) == found)
@@ -321,7 +321,7 @@ import Testing
     let errors = Recorder<String?>()
     let folder = try Folder()
     let store = try folder.open {
-      $0.history = .unlimited
+      $0.retention = .unlimited
       $0.onListenerError = { name, _ in errors.record(name) }
     }
     let zoe = try store.write { try $0.add(name: "0") }

@@ -19,8 +19,8 @@ import Testing
     plain = try PlainConnection(folder.database, busyTimeout: 5_000)
   }
 
-  private static let policy: HistoryPolicy = {
-    var policy = HistoryPolicy(.init(changes: 4_000), minimumChanges: 20)
+  private static let policy: RetentionPolicy = {
+    var policy = RetentionPolicy(.init(changes: 4_000), minimumChanges: 20)
     policy.graceRows = 30
     return policy
   }()
@@ -33,7 +33,7 @@ import Testing
         INSERT INTO users (name) SELECT 'foreign ' || i FROM n
         """)
     }
-    let store = try folder.open { $0.history = .unlimited }
+    let store = try folder.open { $0.retention = .unlimited }
     defer { store.close() }
     try store.write { transaction in
       for number in 0..<(author == .foreign ? 1 : 5_000) { try transaction.add(name: "\(number)") }
@@ -41,9 +41,9 @@ import Testing
   }
 
   /// What a short process does.
-  private func writeOnce(_ policy: HistoryPolicy) throws {
+  private func writeOnce(_ policy: RetentionPolicy) throws {
     let store = try folder.open {
-      $0.history = policy
+      $0.retention = policy
       $0.watchesOtherProcesses = false
     }
     defer { store.close() }
@@ -83,18 +83,18 @@ import Testing
   func `each step reads a part of it, and the next one goes on there`(_ author: Author) throws {
     try writeHugeSet(author)
     for _ in 0..<20 { try writeOnce(.unlimited) }
-    let connection = try folder.plain()
+    let session = try folder.session()
     var steps: [LogExtent] = []
     repeat {
-      let before = try LogExtent(connection)
-      let step = try ForgettingStep(in: before, keeping: Self.policy, at: 0, connection)
+      let before = try session.extent(assuming: nil)
+      let step = try CompactionStep(in: before, keeping: Self.policy, at: 0, session)
       if step.isEmpty { break }
       #expect(step.after.searched - before.searched <= max(4_000, step.after.horizon.revision.rawValue))
       #expect(step.rows <= 1_000)
-      try connection.execute("BEGIN IMMEDIATE")
-      #expect(try step.perform(connection))
-      try connection.execute("COMMIT")
-      steps.append(try LogExtent(connection))
+      try session.execute("BEGIN IMMEDIATE")
+      #expect(try step.perform(session))
+      try session.execute("COMMIT")
+      steps.append(try session.extent(assuming: nil))
     } while steps.count < 100
     #expect(Array(steps.prefix(2).map(\.searched)) == [4_000, 8_000])
     #expect(steps.count < 50)
@@ -117,7 +117,7 @@ import Testing
     let folder = folder
     try Threads.run(4) { thread in
       for number in 0..<40 {
-        let store = try folder.open { $0.history = Self.policy }
+        let store = try folder.open { $0.retention = Self.policy }
         try store.write { try $0.rename(User.ID(Int64(thread + 1)), to: "\(thread) \(number)") }
         store.close()
       }
@@ -137,7 +137,7 @@ import Testing
     for _ in 0..<10 { try writeOnce(Self.policy) }
     for _ in 0..<10 { try writeOnce(.unlimited) }
     #expect(try plain.value("SELECT searched > 0 FROM meta") == .integer(1))
-    let store = try folder.open { $0.history = Self.policy }
+    let store = try folder.open { $0.retention = Self.policy }
     let found = try store.compactable()
     #expect(found.sets > 0 && found.changes >= 10_000 && found.bytes > 640_000)
     #expect(try store.compact() == found)
@@ -149,7 +149,7 @@ import Testing
     for _ in 0..<40 { try writeOnce(.unlimited) }
     try plain.run("INSERT INTO consumers SELECT 'slow', epoch, 0, 0, 0, 0 FROM meta")
     for _ in 0..<10 { try writeOnce(Self.policy) }
-    let store = try folder.open { $0.history = Self.policy }
+    let store = try folder.open { $0.retention = Self.policy }
     #expect(try store.compactable().isHeldByConsumer)
     #expect(try store.compact().isHeldByConsumer)
     #expect(try plain.extent().horizon == 0)
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test func `by its size it goes too, also when its values are few and large`() throws {
-    let store = try folder.open { $0.history = .unlimited }
+    let store = try folder.open { $0.retention = .unlimited }
     let bytes = Attribute<[UInt8]>("bytes")
     let zoe = try store.write { try $0.add(name: "Zoë") }
     let first = try store.read { try $0.cursor }
@@ -167,12 +167,12 @@ import Testing
       for number in 0..<60 { try transaction.set(bytes, of: zoe, to: Array(repeating: UInt8(number), count: 100_000)) }
     }
     try store.rename(zoe, times: 3)
-    let policy = HistoryPolicy(.init(bytes: 1_000_000))
+    let policy = RetentionPolicy(.init(bytes: 1_000_000))
     #expect(try store.compactable(keeping: policy).horizon == first.revision, "less than the limit would be left")
     var short = policy
     short.graceRows = 6
-    let connection = try folder.plain()
-    let step = try ForgettingStep(in: LogExtent(connection), keeping: short, at: 0, connection)
+    let session = try folder.session()
+    let step = try CompactionStep(in: session.extent(assuming: nil), keeping: short, at: 0, session)
     #expect(step.isMore && step.after.sized < 70, "a step reads a megabyte")
     let found = try store.compactable(keeping: short)
     #expect(found.sets == 2 && found.bytes > 11_800_000)
@@ -194,7 +194,7 @@ import Testing
     try plain.run("UPDATE meta SET \(sql)")
     var policy = Self.policy
     policy.limits.bytes = 300_000
-    let store = try folder.open { $0.history = policy }
+    let store = try folder.open { $0.retention = policy }
     let found = try store.compactable()
     #expect(found.horizon.rawValue >= 10_001)
     #expect(try store.compact() == found)

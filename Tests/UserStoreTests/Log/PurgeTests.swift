@@ -13,7 +13,7 @@ import Testing
 
   init() throws {
     folder = try Folder()
-    store = try folder.open { $0.history = .unlimited }
+    store = try folder.open { $0.retention = .unlimited }
     zoe = try store.write { [secret] in try $0.add(name: secret) }
   }
 
@@ -125,7 +125,7 @@ import Testing
 
   @Test func `the size that was counted stays right`() throws {
     try fill()
-    let policy = HistoryPolicy(.init(bytes: 100_000))
+    let policy = RetentionPolicy(.init(bytes: 100_000))
     try store.compact(keeping: policy)
     try store.purge(zoe)
     let plain = try PlainConnection(folder.database)
@@ -141,21 +141,21 @@ import Testing
   @Test func `the size of a set that is being counted stays right too`() throws {
     try store.write { transaction in for number in 0..<50 { try transaction.rename(zoe, to: "\(secret) \(number)") } }
     try fill()
-    var policy = HistoryPolicy(.init(changes: 0))
+    var policy = RetentionPolicy(.init(changes: 0))
     policy.readRows = 5
-    let connection = try folder.plain()
-    var extent = try LogExtent(connection)
+    let session = try folder.session()
+    var extent = try session.extent(assuming: nil)
     while extent.sized < 20 {
-      let step = try ForgettingStep(in: extent, keeping: policy, at: 0, connection)
-      try connection.execute("BEGIN IMMEDIATE")
-      #expect(try step.perform(connection))
-      try connection.execute("COMMIT")
-      extent = try LogExtent(connection)
+      let step = try CompactionStep(in: extent, keeping: policy, at: 0, session)
+      try session.execute("BEGIN IMMEDIATE")
+      #expect(try step.perform(session))
+      try session.execute("COMMIT")
+      extent = try session.extent(assuming: nil)
     }
     #expect(extent.horizon.revision.rawValue == 3 && extent.size > 17 * 64)
     try store.purge(zoe)
-    let size = try LogSize.step(after: 3, through: extent.sized, limit: 1_000, connection).bytes
-    let purged = try LogExtent(connection)
+    let size = try session.size(after: 3, through: extent.sized, limit: 1_000).bytes
+    let purged = try session.extent(assuming: nil)
     #expect(purged.size == size && purged.sized == extent.sized && size < extent.size)
   }
 
@@ -174,13 +174,13 @@ import Testing
     let user = try store.write { try $0.add(name: "new") }
     try store.write { transaction throws in for number in 0..<2_500 { try transaction.rename(user, to: "\(number)") } }
     try store.write { try $0.remove(user) }
-    let connection = try folder.plain()
+    let session = try folder.session()
     var (counts, position): ([Int], Int64?) = ([], nil)
     while true {
-      let step = try PurgeStep(of: user, after: position, connection)
-      try connection.execute("BEGIN IMMEDIATE")
-      try step.perform(connection)
-      try connection.execute("COMMIT")
+      let step = try PurgeStep(of: user, after: position, session)
+      try session.execute("BEGIN IMMEDIATE")
+      try step.perform(session)
+      try session.execute("COMMIT")
       counts.append(step.count)
       if step.isLast { break }
       position = step.position

@@ -82,8 +82,8 @@ import Testing
   @Test func `a cached statement can be used again after an error`() throws {
     let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .text("a"))
-    let error = #expect(throws: SQLiteError.self) { try connection.run(Self.insert, .integer(1), .text("b")) }
-    #expect(error?.code.primary == .constraint)
+    let error = #expect(throws: StoreError.self) { try connection.run(Self.insert, .integer(1), .text("b")) }
+    #expect((error?.cause as? SQLiteError)?.code.primary == .constraint)
     #expect(error?.message == "UNIQUE constraint failed: t.id")
     #expect(connection.isInTransaction == false)
     try connection.run(Self.insert, .integer(2), .text("c"))
@@ -101,10 +101,7 @@ import Testing
     let connection = try Connection.withTable()
     try connection.execute("INSERT INTO t (value) VALUES (1), (2), (3)")
     let all = Query("SELECT value FROM t")
-    let first = try connection.withStatement(all) { (statement) throws(SQLiteError) in
-      _ = try statement.step()
-      return statement.integer(0)
-    }
+    let first = try connection.first(all) { $0.integer(0) }
     #expect(first == 1)
     // Refused while a statement reads the table.
     try connection.execute("DROP TABLE t")
@@ -121,10 +118,10 @@ import Testing
 
   @Test func `a value for a parameter that is not there is refused`() throws {
     let connection = try Connection.withTable()
-    let error = #expect(throws: SQLiteError.self) {
+    let error = #expect(throws: StoreError.self) {
       try connection.run(Self.insert, .integer(1), .text("a"), .text("b"))
     }
-    #expect(error?.code.primary == .range)
+    #expect((error?.cause as? SQLiteError)?.code.primary == .range)
     #expect(try connection.text("SELECT count(*) FROM t") == "0")
   }
 
@@ -136,18 +133,16 @@ import Testing
       try connection.execute("PRAGMA encoding = 'UTF-16le'")
       let text = Query("SELECT replace(hex(zeroblob(100000)), '0', ?1)")
       var isFull = false
-      let value = { () throws(SQLiteError) in
-        try connection.withStatement(text) { (statement) throws(SQLiteError) -> StoredValue in
-          try statement.bind("a", at: 1)
-          _ = try statement.step()
+      let value = {
+        try connection.first(text, .text("a")) { row -> StoredValue in
           if isFull { sqlite3_hard_heap_limit64(sqlite3_memory_used()) }
-          return statement.value(0)
+          return row.value(0)
         }
       }
       #expect(try value() == .text(String(repeating: "a", count: 200_000)))
       isFull = true
-      let error = #expect(throws: SQLiteError.self) { try value() }
-      #expect(error?.code.primary == .outOfMemory)
+      let error = #expect(throws: StoreError.self) { try value() }
+      #expect((error?.cause as? SQLiteError)?.code.primary == .outOfMemory)
       sqlite3_hard_heap_limit64(0)
       isFull = false
       #expect(try value() == .text(String(repeating: "a", count: 200_000)))
@@ -156,7 +151,7 @@ import Testing
 
   @Test func `SQL that does not compile is refused with the words of SQLite`() throws {
     let connection = try Connection.withTable()
-    let error = #expect(throws: SQLiteError.self) { try connection.run(Query("SELECT missing FROM t")) }
+    let error = #expect(throws: StoreError.self) { try connection.run(Query("SELECT missing FROM t")) }
     #expect(error?.description == "no such column: missing (SQLite 1)")
   }
 }

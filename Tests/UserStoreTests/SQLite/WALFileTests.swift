@@ -67,14 +67,14 @@ import Testing
   }
 
   @Test func `what a checkpoint could not repair is repaired when the store is closed`() throws {
-    let pool = ConnectionPool(limit: 1) { () throws(StoreError) in
-      try storing("open") { () throws(SQLiteError) in try Connection(path: nil, access: .readWrite, busyTimeout: 0) }
+    let pool = SessionPool(limit: 1) { () throws(StoreError) in
+      SQLiteSession(try Connection(path: nil, access: .readWrite, busyTimeout: 0))
     }
-    let checkpoints = Checkpoints(pool: pool, unsynced: file) { () throws(StoreError) in }
+    let checkpoints = Checkpoints(pool: pool, unsynced: file, patience: .zero)
     checkpoints.note(walPages: 300)
     try whileUnreachable { checkpoints.run() }
     #expect(throws: SystemError.self) { try file.sync() }
-    let writer = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
+    let writer = SQLiteSession(try Connection(path: nil, access: .readWrite, busyTimeout: 0))
     let mayCopy = checkpoints.finish(on: writer, walPath: path)
     #expect(mayCopy)
     #expect(try isWritten(in: 1) && isWritten(in: 299))

@@ -50,7 +50,7 @@ import Testing
       let store = try folder.open { $0.watchesOtherProcesses = false }
       defer { store.close() }
       try store.write { try $0.add(name: "new") }
-      _ = try store.compact(keeping: HistoryPolicy(.init(changes: 3)))
+      _ = try store.compact(keeping: RetentionPolicy(.init(changes: 3)))
     } catch let error as StoreError { #expect(error.code != .unexpected, "\(error)") }
   }
 

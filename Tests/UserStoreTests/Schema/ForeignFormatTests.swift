@@ -50,7 +50,7 @@ import Testing
     try store.backup(to: folder.path + "/backup.db")
     try store.restore(from: folder.path + "/backup.db")
     #expect(try store.read { try $0.user(id) } == user)
-    _ = try store.compact(keeping: HistoryPolicy(.init(changes: 1)))
+    _ = try store.compact(keeping: RetentionPolicy(.init(changes: 1)))
     store.close()
     #expect(try Survey(folder.database).isSound)
   }

@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func `a file that was only checked`() throws {
-    try folder.shell("INSERT INTO users (name) VALUES ('NIX')", UserStore(path: path).file?.path)
+    try folder.shell("INSERT INTO users (name) VALUES ('NIX')", UserStore(path: path).path)
     _ = try UserStore.check(path: path)
     try expectOneFile(users: 1, 1)
   }
@@ -178,7 +178,7 @@ import Testing
   @Test func `a temporary store takes its folder along, however it ends`() async throws {
     for run in 1...Repetitions.count {
       var store: UserStore? = try UserStore.temporary()
-      let folder = Files.split(try #require(store?.file?.path)).folder
+      let folder = Files.split(try #require(store?.path)).folder
       if run.isMultiple(of: 2) {
         try await store?.write { try $0.add(name: "NIX") }
       } else {

@@ -178,7 +178,7 @@ import Testing
     let others = (0..<3).map { number in
       Task { await awaitedCode { try await store.write { try $0.add(name: "\(number)") } } }
     }
-    while store.writer?.line.withLock({ $0.count }) != 3 { await Task.yield() }
+    while store.waitingWriters != 3 { await Task.yield() }
     sync.isFailing = true
     goOn.open()
     #expect(await first.value == .conflict)

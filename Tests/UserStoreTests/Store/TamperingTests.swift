@@ -152,11 +152,11 @@ import Testing
   ])
   func `numbers that cannot be stop nobody who forgets the log`(sql: String) throws {
     let folder = try Folder()
-    let store = try folder.open { $0.history = HistoryPolicy(.init(age: .seconds(1), changes: 2, bytes: 10)) }
+    let store = try folder.open { $0.retention = RetentionPolicy(.init(age: .seconds(1), changes: 2, bytes: 10)) }
     for name in ["a", "b", "c"] { try store.write { try $0.add(name: name) } }
     try folder.shell(sql)
     let isDamaged = sql.contains("horizon")
-    let policy = HistoryPolicy(.init(age: .seconds(1), changes: 2, bytes: 10))
+    let policy = RetentionPolicy(.init(age: .seconds(1), changes: 2, bytes: 10))
     for forget in [{ _ = try store.compactable(keeping: policy) }, { _ = try store.compact(keeping: policy) }]
       as [() throws -> Void]
     {
@@ -176,7 +176,7 @@ import Testing
       """)
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "NIX") }
-    #expect(code { try store.compact(keeping: HistoryPolicy(.init(changes: 1))) } == .corrupt)
+    #expect(code { try store.compact(keeping: RetentionPolicy(.init(changes: 1))) } == .corrupt)
   }
 
   @Test func `a plain index is let be`() throws {

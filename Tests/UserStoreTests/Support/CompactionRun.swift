@@ -33,7 +33,7 @@ struct CompactionRun {
     folder = try Folder()
     let clock = clock
     store = try folder.open {
-      $0.history = .unlimited
+      $0.retention = .unlimited
       $0.watchesOtherProcesses = false
       $0.wallClock = { clock.milliseconds }
     }
@@ -118,14 +118,14 @@ struct CompactionRun {
 
   /// Short processes do a few steps, each with a policy of its own, and leave the rest to others.
   private mutating func nibble() throws {
-    let connection = try folder.plain()
+    let session = try folder.session()
     for _ in 0..<Int.random(in: 1..<8, using: &random) {
       let (policy, consumers) = (randomPolicy(), try writeConsumers())
       let expected = expectedHorizon(policy, consumers)
-      let step = try ForgettingStep(in: LogExtent(connection), keeping: policy, at: clock.milliseconds, connection)
-      try connection.execute("BEGIN IMMEDIATE")
-      guard try step.perform(connection), step.rows <= 1_000 else { throw Mismatch("\(step)") }
-      try connection.execute("COMMIT")
+      let step = try CompactionStep(in: session.extent(assuming: nil), keeping: policy, at: clock.milliseconds, session)
+      try session.execute("BEGIN IMMEDIATE")
+      guard try step.perform(session), step.rows <= 1_000 else { throw Mismatch("\(step)") }
+      try session.execute("COMMIT")
       let extent = try plain.extent()
       // Where the log began before may be the end of no set any more: foreign rows that came since belong to that set.
       guard extent.horizon == horizon || extent.horizon <= expected && ends.contains(extent.horizon),
@@ -147,14 +147,14 @@ struct CompactionRun {
     return consumers
   }
 
-  private mutating func randomPolicy() -> HistoryPolicy {
-    func limits() -> HistoryPolicy.Limits {
-      HistoryPolicy.Limits(
+  private mutating func randomPolicy() -> RetentionPolicy {
+    func limits() -> RetentionPolicy.Limits {
+      RetentionPolicy.Limits(
         age: random.oneIn(2) ? .milliseconds(Int.random(in: 0..<300, using: &random)) : nil,
         changes: random.oneIn(2) ? Int.random(in: 0..<40, using: &random) * random.choose(1, 1, 40) : nil,
         bytes: random.oneIn(2) ? Int.random(in: 0..<20_000, using: &random) * random.choose(1, 10) : nil)
     }
-    var policy = HistoryPolicy(
+    var policy = RetentionPolicy(
       limits(), minimumChanges: random.choose(0, 0, 30), consumerLimits: random.oneIn(2) ? .none : limits())
     // So that sets of a few rows are huge.
     policy.graceRows = random.choose(0, 1, 10, 50, 10_000)
@@ -163,7 +163,7 @@ struct CompactionRun {
   }
 
   /// The definition, in the plainest words.
-  private func expectedHorizon(_ policy: HistoryPolicy, _ consumers: [Int64]) -> Int64 {
+  private func expectedHorizon(_ policy: RetentionPolicy, _ consumers: [Int64]) -> Int64 {
     var result = horizon
     for end in ends where end > horizon {
       guard isBeyond(policy.limits, end, policy, after: result) else { break }
@@ -188,7 +188,7 @@ struct CompactionRun {
 
   /// Enough comes after it, or something does and the log is too long with it, or it is too old.
   private func isBeyond(
-    _ limits: HistoryPolicy.Limits, _ end: Int64, _ policy: HistoryPolicy, after start: Int64
+    _ limits: RetentionPolicy.Limits, _ end: Int64, _ policy: RetentionPolicy, after start: Int64
   ) -> Bool {
     let (with, after) = (rows.dropFirst(Int(start)), rows.dropFirst(Int(end)))
     let isFollowed = after.count >= max(policy.minimumChanges, policy.graceRows)

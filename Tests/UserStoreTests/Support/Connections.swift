@@ -8,10 +8,43 @@ extension Connection {
     return connection
   }
 
+  func execute(_ sql: String) throws(StoreError) { try execute(sql, to: "run a test") }
+
+  func rows(_ sql: String, _ body: (borrowing Statement) -> Void) throws(StoreError) {
+    try rows(sql, to: "run a test", body)
+  }
+
   /// The first column of the first row, as text; nil without a row.
-  func text(_ sql: String) throws(SQLiteError) -> String? {
+  func text(_ sql: String) throws(StoreError) -> String? {
     var text: String?
     try rows(sql) { row in if text == nil { text = row.text(0) } }
     return text
   }
+}
+
+extension SQLiteSession {
+  func execute(_ sql: String) throws(StoreError) { try connection.execute(sql) }
+
+  /// Runs `body` in a transaction of its own, and commits.
+  func writing<Result>(_ body: () throws -> Result) throws -> Result {
+    try execute("BEGIN IMMEDIATE")
+    let result = try body()
+    try execute("COMMIT")
+    return result
+  }
+}
+
+extension Query {
+  init(_ sql: String) { self.init("run a test", sql) }
+}
+
+extension Transaction {
+  func execute(_ sql: String) throws { try SQLiteSession.own(session).execute(sql) }
+}
+
+extension UserStore {
+  /// Where the database is; nil in memory.
+  var path: String? { (engine as? SQLiteEngine)?.file?.path }
+
+  var checkpoints: Checkpoints? { (engine as? SQLiteEngine)?.checkpoints }
 }

@@ -51,6 +51,9 @@ final class Folder: Sendable {
     try Connection(path: database, access: .readWrite, busyTimeout: 5_000)
   }
 
+  /// The same as a session of the store.
+  func session() throws -> SQLiteSession { SQLiteSession(try plain()) }
+
   /// Runs SQL in the sqlite3 shell.
   @discardableResult
   func shell(_ sql: String, _ file: String? = nil) throws -> String {

@@ -2,9 +2,9 @@ import TestSupport
 
 @testable import UserStore
 
-extension HistoryPolicy {
+extension RetentionPolicy {
   /// Keeps so many rows.
-  static func rows(_ count: Int) -> HistoryPolicy { HistoryPolicy(Limits(changes: count)) }
+  static func rows(_ count: Int) -> RetentionPolicy { RetentionPolicy(Limits(changes: count)) }
 }
 
 extension UserStore {

@@ -86,5 +86,5 @@ final class Lineup: Sendable {
 
 extension UserStore {
   /// How many writers wait for their turn.
-  var waitingWriters: Int { writer?.line.withLock { $0.count } ?? 0 }
+  var waitingWriters: Int { writer?.turns.line.withLock { $0.count } ?? 0 }
 }

@@ -61,7 +61,7 @@ import Testing
       $0.watchesOtherProcesses = false
       $0.readerPatience = .zero
     }
-    let checkpoints = try #require(store.writer?.checkpoints)
+    let checkpoints = try #require(store.checkpoints)
     var waitsAt: Int { checkpoints.state.withLock { $0.waitsAt } }
     let id = try store.write { try $0.add(name: "NIX") }
     let reader = try PlainConnection(folder.database)

@@ -164,13 +164,13 @@ import Testing
   @Test func `a commit that cannot be read for who came during it is not passed over: the next one brings it`() throws {
     let heard = Recorder<Int>()
     store.listeners.bind("late", to: .everything) { heard.record($0.lines.count) }
-    let writer = try #require(store.writer)
-    let head = writer.tail.position
+    let connection = try #require(store.writer?.connection)
+    let head = store.publication.position
     // A database without a log, in place of one that cannot be read just now.
-    let unreadable = ConnectionPool.Lease(try Connection.withTable())
-    let end = Cursor(epoch: head.epoch, revision: head.revision.rawValue + 1, nonce: 1)
-    #expect(writer.publish(nil, after: head, through: end, on: unreadable, nil) == nil)
-    #expect(writer.tail.position == head)
+    var group = WriteGroup(SQLiteSession(try Connection.withTable()), head: head)
+    group.end = Cursor(epoch: head.epoch, revision: head.revision.rawValue + 1, nonce: 1)
+    #expect(connection.publish(nil, of: group, nil) == nil)
+    #expect(store.publication.position == head)
     try store.write { try $0.rename(zoe, to: "Zoe") }
     #expect(heard.all == [1])
   }

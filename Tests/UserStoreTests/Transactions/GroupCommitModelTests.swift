@@ -18,9 +18,9 @@ import Testing
       switch self {
       case .refuse: throw Refusal()
       case .end:
-        try transaction.lease.connection.execute("ROLLBACK")
+        try transaction.execute("ROLLBACK")
         throw Refusal()
-      case .endSilently: try transaction.lease.connection.execute("ROLLBACK")
+      case .endSilently: try transaction.execute("ROLLBACK")
       default: break
       }
     }

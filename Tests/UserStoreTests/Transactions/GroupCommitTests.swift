@@ -61,7 +61,7 @@ import Testing
       { try $0.add(name: "a") },
       { transaction in
         try transaction.add(name: "b")
-        try transaction.lease.connection.execute("ROLLBACK")
+        try transaction.execute("ROLLBACK")
         throw Refusal()
       }, { try $0.add(name: "c") },
     ])
@@ -75,14 +75,14 @@ import Testing
     let results = try await group([
       { try $0.add(name: "a") },
       { transaction in
-        try transaction.lease.connection.execute("ROLLBACK")
+        try transaction.execute("ROLLBACK")
         #expect(code { _ = try transaction.userCount } == .transactionEnded)
       }, { try $0.add(name: "c") },
     ])
     #expect(results == ["rolledBackWithGroup", "transactionEnded", nil])
     let store = store
     let alone = code {
-      try store.write { transaction in try transaction.lease.connection.execute("ROLLBACK") }
+      try store.write { transaction in try transaction.execute("ROLLBACK") }
     }
     #expect(alone == .transactionEnded)
   }

@@ -4,15 +4,15 @@ import Testing
 @testable import UserStore
 
 /// What a writer forgets by itself.
-@Suite(.timeLimit(.minutes(5))) struct HousekeepingTests {
+@Suite(.timeLimit(.minutes(5))) struct CompactorTests {
   let folder: Folder
 
   init() throws {
     folder = try Folder()
   }
 
-  private func open(_ policy: HistoryPolicy) throws -> (UserStore, User.ID) {
-    let store = try folder.open { $0.history = policy }
+  private func open(_ policy: RetentionPolicy) throws -> (UserStore, User.ID) {
+    let store = try folder.open { $0.retention = policy }
     return (store, try store.write { try $0.add(name: "NIX") })
   }
 
@@ -58,7 +58,7 @@ import Testing
     let (store, nix) = try open(.unlimited)
     let reading = try folder.open {
       $0.access = .readOnly
-      $0.history = .rows(0)
+      $0.retention = .rows(0)
     }
     let heard = Recorder<Void>()
     reading.listeners.bind("all", to: .everything) { _ in heard.record(()) }
@@ -71,7 +71,7 @@ import Testing
     let folder = folder
     // Waiting would take longer than a test may.
     let store = try folder.open {
-      $0.history = .rows(0)
+      $0.retention = .rows(0)
       $0.busyTimeout = .seconds(600)
     }
     let nix = try store.write { try $0.add(name: "NIX") }
@@ -96,7 +96,7 @@ import Testing
     let counts = Recorder<Int>()
     let goOn = Gate()
     // Whatever is to be done on another thread waits.
-    #expect(try inner.housekeeping.thread.run { goOn.wait() })
+    #expect(try inner.compactor.thread.run { goOn.wait() })
     outer.listeners.bind("writes", to: .everything) { _ in
       try inner.rename(nix, times: 1_000)
       counts.record(try inner.allChanges().count)
@@ -107,16 +107,16 @@ import Testing
     while try !inner.pastChanges(after: nil).isEmpty {}
   }
 
-  private static func keeping(_ policy: HistoryPolicy) -> Configuration {
+  private static func keeping(_ policy: RetentionPolicy) -> Configuration {
     var configuration = Configuration()
-    configuration.history = policy
+    configuration.retention = policy
     configuration.durability = .normal
     return configuration
   }
 
   @Test func `several processes and threads write, forget and read at once`() throws {
     let (store, _) = try open(.rows(500))
-    let other = try folder.open { $0.history = .rows(300) }
+    let other = try folder.open { $0.retention = .rows(300) }
     let folder = folder
     let python = try Threads.start {
       try folder.python("for i in range(400): db.execute('INSERT INTO users (name) VALUES (?)', ('python %d' % i,))")

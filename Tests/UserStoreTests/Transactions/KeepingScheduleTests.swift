@@ -2,8 +2,8 @@ import Testing
 
 @testable import UserStore
 
-@Suite struct KeepingScheduleTests {
-  private var schedule = KeepingSchedule()
+@Suite struct CompactionScheduleTests {
+  private var schedule = CompactionSchedule()
 
   init() {
     // The first look of a store, which finds nothing.
@@ -12,19 +12,19 @@ import Testing
   }
 
   @Test func `the first write looks`() {
-    var schedule = KeepingSchedule()
+    var schedule = CompactionSchedule()
     #expect(schedule.begin(at: .max) == 1_000)
   }
 
   @Test mutating func `then a thousand rows, or pages, or an hour pass until the next look`() {
-    schedule.wrote(rows: 999, walPages: 999)
+    schedule.wrote(rows: 999, logPages: 999)
     #expect(schedule.begin(at: 3_599_999) == nil)
-    schedule.wrote(rows: 1, walPages: 999)
+    schedule.wrote(rows: 1, logPages: 999)
     #expect(schedule.begin(at: 3_599_999) == 2_000, "as many as were written, and a step more")
     schedule.end(isMore: false)
-    schedule.wrote(rows: 1, walPages: 1_998)
+    schedule.wrote(rows: 1, logPages: 1_998)
     #expect(schedule.begin(at: 3_600_000) == nil)
-    schedule.wrote(rows: 1, walPages: 1)
+    schedule.wrote(rows: 1, logPages: 1)
     #expect(schedule.begin(at: 3_600_000) == 1_002, "the -wal file was begun anew")
     schedule.end(isMore: false)
     #expect(schedule.begin(at: 7_199_998) == nil)
@@ -34,9 +34,9 @@ import Testing
   }
 
   @Test mutating func `one look at a time, and the next write goes on where there is more`() {
-    schedule.wrote(rows: 1_000, walPages: 0)
+    schedule.wrote(rows: 1_000, logPages: 0)
     #expect(schedule.begin(at: 0) != nil)
-    schedule.wrote(rows: 5_000, walPages: 0)
+    schedule.wrote(rows: 5_000, logPages: 0)
     #expect(schedule.begin(at: 0) == nil)
     schedule.end(isMore: true)
     #expect(schedule.begin(at: 0) == 6_000)

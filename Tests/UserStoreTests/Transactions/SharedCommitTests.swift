@@ -145,7 +145,7 @@ import Testing
     await lineup.add(.thread) { try $0.add(name: "a") }
     await lineup.add(.task) { try $0.add(name: "b") }
     await lineup.add(.thread) { transaction in
-      try transaction.lease.connection.execute("ROLLBACK")
+      try transaction.execute("ROLLBACK")
       throw Refusal()
     }
     await lineup.add(.thread) { try $0.add(name: "c") }
@@ -160,7 +160,7 @@ import Testing
     await lineup.add(.thread) { try $0.add(name: "a") }
     await lineup.add(.thread) { transaction in
       try transaction.add(name: "b")
-      _ = unsafe RefusedRelease(on: transaction.lease.connection.handle)
+      _ = try unsafe RefusedRelease(on: SQLiteSession.own(transaction.session).connection.handle)
     }
     await lineup.add(.task) { try $0.add(name: "c") }
     await lineup.add(.thread) { try $0.add(name: "d") }

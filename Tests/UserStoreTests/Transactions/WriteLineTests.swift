@@ -45,7 +45,7 @@ import Testing
       let waiter: WriteLine.Waiter
       switch kind {
       case .task:
-        let task = AwaitedWrite(origin: nil, body: { _ in }, isCancelled: { false }, finish: { _ in })
+        let task = AwaitedWrite(origin: nil, body: { _ in }, isCancelled: { false }, finish: { _ in }, serve: { _, _ in })
         (waiter, names[ObjectIdentifier(task)]) = (.task(task), name)
       case .joining, .alone:
         let place = WritePlace()
@@ -138,13 +138,13 @@ import Testing
     #expect(run.line.count == 0, "seed \(seed)")
   }
 
-  @Test func `who is roused waits on for its word`() async {
+  @Test func `a thread that is woken early waits on for its message`() async {
     let place = WritePlace()
-    async let word = place.wait()
-    for _ in 0..<1_000 { place.rouse() }
-    place.tell(.over(StoreError(.closed, "told")))
-    guard case .over(let error?) = await word else {
-      Issue.record("it got another word")
+    async let message = place.wait()
+    for _ in 0..<1_000 { place.wakeEarly() }
+    place.send(.over(StoreError(.closed, "told")))
+    guard case .over(let error?) = await message else {
+      Issue.record("it got another message")
       return
     }
     #expect(error.message == "told")

@@ -173,7 +173,7 @@ import Testing
 
   @Test func `a temporary store takes its folder with it`() throws {
     var store: UserStore? = try UserStore.temporary()
-    let folder = Files.split(try #require(store?.file?.path)).folder
+    let folder = Files.split(try #require(store?.path)).folder
     try store?.write { try $0.add(name: "a") }
     #expect(try Files.kind(of: folder + "/users.db") == .regular)
     store?.close()

@@ -1,0 +1,57 @@
+/// Where the oldest change sets of the log end: the ones that a `LogPage` would make, but without their values.
+///
+/// A set may be larger than what may be read at once. Then no end is found, and the next search goes on from here.
+struct SetEnds {
+  struct End {
+    let sequence: Int64
+    let nonce: Int64
+    let isForeign: Bool
+  }
+
+  /// In order.
+  private(set) var ends: [End] = []
+  /// No row after the horizon, through this one, ends a set.
+  private(set) var searched: Int64
+
+  /// Finds them.
+  ///
+  /// - Parameters:
+  ///   - extent: Whose oldest sets.
+  ///   - limit: How many rows are read at most.
+  ///   - session: With a transaction open.
+  /// - Throws: `StoreError.diverged` for a gap, and what reading can throw.
+  init(of extent: LogExtent, limit: Int, _ session: any Session) throws(StoreError) {
+    var start = extent.horizon.revision.rawValue
+    let marks = try Self.marks(in: extent, limit, session)
+    searched = (marks.found.first?.sequence ?? marks.last + 1) - 1
+    for mark in marks.found {
+      // Foreign rows before the first one of a write are a set of their own.
+      let first = max(1, min(mark.first, mark.sequence))
+      if first - 1 > start { ends.append(try Self.foreign(first - 1, session)) }
+      ends.append(End(sequence: mark.sequence, nonce: mark.nonce, isForeign: false))
+      start = mark.sequence
+    }
+    if marks.last == extent.head, start < extent.head { ends.append(try Self.foreign(extent.head, session)) }
+  }
+
+  /// The ends of writes, as far as one step reads: a page, and more only until there is one.
+  private static func marks(
+    in extent: LogExtent, _ limit: Int, _ session: any Session
+  ) throws(StoreError) -> (found: [SetEnd], last: Int64) {
+    var (found, last): ([SetEnd], Int64) = ([], extent.searched)
+    var gap: Int64?
+    let page = extent.horizon.revision.rawValue + Int64(PagedChanges.rowLimit)
+    try session.scan(after: last, through: extent.head, limit: limit) { sequence, end in
+      if sequence != last + 1 { gap = sequence }
+      last = sequence
+      if let end { found.append(end) }
+      return gap == nil && (found.isEmpty || last < page)
+    }
+    if let gap { throw StoreError(.diverged, "the log has a gap before revision \(gap)") }
+    return (found, last)
+  }
+
+  private static func foreign(_ sequence: Int64, _ session: any Session) throws(StoreError) -> End {
+    End(sequence: sequence, nonce: try session.nonce(of: sequence) ?? 0, isForeign: true)
+  }
+}

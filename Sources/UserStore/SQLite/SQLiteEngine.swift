@@ -1,0 +1,152 @@
+/// A store in an SQLite file, or in SQLite's memory.
+final class SQLiteEngine: Engine {
+  let readers: SessionPool
+  let writers: SessionPool?
+  /// Nil in memory.
+  let file: DatabaseFile?
+  let checkpoints: Checkpoints?
+
+  /// Opens a file.
+  ///
+  /// - Throws: `StoreError`, the codes under “Opening”.
+  init(_ file: DatabaseFile) throws(StoreError) {
+    self.file = file
+    let configuration = file.configuration
+    let openReader = { @Sendable () throws(StoreError) -> any Session in
+      SQLiteSession(try file.open(.queryOnly), file: file)
+    }
+    if configuration.access == .readOnly {
+      let first = SQLiteSession(try file.openCheckedReader(), file: file)
+      readers = SessionPool(limit: Self.readerLimit, adopting: first, open: openReader)
+      (writers, checkpoints) = (nil, nil)
+      return
+    }
+    let connection = try file.openWriter()
+    let checkpoints = Checkpoints(
+      pool: SessionPool(limit: 1) { () throws(StoreError) in SQLiteSession(try file.openCheckpointer()) },
+      unsynced: configuration.durability == .normal ? WALFile(path: file.walPath) : nil,
+      patience: configuration.readerPatience)
+    self.checkpoints = checkpoints
+    readers = SessionPool(limit: Self.readerLimit, open: openReader)
+    writers = SessionPool(
+      limit: 1, adopting: SQLiteSession(connection, file: file, checkpoints: checkpoints))
+  }
+
+  /// Makes a database in memory, whose one connection reads and writes.
+  init(inMemory configuration: Configuration) throws(StoreError) {
+    try configuration.check()
+    let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
+    try Schema.prepare(connection, isFile: false, creates: true, pageSize: configuration.pageSize, timeout: 0)
+    readers = SessionPool(limit: 1, adopting: SQLiteSession(connection))
+    writers = readers
+    (file, checkpoints) = (nil, nil)
+  }
+
+  private static let readerLimit = 4
+
+  // MARK: Other processes
+
+  func openWatch() throws(StoreError) -> (session: any Session, events: any CommitEvents)? {
+    guard let file, file.configuration.watchesOtherProcesses else { return nil }
+    let (folder, name) = Files.split(file.path)
+    let events: DirectoryEvents
+    do {
+      // Older versions touch the -wal file, which the folder's watch reports.
+      events = try DirectoryEvents(
+        folder: folder, names: [name, name + "-wal"], signal: name + "-wal",
+        usingEvents: file.configuration.usesFileEvents)
+    } catch {
+      throw StoreError(.unexpected, "cannot watch \(file.path): \(error)", cause: error)
+    }
+    return (SQLiteSession(try file.open(.queryOnly), file: file), events)
+  }
+
+  func signalCommit() {
+    if let file { Files.signal(file.walPath) }
+  }
+
+  // MARK: Upkeep
+
+  var needsCheckpoint: Bool { checkpoints?.isDue ?? false }
+
+  func checkpoint(holding session: any Session, mayWait: Bool) {
+    let session = SQLiteSession.own(session)
+    // With the write lock held no commit can land inside it.
+    guard let checkpoints, (try? session.lock(isWaiting: true)) != nil else { return }
+    checkpoints.run(mayWait: mayWait)
+    session.rollBack()
+  }
+
+  func vacuum() throws(StoreError) { try file?.vacuum() }
+
+  /// Not with a checkpoint that truncates: that falls back to a passive one when the lock is busy, which our checkpoints
+  /// must never be without the lock (`Checkpoints`). Instead everything is copied under the lock; the next commit then
+  /// restarts the -wal file and cuts off the rest.
+  func eraseOldPages(holding session: any Session) throws(StoreError) -> Bool {
+    guard let file, let checkpoints else { return true }
+    let session = SQLiteSession.own(session)
+    _ = try session.beginWriting(isWaiting: true)
+    checkpoints.run()
+    session.rollBack()
+
+    try session.connection.setShortensWAL(true)
+    defer { try? session.connection.setShortensWAL(false) }
+    _ = try session.beginWriting(isWaiting: true)
+    defer { session.rollBack() }
+    var pageSize = 0
+    try session.connection.rows("PRAGMA page_size", to: "purge") { pageSize = Int($0.integer(0)) }
+    // Writes a page, though nothing in it changes: an UPDATE to the same values would not.
+    try session.connection.execute("PRAGMA application_id = \(Schema.applicationID)", to: "purge")
+    try session.commit(through: nil)
+    // A header, and one page with its own.
+    guard session.writtenPages == 1, let size = try? Files.size(of: file.walPath), size <= 32 + 24 + pageSize else {
+      return false
+    }
+    do { try checkpoints.syncCut(file.walPath) } catch { throw StoreError(error, otherwise: .ioError) }
+    return true
+  }
+
+  // MARK: Copies and checks
+
+  func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup {
+    Backup(draft: try Draft(for: path, replaces: replacing, besides: file))
+  }
+
+  func makeRestore(from path: String, ignoringProblems: Bool) throws(StoreError) -> any EngineRestore {
+    try Restore(
+      path, into: file, ignoringProblems: ignoringProblems,
+      busyTimeout: file?.configuration.busyTimeout ?? Configuration().busyTimeout)
+  }
+
+  func check() throws(StoreError) -> [Finding]? {
+    guard let file else { return nil }
+    return try Self.check(file)
+  }
+
+  static func check(
+    _ file: DatabaseFile, progress: (Double) -> Void = { _ in }
+  ) throws(StoreError) -> [Finding] {
+    var check = StoreCheck()
+    check.checkRights(of: file)
+    check.checkNames(of: file)
+    let connection = try file.open(.queryOnly)
+    // Sorting a log of millions must not take memory of its size.
+    try connection.execute("PRAGMA temp_store = FILE; BEGIN", to: StoreCheck.purpose)
+    // What is wrong with a file that cannot be read at all is said below.
+    if (try? connection.execute("PRAGMA schema_version", to: StoreCheck.purpose)) != nil {
+      check.checkReaders(on: connection)
+    }
+    try check.run(on: connection, progress: progress)
+    return check.findings
+  }
+
+  // MARK: Closing
+
+  func interrupt() -> Bool { file?.connections.interrupt() ?? false }
+
+  func close() { file?.connections.close() }
+
+  func release() { file?.connections.release() }
+}
+
+extension DirectoryEvents: CommitEvents {}

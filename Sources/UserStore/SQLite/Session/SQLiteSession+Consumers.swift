@@ -1,0 +1,56 @@
+extension SQLiteSession {
+  private static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 + 0.5 AS INTEGER)"
+  private static let selectConsumer = Query(
+    "read a consumer's position", "SELECT epoch, seq, nonce, holder FROM consumers WHERE name = ?1")
+  private static let selectConsumers = Query(
+    "read the consumers", "SELECT name, epoch, seq, nonce, at FROM consumers ORDER BY name")
+  private static let updateHolder = Query(
+    "take the name of a consumer", "UPDATE consumers SET holder = ?2, at = \(now) WHERE name = ?1")
+  private static let insertConsumer = Query(
+    "write a consumer's position",
+    "INSERT INTO consumers (name, holder, epoch, seq, nonce, at) VALUES (?1, ?2, ?3, ?4, ?5, \(now))")
+  private static let updateConsumer = Query(
+    "write a consumer's position",
+    "UPDATE consumers SET epoch = ?3, seq = ?4, nonce = ?5, at = \(now) WHERE name = ?1 AND holder = ?2")
+  private static let deleteConsumer = Query("remove a consumer", "DELETE FROM consumers WHERE name = ?1")
+
+  func consumer(_ name: String) throws(StoreError) -> (cursor: Cursor, fencingToken: Int64)? {
+    try connection.first(Self.selectConsumer, .text(name)) { row in
+      (Cursor(epoch: row.integer(0), revision: row.integer(1), nonce: row.integer(2)), row.integer(3))
+    }
+  }
+
+  func consumers() throws(StoreError) -> [(name: String, cursor: Cursor, timestamp: Int64)] {
+    var consumers: [(name: String, cursor: Cursor, timestamp: Int64)] = []
+    try connection.each(Self.selectConsumers) { row in
+      let cursor = Cursor(epoch: row.integer(1), revision: row.integer(2), nonce: row.integer(3))
+      consumers.append((row.text(0), cursor, row.integer(4)))
+      return true
+    }
+    return consumers
+  }
+
+  func setFencingToken(_ token: Int64, of name: String) throws(StoreError) -> Bool {
+    try connection.run(Self.updateHolder, .text(name), .integer(token))
+    return connection.changedRows > 0
+  }
+
+  func insertConsumer(_ name: String, fencingToken: Int64, at cursor: Cursor) throws(StoreError) {
+    try write(Self.insertConsumer, name, fencingToken, cursor)
+  }
+
+  func moveConsumer(_ name: String, fencingToken: Int64, to cursor: Cursor) throws(StoreError) {
+    try write(Self.updateConsumer, name, fencingToken, cursor)
+  }
+
+  private func write(_ query: Query, _ name: String, _ token: Int64, _ cursor: Cursor) throws(StoreError) {
+    try connection.run(
+      query, .text(name), .integer(token), .integer(cursor.epoch), .integer(cursor.revision.rawValue),
+      .integer(cursor.nonce))
+  }
+
+  func removeConsumer(_ name: String) throws(StoreError) -> Bool {
+    try connection.run(Self.deleteConsumer, .text(name))
+    return connection.changedRows > 0
+  }
+}

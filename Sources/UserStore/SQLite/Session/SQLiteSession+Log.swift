@@ -1,0 +1,126 @@
+extension SQLiteSession {
+  private static let selectEnd = Query(
+    "read the log",
+    """
+    SELECT meta.epoch, coalesce(changes.seq, meta.horizon), coalesce(changes.nonce, meta.horizon_nonce)
+    FROM meta LEFT JOIN changes ON changes.seq = (SELECT max(seq) FROM changes) WHERE meta.id = 1
+    """)
+  private static let selectMeta = Query("read the log", "SELECT epoch, horizon, horizon_nonce FROM meta WHERE id = 1")
+  private static let selectNonce = Query("read the log", "SELECT nonce FROM changes WHERE seq = ?1")
+  private static let selectLast = Query("read the log", "SELECT max(seq) FROM changes")
+  private static let selectRows = Query(
+    "read the log",
+    """
+    SELECT seq, op, user, attribute, old, new, nonce, at FROM changes
+    WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT \(PagedChanges.rowLimit) + 1 -- the end of a set of that many
+    """)
+  private static let selectRowsBackwards = Query(
+    "read the log",
+    """
+    SELECT seq, op, user, attribute, old, new, nonce, at FROM changes
+    WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT \(PagedChanges.rowLimit)
+    """)
+  private static let selectNextEnd = Query(
+    "read the log",
+    "SELECT seq, old, nonce, attribute FROM changes WHERE seq > ?1 AND seq <= ?2 AND op = 0 ORDER BY seq LIMIT 1")
+  private static let selectLastEnd = Query(
+    "read the log",
+    "SELECT seq, old, nonce, attribute FROM changes WHERE seq > ?1 AND op = 0 ORDER BY seq DESC LIMIT 1")
+  private static let countChanges = Query(
+    "count the changes", "SELECT count(*) FROM changes WHERE seq > ?1 AND op IS NOT 0")
+  // Not INSERT … SELECT … WHERE: that reads the table it writes, for which SQLite makes a temporary one, and was 27 % of
+  // the instructions of a small write. The time is given for the same reason: julianday('now') is another hundredth.
+  private static let insertEnd = Query(
+    "write", "INSERT INTO changes (op, attribute, old, nonce, at) VALUES (0, ?1, ?2, ?3, ?4)")
+
+  func logEnd() throws(StoreError) -> Cursor { try cursor(Self.selectEnd) }
+
+  func horizon() throws(StoreError) -> Cursor { try cursor(Self.selectMeta) }
+
+  private func cursor(_ query: Query) throws(StoreError) -> Cursor {
+    let cursor = try connection.first(query) { row in
+      Cursor(epoch: row.integer(0), revision: row.integer(1), nonce: row.integer(2))
+    }
+    guard let cursor else { throw Self.noMeta }
+    try Revision.check(cursor.revision.rawValue)
+    return cursor
+  }
+
+  static var noMeta: StoreError { StoreError(.corrupt, "the database is damaged: its log has no meta row") }
+
+  func logState(at revision: Int64) throws(StoreError) -> LogState {
+    let meta = try connection.first(Self.selectMeta) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
+    let last = try lastRow()
+    let nonce = try nonce(of: revision)
+    guard let (epoch, horizon, horizonNonce) = meta else { throw Self.noMeta }
+    return LogState(epoch: epoch, horizon: horizon, horizonNonce: horizonNonce, last: last, nonce: nonce)
+  }
+
+  private func lastRow() throws(StoreError) -> Int64? {
+    try connection.first(Self.selectLast) { $0.isNull(0) ? nil : $0.integer(0) } ?? nil
+  }
+
+  func nonce(of sequence: Int64) throws(StoreError) -> Int64? {
+    try connection.first(Self.selectNonce, .integer(sequence)) { $0.integer(0) }
+  }
+
+  func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
+    try page(Self.selectRows, start, end)
+  }
+
+  func rowsBackwards(from first: Int64, before end: Int64) throws(StoreError) -> [LogRow] {
+    try page(Self.selectRowsBackwards, first, end)
+  }
+
+  private func page(_ query: Query, _ start: Int64, _ end: Int64) throws(StoreError) -> [LogRow] {
+    var rows: [LogRow] = []
+    // Most sets are a change and its end.
+    rows.reserveCapacity(2)
+    var bytes = 0
+    try connection.each(query, .integer(start), .integer(end)) { row in
+      rows.append(LogRow(row))
+      bytes += rows[rows.count - 1].byteCount
+      return bytes < PagedChanges.byteLimit
+    }
+    return rows
+  }
+
+  func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd? {
+    try connection.first(Self.selectNextEnd, .integer(start), .integer(end), make: SetEnd.init)
+  }
+
+  func lastEnd(after start: Int64) throws(StoreError) -> SetEnd? {
+    try connection.first(Self.selectLastEnd, .integer(start), make: SetEnd.init)
+  }
+
+  func changeCount(after start: Int64) throws(StoreError) -> Int {
+    try connection.first(Self.countChanges, .integer(start)) { Int($0.integer(0)) } ?? 0
+  }
+
+  func endSet(after start: Cursor, origin: String?) throws(StoreError) -> Cursor? {
+    // The hook's bit spares the question where nothing can have been logged.
+    guard connection.hooks.takeLogged(), let last = try lastRow(), last > start.revision.rawValue else { return nil }
+    let nonce = Connection.randomNumber()
+    try connection.run(
+      Self.insertEnd, origin.map { .text($0) } ?? .null, .integer(start.revision.rawValue + 1), .integer(nonce),
+      .integer(WallClock.milliseconds))
+    return Cursor(epoch: start.epoch, revision: connection.lastInsertedRow, nonce: nonce)
+  }
+}
+
+extension LogRow {
+  /// A row of `seq, op, user, attribute, old, new, nonce, at`.
+  fileprivate init(_ row: borrowing Statement) {
+    self.init(
+      sequence: row.integer(0), operation: row.integer(1), user: row.integer(2), attribute: row.text(3),
+      old: row.value(4), new: row.value(5), nonce: row.integer(6), milliseconds: row.integer(7))
+  }
+}
+
+extension SetEnd {
+  /// A row of `seq, old, nonce, attribute`.
+  fileprivate init(_ row: borrowing Statement) {
+    self.init(
+      sequence: row.integer(0), first: row.integer(1), nonce: row.integer(2), origin: row.isNull(3) ? nil : row.text(3))
+  }
+}

@@ -1,0 +1,176 @@
+extension SQLiteSession {
+  private static let columns = """
+    SELECT users.id, users.name, users.hair_color, attributes.name, attributes.value
+    FROM users LEFT JOIN attributes ON attributes.user_id = users.id
+    """
+  private static let selectUser = Query("read a user", columns + " WHERE users.id = ?1")
+  private static let selectUsers = Query("read the users", columns + " ORDER BY users.id")
+  private static let selectNamed = Query("find users", "SELECT id FROM users WHERE name = ?1 ORDER BY id")
+  private static let selectNames = Query(
+    "find names of users", "SELECT name FROM users WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ?3")
+  private static let selectLastName = Query(
+    "find names of users", "SELECT max(name) FROM users WHERE name >= ?1 AND name < ?2")
+  private static let countUsers = Query("count the users", "SELECT count(*) FROM users")
+  private static let selectAttributeNames = Query(
+    "read the names of attributes", "SELECT DISTINCT name FROM attributes")
+  private static let hasAttribute = Query(
+    "look for an attribute", "SELECT 1 FROM attributes WHERE name = ?1 LIMIT 1")
+  private static let selectName = Query("read a name", "SELECT name FROM users WHERE id = ?1")
+  private static let selectHairColor = Query("read a hair color", "SELECT hair_color FROM users WHERE id = ?1")
+  private static let selectAttribute = Query(
+    "read an attribute", "SELECT value FROM attributes WHERE user_id = ?1 AND name = ?2")
+  private static let selectAnyAttribute = Query(
+    "read an attribute", "SELECT name FROM attributes WHERE user_id = ?1 ORDER BY name LIMIT 1")
+
+  // A null id takes the next one.
+  private static let insertUser = Query("add a user", "INSERT INTO users (id, name, hair_color) VALUES (?1, ?2, ?3)")
+  /// The largest id that was given, or is said to have been; and whose it is now.
+  static let largestID = Query(
+    "add a user",
+    """
+    SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'users'), 0), coalesce((SELECT max(id) FROM users), 0)),
+      (SELECT id FROM users WHERE id = \(Int64.max))
+    """)
+  static let noIDLeft =
+    "no id is left for a new user: a foreign writer gave the largest there is, \(Int64.max); remove that user if it is there, and set the number of users in the table sqlite_sequence to the largest id in use"
+  private static let deleteUser = Query("remove a user", "DELETE FROM users WHERE id = ?1")
+  // Each leaves a row alone that has the value already, so that the count of rows says whether something changed.
+  private static let updateName = Query("set a name", "UPDATE users SET name = ?2 WHERE id = ?1 AND name IS NOT ?2")
+  private static let updateHairColor = Query(
+    "set a hair color", "UPDATE users SET hair_color = ?2 WHERE id = ?1 AND hair_color IS NOT ?2")
+  private static let updateAttribute = Query(
+    "set an attribute",
+    """
+    UPDATE attributes SET value = ?3
+    WHERE user_id = ?1 AND name = ?2 AND (value IS NOT ?3 OR typeof(value) IS NOT typeof(?3))
+    """)
+  private static let insertAttribute = Query(
+    "set an attribute", "INSERT INTO attributes (user_id, name, value) VALUES (?1, ?2, ?3)")
+  private static let deleteAttribute = Query(
+    "unset an attribute", "DELETE FROM attributes WHERE user_id = ?1 AND name = ?2")
+
+  // MARK: Reading
+
+  func user(_ id: User.ID) throws(StoreError) -> User? {
+    var user: User?
+    try connection.each(Self.selectUser, .integer(id.rawValue)) { row in
+      User.collect(row, into: &user)
+      return true
+    }
+    return user
+  }
+
+  func eachUser(while body: (User) -> Bool) throws(StoreError) {
+    var current: User?
+    var goesOn = true
+    try connection.each(Self.selectUsers) { row in
+      if let user = current, user.id.rawValue != row.integer(0) {
+        goesOn = body(user)
+        current = nil
+      }
+      if goesOn { User.collect(row, into: &current) }
+      return goesOn
+    }
+    if goesOn, let current { _ = body(current) }
+  }
+
+  func users(named name: String) throws(StoreError) -> [User.ID] {
+    var ids: [User.ID] = []
+    try connection.each(Self.selectNamed, .text(name)) { row in
+      ids.append(User.ID(row.integer(0)))
+      return true
+    }
+    return ids
+  }
+
+  func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String] {
+    var names: [String] = []
+    try connection.each(Self.selectNames, .text(lower), .text(upper), .integer(Int64(limit))) { row in
+      names.append(row.text(0))
+      return true
+    }
+    if names.count < limit { return names }
+    return names + (try connection.first(Self.selectLastName, .text(lower), .text(upper)) { [$0.text(0)] } ?? [])
+  }
+
+  func userCount() throws(StoreError) -> Int { try connection.first(Self.countUsers) { Int($0.integer(0)) } ?? 0 }
+
+  func attributeNames() throws(StoreError) -> [String] {
+    var names: [String] = []
+    try connection.each(Self.selectAttributeNames) { row in
+      names.append(row.text(0))
+      return true
+    }
+    // Not by SQLite, which would sort the names of all rows before it takes each once.
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  func hasAttribute(_ name: String) throws(StoreError) -> Bool {
+    try connection.first(Self.hasAttribute, .text(name)) { _ in true } ?? false
+  }
+
+  func value(_ attribute: String, of id: User.ID) throws(StoreError) -> StoredValue {
+    let key = StoredValue.integer(id.rawValue)
+    return switch attribute {
+    case "name": try connection.first(Self.selectName, key) { $0.value(0) } ?? .null
+    case "hair_color": try connection.first(Self.selectHairColor, key) { $0.value(0) } ?? .null
+    default: try connection.first(Self.selectAttribute, key, .text(attribute)) { $0.value(0) } ?? .null
+    }
+  }
+
+  func anyAttribute(of id: User.ID) throws(StoreError) -> String? {
+    try connection.first(Self.selectAnyAttribute, .integer(id.rawValue)) { $0.text(0) }
+  }
+
+  // MARK: Writing
+
+  func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID {
+    do { try connection.run(Self.insertUser, id.map { .integer($0.rawValue) } ?? .null, name, hairColor) } catch {
+      // SQLite says that the disk is full also when no id is left.
+      guard error.code == .diskFull, try connection.first(Self.largestID, make: { $0.integer(0) }) == Int64.max else {
+        throw error
+      }
+      throw StoreError(.corrupt, "cannot add a user: \(Self.noIDLeft)", cause: error.cause)
+    }
+    return User.ID(connection.lastInsertedRow)
+  }
+
+  func insert(_ attribute: String, of id: User.ID, _ value: StoredValue) throws(StoreError) {
+    try connection.run(Self.insertAttribute, .integer(id.rawValue), .text(attribute), value)
+  }
+
+  func put(_ attribute: String, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult {
+    let key = StoredValue.integer(id.rawValue)
+    switch attribute {
+    case "name": try connection.run(Self.updateName, key, value)
+    case "hair_color": try connection.run(Self.updateHairColor, key, value)
+    case _ where value.isNull: try connection.run(Self.deleteAttribute, key, .text(attribute))
+    default: try connection.run(Self.updateAttribute, key, .text(attribute), value)
+    }
+    if connection.changedRows > 0 { return .changed }
+    if try self.value("name", of: id).isNull { return .noUser }
+    if attribute == "name" || attribute == "hair_color" || value.isNull { return .unchanged }
+    if try !self.value(attribute, of: id).isNull { return .unchanged }
+    try insert(attribute, of: id, value)
+    return .changed
+  }
+
+  func removeUser(_ id: User.ID) throws(StoreError) -> Bool {
+    try connection.run(Self.deleteUser, .integer(id.rawValue))
+    return connection.changedRows > 0
+  }
+}
+
+extension User {
+  /// Adds a row of `selectUser` or `selectUsers` to the user that it belongs to.
+  fileprivate static func collect(_ row: borrowing Statement, into user: inout User?) {
+    var current = user ?? User(id: ID(row.integer(0)), storedValues: ["name": row.value(1)])
+    if user == nil, !row.isNull(2) { current.storedValues["hair_color"] = row.value(2) }
+    if !row.isNull(3) {
+      let attribute = row.text(3)
+      // A CHECK keeps such names out, but anybody can turn CHECKs off. The columns are what counts everywhere else.
+      if attribute != "name", attribute != "hair_color" { current.storedValues[attribute] = row.value(4) }
+    }
+    user = current
+  }
+}

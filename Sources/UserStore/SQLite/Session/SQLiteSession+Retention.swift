@@ -1,0 +1,129 @@
+extension SQLiteSession {
+  private static let selectExtent = Query(
+    "read the log",
+    """
+    SELECT epoch, horizon, horizon_nonce, measured, bytes, (SELECT min(seq) FROM changes WHERE seq > 0),
+      (SELECT max(seq) FROM changes),
+      (SELECT min(seq) FROM consumers WHERE consumers.epoch = meta.epoch AND seq >= max(horizon, ?1)),
+      searched, sized, size
+    FROM meta WHERE id = 1
+    """)
+  private static let updateExtent = Query(
+    "compact the log",
+    """
+    UPDATE meta SET horizon = ?1, horizon_nonce = ?2, measured = ?3, bytes = ?4, searched = ?5, sized = ?6, size = ?7
+    WHERE id = 1
+    """)
+  /// The size of one row: as `LogRow.byteCount`.
+  private static let rowSize = "\(LogExtent.rowBytes) + \(valueSize("old")) + \(valueSize("new"))"
+  private static let selectSizes = Query(
+    "read the log", "SELECT seq, \(rowSize) FROM changes WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3")
+  private static let selectUsed = Query(
+    "read the log",
+    "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size")
+  private static let selectTime = Query("read the log", "SELECT at FROM changes WHERE seq = ?1")
+  // Of a row with a huge value only the beginning is read: what lies behind the value is asked of ends alone.
+  private static let selectMarks = Query(
+    "read the log",
+    """
+    SELECT seq, op, CASE WHEN coalesce(op, 0) = 0 AND typeof(old) = 'integer' THEN old ELSE seq END,
+      CASE WHEN coalesce(op, 0) = 0 THEN nonce END
+    FROM changes WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3
+    """)
+  private static let deleteRows = Query("compact the log", "DELETE FROM changes WHERE seq > 0 AND seq <= ?1")
+  private static let selectChangesOfUser = Query(
+    "read the log",
+    """
+    SELECT seq, \(rowSize), old IS NULL AND new IS NULL FROM changes
+    WHERE seq > ?1 AND seq <= ?2 AND user = ?3 AND op IS NOT 0 ORDER BY seq LIMIT \(PagedChanges.rowLimit)
+    """)
+  private static let blank = Query(
+    "purge a user", "UPDATE changes SET old = NULL, new = NULL WHERE seq = ?1 AND user = ?2")
+  private static let deleteDisplacedUsers = Query("purge a user", "DELETE FROM displaced_users WHERE id = ?1")
+  private static let deleteDisplacedAttributes = Query(
+    "purge a user", "DELETE FROM displaced_attributes WHERE user_id = ?1 OR row_user = ?1")
+
+  private static func valueSize(_ column: String) -> String {
+    """
+    CASE typeof(\(column)) WHEN 'null' THEN 0 WHEN 'integer' THEN 8 WHEN 'real' THEN 8
+    ELSE length(CAST(\(column) AS BLOB)) END
+    """
+  }
+
+  func extent(assuming assumed: LogExtent?) throws(StoreError) -> LogExtent {
+    let start = StoredValue.integer(assumed?.horizon.revision.rawValue ?? 0)
+    let row = try connection.first(Self.selectExtent, start) { row in
+      (
+        horizon: Cursor(epoch: row.integer(0), revision: row.integer(1), nonce: row.integer(2)),
+        measured: (row.integer(3), row.integer(4)), first: row.isNull(5) ? nil : row.integer(5),
+        last: row.isNull(6) ? nil : row.integer(6), consumer: row.isNull(7) ? nil : row.integer(7),
+        searched: row.integer(8), sized: (row.integer(9), row.integer(10))
+      )
+    }
+    guard let row else { throw Self.noMeta }
+    return try LogExtent(
+      horizon: row.horizon, first: row.first, last: row.last, measured: row.measured, searched: row.searched,
+      sized: row.sized, consumer: row.consumer, assuming: assumed)
+  }
+
+  func save(_ extent: LogExtent) throws(StoreError) {
+    try connection.run(
+      Self.updateExtent, .integer(extent.horizon.revision.rawValue), .integer(extent.horizon.nonce),
+      .integer(extent.measured), .integer(extent.bytes), .integer(extent.searched), .integer(extent.sized),
+      .integer(extent.size))
+  }
+
+  func size(after start: Int64, through end: Int64, limit: Int) throws(StoreError) -> (last: Int64, bytes: Int64) {
+    var (last, bytes) = (start, Int64(0))
+    try connection.each(Self.selectSizes, .integer(start), .integer(end), .integer(Int64(limit))) { row in
+      last = row.integer(0)
+      bytes += row.integer(1)
+      return bytes < PagedChanges.byteLimit
+    }
+    return (last, bytes)
+  }
+
+  func usedBytes() throws(StoreError) -> Int64 { try connection.first(Self.selectUsed) { $0.integer(0) } ?? .max }
+
+  func time(of sequence: Int64) throws(StoreError) -> Int64? {
+    try connection.first(Self.selectTime, .integer(sequence)) { $0.integer(0) }
+  }
+
+  func scan(
+    after start: Int64, through end: Int64, limit: Int, while body: (_ sequence: Int64, SetEnd?) -> Bool
+  ) throws(StoreError) {
+    try connection.each(Self.selectMarks, .integer(start), .integer(end), .integer(Int64(limit))) { row in
+      let sequence = row.integer(0)
+      let isEnd = row.integer(1) == 0
+      return body(
+        sequence, isEnd ? SetEnd(sequence: sequence, first: row.integer(2), nonce: row.integer(3), origin: nil) : nil)
+    }
+  }
+
+  func deleteRows(through last: Int64) throws(StoreError) -> Int {
+    try connection.run(Self.deleteRows, .integer(last))
+    return connection.changedRows
+  }
+
+  func changes(
+    of user: User.ID, after start: Int64, through end: Int64
+  ) throws(StoreError) -> [(sequence: Int64, bytes: Int64, isBlank: Bool)] {
+    var rows: [(sequence: Int64, bytes: Int64, isBlank: Bool)] = []
+    var bytes = Int64(0)
+    try connection.each(Self.selectChangesOfUser, .integer(start), .integer(end), .integer(user.rawValue)) { row in
+      rows.append((row.integer(0), row.integer(1), row.integer(2) == 1))
+      bytes += row.integer(1)
+      return bytes < PagedChanges.byteLimit
+    }
+    return rows
+  }
+
+  func blank(_ sequence: Int64, of user: User.ID) throws(StoreError) {
+    try connection.run(Self.blank, .integer(sequence), .integer(user.rawValue))
+  }
+
+  func clearLeftovers(of user: User.ID) throws(StoreError) {
+    try connection.run(Self.deleteDisplacedUsers, .integer(user.rawValue))
+    try connection.run(Self.deleteDisplacedAttributes, .integer(user.rawValue))
+  }
+}

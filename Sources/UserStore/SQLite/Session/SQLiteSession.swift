@@ -1,0 +1,113 @@
+/// A connection to SQLite as a session of the store, with what is remembered of its last transaction.
+///
+/// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders what one did before the next.
+final class SQLiteSession: Session, @unchecked Sendable {
+  let connection: Connection
+  /// What runs checkpoints; nil for a connection that only reads, and in memory.
+  private let checkpoints: Checkpoints?
+  private let file: DatabaseFile?
+  /// The end of the log after the last transaction that wrote to it, and `commitCounter` then; nil after any other one.
+  private var knownEnd: (cursor: Cursor, counter: Int64)?
+  private var isWriting = false
+
+  private static let begin = Query("begin reading", "BEGIN")
+  /// Takes the write lock now: a transaction that takes it later fails when another one has written meanwhile.
+  private static let beginImmediate = Query("write", "BEGIN IMMEDIATE")
+  private static let commit = Query("commit", "COMMIT")
+  private static let savepoint = Query("write", "SAVEPOINT member")
+  private static let release = Query("write", "RELEASE member")
+  private static let rollBackToSavepoint = Query("undo a write", "ROLLBACK TO member")
+  // sqlite.org/pragma.html#pragma_data_version
+  private static let dataVersion = Query("write", "PRAGMA data_version")
+
+  init(_ connection: consuming Connection, file: DatabaseFile? = nil, checkpoints: Checkpoints? = nil) {
+    self.connection = consume connection
+    self.file = file
+    self.checkpoints = checkpoints
+  }
+
+  /// A session that came back from one of the engine's pools.
+  static func own(_ session: any Session) -> SQLiteSession {
+    guard let own = session as? SQLiteSession else { preconditionFailure("a session of another engine") }
+    return own
+  }
+
+  var isInTransaction: Bool { connection.isInTransaction }
+
+  var hasMoved: Bool { connection.hasMoved }
+
+  var writtenPages: Int { connection.hooks.walPages }
+
+  func commitCounter() throws(StoreError) -> Int64 {
+    try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0
+  }
+
+  func beginReading() throws(StoreError) {
+    if connection.hasMoved { throw DatabaseFile.moved }
+    try connection.run(Self.begin)
+  }
+
+  func beginWriting(isWaiting: Bool) throws(StoreError) -> (end: Cursor, isRead: Bool) {
+    if connection.hasMoved { throw DatabaseFile.moved }
+    connection.hooks.reset()
+    try lock(isWaiting: isWaiting)
+    isWriting = true
+    let counter = try commitCounter()
+    if let knownEnd, knownEnd.counter == counter { return (knownEnd.cursor, false) }
+    let end = try self.logEnd()
+    knownEnd = (end, counter)
+    return (end, true)
+  }
+
+  /// Takes the write lock.
+  func lock(isWaiting: Bool) throws(StoreError) {
+    if isWaiting { return try connection.run(Self.beginImmediate) }
+    connection.setWaiting(false)
+    defer { connection.setWaiting(true) }
+    try connection.run(Self.beginImmediate)
+  }
+
+  func savepoint() throws(StoreError) { try connection.run(Self.savepoint) }
+
+  func releaseSavepoint() throws(StoreError) { try connection.run(Self.release) }
+
+  func rollBackToSavepoint() throws(StoreError) {
+    try connection.run(Self.rollBackToSavepoint)
+    try connection.run(Self.release)
+  }
+
+  func commit(through end: Cursor?) throws(StoreError) {
+    let known = knownEnd
+    knownEnd = nil
+    do { try connection.run(Self.commit) } catch {
+      let code = (error.cause as? SQLiteError)?.code
+      guard code == .ioErrorSync || code == .ioErrorFolderSync, connection.hooks.hasBegunCommit else { throw error }
+      throw StoreError(
+        .commitUnknown, "whether the last write was committed is not known, the disk failed while it was synced",
+        cause: error.cause)
+    }
+    // What was just written is in a file that nobody will find: do not acknowledge it.
+    if connection.hasMoved { throw DatabaseFile.moved }
+    if let known, let end { knownEnd = (end, known.counter) }
+    isWriting = false
+    checkpoints?.note(walPages: connection.hooks.walPages)
+  }
+
+  func rollBack() {
+    connection.rollBack()
+    // The caller may not have dealt with what `beginWriting` reported: it is reported again.
+    if isWriting { (knownEnd, isWriting) = (nil, false) }
+  }
+
+  func check() throws(StoreError) -> [Finding] {
+    var check = StoreCheck()
+    try check.run(on: connection)
+    return check.findings
+  }
+
+  func prepareToClose() {
+    connection.endInterrupts()
+    guard let checkpoints, let file else { return }
+    if !checkpoints.finish(on: self, walPath: file.walPath) { file.connections.leaveWAL() }
+  }
+}

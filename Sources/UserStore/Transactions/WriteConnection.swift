@@ -1,0 +1,231 @@
+// Modelled in Model/WakeUp.pml and Model/Pump.pml; change both.
+
+/// The writing session: transactions from BEGIN to COMMIT, and what the hub receives of them.
+///
+/// Used by the writer that has the turn.
+final class WriteConnection: Sendable {
+  private let sessions: SessionPool
+  private let publication: Publication
+  private let reader: Reader
+  private let compactor: Compactor
+  private let roundLimit: Int
+  /// Set after a COMMIT whose outcome is unknown.
+  private let failure = Lock<StoreError?>(nil)
+
+  init(
+    _ sessions: SessionPool, _ publication: Publication, reader: Reader, compactor: Compactor, roundLimit: Int
+  ) {
+    self.sessions = sessions
+    self.publication = publication
+    self.reader = reader
+    self.compactor = compactor
+    self.roundLimit = roundLimit
+  }
+
+  // MARK: Groups
+
+  /// Begins a transaction that several writers may share.
+  func begin() throws(StoreError) -> WriteGroup {
+    let session = try sessions.take()
+    do throws(StoreError) {
+      let log = try begin(session)
+      // Another process may have replaced the log.
+      if log.isRead { try checkPosition(endingAt: log.end, session) }
+      return WriteGroup(session, head: log.end)
+    } catch {
+      sessions.give(back: session)
+      throw error
+    }
+  }
+
+  /// Runs one writer's closure in the group's transaction.
+  ///
+  /// The first writer needs no savepoint: when it fails, no work of others is lost.
+  ///
+  /// - Returns: the end of the log with this part; nothing of the part stays when it throws.
+  /// - Throws: what `body` throws, and the store's errors.
+  func perform(
+    in group: WriteGroup, origin: String?, _ calling: CallContext?, _ body: (inout WriteTransaction) throws -> Void
+  ) throws -> Cursor {
+    let session = group.session
+    let isFirst = group.size == 1
+    if !isFirst { try session.savepoint() }
+    do {
+      var transaction = WriteTransaction(session, after: group.end)
+      try body(&transaction)
+      guard session.isInTransaction else {
+        throw StoreError(.transactionEnded, "an error inside the write ended its transaction; nothing of it was kept")
+      }
+      let end = try session.endSet(after: group.end, origin: origin)
+      if end != nil, let calling { try admit(calling) }
+      if !isFirst { try session.releaseSavepoint() }
+      return end ?? group.end
+    } catch {
+      if !isFirst, session.isInTransaction { try undoPart(on: session) }
+      throw error
+    }
+  }
+
+  /// Commits for all who took part, and gives the hub what was committed before the watcher can.
+  ///
+  /// Followers are woken after that: what the watcher finds in between is refused.
+  ///
+  /// - Returns: a ticket of the hub's queue; nil when there is nothing to deliver.
+  /// - Throws: why nothing was kept, or that the outcome is unknown.
+  func end(_ group: WriteGroup, _ cascade: Cascade?) throws(StoreError) -> Int? {
+    let session = group.session
+    defer { sessions.give(back: session) }
+    var sets: [ChangeSet]?
+    if publication.hasListeners { sets = try pendingSets(of: group) }
+    let isPublished = group.hasChanges || sets?.isEmpty == false
+    let ticket = try committing(session, through: group.end) {
+      isPublished ? publish(sets, of: group, cascade) : nil
+    }
+    if isPublished { publication.wakeFollowers() }
+    return ticket
+  }
+
+  /// Rolls back what all who took part did.
+  func giveUp(_ group: WriteGroup) {
+    sessions.give(back: group.session)
+  }
+
+  private func undoPart(on session: any Session) throws(StoreError) {
+    do { try session.rollBackToSavepoint() } catch {
+      // Otherwise half of a write would be committed.
+      session.rollBack()
+      throw error
+    }
+  }
+
+  private func admit(_ calling: CallContext) throws(StoreError) {
+    guard let names = calling.cascade.admit(by: calling.name, limit: roundLimit) else { return }
+    throw StoreError(
+      .tooManyRounds,
+      "listeners have answered each other \(roundLimit) times (\(names.joined(separator: ", "))); this write was refused"
+    )
+  }
+
+  // MARK: The store's own transactions
+
+  /// Runs `body` with the session to itself.
+  func withSession<Value>(_ body: (any Session) throws(StoreError) -> Value) throws(StoreError) -> Value {
+    let session = try sessions.take()
+    // Rolls back what is still open.
+    defer { sessions.give(back: session) }
+    return try body(session)
+  }
+
+  /// Runs a short transaction of the store's own, which no listener receives.
+  ///
+  /// - Parameter body: Returns whether to commit.
+  /// - Returns: whether it was committed.
+  func maintain(
+    isWaiting: Bool, _ body: (any Session) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    try withSession { session throws(StoreError) in
+      _ = try begin(session, isWaiting: isWaiting)
+      guard try body(session) else { return false }
+      try commit(session, through: nil)
+      return true
+    }
+  }
+
+  /// Replaces the records and the log in one transaction.
+  ///
+  /// - Parameter body: Leaves a log with a new epoch.
+  /// - Returns: a ticket of the hub's queue.
+  func replace(_ body: (any Session) throws(StoreError) -> Void) throws(StoreError) -> Int? {
+    try withSession { session throws(StoreError) in
+      _ = try begin(session)
+      try body(session)
+      let end = try session.logEnd()
+      let ticket = try committing(session, through: end) { publication.restart(at: end) }
+      publication.wakeFollowers()
+      return ticket
+    }
+  }
+
+  // MARK: BEGIN and COMMIT
+
+  /// - Throws: `StoreError.Code.mustReopen` after a COMMIT whose outcome is unknown.
+  func checkUsable() throws(StoreError) {
+    guard let failure = failure.withLock({ $0 }) else { return }
+    throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
+  }
+
+  private func begin(_ session: any Session, isWaiting: Bool = true) throws(StoreError) -> (end: Cursor, isRead: Bool) {
+    try checkUsable()
+    return try session.beginWriting(isWaiting: isWaiting)
+  }
+
+  private func committing<Value>(
+    _ session: any Session, through end: Cursor, _ publish: () -> Value
+  ) throws(StoreError) -> Value {
+    publication.beginOwnCommit()
+    defer { publication.endOwnCommit() }
+    try commit(session, through: end)
+    return publish()
+  }
+
+  private func commit(_ session: any Session, through end: Cursor?) throws(StoreError) {
+    do { try session.commit(through: end) } catch {
+      if error.code == .commitUnknown { failure.withLock { $0 = error } }
+      throw error
+    }
+  }
+
+  // MARK: Publishing
+
+  private func checkPosition(endingAt end: Cursor, _ session: any Session) throws(StoreError) {
+    let position = publication.position
+    do { _ = try session.verify(position) } catch {
+      guard error.code == .diverged || error.code == .compacted else { throw error }
+      _ = publication.reset(from: position, to: end, because: error.code)
+    }
+  }
+
+  /// Whole sets that the hub has not received: those of foreign writers first, then the transaction's own.
+  ///
+  /// If the foreign ones can no longer be read (a program deleted a row), the hub receives a discontinuity.
+  func pendingSets(of group: WriteGroup) throws(StoreError) -> [ChangeSet] {
+    let position = publication.position
+    do { return try sets(after: position, through: group.end, group.session) } catch {
+      guard error.code == .diverged || error.code == .compacted else { throw error }
+      _ = publication.reset(from: position, to: group.head, because: error.code)
+      return try sets(after: group.head, through: group.end, group.session)
+    }
+  }
+
+  /// The first page is held in memory; what exceeds it is read again, page by page, when it is delivered.
+  private func sets(
+    after position: Cursor, through end: Cursor, _ session: any Session
+  ) throws(StoreError) -> [ChangeSet] {
+    var position = position
+    guard position.epoch == end.epoch else { return [] }
+    let pages: PagedChanges.Read = { [reader] start, end throws(StoreError) in
+      try reader.page(after: start, through: end)
+    }
+    var sets: [ChangeSet] = []
+    while position.revision < end.revision {
+      let page = try LogPage(after: position, through: end.revision.rawValue, session, pages: pages)
+      if sets.isEmpty { sets = page.sets } else { sets += page.ranges(after: position, pages: pages) }
+      position = page.position
+    }
+    return sets
+  }
+
+  /// After the commit, while no other writer of this store can commit.
+  func publish(_ sets: [ChangeSet]?, of group: WriteGroup, _ cascade: Cascade?) -> Int? {
+    var sets = sets
+    // A listener that came during the commit may have read the state before it. If the sets cannot be read now, the
+    // position stays before them: the watcher or the next write finds them.
+    let hasNewListeners = sets == nil && publication.hasListeners
+    if hasNewListeners { sets = try? pendingSets(of: group) }
+    let ticket = sets.map { publication.append($0, cascade: cascade) } ?? nil
+    if sets == nil, !hasNewListeners { publication.skip(to: group.end) }
+    compactor.wrote(
+      rows: group.end.revision.rawValue - group.head.revision.rawValue, pages: group.session.writtenPages)
+    return ticket
+  }
+}

@@ -1,0 +1,104 @@
+// Modelled in Model/Pump.pml; change both.
+
+/// Gives writers their turns, as `WriteLine` decides: threads are woken, tasks run on the store's write thread.
+final class WriteTurns: Sendable {
+  let line = Lock(WriteLine())
+  /// Runs the closures of awaited writes.
+  private let worker = WorkerThread(name: "userstore-write")
+
+  /// Waits for the turn.
+  ///
+  /// - Parameter joins: Whether the caller may continue a transaction that others began.
+  /// - Returns: the transaction to continue; nil to begin one.
+  /// - Throws: `StoreError.Code.closed`, and `.busy` when the writer before waited in vain for another process.
+  func take(joins: Bool) throws(StoreError) -> WriteGroup? {
+    var place: WritePlace?
+    while true {
+      let waiter = place.map { WriteLine.Waiter.thread($0, joins: joins) }
+      switch line.withLock({ $0.enter(waiter) }) {
+      case .turn: return nil
+      case .closed: throw Self.closed
+      case .wait: break
+      }
+      guard let place else {
+        place = WritePlace()
+        continue
+      }
+      switch place.wait() {
+      case .turn(let group): return group
+      case .over(let error): throw error ?? Self.closed
+      }
+    }
+  }
+
+  /// Lets a task take its turn, now or later.
+  func enter(_ task: AwaitedWrite) {
+    switch line.withLock({ $0.enter(.task(task)) }) {
+    case .turn: if !give(nil, to: .task(task)) { pass() }
+    case .wait: break
+    case .closed: task.finish(Self.closed)
+    }
+  }
+
+  /// Takes the next writer that may continue the current transaction out of the line.
+  ///
+  /// - Parameters:
+  ///   - size: How many have taken part.
+  ///   - isWorker: Whether the caller is the write thread.
+  /// - Returns: nil when the transaction is to be ended.
+  func next(after size: Int, isWorker: Bool = false) -> WriteLine.Waiter? {
+    line.withLock { $0.next(after: size, isWorker: isWorker) }
+  }
+
+  /// Gives the turn to a writer that was taken out of the line.
+  ///
+  /// - Returns: false when it is a task and the write thread no longer runs; the task has its error then.
+  func give(_ group: WriteGroup?, to waiter: WriteLine.Waiter) -> Bool {
+    switch waiter {
+    case .thread(let place, _):
+      place.send(.turn(group))
+      return true
+    case .task(let task):
+      var error = Self.closed
+      do { if try worker.run({ task.serve(task, group) }) { return true } } catch let cause {
+        error = StoreError(.unexpected, "\(cause)", cause: cause)
+      }
+      _ = line.withLock { $0.workerReturned() }
+      task.finish(error)
+      return false
+    }
+  }
+
+  /// Wakes the thread whose turn is next, while the caller still works.
+  func wakeNext(after group: WriteGroup?, isWorker: Bool = false) {
+    line.withLock { $0.upcoming(after: group?.size ?? 0, isWorker: isWorker) }?.wakeEarly()
+  }
+
+  /// Lets the next writer begin a transaction.
+  func pass() {
+    while let next = line.withLock({ $0.pass() }), !give(nil, to: next) {}
+  }
+
+  /// The write thread has finished delivering.
+  ///
+  /// - Returns: the task for which it begins a transaction, unless another writer has the turn.
+  func workerReturned() -> AwaitedWrite? {
+    if case .task(let task)? = line.withLock({ $0.workerReturned() }) { task } else { nil }
+  }
+
+  /// Fails all that have waited as long as the writer that has the turn: they need not each wait as long again.
+  func failEarlier(_ error: StoreError) {
+    for waiter in line.withLock({ $0.removeEarlier() }) { waiter.end(error) }
+  }
+
+  /// Admits no more writers. Those that wait get `StoreError.Code.closed`; the one that has the turn finishes.
+  func close() {
+    for waiter in line.withLock({ $0.close() }) { waiter.end(Self.closed) }
+    worker.stop()
+  }
+
+  /// Waits until the write thread has ended, after `close`.
+  func join() { worker.join() }
+
+  private static var closed: StoreError { StoreError(.closed, "the store is closed") }
+}
