@@ -12,15 +12,8 @@ final class FileWatcher: Sendable {
   private let bell: Bell
   private let reader: Reader
   private let isStopped = Lock(false)
-  private let thread = Lock(Thread())
-
-  private struct Thread {
-    var isStarted = false
-    /// Nil until it runs.
-    var id: SystemThread.ID?
-  }
-
-  private let end = Parker()
+  /// Nil until it is started.
+  private let thread = Lock<SystemThread?>(nil)
 
   init(
     path: String, usingEvents: Bool, open: @escaping @Sendable () throws(StoreError) -> Connection,
@@ -50,15 +43,11 @@ final class FileWatcher: Sendable {
   func start() throws(StoreError) {
     let lease = Lock<ConnectionPool.Lease?>(ConnectionPool.Lease(try open()))
     do {
-      try SystemThread.start(named: "userstore-watch") {
-        self.thread.withLock { $0.id = SystemThread.current }
-        // Taken out, so that the connection is closed when whoever joins goes on.
+      let started = try SystemThread.start(named: "userstore-watch", afterEnd: events.closeEvents) {
+        // Taken out, so that the connection is closed when those that join go on.
         if let lease = lease.withLock({ $0.take() }) { self.run(lease) }
-        self.end.wake()
-        // Last: nobody is to wait for it.
-        self.events.closeEvents()
       }
-      thread.withLock { $0.isStarted = true }
+      thread.withLock { $0 = started }
     } catch {
       throw StoreError(.unexpected, "cannot watch the database: \(error)", cause: error)
     }
@@ -73,11 +62,7 @@ final class FileWatcher: Sendable {
   /// Waits until the thread has ended, after `stop`.
   ///
   /// Returns at once on the thread itself, and when it could not be started.
-  func join() {
-    guard thread.withLock({ $0.isStarted && $0.id != SystemThread.current }) else { return }
-    end.park()
-    end.wake()
-  }
+  func join() { thread.withLock { $0 }?.join() }
 
   private func run(_ lease: ConnectionPool.Lease) {
     var schedule = LookSchedule(hasEvents: events.hasEvents)
