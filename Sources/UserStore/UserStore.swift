@@ -382,6 +382,7 @@ public final class UserStore: Sendable {
     var isOpen = false
     while FileConnections.interruptAll() {
       isOpen = true
+      // Nothing can report that all are closed: a statement that begins meanwhile needs the next interrupt to end.
       SystemThread.sleep(milliseconds: 1)
     }
     return isOpen
