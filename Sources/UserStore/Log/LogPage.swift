@@ -18,7 +18,10 @@ struct LogPage {
     WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT \(rowLimit) + 1 -- the end of a set of that many
     """)
   private static let selectNextEnd = Query(
-    "SELECT seq, attribute, old, nonce FROM changes WHERE seq > ?1 AND seq <= ?2 AND op = 0 ORDER BY seq LIMIT 1")
+    """
+    SELECT seq, attribute, CASE WHEN typeof(old) = 'integer' THEN min(old, seq) ELSE seq END, nonce
+    FROM changes WHERE seq > ?1 AND seq <= ?2 AND coalesce(op, 0) = 0 ORDER BY seq LIMIT 1
+    """)
   private static let selectNonce = Query("SELECT nonce FROM changes WHERE seq = ?1")
 
   /// Reads the sets after a position.
@@ -52,10 +55,10 @@ struct LogPage {
     isLast = self.position.revision.rawValue >= end
   }
 
-  /// Foreign rows before the end's own first row are a set of their own.
   private mutating func appendSets(_ rows: ArraySlice<LogRow>, endedBy end: LogRow?) {
-    let first = end?.firstOfSet ?? .max
-    let foreign = rows.prefix { $0.sequence < first }
+    let start = position.revision.rawValue
+    let foreignEnd = end.map { LogRow.foreignEnd(after: start, before: $0.firstOfSet) ?? start } ?? .max
+    let foreign = rows.prefix { $0.sequence <= foreignEnd }
     if let last = foreign.last {
       append(foreign.map(\.change), endingAt: last.sequence, last.nonce, origin: nil, isForeign: true)
     }
@@ -88,18 +91,17 @@ struct LogPage {
     let marker = try storing("read the log") { () throws(SQLiteError) in
       try connection.first(Self.selectNextEnd, .integer(start), .integer(end)) {
         (
-          sequence: $0.integer(0), origin: $0.isNull(1) ? nil : $0.text(1), first: max(1, $0.integer(2)),
-          nonce: $0.integer(3)
+          sequence: $0.integer(0), origin: $0.isNull(1) ? nil : $0.text(1), first: $0.integer(2), nonce: $0.integer(3)
         )
       }
     }
-    let foreignEnd = marker.map { min($0.first, $0.sequence) - 1 } ?? end
-    if foreignEnd > start, let last = rows.last, foreignEnd <= last.sequence {
+    let foreignEnd: Int64? = marker.map { LogRow.foreignEnd(after: start, before: $0.first) } ?? end
+    if let foreignEnd, let last = rows.last, foreignEnd <= last.sequence {
       appendSets(rows.prefix { $0.sequence <= foreignEnd }, endedBy: nil)
       return
     }
     var isForeign = false
-    if foreignEnd > start {
+    if let foreignEnd {
       let nonce = try storing("read the log") { () throws(SQLiteError) in
         try connection.first(Self.selectNonce, .integer(foreignEnd)) { $0.integer(0) }
       }

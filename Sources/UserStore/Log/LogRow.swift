@@ -25,6 +25,16 @@ struct LogRow {
     if case .integer(let first) = change.old, first <= sequence { first } else { sequence }
   }
 
+  /// Divides the rows up to the end of a write into sets: those before its first row are foreign, and a set of their own.
+  ///
+  /// The one rule of `LogPage` and `SetEnds`.
+  ///
+  /// - Parameters:
+  ///   - start: The end of the set before.
+  ///   - first: The first row of the write.
+  /// - Returns: the last of the foreign rows; nil when there is none.
+  static func foreignEnd(after start: Int64, before first: Int64) -> Int64? { first > start + 1 ? first - 1 : nil }
+
   /// In the row of an end: what the writer called itself.
   var origin: String? { change.attribute.isEmpty ? nil : change.attribute }
 

@@ -1,6 +1,9 @@
 /// Where the oldest change sets of the log end: the ones that a `LogPage` would make, but without their values.
 ///
 /// A set may be larger than what may be read at once. Then no end is found, and the next search goes on from here.
+///
+/// Beside `LogPage`, because that takes all values of its rows into memory, and looks through a huge set at once; the rule
+/// that divides the rows is one (`LogRow.foreignEnd`), and `CompactionModelTests` hold the two together.
 struct SetEnds {
   struct End {
     let sequence: Int64
@@ -16,7 +19,7 @@ struct SetEnds {
   // Of a row with a huge value only the beginning is read: what stands behind the value is asked of ends alone.
   private static let selectRows = Query(
     """
-    SELECT seq, op, CASE WHEN coalesce(op, 0) = 0 AND typeof(old) = 'integer' THEN old ELSE seq END,
+    SELECT seq, op, CASE WHEN coalesce(op, 0) = 0 AND typeof(old) = 'integer' THEN min(old, seq) ELSE seq END,
       CASE WHEN coalesce(op, 0) = 0 THEN nonce END
     FROM changes WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3
     """)
@@ -34,8 +37,9 @@ struct SetEnds {
     let marks = try Self.marks(in: extent, limit, connection)
     searched = (marks.found.first?.sequence ?? marks.last + 1) - 1
     for mark in marks.found {
-      // Foreign rows before the first one of a write are a set of their own.
-      if mark.first - 1 > start { ends.append(try Self.foreign(mark.first - 1, connection)) }
+      if let foreign = LogRow.foreignEnd(after: start, before: mark.first) {
+        ends.append(try Self.foreign(foreign, connection))
+      }
       ends.append(End(sequence: mark.sequence, nonce: mark.nonce, isForeign: false))
       start = mark.sequence
     }
@@ -61,7 +65,7 @@ struct SetEnds {
           if sequence != last + 1 { gap = sequence }
           last = sequence
           guard statement.integer(1) == 0 else { continue }
-          found.append((sequence, max(1, min(statement.integer(2), sequence)), statement.integer(3)))
+          found.append((sequence, statement.integer(2), statement.integer(3)))
         }
       }
     }

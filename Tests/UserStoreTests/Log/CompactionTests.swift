@@ -67,6 +67,17 @@ import Testing
     #expect(error?.code == .corrupt)
   }
 
+  @Test(arguments: ["CAST(old AS TEXT)", "NULL", "seq + 1", "-9223372036854775808"])
+  func `what is forgotten of a huge set is what a reader gets as a set, whatever its end says`(_ first: String) throws {
+    try store.compact(keeping: .rows(0))
+    try store.write { transaction in for number in 0..<600 { try transaction.add(name: "\(number)") } }
+    try folder.shell("UPDATE changes SET old = \(first) WHERE seq = (SELECT max(seq) FROM changes)")
+    let connection = try folder.plain()
+    let ends = try SetEnds(of: LogExtent(connection), limit: 10_000, connection).ends
+    #expect(try store.allChanges().map(\.revision.rawValue) == ends.map(\.sequence))
+    #expect(!ends.isEmpty)
+  }
+
   @Test func `what would be forgotten is told without forgetting it`() throws {
     try store.rename(zoe, times: 3_000)
     let before = try PlainConnection(folder.database).extent()
