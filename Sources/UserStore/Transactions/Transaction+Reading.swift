@@ -78,14 +78,14 @@ extension Transaction {
 
   /// Names of users from one on, up to another one, compared byte by byte.
   ///
-  /// Goes through all users, without any of them in memory: some hundredths of a second for a million.
+  /// Goes through users until it has so many: through all of them when there are fewer. No index has the names: it would
+  /// double the cost of a rename.
   ///
   /// - Parameters:
   ///   - lower: The first name that is meant.
   ///   - upper: The first that is not.
   ///   - limit: How many are wanted.
-  /// - Returns: the first ones in the order of their bytes and, beyond the limit, the last one: what they all begin with, all
-  ///   that were left out begin with too. A name that several users have comes several times.
+  /// - Returns: as many, of whichever users, in the order of their bytes. A name that several users have comes several times.
   /// - Throws: what reading can throw.
   package mutating func userNames(
     from lower: String, below upper: String, limit: Int
@@ -98,8 +98,25 @@ extension Transaction {
         try statement.bind(Int64(limit), at: 3)
         while try statement.step() { names.append(statement.text(0)) }
       }
-      if names.count < limit { return names }
-      return names + (try connection.first(RecordSQL.lastName, .text(lower), .text(upper)) { [$0.text(0)] } ?? [])
+      // Not by SQLite, which would sort the names of all users before it takes so many.
+      return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+  }
+
+  /// The first and the last of the names from one on, up to another one: what both begin with, all between them begin with.
+  ///
+  /// Goes through all users: a tenth of a second for a million.
+  ///
+  /// - Parameters:
+  ///   - lower: The first name that is meant.
+  ///   - upper: The first that is not.
+  /// - Returns: both; nothing when there is none.
+  /// - Throws: what reading can throw.
+  package mutating func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String] {
+    try perform("find names of users") { connection throws(SQLiteError) in
+      try connection.first(RecordSQL.outermostNames, .text(lower), .text(upper)) { row in
+        row.isNull(0) ? [] : [row.text(0), row.text(1)]
+      } ?? []
     }
   }
 
@@ -180,8 +197,8 @@ enum RecordSQL {
   static let user = Query(columns + " WHERE users.id = ?1")
   static let users = Query(columns + " ORDER BY users.id")
   static let named = Query("SELECT id FROM users WHERE name = ?1 ORDER BY id")
-  static let names = Query("SELECT name FROM users WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ?3")
-  static let lastName = Query("SELECT max(name) FROM users WHERE name >= ?1 AND name < ?2")
+  static let names = Query("SELECT name FROM users WHERE name >= ?1 AND name < ?2 LIMIT ?3")
+  static let outermostNames = Query("SELECT min(name), max(name) FROM users WHERE name >= ?1 AND name < ?2")
   static let count = Query("SELECT count(*) FROM users")
   static let attributeNames = Query("SELECT DISTINCT name FROM attributes")
   static let hasAttribute = Query("SELECT 1 FROM attributes WHERE name = ?1 LIMIT 1")
