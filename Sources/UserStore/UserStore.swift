@@ -375,6 +375,13 @@ public final class UserStore: Sendable {
     file?.connections.release()
   }
 
+  /// Ends what is under way in every file that is open in this process, once: also in a store that is being opened.
+  ///
+  /// From here on no store of this process waits for a lock of another program.
+  package static func interruptOnce() {
+    _ = FileConnections.interruptAll()
+  }
+
   /// Ends what is under way in every file that is open in this process, until all are closed; stores are closed before.
   ///
   /// - Returns: whether there was something to end.

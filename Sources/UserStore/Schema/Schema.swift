@@ -166,7 +166,7 @@ enum Schema {
         if mode == "wal" { return }
         throw SQLiteError(code: .cannotOpen, message: "this file system does not support WAL")
       } catch {
-        guard StoreError.Code(error) == .busy, clock.now < deadline else {
+        guard StoreError.Code(error) == .busy, clock.now < deadline, !connection.isInterrupted else {
           throw StoreError(error, "switch the database to WAL")
         }
         SystemThread.sleep(milliseconds: 2)
