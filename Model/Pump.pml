@@ -54,7 +54,7 @@ typedef Store {
 Store stores[STORES];
 bool woken[THREADS]; /* Parker */
 bool isStopped;      /* FileWatcher */
-bool hasEnded;       /* FileWatcher.end */
+bool hasEnded;       /* the end of FileWatcher.thread */
 bool isShut;         /* close() has returned */
 byte returned;       /* writers that have done all their writes */
 byte foreignLeft = FOREIGN;

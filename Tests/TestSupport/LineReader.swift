@@ -38,6 +38,16 @@ package final class LineReader {
     return lines
   }
 
+  /// Reads until a text has come that need not end a line, and takes nothing.
+  ///
+  /// - Returns: false when the end came first.
+  package func wait(for text: String) -> Bool {
+    while !String(decoding: buffer[start...], as: UTF8.self).contains(text) {
+      guard fill() else { return false }
+    }
+    return true
+  }
+
   /// All that is left.
   package func rest() -> [UInt8] {
     while fill() {}

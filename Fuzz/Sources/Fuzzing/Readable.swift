@@ -17,6 +17,17 @@ public enum Readable {
     }
   }
 
+  /// Stops when there is a control character in the text: programs read it, and are given everything else as it is.
+  ///
+  /// - Parameters:
+  ///   - text: A field between tabs.
+  ///   - what: Whose text it is.
+  public static func checkControls(_ text: String, _ what: @autoclosure () -> String) {
+    for scalar in text.unicodeScalars where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
+      Findings.report("U+\(String(scalar.value, radix: 16)) in \(what()): \(text.debugDescription)")
+    }
+  }
+
   /// Controls, marks of direction, and characters without width.
   private static let hidden: [ClosedRange<UInt32>] = [
     0x00...0x1F, 0x7F...0x9F, 0xAD...0xAD, 0x34F...0x34F, 0x61C...0x61C, 0x115F...0x1160, 0x17B4...0x17B5,

@@ -17,9 +17,11 @@ struct Work {
       if !image.wal.isEmpty { try Files.write(image.wal, to: path + "-wal") }
     } catch { Findings.report("\(error)") }
     attempt { try read() }
-    expect(Files.read(path) == image.database, "reading changed the file")
+    // The last connection to close copies a -wal file into the database, also one that only reads.
+    let isWhole = image.wal.isEmpty
+    expect(!isWhole || Files.read(path) == image.database, "reading changed the file")
     if does(0) { attempt { try check() } }
-    expect(Files.read(path) == image.database, "checking changed the file")
+    expect(!isWhole || Files.read(path) == image.database, "checking changed the file")
     if does(1) { attempt { try restoreElsewhere() } }
     attempt { try write() }
     if does(2) { attempt { try check() } }

@@ -48,7 +48,7 @@ enum Layouts {
       guard format == .plain, index < records.count else { return Readable.check(text, "\(records)") }
       let parts = text.split(separator: "\t", omittingEmptySubsequences: false)
       expect(parts.count == records[index].fields.count, "\(records[index]) has \(parts.count) fields in \(text)")
-      for part in parts { Readable.check(String(part), "\(records)") }
+      for part in parts { Readable.checkControls(String(part), "\(records)") }
     }
   }
 

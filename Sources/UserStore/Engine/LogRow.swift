@@ -31,6 +31,14 @@ struct LogRow {
     if case .integer(let first) = change.old, first <= sequence { first } else { sequence }
   }
 
+  /// Divides the rows up to the end of a write into sets: those before its first row are foreign, and a set of their own.
+  ///
+  /// - Parameters:
+  ///   - start: The end of the set before.
+  ///   - first: The first row of the write.
+  /// - Returns: the last of the foreign rows; nil when there is none.
+  static func foreignEnd(after start: Int64, before first: Int64) -> Int64? { first > start + 1 ? first - 1 : nil }
+
   /// In the row of an end: what the writer called itself.
   var origin: String? { change.attribute.isEmpty ? nil : change.attribute }
 
@@ -50,7 +58,7 @@ struct LogRow {
 /// The row that ends a write of the library.
 struct SetEnd {
   let sequence: Int64
-  /// The first row of the write, as it is stored.
+  /// The first row of the write; the row's own number where something else is stored.
   let first: Int64
   let nonce: Int64
   /// What the writer called itself; nil also where only numbers are read.

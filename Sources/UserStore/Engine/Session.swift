@@ -60,8 +60,11 @@ protocol RecordOperations {
   /// The users with this name, compared byte by byte, in the order of their ids.
   func users(named name: String) throws(StoreError) -> [User.ID]
 
-  /// Up to `limit` names in the order of their bytes, and beyond the limit the last name.
+  /// Up to `limit` names of any users, in the order of their bytes.
   func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String]
+
+  /// The first and the last name in the order of their bytes; nothing when there is none.
+  func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String]
 
   func userCount() throws(StoreError) -> Int
 

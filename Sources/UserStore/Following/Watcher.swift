@@ -10,15 +10,8 @@ final class Watcher: Sendable {
   private let reader: Reader
   private let isStopped = Lock(false)
   private let session: Lock<(any Session)?>
-  private let thread = Lock(Thread())
-
-  private struct Thread {
-    var isStarted = false
-    /// Nil until it runs.
-    var id: SystemThread.ID?
-  }
-
-  private let end = Parker()
+  /// Nil until it is started.
+  private let thread = Lock<SystemThread?>(nil)
 
   init(_ session: any Session, _ events: any CommitEvents, _ publication: Publication, reader: Reader) {
     self.session = Lock(session)
@@ -35,15 +28,11 @@ final class Watcher: Sendable {
   /// From when this returns, nothing that is committed is missed.
   func start() throws(StoreError) {
     do {
-      try SystemThread.start(named: "userstore-watch") {
-        self.thread.withLock { $0.id = SystemThread.current }
-        // Taken out, so that the connection is closed when whoever joins goes on.
+      let started = try SystemThread.start(named: "userstore-watch", afterEnd: events.closeEvents) {
+        // Taken out, so that the connection is closed before `join` returns.
         if let session = self.session.withLock({ $0.take() }) { self.run(session) }
-        self.end.wake()
-        // Last: nobody is to wait for it.
-        self.events.closeEvents()
       }
-      thread.withLock { $0.isStarted = true }
+      thread.withLock { $0 = started }
     } catch {
       throw StoreError(.unexpected, "cannot watch the database: \(error)", cause: error)
     }
@@ -58,11 +47,7 @@ final class Watcher: Sendable {
   /// Waits until the thread has ended, after `stop`.
   ///
   /// Returns at once on the thread itself, and when it could not be started.
-  func join() {
-    guard thread.withLock({ $0.isStarted && $0.id != SystemThread.current }) else { return }
-    end.park()
-    end.wake()
-  }
+  func join() { thread.withLock { $0 }?.join() }
 
   private func run(_ session: any Session) {
     var counter = Int64.min

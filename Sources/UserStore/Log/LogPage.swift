@@ -38,10 +38,10 @@ struct LogPage {
     isLast = self.position.revision.rawValue >= end
   }
 
-  /// Foreign rows before the end's own first row are a set of their own.
   private mutating func appendSets(_ rows: ArraySlice<LogRow>, endedBy end: LogRow?) {
-    let first = end?.firstOfSet ?? .max
-    let foreign = rows.prefix { $0.sequence < first }
+    let start = position.revision.rawValue
+    let foreignEnd = end.map { LogRow.foreignEnd(after: start, before: $0.firstOfSet) ?? start } ?? .max
+    let foreign = rows.prefix { $0.sequence <= foreignEnd }
     if let last = foreign.last {
       append(foreign.map(\.change), endingAt: last.sequence, last.nonce, origin: nil, isForeign: true)
     }
@@ -72,13 +72,13 @@ struct LogPage {
   ) throws(StoreError) {
     let start = position.revision.rawValue
     let marker = try session.nextEnd(after: start, through: end)
-    let foreignEnd = marker.map { min(max(1, $0.first), $0.sequence) - 1 } ?? end
-    if foreignEnd > start, let last = rows.last, foreignEnd <= last.sequence {
+    let foreignEnd: Int64? = marker.map { LogRow.foreignEnd(after: start, before: $0.first) } ?? end
+    if let foreignEnd, let last = rows.last, foreignEnd <= last.sequence {
       appendSets(rows.prefix { $0.sequence <= foreignEnd }, endedBy: nil)
       return
     }
     var isForeign = false
-    if foreignEnd > start {
+    if let foreignEnd {
       let nonce = try session.nonce(of: foreignEnd)
       position = Cursor(epoch: position.epoch, revision: foreignEnd, nonce: nonce ?? 0)
       isForeign = true

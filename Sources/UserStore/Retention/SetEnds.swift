@@ -1,6 +1,9 @@
 /// Where the oldest change sets of the log end: the ones that a `LogPage` would make, but without their values.
 ///
-/// A set may be larger than what may be read at once. Then no end is found, and the next search goes on from here.
+/// A set may be larger than what may be read at once. Then no end is found, and the next search continues from here.
+///
+/// `LogPage` reads all values of its rows, and searches a huge set at once; this does neither. One rule divides the rows for
+/// both (`LogRow.foreignEnd`), and `CompactionModelTests` compare them.
 struct SetEnds {
   struct End {
     let sequence: Int64
@@ -25,9 +28,9 @@ struct SetEnds {
     let marks = try Self.marks(in: extent, limit, session)
     searched = (marks.found.first?.sequence ?? marks.last + 1) - 1
     for mark in marks.found {
-      // Foreign rows before the first one of a write are a set of their own.
-      let first = max(1, min(mark.first, mark.sequence))
-      if first - 1 > start { ends.append(try Self.foreign(first - 1, session)) }
+      if let foreign = LogRow.foreignEnd(after: start, before: mark.first) {
+        ends.append(try Self.foreign(foreign, session))
+      }
       ends.append(End(sequence: mark.sequence, nonce: mark.nonce, isForeign: false))
       start = mark.sequence
     }

@@ -326,6 +326,13 @@ public final class UserStore: Sendable {
     engine.release()
   }
 
+  /// Ends what is under way in every file that is open in this process, once: also in a store that is being opened.
+  ///
+  /// From here on no store of this process waits for a lock of another program.
+  package static func interruptOnce() {
+    _ = FileConnections.interruptAll()
+  }
+
   /// Ends what is under way in every file that is open in this process, until all are closed; stores are closed before.
   ///
   /// - Returns: whether there was something to end.
@@ -333,6 +340,7 @@ public final class UserStore: Sendable {
     var isOpen = false
     while FileConnections.interruptAll() {
       isOpen = true
+      // Nothing can report that all are closed: a statement that begins meanwhile needs the next interrupt to end.
       SystemThread.sleep(milliseconds: 1)
     }
     return isOpen

@@ -9,7 +9,7 @@ import CUserStoreSystem
 #endif
 
 /// A thread of the operating system, for work that blocks: the concurrency pool must never wait for a lock of SQLite.
-enum SystemThread {
+final class SystemThread: Sendable {
   /// Tells a thread from all others that run.
   typealias ID = ObjectIdentifier
 
@@ -19,11 +19,30 @@ enum SystemThread {
   private final class Mark {}
   private static let mark = ThreadLocal<Mark> { Mark() }
 
-  /// Starts a detached thread that runs `body` once.
+  /// Nil until it runs.
+  private let id = Lock<ID?>(nil)
+  private let end = Parker()
+
+  /// Starts a thread that runs `body` once.
   ///
+  /// - Parameters:
+  ///   - name: What debuggers show.
+  ///   - afterEnd: What it does after `body`, while those that join go on.
+  ///   - body: Its work.
+  /// - Returns: the thread; it need not be joined.
   /// - Throws: `SystemError` when the system has no thread left.
-  static func start(named name: StaticString, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
-    let argument = unsafe Unmanaged.passRetained(Entry(name: name, body: body))
+  @discardableResult
+  static func start(
+    named name: StaticString, afterEnd: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () -> Void
+  ) throws(SystemError) -> SystemThread {
+    let started = SystemThread()
+    let entry = Entry(name: name) {
+      started.id.withLock { $0 = current }
+      body()
+      started.end.wake()
+      afterEnd()
+    }
+    let argument = unsafe Unmanaged.passRetained(entry)
     var attributes = pthread_attr_t()
     unsafe pthread_attr_init(&attributes)
     unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
@@ -38,6 +57,15 @@ enum SystemThread {
       unsafe argument.release()
       throw SystemError(operation: "start a thread", number: code)
     }
+    return started
+  }
+
+  /// Waits until the thread has run its body; on the thread itself it returns at once.
+  func join() {
+    if id.withLock({ $0 == Self.current }) { return }
+    end.park()
+    // Wakes the next thread that waits here.
+    end.wake()
   }
 
   /// Lets the calling thread sleep: only where SQLite gives nothing to wait for.

@@ -7,13 +7,10 @@ final class WorkerThread: Sendable {
   private let name: StaticString
   private let state = Lock(State())
   private let parker = Parker()
-  private let end = Parker()
 
   private struct State {
     var jobs: [Job] = []
-    var isRunning = false
-    /// The thread, once it runs.
-    var thread: SystemThread.ID?
+    var thread: SystemThread?
     var isStopped = false
   }
 
@@ -31,8 +28,7 @@ final class WorkerThread: Sendable {
     let isAccepted = try state.withLock { state throws(SystemError) in
       if state.isStopped { return false }
       // Under the lock: a job of somebody else must not be accepted before it is known that the thread runs.
-      if !state.isRunning { try SystemThread.start(named: name) { self.loop() } }
-      state.isRunning = true
+      if state.thread == nil { state.thread = try SystemThread.start(named: name) { self.loop() } }
       state.jobs.append(job)
       return true
     }
@@ -49,16 +45,9 @@ final class WorkerThread: Sendable {
   }
 
   /// Waits until the thread has ended, after `stop`; on the thread itself it returns at once.
-  func join() {
-    guard state.withLock({ $0.isRunning && $0.thread != SystemThread.current }) else { return }
-    end.park()
-    // Wakes the next thread that waits here.
-    end.wake()
-  }
+  func join() { state.withLock { $0.thread }?.join() }
 
   private func loop() {
-    state.withLock { $0.thread = SystemThread.current }
-    defer { end.wake() }
     while true {
       let (jobs, isStopped) = state.withLock { state in
         defer { state.jobs.removeAll(keepingCapacity: true) }

@@ -22,7 +22,7 @@ struct WriteLine {
   private var arrivals = 0
   /// How many had when the present turn began.
   private var arrivalsAtTurn = 0
-  private var isTaken = false
+  private(set) var isTaken = false
   /// Whether the store's thread has the turn, or tells listeners of a commit.
   ///
   /// It must never be waited for then: a listener may be writing.

@@ -46,12 +46,17 @@ struct CompactCommand: ParsableCommand {
   }
 
   func run() throws {
-    let compaction = try common.withStore(writing.isDryRun ? .readOnly : .readWrite) { store in
-      writing.isDryRun ? try store.compactable(keeping: policy) : try store.compact(keeping: policy)
-    }
+    let compaction = try common.withStore(writing.isDryRun ? .readOnly : .readWrite) { try forget(in: $0) }
     if !common.quiet { print(compaction) }
     if compaction.isHeldByConsumer { common.note("a named consumer still needs changes that are beyond the limits") }
     if writing.isDryRun { common.note("dry run: nothing was forgotten") }
+  }
+
+  /// Without a percentage: how much goes is known when it is gone.
+  private func forget(in store: UserStore) throws -> Compaction {
+    let ticker = Ticker("compacting", isQuiet: common.quiet)
+    defer { ticker.end() }
+    return writing.isDryRun ? try store.compactable(keeping: policy) : try store.compact(keeping: policy)
   }
 
   private func print(_ compaction: Compaction) {

@@ -41,10 +41,7 @@ struct Completions {
   private func offered(_ candidates: (Completions) -> [String]) -> [String] {
     let typed = line.last.text
     var known: Set<[UInt8]> = []
-    let texts = candidates(self).filter {
-      // What would act on the terminal is not offered.
-      $0.utf8.starts(with: typed.utf8) && $0.shown == $0 && known.insert(Array($0.utf8)).inserted
-    }
+    let texts = candidates(self).filter { mayOffer($0) && known.insert(Array($0.utf8)).inserted }
     if shell != .bash { return texts }
     return texts.compactMap { text in
       // A value follows the sign.
@@ -53,33 +50,49 @@ struct Completions {
     }
   }
 
+  /// What would act on the terminal is not offered.
+  private func mayOffer(_ text: String) -> Bool { text.utf8.starts(with: line.last.text.utf8) && text.shown == text }
+
   // MARK: What there is
 
   private func users() -> [String] {
-    let typed = line.last.text
-    if typed.utf8.starts(with: UserReference.namePrefix.utf8) {
-      let rest = typed.droppingBytes(UserReference.namePrefix.utf8.count)
-      return names([(rest, rest + Self.end)]).map { UserReference.namePrefix + $0 }
+    let (typed, prefix) = (line.last.text, UserReference.namePrefix)
+    if typed.utf8.starts(with: prefix.utf8) {
+      let rest = typed.droppingBytes(prefix.utf8.count)
+      return names(from: rest, below: rest + Self.end) { prefix + $0 }
     }
-    var offered = names([(typed, typed + Self.end)]).filter { !UserReference.needsPrefix($0) }
-    if UserReference.namePrefix.utf8.starts(with: typed.utf8) {
-      let needy = names([("-", "."), ("0", ":"), (UserReference.namePrefix, "name;")])
-      offered += needy.filter { UserReference.needsPrefix($0) }.map { UserReference.namePrefix + $0 }
+    let offered = names(from: typed, below: typed + Self.end) { UserReference.needsPrefix($0) ? prefix + $0 : $0 }
+    // Behind nothing stand all of them already.
+    guard !typed.isEmpty, prefix.utf8.starts(with: typed.utf8) else { return offered }
+    return [("-", "."), ("0", ":"), (prefix, "name;")].reduce(offered) { offered, range in
+      offered + names(from: range.0, below: range.1) { UserReference.needsPrefix($0) ? prefix + $0 : nil }
     }
-    return offered
   }
 
   /// What comes after everything that begins with the same bytes.
   private static let end = "\u{10FFFF}"
 
-  private func names(_ ranges: [(lower: String, upper: String)]) -> [String] {
-    var names: [String] = []
+  /// Names from one on, up to another one, each as it is offered.
+  ///
+  /// A shell types what all that is offered has in common, so that all which is left out must have it too. Most of the time
+  /// that is nothing more than what was typed, and then it does not depend on the names that were not looked at.
+  private func names(from lower: String, below upper: String, as spelled: (String) -> String?) -> [String] {
+    var offered: [String] = []
     try? read { transaction in
-      for range in ranges {
-        names += try transaction.userNames(from: range.lower, below: range.upper, limit: Self.limit)
+      let names = try transaction.userNames(from: lower, below: upper, limit: Self.limit + 1)
+      var found = names.compactMap(spelled)
+      if names.count > Self.limit, haveMoreInCommon(found) {
+        found += try transaction.outermostUserNames(from: lower, below: upper).compactMap(spelled)
       }
+      offered = found
     }
-    return names
+    return offered
+  }
+
+  /// Whether the shell would add something to what was typed.
+  private func haveMoreInCommon(_ texts: [String]) -> Bool {
+    let count = line.last.text.utf8.count
+    return Set(texts.filter(mayOffer).map { $0.utf8.dropFirst(count).first }).count < 2
   }
 
   private func attributes() -> [String] {

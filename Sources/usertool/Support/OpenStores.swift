@@ -36,6 +36,8 @@ final class OpenStores: Sendable {
   ///
   /// - Returns: whether there was anything to close.
   func close() -> Bool {
+    // Before the lock, which a store has that is being opened: it may be waiting for another program.
+    UserStore.interruptOnce()
     let stores = state.withLock { state in
       state.isClosing = true
       return state.stores.compactMap(\.store)

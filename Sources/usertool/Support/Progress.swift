@@ -6,7 +6,7 @@ struct Progress: ~Copyable {
   ///   - verb: What is being done to the users: `imported`.
   ///   - isQuiet: Whether nothing is to be said.
   init(_ verb: String, isQuiet: Bool) {
-    schedule = isQuiet || !System.isTerminal(2) ? nil : ProgressSchedule(verb: verb, start: System.now)
+    schedule = isQuiet || !System.isTerminal(2) ? nil : ProgressSchedule(verb: verb, start: System.uptime)
   }
 
   deinit {
@@ -17,7 +17,7 @@ struct Progress: ~Copyable {
   ///   - count: How many users are done.
   ///   - fraction: How much that is of all, from 0 to 1; nil when nobody knows.
   mutating func note(_ count: Int, fraction: @autoclosure () -> Double?) {
-    guard schedule != nil, let line = schedule?.line(count, fraction(), at: System.now) else { return }
+    guard schedule != nil, let line = schedule?.line(count, fraction(), at: System.uptime) else { return }
     Messages.shared.write("\r\u{1B}[K" + line)
   }
 }

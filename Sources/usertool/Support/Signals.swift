@@ -21,11 +21,8 @@ final class Signals: Sendable {
   private let reason = Atomic<Int32>(0)
   private let handler = Lock<(@Sendable () -> Void)?>(nil)
   private let waker = System.pipe()
-  /// When the first signal came.
-  private let start = Lock<Int64>(0)
+  private let schedule = Lock(EndingSchedule())
 
-  /// A second signal within this time is not a second wish: a terminal that closes and `timeout` each send two at once.
-  private static let patience: Int64 = 300
   private static let longestEnd = DispatchTimeInterval.seconds(2)
   /// The command has come to its end.
   private let isDone = DispatchSemaphore(value: 0)
@@ -60,12 +57,8 @@ final class Signals: Sendable {
   }
 
   private func receive(_ status: ExitStatus) {
-    let now = System.now
-    let first = start.withLock { start in
-      if start == 0 { start = now }
-      return start
-    }
-    if now - first > Self.patience { System.exit(status) }
+    let now = System.uptime
+    if schedule.withLock({ $0.isPressing(at: now) }) { System.exit(status) }
     end(with: status)
   }
 
@@ -77,6 +70,8 @@ final class Signals: Sendable {
       expected: 0, desired: status.rawValue, ordering: .sequentiallyConsistent
     ).exchanged
     if !isFirst { return }
+    let now = System.uptime
+    schedule.withLock { $0.begin(at: now) }
     if let waker { _ = System.write([1], to: waker.writer) }
     if let handler = handler.withLock({ $0 }) { return handler() }
     DispatchQueue.global().async {
@@ -103,5 +98,24 @@ final class Signals: Sendable {
   /// - Returns: false when it does not, and the command is to end.
   func wait(for output: Int32) -> Bool {
     System.wait(output: output, waker: waker?.reader ?? -1, milliseconds: -1).output
+  }
+}
+
+/// When a signal is a second wish.
+struct EndingSchedule {
+  /// When the process began to end, in milliseconds.
+  private var start: Int64?
+
+  /// A second signal within this time is not a second wish: a terminal that closes and `timeout` each send two at once.
+  private static let patience: Int64 = 300
+
+  /// The process begins to end, for whatever reason.
+  mutating func begin(at now: Int64) {
+    if start == nil { start = now }
+  }
+
+  /// Whether a signal that comes now ends the process at once.
+  func isPressing(at now: Int64) -> Bool {
+    start.map { now - $0 > Self.patience } ?? false
   }
 }

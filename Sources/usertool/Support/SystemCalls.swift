@@ -147,6 +147,13 @@ enum System {
     return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 
+  /// Milliseconds on a clock that nobody sets: for how long something takes.
+  static var uptime: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
   /// How far the local time is from UTC at a time, in seconds.
   static func utcOffset(atSecond second: Int64) -> Int64 {
     var time = time_t(second)

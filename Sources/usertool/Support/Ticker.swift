@@ -14,7 +14,7 @@ final class Ticker: Sendable {
   ///   - isQuiet: Whether nothing is to be said.
   init(_ verb: String, isQuiet: Bool) {
     let isShown = !isQuiet && System.isTerminal(2)
-    state = Lock(isShown ? TickerLine(verb: verb, start: System.now) : nil)
+    state = Lock(isShown ? TickerLine(verb: verb, start: System.uptime) : nil)
     if isShown { wait() }
   }
 
@@ -37,7 +37,7 @@ final class Ticker: Sendable {
 
   private func show() {
     let goesOn = state.withLock { line in
-      if let text = line?.text(at: System.now) { Messages.shared.write("\r\u{1B}[K" + text) }
+      if let text = line?.text(at: System.uptime) { Messages.shared.write("\r\u{1B}[K" + text) }
       return line != nil
     }
     if goesOn { wait() }

@@ -1,3 +1,4 @@
+import CUserStoreSQLite
 import Foundation
 import TestSupport
 import Testing
@@ -103,6 +104,53 @@ import Testing
     // SQLite's own check names no user.
     let named = found.first { $0.kind != .integrity }
     #expect(named?.user?.rawValue == sabotage.user && named?.attribute == sabotage.attribute, "\(found)")
+  }
+
+  /// What README does not promise to log, and what is in no file.
+  enum Evasion: String, CaseIterable {
+    case triggersOff, blobWrite, temporaryTrigger, function, checkConstraints
+  }
+
+  @Test(arguments: Evasion.allCases)
+  func `what a connection keeps from the triggers, or makes of them, is found`(_ evasion: Evasion) throws {
+    let connection = try PlainConnection(folder.database)
+    switch evasion {
+    case .triggersOff:
+      let code = unsafe connection.withHandle { handle in
+        unsafe userstore_db_config_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+      }
+      #expect(code == SQLITE_OK)
+      try connection.run("UPDATE users SET name = 'unseen' WHERE id = 1")
+    case .blobWrite:
+      let code = unsafe connection.withHandle { handle in
+        var blob: OpaquePointer?
+        let code = unsafe sqlite3_blob_open(handle, "main", "users", "name", 1, 1, &blob)
+        return unsafe code != SQLITE_OK ? code : max(sqlite3_blob_write(blob, "X", 1, 0), sqlite3_blob_close(blob))
+      }
+      #expect(code == SQLITE_OK)
+    case .temporaryTrigger:
+      // The update is logged before what the insert logs.
+      try connection.run(
+        """
+        CREATE TEMP TRIGGER again AFTER INSERT ON main.users
+        BEGIN UPDATE users SET name = 'again' WHERE id = NEW.id; END
+        """)
+      try connection.run("INSERT INTO users (name) VALUES ('x')")
+    case .function:
+      // 41.0 and 41 are the same then.
+      let code = unsafe connection.withHandle { handle in
+        unsafe sqlite3_create_function_v2(
+          handle, "typeof", 1, SQLITE_UTF8, nil, { call, _, _ in unsafe sqlite3_result_int(call, 1) }, nil, nil, nil)
+      }
+      #expect(code == SQLITE_OK)
+      try connection.run("REPLACE INTO attributes (user_id, name, value) VALUES (1, 'age', 41)")
+    case .checkConstraints:
+      try connection.script(
+        "PRAGMA ignore_check_constraints = ON; INSERT INTO attributes VALUES (1, 'hair_color', 'mauve')")
+    }
+    let found = try found()
+    let kind: Finding.Kind = evasion == .checkConstraints ? .value : .log
+    #expect(found.contains { $0.severity == .problem && $0.kind == kind && $0.user != nil }, "\(evasion): \(found)")
   }
 
   @Test func `a missing trigger is named, and mending it begins a log that can be checked again`() throws {

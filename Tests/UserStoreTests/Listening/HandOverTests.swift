@@ -28,7 +28,7 @@ import Testing
       waiter.withLock { $0 = ObjectIdentifier(DeliveryThread.current) }
       hub.deliver(through: ticket)
     }
-    // Nothing tells that a thread has begun to sleep.
+    // Nothing reports that a thread has begun to sleep.
     while !hub.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
     mayGoOn.open()
     try waiting.join()

@@ -67,6 +67,17 @@ import Testing
     #expect(error?.code == .corrupt)
   }
 
+  @Test(arguments: ["CAST(old AS TEXT)", "NULL", "seq + 1", "-9223372036854775808"])
+  func `what is forgotten of a huge set is what a reader gets as a set, whatever its end says`(_ first: String) throws {
+    try store.compact(keeping: .rows(0))
+    try store.write { transaction in for number in 0..<600 { try transaction.add(name: "\(number)") } }
+    try folder.shell("UPDATE changes SET old = \(first) WHERE seq = (SELECT max(seq) FROM changes)")
+    let session = try folder.session()
+    let ends = try SetEnds(of: session.extent(assuming: nil), limit: 10_000, session).ends
+    #expect(try store.allChanges().map(\.revision.rawValue) == ends.map(\.sequence))
+    #expect(!ends.isEmpty)
+  }
+
   @Test func `what would be forgotten is told without forgetting it`() throws {
     try store.rename(zoe, times: 3_000)
     let before = try PlainConnection(folder.database).extent()
@@ -117,13 +128,18 @@ import Testing
 
   // MARK: Limits
 
-  @Test func `changes go when they are too old, but for the least number that is kept`() throws {
-    let clock = SetClock(0)
-    let folder = try Folder()
+  /// A folder of its own, with a store that keeps its history and whose clock the test sets.
+  private func openTimed(at milliseconds: Int64) throws -> (folder: Folder, store: UserStore, clock: SetClock) {
+    let (folder, clock) = (try Folder(), SetClock(milliseconds))
     let store = try folder.open {
       $0.retention = .unlimited
       $0.wallClock = { clock.milliseconds }
     }
+    return (folder, store, clock)
+  }
+
+  @Test func `changes go when they are too old, but for the least number that is kept`() throws {
+    let (folder, store, clock) = try openTimed(at: 0)
     let zoe = try store.write { try $0.add(name: "0") }
     try store.rename(zoe, times: 9)
     try folder.shell("UPDATE changes SET at = seq * 1000")
@@ -145,12 +161,7 @@ import Testing
   }
 
   @Test func `writes by a clock that is ten years ahead are as old as the next ones that are not`() throws {
-    let clock = SetClock(0)
-    let folder = try Folder()
-    let store = try folder.open {
-      $0.retention = .unlimited
-      $0.wallClock = { clock.milliseconds }
-    }
+    let (folder, store, clock) = try openTimed(at: 0)
     let zoe = try store.write { try $0.add(name: "0") }
     try store.rename(zoe, times: 400)
     let ends = try store.allChanges().map(\.revision.rawValue)
@@ -179,12 +190,7 @@ import Testing
   }
 
   @Test func `a time from the past makes nothing before it old`() throws {
-    let clock = SetClock(1_000_000)
-    let folder = try Folder()
-    let store = try folder.open {
-      $0.retention = .unlimited
-      $0.wallClock = { clock.milliseconds }
-    }
+    let (folder, store, _) = try openTimed(at: 1_000_000)
     try store.rename(try store.write { try $0.add(name: "0") }, times: 20)
     try folder.shell("UPDATE changes SET at = 1000000; UPDATE changes SET at = 0 WHERE seq > 20")
     #expect(try store.compact(keeping: RetentionPolicy(.init(age: .seconds(1)))).sets == 0)

@@ -34,8 +34,8 @@ import Testing
   ])
   func `what a hostile file might want is refused`(sql: String, words: String) throws {
     let connection = try Self.open(nil)
-    let error = #expect(throws: SQLiteError.self) { try connection.execute(sql) }
-    #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+    let error = #expect(throws: StoreError.self) { try connection.execute(sql) }
+    #expect(error?.sqlite?.message.contains(words) == true, "\(String(describing: error))")
   }
 
   @Test func `no extension is loaded`() throws {
@@ -74,17 +74,17 @@ import Testing
     try folder.link("link.db", to: file)
     try folder.link("link", to: folder.path)
     for path in [folder.path + "/link.db", folder.path + "/link/a.db"] {
-      let error = #expect(throws: SQLiteError.self) { _ = try Self.open(path) }
-      #expect(error?.code.primary == .cannotOpen)
+      let error = #expect(throws: StoreError.self) { _ = try Self.open(path) }
+      #expect(error?.sqlite?.code.primary == .cannotOpen)
     }
     _ = try Self.open(file)
   }
 
   @Test func `a file that is not there is not created`() throws {
     let folder = try Folder()
-    let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
-    #expect(error?.code.primary == .cannotOpen)
-    #expect(error?.systemNumber == ENOENT)
+    let error = #expect(throws: StoreError.self) { _ = try Self.open(folder.path + "/a.db") }
+    #expect(error?.sqlite?.code.primary == .cannotOpen)
+    #expect(error?.sqlite?.systemNumber == ENOENT)
     #expect(try Files.kind(of: folder.path + "/a.db") == .missing)
   }
 
@@ -92,8 +92,8 @@ import Testing
     let folder = try Folder()
     let file = try folder.file("a.db")
     try Self.open(file).execute("CREATE TABLE t (x)")
-    let error = #expect(throws: SQLiteError.self) { try Self.open(file, .queryOnly).execute("DELETE FROM t") }
-    #expect(error?.code.primary == .readOnly)
+    let error = #expect(throws: StoreError.self) { try Self.open(file, .queryOnly).execute("DELETE FROM t") }
+    #expect(error?.sqlite?.code.primary == .readOnly)
   }
 
   @Test func `a file that has moved is noticed`() throws {
@@ -112,7 +112,7 @@ import Testing
     let connection = try Self.open(nil)
     try connection.execute("CREATE TABLE t (x UNIQUE); INSERT INTO t VALUES (1); BEGIN IMMEDIATE")
     #expect(connection.isInTransaction == true)
-    #expect(throws: SQLiteError.self) { try connection.execute("INSERT OR ROLLBACK INTO t VALUES (1)") }
+    #expect(throws: StoreError.self) { try connection.execute("INSERT OR ROLLBACK INTO t VALUES (1)") }
     #expect(connection.isInTransaction == false)
   }
 
@@ -135,8 +135,8 @@ import Testing
     await #expect(processExitsWith: .success) {
       let folder = try Folder()
       try Self.expectNoLeak(in: folder, of: 1_000) {
-        let error = #expect(throws: SQLiteError.self) { _ = try Self.open(folder.path + "/a.db") }
-        #expect(error?.code.primary == .cannotOpen)
+        let error = #expect(throws: StoreError.self) { _ = try Self.open(folder.path + "/a.db") }
+        #expect(error?.sqlite?.code.primary == .cannotOpen)
       }
     }
   }
@@ -146,8 +146,8 @@ import Testing
       let folder = try Folder()
       let file = try folder.file("a.db", holding: String(repeating: "no database ", count: 1_000))
       try Self.expectNoLeak(in: folder, of: 1_000) {
-        let error = #expect(throws: SQLiteError.self) { try Self.open(file).execute("SELECT * FROM sqlite_schema") }
-        #expect(error?.code.primary == .notADatabase)
+        let error = #expect(throws: StoreError.self) { try Self.open(file).execute("SELECT * FROM sqlite_schema") }
+        #expect(error?.sqlite?.code.primary == .notADatabase)
       }
     }
   }
@@ -167,8 +167,8 @@ import Testing
       }
       let call = unsafe unsafeBitCast(refusing, to: sqlite3_syscall_ptr.self)
       #expect(unsafe vfs.pointee.xSetSystemCall(vfs, "open", call) == SQLITE_OK)
-      let error = #expect(throws: SQLiteError.self) { _ = try Self.open(file) }
-      #expect(error?.code.primary == .cannotOpen)
+      let error = #expect(throws: StoreError.self) { _ = try Self.open(file) }
+      #expect(error?.sqlite?.code.primary == .cannotOpen)
       #expect(unsafe vfs.pointee.xSetSystemCall(vfs, "open", nil) == SQLITE_OK)
       try Self.open(file).execute("CREATE TABLE t (id)")
     }
@@ -192,9 +192,9 @@ import Testing
       try connection.execute("SELECT count(*) FROM sqlite_schema; BEGIN")
       try connection.rows("SELECT name FROM sqlite_schema") { _ in }
       for name in ["pread", "pread64"] { _ = unsafe vfs.pointee.xSetSystemCall(vfs, name, call) }
-      let error = #expect(throws: SQLiteError.self) { try connection.execute("SELECT count(name) FROM users") }
-      #expect(error.map { StoreError.Code($0) } == .ioError)
-      #expect(error?.systemNumber == EIO)
+      let error = #expect(throws: StoreError.self) { try connection.execute("SELECT count(name) FROM users") }
+      #expect(error?.code == .ioError)
+      #expect(error?.sqlite?.systemNumber == EIO)
       #expect(code { try StoreCheck.requireIntegrity(connection) } == .ioError)
       for name in ["pread", "pread64"] { _ = unsafe vfs.pointee.xSetSystemCall(vfs, name, nil) }
       #expect(try connection.text("SELECT count(name) FROM users") == "200")

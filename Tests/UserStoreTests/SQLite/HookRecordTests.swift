@@ -36,7 +36,7 @@ import Testing
 
   @Test func `a row of a statement that failed is told all the same`() throws {
     let connection = try connection()
-    #expect(throws: SQLiteError.self) {
+    #expect(throws: StoreError.self) {
       try connection.execute("INSERT INTO users (name) VALUES ('Ada'), (NULL)")
     }
     #expect(connection.hooks.hasLogged)
@@ -67,7 +67,7 @@ import Testing
   @Test func `a rollback by SQLite itself is told`() throws {
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (id, name) VALUES (1, 'Ada')")
-    #expect(throws: SQLiteError.self) {
+    #expect(throws: StoreError.self) {
       try connection.execute("INSERT OR ROLLBACK INTO users (id, name) VALUES (1, 'Bob')")
     }
     #expect(connection.hooks.hasRolledBack)

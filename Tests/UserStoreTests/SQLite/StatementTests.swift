@@ -83,8 +83,8 @@ import Testing
     let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .text("a"))
     let error = #expect(throws: StoreError.self) { try connection.run(Self.insert, .integer(1), .text("b")) }
-    #expect((error?.cause as? SQLiteError)?.code.primary == .constraint)
-    #expect(error?.message == "UNIQUE constraint failed: t.id")
+    #expect(error?.sqlite?.code.primary == .constraint)
+    #expect(error?.sqlite?.message == "UNIQUE constraint failed: t.id")
     #expect(connection.isInTransaction == false)
     try connection.run(Self.insert, .integer(2), .text("c"))
     #expect(try connection.text("SELECT group_concat(id || value) FROM t") == "1a,2c")
@@ -121,7 +121,7 @@ import Testing
     let error = #expect(throws: StoreError.self) {
       try connection.run(Self.insert, .integer(1), .text("a"), .text("b"))
     }
-    #expect((error?.cause as? SQLiteError)?.code.primary == .range)
+    #expect(error?.sqlite?.code.primary == .range)
     #expect(try connection.text("SELECT count(*) FROM t") == "0")
   }
 
@@ -142,7 +142,7 @@ import Testing
       #expect(try value() == .text(String(repeating: "a", count: 200_000)))
       isFull = true
       let error = #expect(throws: StoreError.self) { try value() }
-      #expect((error?.cause as? SQLiteError)?.code.primary == .outOfMemory)
+      #expect(error?.sqlite?.code.primary == .outOfMemory)
       sqlite3_hard_heap_limit64(0)
       isFull = false
       #expect(try value() == .text(String(repeating: "a", count: 200_000)))
@@ -152,6 +152,6 @@ import Testing
   @Test func `SQL that does not compile is refused with the words of SQLite`() throws {
     let connection = try Connection.withTable()
     let error = #expect(throws: StoreError.self) { try connection.run(Query("SELECT missing FROM t")) }
-    #expect(error?.description == "no such column: missing (SQLite 1)")
+    #expect(error?.sqlite?.description == "no such column: missing (SQLite 1)")
   }
 }

@@ -130,6 +130,20 @@ import Testing
     try expectOneFile(users: 0, 1)
   }
 
+  @Test func `an interrupted store ends a write that waits for another program`() throws {
+    let store = try folder.open { $0.busyTimeout = .seconds(600) }
+    let other = try folder.plain()
+    try other.execute("BEGIN IMMEDIATE")
+    let ended = Recorder<StoreError.Code?>()
+    let writer = try Threads.start { ended.record(code { try store.write { _ = try $0.add(name: "NIX") } }) }
+    // Nothing tells that SQLite has begun to wait; before that it comes to its end too.
+    while store.writer?.turns.line.withLock({ $0.isTaken }) != true { SystemThread.yield() }
+    store.interruptAndClose()
+    try writer.join()
+    #expect(ended.all == [.busy])
+    try other.execute("ROLLBACK")
+  }
+
   @Test func `a store that is released while a read of it goes on, and another process closes at the same moment`()
     throws
   {

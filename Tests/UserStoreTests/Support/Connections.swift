@@ -48,3 +48,8 @@ extension UserStore {
 
   var checkpoints: Checkpoints? { (engine as? SQLiteEngine)?.checkpoints }
 }
+
+extension StoreError {
+  /// What SQLite reported.
+  var sqlite: SQLiteError? { cause as? SQLiteError }
+}

@@ -93,7 +93,8 @@ private final class Relay: Sendable {
       try store.read { transaction in
         _ = try transaction.userCount
         let own = begin()
-        // Longer than the writes take, so that there is always somebody who reads an older state.
+        // Longer than the writes take, so that some reader always has an older state. A gate that the writer opens cannot
+        // stand here: the writer may be waiting for this very reader.
         SystemThread.sleep(milliseconds: 1)
         wait { $0.begun > own }
       }

@@ -95,6 +95,34 @@ import Testing
     #expect(heard.all == ["committed 2, told 1", "heard 1", "heard 2"])
   }
 
+  @Test func `write may return before an answer is delivered, which is committed by then`() throws {
+    let (store, zoe) = (store, zoe)
+    let age = try store.listenable(.age, of: zoe)
+    let heard = Recorder<Int?>()
+    let (isInside, hasReturned) = (Gate(), Gate())
+    age.bind("answers") { value in
+      if value == 1 {
+        isInside.open()
+        // Nothing tells that a thread has begun to sleep.
+        while !store.listeners.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
+        try store.write { try $0.set(.age, of: zoe, to: 3) }
+      }
+      // The other writer goes on delivering: its own set, and the answer.
+      if value == 2 { hasReturned.wait() }
+      heard.record(value)
+    }
+    let other = try Threads.start {
+      isInside.wait()
+      try store.write { try $0.set(.age, of: zoe, to: 2) }
+    }
+    try store.write { try $0.set(.age, of: zoe, to: 1) }
+    #expect(heard.all == [1])
+    #expect(try store.read { try $0.value(.age, of: zoe) } == 3)
+    hasReturned.open()
+    try other.join()
+    #expect(heard.all == [1, 2, 3])
+  }
+
   @Test func `the write beyond the limit of rounds is refused with the listeners' names, and not committed`() throws {
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)

@@ -40,6 +40,33 @@ import Testing
     #expect(try workspace.dump() == before)
   }
 
+  /// Another process holds a lock, and the signal comes once: nothing else ends the wait of ten minutes.
+  ///
+  /// Without a -wal file the tool waits while it opens the store: to read it, or to switch it to WAL.
+  @Test(arguments: [
+    ("WAL", "BEGIN IMMEDIATE", "-wal"), ("DELETE", "BEGIN EXCLUSIVE", ""), ("DELETE", "BEGIN IMMEDIATE", ""),
+  ])
+  func `one Ctrl-C ends a long wait for a lock, and nothing stays behind`(mode: String, begin: String, file: String)
+    throws
+  {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let before = try workspace.dump()
+    let holder = try workspace.python(
+      "db.execute('PRAGMA journal_mode = \(mode)'); db.execute('\(begin)'); print('held', flush=True); sys.stdin.readline()"
+    )
+    #expect(holder.output.next() == "held")
+    let writer = try workspace.start("rename", "1", "never", "--busy-timeout", "10m")
+    while !hasOpen(workspace.database + file, writer.id) { sched_yield() }
+    writer.send(SIGINT)
+    #expect(writer.wait() == 130)
+    #expect(writer.errors.rest().isEmpty && writer.output.rest().isEmpty)
+    holder.type("\n")
+    #expect(holder.wait() == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder) == ["users.db"])
+    #expect(try workspace.dump() == before)
+  }
+
   private func hasOpen(_ path: String, _ id: pid_t) -> Bool {
     let folder = "/proc/\(id)/fd"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

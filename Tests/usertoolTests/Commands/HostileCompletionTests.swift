@@ -100,4 +100,27 @@ import Testing
       ["SAP_SHELL": "bash"])
     #expect(offered.lines.count == 1_001 && offered.lines.last == "Ann\\ 999", "\(offered.lines.suffix(3))")
   }
+
+  @Test(arguments: [
+    ("", ""), ("A", "An"), ("Ann", "Ann1"), ("n", "name:1"), ("name:", "name:"), ("name:A", "name:An"),
+    ("name:1", "name:1"),
+  ])
+  func `TAB adds what all users have in common, and not what the first thousands have`(
+    typed: String, common: String
+  ) throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    try workspace.sqlite(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 10001 UNION ALL SELECT i + 1 FROM n WHERE i < 15000)
+      INSERT INTO users (name) SELECT 'Ann' || i FROM n UNION ALL SELECT i FROM n;
+      INSERT INTO users (name) VALUES ('Anton'), ('zoe');
+      """)
+    let offered = try workspace.finish(
+      [Workspace.tool, "---completion", "get", "--", "positional@0", "0", "0", "", "", "usertool get " + typed],
+      ["SAP_SHELL": "fish"])
+    let first = try #require(offered.lines.first)
+    #expect(offered.lines.reduce(first) { $0.commonPrefix(with: $1) } == common)
+    #expect(offered.lines.count > 1_000)
+  }
 }

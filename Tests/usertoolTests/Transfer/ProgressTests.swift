@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import usertool
@@ -18,5 +19,58 @@ import Testing
     #expect(line.text(at: 11_000) == "checking, 1 s" && line.hasShown)
     line.fraction = 0.304
     #expect(line.text(at: 19_900) == "30 %  checking, 9 s")
+  }
+
+  @Test func `on a terminal a long command shows how long it takes, and leaves only what it prints`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    for number in 1...3 { try workspace.run("rename", "1", "NIX \(number)") }
+    let holder = try workspace.python("db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.readline()")
+    #expect(holder.output.next() == "held")
+    let command = "'\(Workspace.tool)' --color never compact --keep 0 --busy-timeout 60s"
+    let tool = try workspace.start(["script", "-qec", command, "/dev/null"], ["TERM": "xterm"])
+    #expect(tool.output.wait(for: "\r\u{1B}[Kcompacting, "))
+    holder.type("\n")
+    #expect(holder.wait() == 0)
+    let lines = Screen(String(decoding: tool.output.rest(), as: UTF8.self)).lines
+    #expect(tool.wait() == 0)
+    #expect(lines == ["WRITES  CHANGES  BYTES  HORIZON", "     4        5    639        9"])
+  }
+
+  @Test func `into a pipe a long command prints nothing but its result`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let holder = try workspace.python("db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.readline()")
+    #expect(holder.output.next() == "held")
+    let tool = try workspace.start("compact", "--keep", "0", "--busy-timeout", "1500ms")
+    #expect(tool.wait() == 5)
+    let errors = String(decoding: tool.errors.rest(), as: UTF8.self)
+    #expect(errors.hasPrefix("usertool: error: ") && !errors.contains("compacting"), "\(errors)")
+  }
+}
+
+/// What a terminal shows after a text: the few codes that the tool writes.
+private struct Screen {
+  private(set) var lines: [String] = []
+
+  init(_ text: String) {
+    var line: [Unicode.Scalar] = []
+    var column = 0
+    var scalars = text.unicodeScalars[...]
+    while let scalar = scalars.popFirst() {
+      switch scalar {
+      case "\r": column = 0
+      case "\n":
+        lines.append(String(String.UnicodeScalarView(line)))
+        (line, column) = ([], 0)
+      case "\u{1B}" where scalars.starts(with: "[K".unicodeScalars):
+        scalars.removeFirst(2)
+        line.removeSubrange(min(column, line.count)...)
+      default:
+        if column < line.count { line[column] = scalar } else { line.append(scalar) }
+        column += 1
+      }
+    }
+    if !line.isEmpty { lines.append(String(String.UnicodeScalarView(line))) }
   }
 }

@@ -101,6 +101,7 @@ import Testing
     )
     for run in 1...max(1, runs / 10) {
       let check = try workspace.start("check")
+      // Nothing reports that another process has opened a file.
       while workspace.bytes(of: "users.db-shm") == nil { usleep(100) }
       try workspace.sqlite("UPDATE users SET name = 'n\(run)' WHERE id = 1")
       check.send(SIGINT)
@@ -114,7 +115,7 @@ import Testing
     let names = (1...200_000).map { "{\"name\":\"u\($0)\"}\n" }.joined()
     try workspace.write(Data(names.utf8), to: "names.jsonl")
     let importer = try workspace.start("import", workspace.folder + "/names.jsonl")
-    // It has begun to write when there is more than the -wal file's head.
+    // It has begun to write when there is more than the -wal file's head; nothing reports that of another process.
     while (workspace.bytes(of: "users.db-wal")?.count ?? 0) < 4_096 { usleep(1_000) }
     importer.send(SIGINT)
     #expect(importer.wait() == 130)

@@ -27,11 +27,7 @@ extension Writer {
       let page = try? LogPage(after: tail.position, through: last, lease.connection, pages: reader.page)
     else { return }
     let ticket = tail.append(page.sets, cascade: nil)
-    let end = Parker()
-    let thread: Void? = try? SystemThread.start(named: "sabotage") { [hub] in
-      hub.deliver(through: ticket)
-      end.wake()
-    }
-    if thread != nil { end.park() }
+    let thread = try? SystemThread.start(named: "sabotage") { [hub] in hub.deliver(through: ticket) }
+    thread?.join()
   }
 }

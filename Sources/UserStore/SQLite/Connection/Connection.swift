@@ -15,7 +15,7 @@ import CUserStoreSQLite
   }
 
   let handle: OpaquePointer
-  private let busyTimeout: Int32
+  private let busyWait: BusyWait
   private let statements = StatementCache()
   private let rollback: Rollback
   /// What the hooks saw since the last `begin`.
@@ -31,15 +31,15 @@ import CUserStoreSQLite
   ///   - access: Whether its statements may write.
   ///   - busyTimeout: How long to wait for a lock of another connection, in milliseconds.
   ///   - file: Where it is counted; nil for one that belongs to no store.
-  ///   - isInterruptible: Whether `FileConnections.interrupt` ends its statements.
+  ///   - isInterruptible: Whether `FileConnections.interrupt` ends its statements and its waits.
   /// - Throws: `StoreError`; nothing stays open then.
   init(
     path: String?, access: Access, busyTimeout: Int32, of file: FileConnections? = nil, isInterruptible: Bool = true
   ) throws(StoreError) {
-    do { unsafe (handle, rollback) = try Self.open(path: path, access: access, busyTimeout: busyTimeout) } catch {
+    busyWait = BusyWait(timeout: Int(busyTimeout), of: file, isInterruptible: isInterruptible)
+    do { unsafe (handle, rollback) = try Self.open(path: path, access: access, busyWait) } catch {
       throw StoreError(error, path.map { "open \($0)" } ?? "make a database in memory")
     }
-    self.busyTimeout = busyTimeout
     self.file = file
     unsafe hooks.install(on: handle)
     unsafe file?.opened(handle, isInterruptible: isInterruptible)
@@ -57,6 +57,7 @@ import CUserStoreSQLite
   /// From here on nobody interrupts it: what is done on closing is not to be left half done.
   @discardableResult
   func endInterrupts() -> (leavesWAL: Bool, isInterrupted: Bool)? {
+    busyWait.isInterruptible = false
     let end = unsafe file?.willClose(handle)
     // An interrupt that met no statement would end the next checkpoint; a step takes it back.
     if end?.isInterrupted == true { rollback.run() }
@@ -113,8 +114,11 @@ import CUserStoreSQLite
 
   /// Whether it waits for locks of other connections, for as long as it was opened with, or not at all.
   func setWaiting(_ isWaiting: Bool) {
-    unsafe sqlite3_busy_timeout(handle, isWaiting ? busyTimeout : 0)
+    busyWait.isWaiting = isWaiting
   }
+
+  /// Whether it waits no more for locks of other connections, because the store is being ended.
+  var isInterrupted: Bool { busyWait.isInterrupted }
 
   /// Whether a commit that begins the -wal file anew cuts off what lies behind it.
   func setShortensWAL(_ shortens: Bool) throws(StoreError) {
@@ -199,7 +203,7 @@ import CUserStoreSQLite
   }
 
   private static func open(
-    path: String?, access: Access, busyTimeout: Int32
+    path: String?, access: Access, _ busyWait: BusyWait
   ) throws(SQLiteError) -> (OpaquePointer, Rollback) {
     let place = path == nil ? SQLITE_OPEN_MEMORY : 0
     let mayWrite = access == .readWrite || isClean(path)
@@ -211,7 +215,7 @@ import CUserStoreSQLite
       // The handle comes even with a failure, and then too must be closed.
       guard code == SQLITE_OK, let handle = unsafe handle else { throw SQLiteError(code, on: handle) }
       if let path, access == .readWrite { try unsafe checkWritable(handle, path) }
-      unsafe sqlite3_busy_timeout(handle, busyTimeout)
+      unsafe busyWait.install(on: handle)
       try unsafe configure(handle, access)
       return unsafe (handle, try Rollback(on: handle))
     } catch {

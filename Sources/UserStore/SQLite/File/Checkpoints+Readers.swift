@@ -20,6 +20,7 @@ extension Checkpoints {
     var result = try? session.connection.checkpoint()
     let before = result?.copied
     while !isWhole(result), ContinuousClock.now < start + patience {
+      // Nothing reports when a reader ends: only the next attempt shows it.
       SystemThread.sleep(milliseconds: 1)
       result = try? session.connection.checkpoint()
     }
@@ -44,6 +45,7 @@ extension Checkpoints {
       defer { state.rest *= 2 }
       return min(max(state.rest, waited), patience - waited)
     }
+    // As above; and here not even an attempt would show it, only the next commit does.
     SystemThread.sleep(microseconds: max(0, Int(rest / .microseconds(1))))
     if state.withLock({ $0.rest > patience }) { giveUp(isHeld: false) }
   }

@@ -18,7 +18,13 @@ final class FileConnections: Sendable {
   private static let longestPause = 1_000
 
   /// All that there are in this process, for a program that is about to end.
-  private static let all = Lock<[ObjectIdentifier: Entry]>([:])
+  private static let all = Lock(All())
+
+  private struct All {
+    var entries: [ObjectIdentifier: Entry] = [:]
+    /// Whether those that come are interrupted from their beginning.
+    var isInterrupted = false
+  }
 
   private struct Entry: Sendable {
     weak let connections: FileConnections?
@@ -51,11 +57,15 @@ final class FileConnections: Sendable {
     self.identity = identity
     self.temporaryFolder = temporaryFolder
     let entry = Entry(connections: self)
-    Self.all.withLock { $0[ObjectIdentifier(self)] = entry }
+    let isInterrupted = Self.all.withLock { all in
+      all.entries[ObjectIdentifier(self)] = entry
+      return all.isInterrupted
+    }
+    if isInterrupted { state.withLock { $0.isInterrupted = true } }
   }
 
   deinit {
-    _ = Self.all.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+    _ = Self.all.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(self)) }
     // A file that was only checked, or could not be opened as a store: nobody has called `close`.
     if !state.withLock({ $0.isClosing }) { removeWAL() }
   }
@@ -120,7 +130,10 @@ final class FileConnections: Sendable {
     state.withLock { $0.leavesWAL = true }
   }
 
-  /// Ends the statements that are running, with the code `interrupted`.
+  /// Whether it was interrupted: from then on nobody waits for a lock.
+  var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
+
+  /// Ends the statements that are running, with the code `interrupted`, or `busy` where they wait for a lock.
   ///
   /// - Returns: whether a connection is still open.
   func interrupt() -> Bool {
@@ -134,10 +147,15 @@ final class FileConnections: Sendable {
 
   /// Does so with every file that is open in this process, one that is only checked or restored from too.
   ///
+  /// In files that are opened later nobody waits for a lock: the program is about to end.
+  ///
   /// - Returns: whether a connection is still open.
   static func interruptAll() -> Bool {
     // Released outside the lock, which their end needs.
-    let present = all.withLock { $0.values.compactMap(\.connections) }
+    let present = all.withLock { all in
+      all.isInterrupted = true
+      return all.entries.values.compactMap(\.connections)
+    }
     return present.reduce(false) { $1.interrupt() || $0 }
   }
 

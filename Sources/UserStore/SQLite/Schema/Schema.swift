@@ -164,7 +164,7 @@ enum Schema {
         throw StoreError(
           SQLiteError(code: .cannotOpen, message: "this file system does not support WAL"), purpose)
       } catch {
-        guard error.code == .busy, clock.now < deadline else { throw error }
+        guard error.code == .busy, clock.now < deadline, !connection.isInterrupted else { throw error }
         SystemThread.sleep(milliseconds: 2)
       }
     }

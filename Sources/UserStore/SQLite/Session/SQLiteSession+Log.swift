@@ -22,10 +22,18 @@ extension SQLiteSession {
     """)
   private static let selectNextEnd = Query(
     "read the log",
-    "SELECT seq, old, nonce, attribute FROM changes WHERE seq > ?1 AND seq <= ?2 AND op = 0 ORDER BY seq LIMIT 1")
+    """
+    SELECT seq, \(firstOfSet), nonce, attribute FROM changes
+    WHERE seq > ?1 AND seq <= ?2 AND coalesce(op, 0) = 0 ORDER BY seq LIMIT 1
+    """)
   private static let selectLastEnd = Query(
     "read the log",
-    "SELECT seq, old, nonce, attribute FROM changes WHERE seq > ?1 AND op = 0 ORDER BY seq DESC LIMIT 1")
+    """
+    SELECT seq, \(firstOfSet), nonce, attribute FROM changes
+    WHERE seq > ?1 AND coalesce(op, 0) = 0 ORDER BY seq DESC LIMIT 1
+    """)
+  /// Of a row that ends a write: anybody can store something else there.
+  static let firstOfSet = "CASE WHEN typeof(old) = 'integer' THEN min(old, seq) ELSE seq END"
   private static let countChanges = Query(
     "count the changes", "SELECT count(*) FROM changes WHERE seq > ?1 AND op IS NOT 0")
   // Not INSERT … SELECT … WHERE: that reads the table it writes, for which SQLite makes a temporary one, and was 27 % of
@@ -118,7 +126,7 @@ extension LogRow {
 }
 
 extension SetEnd {
-  /// A row of `seq, old, nonce, attribute`.
+  /// A row of `seq, firstOfSet, nonce, attribute`.
   fileprivate init(_ row: borrowing Statement) {
     self.init(
       sequence: row.integer(0), first: row.integer(1), nonce: row.integer(2), origin: row.isNull(3) ? nil : row.text(3))

@@ -7,9 +7,9 @@ extension SQLiteSession {
   private static let selectUsers = Query("read the users", columns + " ORDER BY users.id")
   private static let selectNamed = Query("find users", "SELECT id FROM users WHERE name = ?1 ORDER BY id")
   private static let selectNames = Query(
-    "find names of users", "SELECT name FROM users WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ?3")
-  private static let selectLastName = Query(
-    "find names of users", "SELECT max(name) FROM users WHERE name >= ?1 AND name < ?2")
+    "find names of users", "SELECT name FROM users WHERE name >= ?1 AND name < ?2 LIMIT ?3")
+  private static let selectOutermostNames = Query(
+    "find names of users", "SELECT min(name), max(name) FROM users WHERE name >= ?1 AND name < ?2")
   private static let countUsers = Query("count the users", "SELECT count(*) FROM users")
   private static let selectAttributeNames = Query(
     "read the names of attributes", "SELECT DISTINCT name FROM attributes")
@@ -89,8 +89,15 @@ extension SQLiteSession {
       names.append(row.text(0))
       return true
     }
-    if names.count < limit { return names }
-    return names + (try connection.first(Self.selectLastName, .text(lower), .text(upper)) { [$0.text(0)] } ?? [])
+    // Not by SQLite, which would sort the names of all users before it takes so many.
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String] {
+    let names = try connection.first(Self.selectOutermostNames, .text(lower), .text(upper)) { row in
+      row.isNull(0) ? [] : [row.text(0), row.text(1)]
+    }
+    return names ?? []
   }
 
   func userCount() throws(StoreError) -> Int { try connection.first(Self.countUsers) { Int($0.integer(0)) } ?? 0 }

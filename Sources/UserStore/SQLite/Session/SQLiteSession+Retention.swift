@@ -26,7 +26,7 @@ extension SQLiteSession {
   private static let selectMarks = Query(
     "read the log",
     """
-    SELECT seq, op, CASE WHEN coalesce(op, 0) = 0 AND typeof(old) = 'integer' THEN old ELSE seq END,
+    SELECT seq, op, CASE WHEN coalesce(op, 0) = 0 AND typeof(old) = 'integer' THEN min(old, seq) ELSE seq END,
       CASE WHEN coalesce(op, 0) = 0 THEN nonce END
     FROM changes WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3
     """)

@@ -1,0 +1,45 @@
+import Testing
+
+@testable import UserStore
+
+@Suite(.timeLimit(.minutes(5))) struct SystemThreadTests {
+  @Test func `all that join wait for the end of the body, and not for what comes after it`() throws {
+    let (mayEnd, mayClose, isClosed) = (Gate(), Gate(), Gate())
+    let steps = Recorder<String>()
+    let thread = try SystemThread.start(
+      named: "test",
+      afterEnd: {
+        mayClose.wait()
+        isClosed.open()
+      },
+      {
+        mayEnd.wait()
+        steps.record("body")
+      })
+    let joining = try (0..<3).map { _ in
+      try Threads.start {
+        thread.join()
+        steps.record("joined")
+      }
+    }
+    mayEnd.open()
+    for thread in joining { try thread.join() }
+    #expect(steps.all == ["body", "joined", "joined", "joined"])
+    mayClose.open()
+    isClosed.wait()
+  }
+
+  @Test func `a thread that joins itself goes on`() throws {
+    let own = Lock<SystemThread?>(nil)
+    let (isKnown, hasJoined) = (Gate(), Gate())
+    let thread = try SystemThread.start(named: "test") {
+      isKnown.wait()
+      own.withLock { $0 }?.join()
+      hasJoined.open()
+    }
+    own.withLock { $0 = thread }
+    isKnown.open()
+    hasJoined.wait()
+    thread.join()
+  }
+}
