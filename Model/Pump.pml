@@ -1,9 +1,9 @@
 /* How committed sets become calls of listeners: two pumps, one queue, whoever comes delivers. README.md says what is
  * left out.
  *
- * Mirrors Writer, LogTail, RoundQueue, ListenerHub, DeliveryThread and FileWatcher, and has their names.
+ * Mirrors Writer, Publication, RoundQueue, ListenerHub, DeliveryThread and Watcher, and has their names.
  *   WriterThread     a thread that writes, and delivers
- *   WatcherThread    the FileWatcher of store 0: gives and delivers what ForeignWriter commits
+ *   WatcherThread    the Watcher of store 0: gives and delivers what ForeignWriter commits
  *   Closer           a thread that closes store 0
  * `deliver` of ListenerHub is `take` for a thread that is in the middle of nothing, and `takeDeferred`, put off to the
  * end of the round, for one that a listener runs on. A change set is its number in the log: 1, 2, 3 … A ticket is a number from 1; 0 is nil. What stands in one d_step or
@@ -31,11 +31,11 @@
 #define ITEMS 8
 
 typedef Store {
-  bool isLent;   /* ConnectionPool: the writer's connection */
-  bool isClosed; /* ConnectionPool */
+  bool isLent;   /* SessionPool: the writing session */
+  bool isClosed; /* SessionPool */
   bool isLocked; /* SQLite's write lock */
   byte head;     /* the last set that is visible */
-  /* LogTail */
+  /* Publication */
   byte position;
   bool isCommitting;
   /* RoundQueue */
@@ -53,15 +53,15 @@ typedef Store {
 }
 Store stores[STORES];
 bool woken[THREADS]; /* Parker */
-bool isStopped;      /* FileWatcher */
-bool hasEnded;       /* the end of FileWatcher.thread */
+bool isStopped;      /* Watcher */
+bool hasEnded;       /* the end of Watcher.thread */
 bool isShut;         /* close() has returned */
 byte returned;       /* writers that have done all their writes */
 byte foreignLeft = FOREIGN;
 
 #define S stores[s]
 
-/* LogTail.append: sets from+1 … through, without those that the hub has already. */
+/* Publication.append: sets from+1 … through, without those that the hub has already. */
 inline append(s, from, through, ticket) {
   d_step {
     ticket = 0;
@@ -87,7 +87,7 @@ inline append(s, from, through, ticket) {
   }
 }
 
-/* Writer.commit: `set` is 0 when the store is closed, and then nothing happens. */
+/* WriteConnection.commit: `set` is 0 when the store is closed, and then nothing happens. */
 inline commit(s, set, ticket) {
   atomic {
     !S.isLent || S.isClosed ->
@@ -354,7 +354,7 @@ end:
 proctype Closer(byte me; byte s) {
   LOCALS;
   isStopped = true;
-  hasEnded; /* FileWatcher.join */
+  hasEnded; /* Watcher.join */
   S.isClosed = true;
   d_step {
     S.lastTicket++;

@@ -1,11 +1,11 @@
 /* How a commit in one process reaches the hub of another: events, looks, touches. README.md says what is left out.
  *
- * Mirrors FileWatcher, LookSchedule, LogTail, DirectoryEvents and Writer, and has their names.
+ * Mirrors Watcher, LookSchedule, Publication, DirectoryEvents and Writer, and has their names.
  *   OtherWriter, OtherToucher   a process with the library, which coalesces its touches
  *   PlainWriter                 a process that does not touch: the sqlite3 shell, or one whose signal fails; to a
  *                               watcher of an older version, which hears touches only, every one
  *   Writer, OwnToucher          the writer of the store that watches
- *   Watcher                     its FileWatcher
+ *   Watcher                     its Watcher
  * A change set is its number in the log: 1, 2, 3 …
  */
 #ifndef OTHER
@@ -52,7 +52,7 @@ bool isLocked;  /* SQLite's write lock */
 byte untouched; /* writers between their first MODIFY and a visible COMMIT that may never be touched for */
 byte writing = 3;
 
-/* LogTail: what stands in one d_step happens under its lock. */
+/* Publication: what stands in one d_step happens under its lock. */
 byte position;
 bool isCommitting;
 bool hasRefused;
@@ -141,7 +141,7 @@ active proctype PlainWriter() {
   writing--
 }
 
-/* Writer.commit and Writer.publish. */
+/* WriteConnection.commit and WriteConnection.publish. */
 active proctype Writer() {
   byte commits, through;
   bool isCommitted, mustWake;
@@ -151,7 +151,7 @@ active proctype Writer() {
     hasLock = true;
     d_step {
       through = head + 1; /* pendingSets: those of foreign writers first, then its own */
-      isCommitting = true; /* LogTail.beginOwnCommit */
+      isCommitting = true; /* Publication.beginOwnCommit */
 #ifndef CONTROL_SKIP_WHILE_COMMITTING
       hasLock = false
 #endif
@@ -176,10 +176,10 @@ active proctype Writer() {
 #endif
         through = 0
       }
-      ownOwesTouch = true /* Writer.wakeOthers */
+      ownOwesTouch = true /* Publication.wakeFollowers */
     :: else
     fi;
-    d_step { /* LogTail.endOwnCommit */
+    d_step { /* Publication.endOwnCommit */
       isCommitting = false;
       hasLock = false;
       mustWake = hasRefused || owesLook;
@@ -272,7 +272,7 @@ end:
      }
      if
      :: through != 0 ->
-       d_step { /* LogTail.appendFound */
+       d_step { /* Publication.appendFound */
          if
          :: isCommitting -> hasRefused = true
          :: else -> append(through); dataVersion = through

@@ -18,16 +18,16 @@ enum Sabotage {
   static func isOn(_ word: String) -> Bool { words.contains(word) }
 }
 
-extension Writer {
+extension WriteConnection {
   /// Delivers, before COMMIT, what the open transaction has written.
   ///
   /// On another thread: the hub refuses to call anybody inside a transaction.
-  func deliverEarly(_ lease: ConnectionPool.Lease) {
-    guard Sabotage.isOn("commit-hook"), let last = try? ChangeLog.verify(tail.position, lease.connection),
-      let page = try? LogPage(after: tail.position, through: last, lease.connection, pages: reader.page)
+  func deliverEarly(_ session: any Session) {
+    guard Sabotage.isOn("commit-hook"), let last = try? session.verify(publication.position),
+      let page = try? LogPage(after: publication.position, through: last, session, pages: reader.page)
     else { return }
-    let ticket = tail.append(page.sets, cascade: nil)
-    let thread = try? SystemThread.start(named: "sabotage") { [hub] in hub.deliver(through: ticket) }
+    let ticket = publication.append(page.sets, cascade: nil)
+    let thread = try? SystemThread.start(named: "sabotage") { [publication] in publication.deliver(through: ticket) }
     thread?.join()
   }
 }

@@ -11,8 +11,8 @@ import sys
 EDITS = [
     (
         "commit-hook",
-        "  func commit(_ lease: ConnectionPool.Lease) throws(StoreError) {\n",
-        "  func commit(_ lease: ConnectionPool.Lease) throws(StoreError) {\n    deliverEarly(lease)\n",
+        "  private func commit(_ session: any Session, through end: Cursor?) throws(StoreError) {\n",
+        "  private func commit(_ session: any Session, through end: Cursor?) throws(StoreError) {\n    deliverEarly(session)\n",
     ),
     (
         "lost-wake-up",
