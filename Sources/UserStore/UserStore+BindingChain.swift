@@ -27,7 +27,7 @@ extension BindingChain {
     converting converter: BindingConverter<Value?> = .automatic, initial: Initial = .head,
     filter: (@MainActor (Value?) -> Bool)...
   ) -> BindingChain {
-    add(Member(AttributePlace(store, attribute, id), home, direction, converter, filter), initial)
+    add(Member(AttributePlace(store, attribute, id), context, direction, converter, filter), initial)
   }
 
   /// Takes an attribute out, now.
@@ -85,12 +85,12 @@ extension MemberKey {
     do {
       return try store.read { transaction in
         if try transaction.storedValue("name", of: id).isNull {
-          throw MemberLeft(cause: StoreError(.userNotFound, "there is no user \(id)"))
+          throw MemberUnavailable(cause: StoreError(.userNotFound, "there is no user \(id)"))
         }
         return .some(try transaction.value(attribute, of: id))
       }
     } catch let error as StoreError where error.code == .closed {
-      throw MemberLeft(cause: error)
+      throw MemberUnavailable(cause: error)
     }
   }
 

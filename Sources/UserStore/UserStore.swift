@@ -261,7 +261,8 @@ public final class UserStore: Sendable {
     let read = { @Sendable [reader, tail] () throws(StoreError) -> Source.Decoded in
       try reader.reading { transaction throws(StoreError) in
         let cursor = try transaction.cursor
-        return Source.Decoded(parcel: Packed(try transaction.value(attribute, of: id)), through: tail.round(at: cursor))
+        return Source.Decoded(
+          value: ValueBox(try transaction.value(attribute, of: id)), through: tail.round(at: cursor))
       }
     }
     let decode: Source.Decode = { set in
@@ -273,12 +274,12 @@ public final class UserStore: Sendable {
         throw error
       }
       guard let change = changes.last else { return nil }
-      return Source.Decoded(parcel: Packed(try change.new(attribute)), through: set.position)
+      return Source.Decoded(value: ValueBox(try change.new(attribute)), through: set.position)
     }
     let topic = Topic.attribute(attribute, of: id)
     let held = try Source(
-      hub: listeners, topic: topic, fallback: Packed<Value?>(nil), decode: decode, read: read)
-    return Listenable(held.source)
+      hub: listeners, topic: topic, fallback: ValueBox<Value?>(nil), decode: decode, read: read)
+    return Listenable(held.backing)
   }
 
   /// The change sets after a cursor, without end.

@@ -4,7 +4,7 @@
 final class HubValue<Content: Routable>: Sendable {
   /// A value, and the last round that it knows of: later than the present one when it had to be read anew.
   struct Decoded: Sendable {
-    let parcel: Parcel
+    let value: ErasedValue
     let through: Int128
   }
 
@@ -13,31 +13,31 @@ final class HubValue<Content: Routable>: Sendable {
   /// What it throws goes to the hub's error handler, and the fallback, if there is one, takes the value's place.
   typealias Decode = @Sendable (Content) throws -> Decoded?
 
-  typealias Action = @Sendable (Parcel) throws -> Void
+  typealias Action = @Sendable (ErasedValue) throws -> Void
 
   /// Makes of an action on values one on rounds that have theirs ready: quicker than asking for what is stored.
   ///
   /// A round that is a failure goes to the other action.
-  typealias HandOver = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> @Sendable (Content) throws -> Void
+  typealias Adapter = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> @Sendable (Content) throws -> Void
 
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
   private let decode: Decode
-  private let fallback: Parcel?
-  private let handOver: HandOver?
+  private let fallback: ErasedValue?
+  private let adapt: Adapter?
   private let stored: StoredValueOfTopic
   private let registration: Disposable
 
   /// Joins the hub, then calls `read` for the value and its position: in this order no round is missed.
   init<Failure: Error>(
-    hub: ListenerHub<Content>, topic: Content.Topic, fallback: Parcel?, decode: @escaping Decode,
-    handOver: HandOver? = nil, read: () throws(Failure) -> Decoded
+    hub: ListenerHub<Content>, topic: Content.Topic, fallback: ErasedValue?, decode: @escaping Decode,
+    adapt: Adapter? = nil, read: () throws(Failure) -> Decoded
   ) throws(Failure) {
     let stored = StoredValueOfTopic()
     registration = hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true) { content in
       do {
         guard let decoded = try decode(content) else { return }
-        stored.store(decoded.parcel, at: content.position, through: max(content.position, decoded.through))
+        stored.store(decoded.value, at: content.position, through: max(content.position, decoded.through))
       } catch {
         // Told once, here; those who listen get the fallback.
         if let fallback { stored.store(fallback, at: content.position, through: content.position) }
@@ -48,16 +48,16 @@ final class HubValue<Content: Routable>: Sendable {
     self.topic = topic
     self.decode = decode
     self.fallback = fallback
-    self.handOver = handOver
+    self.adapt = adapt
     self.stored = stored
     let first = try read()
-    stored.store(first.parcel, at: first.through, through: first.through)
+    stored.store(first.value, at: first.through, through: first.through)
   }
 
   /// What a listenable needs of it.
-  var source: ListenableSource {
-    ListenableSource(
-      parcel: { self.stored.current.parcel },
+  var backing: ListenableBacking {
+    ListenableBacking(
+      value: { self.stored.current.value },
       names: { self.hub.names(of: self.topic) },
       handleError: hub.handleError,
       bind: { self.bind($0, $1, $2) },
@@ -86,21 +86,21 @@ final class HubValue<Content: Routable>: Sendable {
   private func onRound(
     _ action: @escaping Action, _ terms: ListeningTerms
   ) -> @Sendable (Content) throws -> Void {
-    if let handOver { return handOver(action, terms.onFailure) }
+    if let adapt { return adapt(action, terms.onFailure) }
     return { [decode, fallback, stored] content in
       switch stored.meaning(of: content.position) {
-      case .value(let parcel): try action(parcel)
+      case .value(let value): try action(value)
       case .known: break
       case .unknown:
         let decoded: Decoded?
         do { decoded = try decode(content) } catch {
-          decoded = fallback.map { Decoded(parcel: $0, through: content.position) }
+          decoded = fallback.map { Decoded(value: $0, through: content.position) }
         }
         guard let decoded else { return }
         if decoded.through > content.position {
-          stored.store(decoded.parcel, at: content.position, through: decoded.through)
+          stored.store(decoded.value, at: content.position, through: decoded.through)
         }
-        try action(decoded.parcel)
+        try action(decoded.value)
       }
     }
   }
@@ -110,16 +110,16 @@ final class HubValue<Content: Routable>: Sendable {
     ListenerHub<Content>.FirstValue(
       read: {
         let entry = self.stored.current
-        return (entry.parcel, entry.through)
+        return (entry.value, entry.through)
       },
-      handOver: action)
+      deliver: action)
   }
 }
 
 /// The value as of a round; only ever replaced by what later rounds leave.
 private final class StoredValueOfTopic: Sendable {
   struct Entry {
-    let parcel: Parcel
+    let value: ErasedValue
     /// The round that gave it.
     let position: Int128
     /// The last round that it knows of.
@@ -128,7 +128,7 @@ private final class StoredValueOfTopic: Sendable {
 
   /// What a round is to those who listen.
   enum Meaning {
-    case value(Parcel)
+    case value(ErasedValue)
     /// They have been given what it brings, with a value that was read anew.
     case known
     /// Not stored: nobody keeps the value any more, or others have followed.
@@ -147,14 +147,14 @@ private final class StoredValueOfTopic: Sendable {
   func meaning(of position: Int128) -> Meaning {
     state.withLock { entry in
       guard let entry else { return .unknown }
-      if entry.position == position { return .value(entry.parcel) }
+      if entry.position == position { return .value(entry.value) }
       return entry.position < position && position <= entry.through ? .known : .unknown
     }
   }
 
-  func store(_ parcel: Parcel, at position: Int128, through: Int128) {
+  func store(_ value: ErasedValue, at position: Int128, through: Int128) {
     // Swapped, so that the value before it is released under no lock: its deinitializer may ask for the present one.
-    var other: Entry? = Entry(parcel: parcel, position: position, through: through)
+    var other: Entry? = Entry(value: value, position: position, through: through)
     state.withLock { entry in
       if let entry, entry.through >= through, entry.through >= position { return }
       swap(&entry, &other)

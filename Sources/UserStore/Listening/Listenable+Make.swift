@@ -1,9 +1,9 @@
 extension Listenable {
   /// Makes a value in memory.
   ///
-  ///     let (sink, name) = Listenable.make("NIX")
+  ///     let (source, name) = Listenable.make("NIX")
   ///     name.bindAndFire("FirstScreen") { print($0) }
-  ///     sink.send("Zoë")
+  ///     source.send("Zoë")
   ///
   /// - Parameters:
   ///   - value: The first value.
@@ -13,27 +13,27 @@ extension Listenable {
   ///   the present one.
   public static func make(
     _ value: Value, onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
-  ) -> (sink: Sink<Value>, listenable: Listenable) {
-    let hub = PulseHub(reportingTo: onError)
+  ) -> (source: SignalSource<Value>, listenable: Listenable) {
+    let hub = SignalHub(reportingTo: onError)
     let held = HubValue(
-      hub: hub, topic: .all, fallback: nil, decode: { .init(parcel: try $0.content.get(), through: $0.position) },
-      handOver: { action, onFailure in
-        { pulse in
-          switch pulse.content {
-          case .success(let parcel): try action(parcel)
+      hub: hub, topic: .all, fallback: nil, decode: { .init(value: try $0.content.get(), through: $0.position) },
+      adapt: { action, onFailure in
+        { round in
+          switch round.content {
+          case .success(let value): try action(value)
           case .failure(let error): try onFailure?(error)
           }
         }
       },
-      read: { .init(parcel: Packed(value), through: 0) })
-    return (Sink(hub), Listenable(held.source))
+      read: { .init(value: ValueBox(value), through: 0) })
+    return (SignalSource(hub), Listenable(held.backing))
   }
 
-  /// The value over time: the present one first, then each change, and the failures that its sink sends.
+  /// The value over time: the present one first, then each change, and the failures that its source sends.
   ///
-  /// Ends when nobody can change it any more: with its sink, or its store.
+  /// Ends when nobody can change it any more: with its source, or its store.
   public var signal: Signal<Value> {
-    Signal(rank: 0, onError: source.handleError) { terms, observer in
+    Signal(rank: 0, onError: backing.handleError) { terms, observer in
       var terms = terms
       terms.fires = true
       terms.onEnd = { try observer(.end) }

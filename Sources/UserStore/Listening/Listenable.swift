@@ -6,16 +6,16 @@
 /// Names are scoped by what is listened to: two listenables for the same attribute of the same user share them.
 /// Named listeners live on when the listenable goes.
 public final class Listenable<Value: Sendable>: Sendable {
-  @usableFromInline let source: ListenableSource
+  @usableFromInline let backing: ListenableBacking
 
-  init(_ source: ListenableSource) {
-    self.source = source
+  init(_ backing: ListenableBacking) {
+    self.backing = backing
   }
 
   /// The value as of the round that is being delivered, or of the last one.
   ///
   /// May be read on any thread.
-  @inlinable public var value: Value { Packed.unpack(source.parcel()) }
+  @inlinable public var value: Value { ValueBox.unbox(backing.value()) }
 
   /// Calls `action` from the next change on.
   ///
@@ -152,11 +152,11 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///
   /// - Parameter name: The name.
   public func unbind(_ name: String) {
-    source.unbind(name)
+    backing.unbind(name)
   }
 
   /// The names that are bound, in the order of calls.
-  public var names: [String] { source.names() }
+  public var names: [String] { backing.names() }
 
   @inlinable static func weakly<Owner: AnyObject & Sendable>(
     _ owner: Owner, _ action: @escaping @Sendable (Owner, Value) throws -> Void
@@ -169,18 +169,18 @@ public final class Listenable<Value: Sendable>: Sendable {
   @inlinable func bind(
     _ name: String?, _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> Disposable {
-    source.bind(name, terms) { try action(Packed.unpack($0)) }
+    backing.bind(name, terms) { try action(ValueBox.unbox($0)) }
   }
 }
 
 /// What a listenable stands on, whatever its type and its hub's.
-@usableFromInline struct ListenableSource: Sendable {
-  @usableFromInline let parcel: @Sendable () -> Parcel
+@usableFromInline struct ListenableBacking: Sendable {
+  @usableFromInline let value: @Sendable () -> ErasedValue
   let names: @Sendable () -> [String]
   /// Gets what listeners throw.
   let handleError: ListenerErrors.Handler
   @usableFromInline let bind:
-    @Sendable (String?, ListeningTerms, @escaping @Sendable (Parcel) throws -> Void) -> Disposable
+    @Sendable (String?, ListeningTerms, @escaping @Sendable (ErasedValue) throws -> Void) -> Disposable
   let unbind: @Sendable (String) -> Void
 }
 

@@ -36,8 +36,8 @@ final class ListenerConditions: Sendable {
 
   /// Reads the present value with its position, and hands it over.
   struct FirstValue: Sendable {
-    let read: @Sendable () -> (parcel: Parcel, position: Int128)
-    let handOver: @Sendable (Parcel) throws -> Void
+    let read: @Sendable () -> (value: ErasedValue, position: Int128)
+    let deliver: @Sendable (ErasedValue) throws -> Void
   }
 
   let mailbox: Mailbox?

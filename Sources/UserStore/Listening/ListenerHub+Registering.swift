@@ -7,11 +7,11 @@ extension ListenerHub {
     onEnd: ListenerConditions.OnEnd? = nil,
     _ action: @escaping Listener<Content>.Action
   ) -> Disposable {
-    let wish = Registry.Wish(
+    let options = Registry.Options(
       place: place.actor, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
     let (binding, isOver) = state.withLock { state in
       let start = max(position, state.begun)
-      return (state.registry.bind(name, to: topic, wish, startsAfter: start, action: action), state.isOver)
+      return (state.registry.bind(name, to: topic, options, startsAfter: start, action: action), state.isOver)
     }
     if isOver { endIfOver(binding) }
     return token(binding, isNamed: name != nil, isOwned: owner != nil, holdsHub: holdsHub)
@@ -26,9 +26,9 @@ extension ListenerHub {
     if DeliveryThread.current.isInside(self), case .inline = place {
       return registerAtOnce(name, to: topic, on: nil, owner: owner, first: first, onEnd: onEnd, action)
     }
-    let wish = Registry.Wish(place: place.actor, owner: owner, first: first, onEnd: onEnd)
+    let options = Registry.Options(place: place.actor, owner: owner, first: first, onEnd: onEnd)
     let (binding, ticket) = state.withLock { state in
-      let binding = state.registry.bind(name, to: topic, wish, startsAfter: .max, action: action)
+      let binding = state.registry.bind(name, to: topic, options, startsAfter: .max, action: action)
       return (binding, state.queue.append(.first(binding.reference, registration: binding.registration)))
     }
     deliver(through: ticket)
@@ -43,9 +43,9 @@ extension ListenerHub {
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, first: FirstValue,
     onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
   ) -> Disposable {
-    let wish = Registry.Wish(place: actor, owner: owner, onEnd: onEnd)
+    let options = Registry.Options(place: actor, owner: owner, onEnd: onEnd)
     let binding = state.withLock { state in
-      state.registry.bind(name, to: topic, wish, startsAfter: state.begun, action: action)
+      state.registry.bind(name, to: topic, options, startsAfter: state.begun, action: action)
     }
     // After it has registered: what a round brings from here on is in the value, or is still to be called.
     let (value, position) = first.read()
@@ -53,7 +53,7 @@ extension ListenerHub {
       state.registry.start(binding.reference, registration: binding.registration, after: position)
     }
     if let listener {
-      call(listener, DeliveryThread.current.calling?.cascade) { try first.handOver(value) }
+      call(listener, DeliveryThread.current.calling?.cascade) { try first.deliver(value) }
     }
     endIfOver(binding)
     DeliveryThread.current.runDeferred()

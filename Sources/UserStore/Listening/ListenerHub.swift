@@ -256,20 +256,20 @@ public final class ListenerHub<Content: Routable>: Sendable {
     }
     guard let listener else { return }
     guard let mailbox = listener.conditions?.mailbox else {
-      handOver(value, to: reference, registration)
+      deliverFirst(value, to: reference, registration)
       endIfOver(reference, registration)
       return
     }
     mailbox.post {
-      self.handOver(value, to: reference, registration)
+      self.deliverFirst(value, to: reference, registration)
       self.endIfOver(reference, registration)
       DeliveryThread.current.runDeferred()
     }
   }
 
-  private func handOver(_ value: Parcel, to reference: SlotReference, _ registration: Int) {
+  private func deliverFirst(_ value: ErasedValue, to reference: SlotReference, _ registration: Int) {
     let taken = state.withLock { $0.registry.takeFirst(reference, registration: registration) }
-    if let (first, listener) = taken { call(listener, nil) { try first.handOver(value) } }
+    if let (first, listener) = taken { call(listener, nil) { try first.deliver(value) } }
   }
 
   private func runEnd() {

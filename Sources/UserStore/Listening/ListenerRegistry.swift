@@ -45,7 +45,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   // MARK: Registering
 
   /// How somebody wants to listen.
-  struct Wish {
+  struct Options {
     var place: (any Actor)?
     var owner: WeakReference?
     var keepsValue = false
@@ -64,17 +64,18 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   /// A name takes the place that it has in its topic, or the last one.
   mutating func bind(
-    _ name: String?, to topic: Topic, _ wish: Wish, startsAfter: Int128, action: @escaping Listener<Content>.Action
+    _ name: String?, to topic: Topic, _ options: Options, startsAfter: Int128,
+    action: @escaping Listener<Content>.Action
   ) -> Binding {
     nextRegistration += 1
     let listener = Listener(
-      topic: topic, name: name, registration: nextRegistration, keepsValue: wish.keepsValue,
-      conditions: wish.isPlain ? nil : conditions(of: wish), onEnd: wish.onEnd, action: action)
-    if wish.owner != nil { owned += 1 }
-    if wish.keepsValue { keepers += 1 }
+      topic: topic, name: name, registration: nextRegistration, keepsValue: options.keepsValue,
+      conditions: options.isPlain ? nil : conditions(of: options), onEnd: options.onEnd, action: action)
+    if options.owner != nil { owned += 1 }
+    if options.keepsValue { keepers += 1 }
     let free = freeIndices.last ?? slots.count
     let reference = SlotReference(ordinal: nextOrdinal + 1, index: free)
-    let index = lists[topic, default: TopicList()].index(for: reference, name, keepsValue: wish.keepsValue)
+    let index = lists[topic, default: TopicList()].index(for: reference, name, keepsValue: options.keepsValue)
     if index != free { return replace(at: index, with: listener, startsAfter: startsAfter) }
     nextOrdinal += 1
     let slot = Slot(ordinal: nextOrdinal, listener: listener, startsAfter: startsAfter, calls: 0, lastPosition: nil)
@@ -199,9 +200,9 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     release(conditions.mailbox)
   }
 
-  private mutating func conditions(of wish: Wish) -> ListenerConditions {
+  private mutating func conditions(of options: Options) -> ListenerConditions {
     ListenerConditions(
-      mailbox: wish.place.map { mailbox(of: $0) }, actor: wish.place, owner: wish.owner, first: wish.first)
+      mailbox: options.place.map { mailbox(of: $0) }, actor: options.place, owner: options.owner, first: options.first)
   }
 
   private mutating func mailbox(of actor: any Actor) -> Mailbox {

@@ -3,14 +3,14 @@
 /// One task at a time runs on the actor and makes all of them: tasks that are started one for each call may overtake
 /// each other. The actor is held by who listens on it, so that one that owns its listeners can go.
 final class Mailbox: Sendable {
-  typealias Letter = @Sendable () -> Void
+  typealias Call = @Sendable () -> Void
 
   private weak let actor: (any Actor)?
   let id: ObjectIdentifier
   private let state = Lock(State())
 
   private struct State {
-    var letters: [Letter] = []
+    var calls: [Call] = []
     var isScheduled = false
   }
 
@@ -22,10 +22,10 @@ final class Mailbox: Sendable {
   /// Whether it is that of an actor, and not of one that is gone and lay at the same address.
   func isOf(_ actor: any Actor) -> Bool { self.actor === actor }
 
-  func post(_ letter: @escaping Letter) {
+  func post(_ call: @escaping Call) {
     guard let actor else { return }
     let mustStart = state.withLock { state in
-      state.letters.append(letter)
+      state.calls.append(call)
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
@@ -34,13 +34,13 @@ final class Mailbox: Sendable {
 
   private func deliver(on actor: isolated any Actor) async {
     while true {
-      let letters = state.withLock { state in
-        defer { state.letters = [] }
-        if state.letters.isEmpty { state.isScheduled = false }
-        return state.letters
+      let calls = state.withLock { state in
+        defer { state.calls = [] }
+        if state.calls.isEmpty { state.isScheduled = false }
+        return state.calls
       }
-      if letters.isEmpty { return }
-      for letter in letters { letter() }
+      if calls.isEmpty { return }
+      for call in calls { call() }
     }
   }
 }

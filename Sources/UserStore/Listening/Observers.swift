@@ -26,19 +26,19 @@ public protocol NotificationHandler<Notification>: Sendable {
 
 /// Handlers without a name, each held by its token.
 ///
-///     let (sink, observers) = Observers<LoginHandler>.make()
+///     let (source, observers) = Observers<LoginHandler>.make()
 ///     let token = observers.add(LoginHandler(didLogIn: { print("welcome", $0) }))
-///     sink.send(.loggedIn("Zoë"))
+///     source.send(.loggedIn("Zoë"))
 ///
-/// Whoever has the observers may register; only who has the sink may notify, and nobody can replace the list. Adding the
+/// Whoever has the observers may register; only who has the source may notify, and nobody can replace the list. Adding the
 /// same handler twice makes two observers: for one that an entered screen may add again, bind a name to a `Listenable` or a
 /// hub instead.
 ///
 /// Handlers are called in the order in which they were added. One that is added in a round is not called in that round.
 public final class Observers<Handler: NotificationHandler>: Sendable {
-  @usableFromInline let hub: PulseHub
+  @usableFromInline let hub: SignalHub
 
-  @usableFromInline init(_ hub: PulseHub) {
+  @usableFromInline init(_ hub: SignalHub) {
     self.hub = hub
   }
 
@@ -46,12 +46,12 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   ///
   /// - Parameter onError: Gets what handlers throw, on the thread that called them. A line on standard error unless said
   ///   otherwise.
-  /// - Returns: the right to notify, and the right to register. When the sink goes, all observers are let go.
+  /// - Returns: the right to notify, and the right to register. When the source goes, all observers are let go.
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
-  ) -> (sink: Sink<Handler.Notification>, observers: Observers) {
-    let hub = PulseHub(reportingTo: onError)
-    return (Sink(hub), Observers(hub))
+  ) -> (source: SignalSource<Handler.Notification>, observers: Observers) {
+    let hub = SignalHub(reportingTo: onError)
+    return (SignalSource(hub), Observers(hub))
   }
 
   /// Adds a handler, until its token goes.
@@ -61,8 +61,8 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   ///   - place: Where it is called.
   /// - Returns: the token: releasing it removes the handler, at once, also for the round in flight.
   @inlinable public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> Disposable {
-    hub.listen(ListeningTerms(place: place)) { pulse in
-      if case .success(let parcel) = pulse.content { try handler.handle(Packed.unpack(parcel)) }
+    hub.listen(ListeningTerms(place: place)) { round in
+      if case .success(let value) = round.content { try handler.handle(ValueBox.unbox(value)) }
     }
   }
 

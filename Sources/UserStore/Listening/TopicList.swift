@@ -11,9 +11,9 @@ struct TopicList: Sendable {
   private(set) var values: [SlotReference] = []
   private(set) var listeners: [SlotReference] = []
   private var indexByName: [String: Int] = [:]
-  private var living = 0
+  private var activeCount = 0
 
-  var isEmpty: Bool { living == 0 }
+  var isEmpty: Bool { activeCount == 0 }
 
   /// The index of the slot that a name has here; without one, that of a new slot, which is entered.
   mutating func index(for new: SlotReference, _ name: String?, keepsValue: Bool) -> Int {
@@ -24,7 +24,7 @@ struct TopicList: Sendable {
       if index != new.index { return index }
     }
     if keepsValue { values.append(new) } else { listeners.append(new) }
-    living += 1
+    activeCount += 1
     return new.index
   }
 
@@ -35,11 +35,11 @@ struct TopicList: Sendable {
 
   /// One is gone.
   ///
-  /// - Parameter isLiving: Whether a slot is still the one that is meant; asked of all when most are gone.
-  mutating func removeOne(isLiving: (SlotReference) -> Bool) {
-    living -= 1
-    guard living > 0, values.count + listeners.count > 2 * living + 8 else { return }
-    values.removeAll { !isLiving($0) }
-    listeners.removeAll { !isLiving($0) }
+  /// - Parameter isActive: Whether a slot is still the one that is meant; asked of all when most are gone.
+  mutating func removeOne(isActive: (SlotReference) -> Bool) {
+    activeCount -= 1
+    guard activeCount > 0, values.count + listeners.count > 2 * activeCount + 8 else { return }
+    values.removeAll { !isActive($0) }
+    listeners.removeAll { !isActive($0) }
   }
 }

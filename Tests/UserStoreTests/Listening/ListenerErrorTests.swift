@@ -47,12 +47,12 @@ import Testing
     let hub = ListenerHub<Note> { listener, _ in errors.record(listener) }
     let listenable = Listenable<Int>(
       HubValue(
-        hub: hub, topic: "x", fallback: Packed(-1),
+        hub: hub, topic: "x", fallback: ValueBox(-1),
         decode: { note in
           guard let value = note.values["x"], value < 10 else { throw Refusal() }
-          return .init(parcel: Packed(value), through: note.position)
-        }, read: { .init(parcel: Packed(0), through: 0) }
-      ).source)
+          return .init(value: ValueBox(value), through: note.position)
+        }, read: { .init(value: ValueBox(0), through: 0) }
+      ).backing)
     for name in ["a", "b"] { listenable.bind(name) { heard.record($0) } }
     for (position, value) in [(1, 5), (2, 50), (3, 6)] as [(Int128, Int)] {
       hub.deliver(through: hub.append(Note(position: position, values: ["x": value]), cascade: nil))

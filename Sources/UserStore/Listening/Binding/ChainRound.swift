@@ -8,13 +8,13 @@
 
   enum Task {
     /// Give everybody the member's value, if it has changed.
-    case spread
+    case propagate
     /// The same, for a member whose source told of a change: that counts where values cannot be compared.
-    case spreadTold
+    case propagateReported
     /// The same; what others changed meanwhile went before it.
-    case spreadInOrder
+    case propagateInOrder
     /// Give these, who are new, the member's value: no change of the chain.
-    case welcome([any ChainMember])
+    case initialize([any ChainMember])
   }
 
   nonisolated let position: Int128

@@ -9,7 +9,7 @@ import Observation
   private weak var object: Object?
   private let get: (Object) -> Value?
   private let set: (Object, Value) -> Void
-  private let sameness = Sameness.test(of: Value.self)
+  private let equality = ValueEquality.test(of: Value.self)
   private var observation: PropertyObservation?
 
   /// Makes the place.
@@ -46,7 +46,7 @@ import Observation
     observation?.forgetOwnChange()
   }
 
-  func isSame(_ left: Value, _ right: Value) -> Bool? { sameness(left, right) }
+  func isSame(_ left: Value, _ right: Value) -> Bool? { equality(left, right) }
 
   func connect(_ events: MemberEvents, sends: Bool) -> [Disposable] {
     guard sends, object is any Observable else { return [] }

@@ -6,7 +6,7 @@
 ///   its place, so that a slow consumer finds the present value and misses those in between. Nobody who sends waits.
 /// - **Lifetime**: each iteration subscribes by itself when it begins, and ends when its iterator is released. It keeps
 ///   the source alive, as a subscription does.
-/// - **End**: after the last value, when the source ends (its sink is released, the store closes or is released).
+/// - **End**: after the last value, when the source ends (its source is released, the store closes or is released).
 /// - **Cancellation** of the iterating task ends a waiting `next()` at once with nil, and the iteration with it; a value
 ///   that waited is dropped.
 /// - **Threads**: any task may iterate, on any actor; the sequence may be shared, each iteration belongs to one task.

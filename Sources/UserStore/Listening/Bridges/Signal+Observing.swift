@@ -9,7 +9,7 @@ extension Signal {
   /// property is read on the next turn of the main actor, and watched again there.
   ///
   /// - **Order and coalescing**: values come in order, from the main actor. Of several changes in one turn only the last
-  ///   value comes. A value that is set again, equal or not, comes as Observation tells it; `distinct` passes over equals.
+  ///   value comes. A value that is set again, equal or not, comes as Observation tells it; `removeDuplicates` passes over equals.
   /// - **Consistency**: properties that changed in one turn, of one object or several, are told in one round: what is
   ///   combined of them (`combineLatest`) has one new value, of all of them.
   /// - **Lifetime**: the object is held weakly. It is watched as long as the signal, one made from it, or a subscription is
@@ -27,8 +27,8 @@ extension Signal {
   @MainActor public init<Object: AnyObject & Observable>(observing object: Object, _ keyPath: KeyPath<Object, Value>) {
     let property = ObservedProperty { [weak object] in object.map { $0[keyPath: keyPath] } }
     guard let present = property.read() else { preconditionFailure("the caller holds the object") }
-    let (sink, value) = Listenable.make(present)
-    property.sink = sink
+    let (source, value) = Listenable.make(present)
+    property.source = source
     self.init(rank: 0) { [attach = value.signal.attach] terms, observer in
       let token = attach(terms, observer)
       return Disposable(endsWithToken: true) {
@@ -41,12 +41,12 @@ extension Signal {
 
 /// Watches a property, and sends what it becomes.
 ///
-///     signal, subscriptions ──▶ ObservedProperty ──▶ sink
+///     signal, subscriptions ──▶ ObservedProperty ──▶ source
 ///                                      ▲
 ///       object's registrar ──▶ watch ─weak
 @MainActor private final class ObservedProperty<Value: Sendable> {
   private let value: () -> Value?
-  var sink: Sink<Value>?
+  var source: SignalSource<Value>?
 
   /// - Parameter value: Reads the property; nil when the object is gone.
   init(_ value: @escaping () -> Value?) {
@@ -65,14 +65,14 @@ extension Signal {
     case .changed:
       // Watched before it is sent: what a listener changes in answer is heard too.
       guard let value = read() else { return end }
-      return { [sink] in sink?.send(value) }
+      return { [source] in source?.send(value) }
     case .over:
       // Or the property is one that Observation does not know: it has its first value for ever.
       return value() == nil ? end : nil
     }
   }
 
-  private func end() { sink = nil }
+  private func end() { source = nil }
 }
 
 /// The properties that changed since the main actor last looked: read together, then told in one round.

@@ -1,7 +1,7 @@
 extension Signal {
   /// The last value of each burst: a value leaves when none has followed it for an interval.
   ///
-  ///     field.debounce(for: .milliseconds(300)).flatMap { text in try await search(text) }
+  ///     field.debounce(for: .milliseconds(300)).flatMapLatest { text in try await search(text) }
   ///
   /// - **Order** is kept, but a failure does not wait: it overtakes a value that does.
   /// - **End**: a value that waits leaves at once, before the end.
@@ -32,8 +32,8 @@ extension Signal {
   private func paced<C: Clock<Duration>>(
     by clock: C, _ pace: @escaping @Sendable () -> Pace<Value, C.Instant>
   ) -> Signal {
-    Signal(rank: rank + 1, onError: onError) { sink in
-      let timer = PaceTimer(sink, pace(), clock)
+    Signal(rank: rank + 1, onError: onError) { source in
+      let timer = PaceTimer(source, pace(), clock)
       let token = attach(ListeningTerms()) { timer.hear($0) }
       return Disposable {
         token.dispose()

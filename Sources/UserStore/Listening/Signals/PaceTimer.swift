@@ -1,12 +1,12 @@
 /// Lets values leave by the clock, in one subscription.
 final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
-  private let sink: Sink<Value>
+  private let source: SignalSource<Value>
   private let clock: C
   private let state: Lock<Pace<Value, C.Instant>>
   private let task = TokenSlot()
 
-  init(_ sink: Sink<Value>, _ pace: Pace<Value, C.Instant>, _ clock: C) {
-    self.sink = sink
+  init(_ source: SignalSource<Value>, _ pace: Pace<Value, C.Instant>, _ clock: C) {
+    self.source = source
     self.clock = clock
     state = Lock(pace)
   }
@@ -14,11 +14,11 @@ final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
   func hear(_ event: Signal<Value>.Event) {
     switch event {
     case .value(let value): take(value)
-    case .failure: sink.relay(event)
+    case .failure: source.relay(event)
     case .end:
       task.close()
       leave { ($0.end(), ()) }
-      sink.relay(.end)
+      source.relay(.end)
     }
   }
 
@@ -66,14 +66,14 @@ final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
     _ change: (inout Pace<Value, C.Instant>) -> (Value?, Result)
   ) -> Result? {
     // Held, so that its last reference does not go under the lock.
-    guard let hub = sink.hub else { return nil }
+    guard let hub = source.hub else { return nil }
     let cascade = DeliveryThread.current.calling?.cascade
     let result = state.withLock { pace in
       let (leaves, result) = change(&pace)
-      if let leaves { sink.append(.success(Packed(leaves)), in: cascade) }
+      if let leaves { source.append(.success(ValueBox(leaves)), in: cascade) }
       return result
     }
-    sink.deliver()
+    source.deliver()
     withExtendedLifetime(hub) {}
     return result
   }

@@ -38,15 +38,15 @@ extension Signal {
     _ initial: Total, _ combine: @escaping @Sendable (Total, Value) throws -> Total
   ) -> Signal<Total> {
     // A relay, so that who is disposed of by the total hears no end.
-    Signal<Total>(rank: rank + 1, onError: onError) { sink in
+    Signal<Total>(rank: rank + 1, onError: onError) { source in
       let total = Lock(initial)
       return scan(initial, combine).attach(ListeningTerms()) { event in
         switch event {
         case .value(var other): total.withLock { swap(&$0, &other) }
-        case .failure: sink.relay(event)
+        case .failure: source.relay(event)
         case .end:
-          sink.relay(.value(total.withLock { $0 }))
-          sink.relay(.end)
+          source.relay(.value(total.withLock { $0 }))
+          source.relay(.end)
         }
       }
     }

@@ -206,9 +206,9 @@ extension Attribute where Value == Int {
     var edits: [String: Int] = [:]
     for step in 1...100 {
       let (field, chain) = step % 3 == 0 ? (two, right) : (one, left)
-      field.text = "\(chain.home.name) \(step)"
+      field.text = "\(chain.context.name) \(step)"
       chain.update()
-      edits[chain.home.name, default: 0] += 1
+      edits[chain.context.name, default: 0] += 1
       if step % 7 == 0 { await Task.yield() }
     }
     await turns { one.text == "left 100" && two.text == "left 100" }

@@ -120,14 +120,14 @@ import Testing
   }
 
   @Test func `no more waits in memory than the buffer holds`() async {
-    let (sink, _) = Signal<Token>.make()
-    guard let hub = sink.hub else { return }
+    let (source, _) = Signal<Token>.make()
+    guard let hub = source.hub else { return }
     let living = Recorder<Weak>()
     var iterator = hub.values(of: .all, bufferingUpTo: 3).makeAsyncIterator()
     for _ in 0..<500 {
       let token = Token()
       living.record(Weak(token))
-      sink.send(token)
+      source.send(token)
     }
     #expect(living.all.count { $0.token != nil } == 3)
     _ = await iterator.next()

@@ -11,32 +11,32 @@ import Testing
   }
 
   @Test func `B2, handlers hear what is notified until they are removed, removing nil is no error`() {
-    let (sink, observers) = Observers<LoginHandler>.make()
+    let (source, observers) = Observers<LoginHandler>.make()
     let first = observers.add(recording("first"))
     let second = observers.add(recording("second"))
-    sink.send(.loggedOut)
+    source.send(.loggedOut)
     observers.remove(first)
     observers.remove(first)
     observers.remove(nil)
     #expect(observers.count == 1)
-    sink.send(.loggedOut)
+    source.send(.loggedOut)
     #expect(heard.all == ["first loggedOut", "second loggedOut", "second loggedOut"])
     withExtendedLifetime(second) {}
   }
 
   @Test func `B2, a token that goes takes its handler along`() {
-    let (sink, observers) = Observers<LoginHandler>.make()
+    let (source, observers) = Observers<LoginHandler>.make()
     do {
       let token = observers.add(recording("x"))
       #expect(observers.count == 1)
       withExtendedLifetime(token) {}
     }
-    sink.send(.loggedOut)
+    source.send(.loggedOut)
     #expect(heard.all == [] && observers.count == 0)
   }
 
   @Test func `B3, a notification fans out to the parts of a handler, and there are several ways to make one`() {
-    let (sink, observers) = Observers<LoginHandler>.make()
+    let (source, observers) = Observers<LoginHandler>.make()
     let heard = heard
     let screen = LoginScreen(heard)
     let tokens = [
@@ -45,8 +45,8 @@ import Testing
       observers.add(LoginHandler(all: { heard.record("all \($0)") })),
       observers.add(LoginHandler(delegate: screen)),
     ]
-    sink.send(.loggedIn("Zoë"))
-    sink.send(.loggedOut)
+    source.send(.loggedIn("Zoë"))
+    source.send(.loggedOut)
     #expect(
       heard.all == [
         "in Zoë", "only in Zoë", "all loggedIn(\"Zoë\")", "screen in Zoë", "out", "all loggedOut", "screen out",
@@ -55,13 +55,13 @@ import Testing
   }
 
   @Test func `B3, a delegate is not kept alive`() {
-    let (sink, observers) = Observers<LoginHandler>.make()
+    let (source, observers) = Observers<LoginHandler>.make()
     var screen: LoginScreen? = LoginScreen(heard)
     weak let weakScreen = screen
     let token = observers.add(LoginHandler(delegate: screen!))
     screen = nil
     #expect(weakScreen == nil)
-    sink.send(.loggedOut)
+    source.send(.loggedOut)
     #expect(heard.all == [])
     withExtendedLifetime(token) {}
   }
@@ -79,25 +79,25 @@ import Testing
   }
 
   @Test func `B5, who has the observers can register, and has nothing to notify with`() {
-    // What notifies is the sink; without it nothing can come, and everybody is let go.
+    // What notifies is the source; without it nothing can come, and everybody is let go.
     let token = Lock<Token?>(Token())
     weak let weakToken = token.withLock { $0 }
     let observers: Observers<LoginHandler>
     let held: Disposable
     do {
-      let (sink, made) = Observers<LoginHandler>.make()
+      let (source, made) = Observers<LoginHandler>.make()
       observers = made
       held = observers.add(
         LoginHandler(didLogOut: { [object = token.withLock { $0.take() }] in withExtendedLifetime(object) {} }))
       #expect(weakToken != nil)
-      withExtendedLifetime(sink) {}
+      withExtendedLifetime(source) {}
     }
     #expect(observers.count == 0 && weakToken == nil)
     withExtendedLifetime(held) {}
   }
 
   @Test func `B6, a handler that is added in a round is not called in it, one that is removed neither`() {
-    let (sink, observers) = Observers<LoginHandler>.make()
+    let (source, observers) = Observers<LoginHandler>.make()
     let bag = DisposeBag()
     let later = Lock<Disposable?>(nil)
     let first = observers.add(
@@ -108,20 +108,20 @@ import Testing
       }))
     let removed = observers.add(recording("removed"))
     later.withLock { $0 = removed }
-    sink.send(.loggedOut)
+    source.send(.loggedOut)
     #expect(heard.all == ["first"])
-    sink.send(.loggedOut)
+    source.send(.loggedOut)
     #expect(heard.all == ["first", "first", "added"])
     withExtendedLifetime(first) {}
   }
 
   @Test func `a handler that throws stops nobody`() {
     let errors = Recorder<String>()
-    let (sink, observers) = Observers<LoginHandler>.make { errors.record("\($1)") }
+    let (source, observers) = Observers<LoginHandler>.make { errors.record("\($1)") }
     let tokens = [
       observers.add(LoginHandler(didLogOut: { throw Refusal(reason: "no") })), observers.add(recording("second")),
     ]
-    sink.send(.loggedOut)
+    source.send(.loggedOut)
     #expect(heard.all == ["second loggedOut"] && errors.all.count == 1)
     withExtendedLifetime(tokens) {}
   }
@@ -173,8 +173,8 @@ private struct Failures: NotificationHandler {
 private final class Manager: Sendable {
   let logins: Observers<LoginHandler>
   let failures: Observers<Failures>
-  private let loginSink: Sink<LoginNotification>
-  private let failureSink: Sink<String>
+  private let loginSink: SignalSource<LoginNotification>
+  private let failureSink: SignalSource<String>
 
   init() {
     (loginSink, logins) = Observers.make()

@@ -54,10 +54,10 @@ import Testing
   @Test func `A7, any type can be listened to: text, a colour, a number, one in memory`() throws {
     let age = Attribute<Int>("age")
     try store.listenable(age, of: id).bind("age") { [heard] in heard.record("\($0!)") }
-    let (sink, listenable) = Listenable.make([1: Token()])
+    let (source, listenable) = Listenable.make([1: Token()])
     listenable.bind("memory") { [heard] in heard.record("\($0.count)") }
     try store.write { try $0.set(age, of: id, to: 36) }
-    sink.send([:])
+    source.send([:])
     #expect(heard.all == ["36", "0"])
   }
 
@@ -68,10 +68,10 @@ import Testing
       heard.record(name.value ?? "gone")
       heard.record(try store.read { try $0.user(id)?.name } ?? "gone")
     }
-    let (sink, listenable) = Listenable.make(1)
+    let (source, listenable) = Listenable.make(1)
     listenable.bind("memory") { [heard] in heard.record("\($0) \(listenable.value)") }
     try store.write { try $0.rename(id, to: "Zoë") }
-    sink.send(2)
+    source.send(2)
     #expect(heard.all == ["Zoë", "Zoë", "Zoë", "2 2"])
   }
 

@@ -1,14 +1,14 @@
 /// The right to send: to a listenable, a signal, or observers, which others have only the right to listen to.
 ///
-///     let (sink, signal) = Signal<Int>.make()
+///     let (source, signal) = Signal<Int>.make()
 ///     let token = signal.subscribe { print($0) }
-///     sink.send(1)
+///     source.send(1)
 ///
 /// It holds weakly what it sends to. When it is released nothing can come any more, and what it sends to ends.
-public final class Sink<Value: Sendable>: Sendable {
-  weak let hub: PulseHub?
+public final class SignalSource<Value: Sendable>: Sendable {
+  weak let hub: SignalHub?
 
-  @usableFromInline init(_ hub: PulseHub) {
+  @usableFromInline init(_ hub: SignalHub) {
     self.hub = hub
   }
 
@@ -18,7 +18,7 @@ public final class Sink<Value: Sendable>: Sendable {
 
   /// Sends a value to everybody who listens.
   ///
-  /// May be called on any thread. When it returns, every inline listener has been called; inside a listener, of this sink
+  /// May be called on any thread. When it returns, every inline listener has been called; inside a listener, of this source
   /// or another, they are called at the end of the present round, so that nobody is left with a stale value.
   ///
   /// A value that goes beyond 1,000 rounds which listeners have caused by sending is not sent: the error handler gets
@@ -26,7 +26,7 @@ public final class Sink<Value: Sendable>: Sendable {
   ///
   /// - Parameter value: The value.
   @inlinable public func send(_ value: Value) {
-    post(Packed(value))
+    post(ValueBox(value))
   }
 
   /// Sends a failure, which does not end a signal.
@@ -46,25 +46,25 @@ public final class Sink<Value: Sendable>: Sendable {
 
   /// Passes on what another signal told, as a part of what caused that.
   ///
-  /// Not counted against the limit of `send`: who answers without end does so through a sink that counts. Waits for
+  /// Not counted against the limit of `send`: who answers without end does so through a source that counts. Waits for
   /// nobody, because it is called in the middle of a round, and by tasks.
   func relay(_ event: Signal<Value>.Event) {
     let cascade = DeliveryThread.current.calling?.cascade
     switch event {
-    case .value(let value): append(.success(Packed(value)), in: cascade)
+    case .value(let value): append(.success(ValueBox(value)), in: cascade)
     case .failure(let error): append(.failure(error), in: cascade)
     case .end: hub?.end(waits: false)
     }
     deliver()
   }
 
-  @usableFromInline func post(_ parcel: Parcel) {
-    hub?.send(.success(parcel))
+  @usableFromInline func post(_ value: ErasedValue) {
+    hub?.send(.success(value))
   }
 
   /// Queues a value, with what caused it; `deliver` must follow, under no lock.
   @discardableResult
-  func append(_ content: Pulse.Content, in cascade: Cascade?) -> Int? {
+  func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int? {
     hub?.append(content, in: cascade)
   }
 
@@ -87,12 +87,12 @@ public struct TooManyRounds: Error, CustomStringConvertible {
   }
 }
 
-/// A hub of one topic: what sinks send to.
-@usableFromInline typealias PulseHub = ListenerHub<Pulse>
+/// A hub of one topic: what sources send to.
+@usableFromInline typealias SignalHub = ListenerHub<SignalRound>
 
 /// One value, or one failure, for all who listen.
-@usableFromInline struct Pulse: Routable {
-  @usableFromInline typealias Content = Result<Parcel, any Error>
+@usableFromInline struct SignalRound: Routable {
+  @usableFromInline typealias Content = Result<ErasedValue, any Error>
 
   @usableFromInline enum Topic: Hashable, Sendable {
     case all
@@ -101,10 +101,10 @@ public struct TooManyRounds: Error, CustomStringConvertible {
   @usableFromInline let position: Int128
   @usableFromInline let content: Content
 
-  @usableFromInline func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Pulse)]? { nil }
+  @usableFromInline func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: SignalRound)]? { nil }
 }
 
-extension ListenerHub where Content == Pulse {
+extension ListenerHub where Content == SignalRound {
   /// How many rounds one change may cause through listeners that send.
   static var roundLimit: Int { 1_000 }
 
@@ -113,9 +113,9 @@ extension ListenerHub where Content == Pulse {
   }
 
   /// Sends, within the limit.
-  func send(_ content: Pulse.Content) {
+  func send(_ content: SignalRound.Content) {
     let thread = DeliveryThread.current
-    if !thread.isBusy { return deliver(on: thread) { Pulse(position: Int128($0), content: content) } }
+    if !thread.isBusy { return deliver(on: thread) { SignalRound(position: Int128($0), content: content) } }
     let calling = thread.calling
     if let calling, let writers = calling.cascade.admit(by: calling.name, limit: Self.roundLimit) {
       return handleError(calling.name, TooManyRounds(listeners: writers))
@@ -124,15 +124,15 @@ extension ListenerHub where Content == Pulse {
   }
 
   /// Queues a value, with what caused it; `deliver` must follow, under no lock.
-  func append(_ content: Pulse.Content, in cascade: Cascade?) -> Int {
+  func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int {
     state.withLock { state in
-      state.queue.append(.round(Pulse(position: Int128(state.queue.nextTicket), content: content), cascade))
+      state.queue.append(.round(SignalRound(position: Int128(state.queue.nextTicket), content: content), cascade))
     }
   }
 
   /// Registers without a name, for as long as the token lives; the token keeps the hub alive.
   @usableFromInline func listen(
-    _ terms: ListeningTerms, _ action: @escaping @Sendable (Pulse) throws -> Void
+    _ terms: ListeningTerms, _ action: @escaping @Sendable (SignalRound) throws -> Void
   ) -> Disposable {
     register(nil, to: .all, on: terms.place, owner: nil, holdsHub: true, onEnd: terms.onEnd, action)
   }

@@ -4,7 +4,7 @@
 /// Exceptions: text is compared by its UTF-8 bytes, as everywhere in this library, and a value that does not equal itself
 /// (not-a-number) is the same as another such. Objects that are not `Equatable` are the same when they are identical.
 /// Of all else nobody can tell.
-enum Sameness {
+enum ValueEquality {
   typealias Test<Value> = (Value, Value) -> Bool?
 
   static func test<Value>(of type: Value.Type) -> Test<Value> {
