@@ -112,7 +112,7 @@ extension MemberKey {
       MainActor.assumeIsolated { events.left(StoreError(.closed, "the store is closed")) }
     }
     return topics.map { topic in
-      store.listeners.register(nil, to: topic, on: .mainActor, owner: nil, onEnd: closed) { _ in
+      store.listeners.hub.register(nil, to: topic, on: .mainActor, owner: nil, onEnd: closed) { _ in
         MainActor.assumeIsolated { events.changed(.current) }
       }
     }

@@ -15,10 +15,10 @@
 ///       print(set.revision, count ?? 0)
 ///     }
 public final class UserStore: Sendable {
-  /// The listeners of this store, by topic: binding, counting, and a dump.
+  /// The named listeners of this store, by topic.
   ///
-  /// `listenable` is the typed way in.
-  public let listeners: ListenerHub<ChangeSet>
+  /// `listenable` gives the values of one attribute with their types.
+  public let listeners: Listeners
 
   let reader: Reader
   let writer: Writer?
@@ -90,8 +90,8 @@ public final class UserStore: Sendable {
     let position = try ChangeLog.head(connection)
     let identity = StoreIdentity()
     let readPool = ConnectionPool(limit: 4) { () throws(StoreError) in try file.open(.queryOnly) }
-    listeners = ListenerHub(onError: configuration.onListenerError)
-    tail = LogTail(hub: listeners, position: position)
+    listeners = Listeners(onError: configuration.onListenerError)
+    tail = LogTail(hub: listeners.hub, position: position)
     bell = Bell()
     housekeeping = Housekeeping(configuration)
     readers = WorkerThread(name: "userstore-read")
@@ -114,8 +114,8 @@ public final class UserStore: Sendable {
         open: { () throws(StoreError) in throw StoreError(.closed, "the store is closed") })
       pool.adopt(connection)
       writer = Writer(
-        pool: pool, checkpoints: checkpoints, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
-        housekeeping: housekeeping, file: file, roundLimit: configuration.roundLimit)
+        pool: pool, checkpoints: checkpoints, hub: listeners.hub, tail: tail, bell: bell, reader: reader,
+        store: identity, housekeeping: housekeeping, file: file, roundLimit: configuration.roundLimit)
     }
     consumers = OpenConsumers(writer: writer, reader: reader, bell: bell, clock: configuration.clock)
     guard configuration.watchesOtherProcesses else {
@@ -124,7 +124,7 @@ public final class UserStore: Sendable {
     }
     watcher = try FileWatcher(
       path: file.path, usingEvents: configuration.usesFileEvents,
-      open: { () throws(StoreError) in try file.open(.queryOnly) }, hub: listeners, tail: tail, bell: bell,
+      open: { () throws(StoreError) in try file.open(.queryOnly) }, hub: listeners.hub, tail: tail, bell: bell,
       reader: reader)
     try watcher?.start()
   }
@@ -140,14 +140,14 @@ public final class UserStore: Sendable {
     let pool = ConnectionPool(limit: 1) { () throws(StoreError) in throw StoreError(.closed, "the store is closed") }
     pool.adopt(connection)
     let identity = StoreIdentity()
-    listeners = ListenerHub(onError: configuration.onListenerError)
-    tail = LogTail(hub: listeners, position: position)
+    listeners = Listeners(onError: configuration.onListenerError)
+    tail = LogTail(hub: listeners.hub, position: position)
     bell = Bell()
     housekeeping = Housekeeping(configuration)
     readers = WorkerThread(name: "userstore-read")
     reader = Reader(pool: pool, store: identity)
     writer = Writer(
-      pool: pool, checkpoints: nil, hub: listeners, tail: tail, bell: bell, reader: reader, store: identity,
+      pool: pool, checkpoints: nil, hub: listeners.hub, tail: tail, bell: bell, reader: reader, store: identity,
       housekeeping: housekeeping, file: nil, roundLimit: configuration.roundLimit)
     consumers = OpenConsumers(writer: writer, reader: reader, bell: bell, clock: configuration.clock)
     watcher = nil
@@ -278,7 +278,7 @@ public final class UserStore: Sendable {
     }
     let topic = Topic.attribute(attribute, of: id)
     let held = try Source(
-      hub: listeners, topic: topic, fallback: ValueBox<Value?>(nil), decode: decode, read: read)
+      hub: listeners.hub, topic: topic, fallback: ValueBox<Value?>(nil), decode: decode, read: read)
     return Listenable(held.backing)
   }
 
@@ -359,7 +359,7 @@ public final class UserStore: Sendable {
     }
     writer?.pool.close()
     file?.connections.close()
-    listeners.end()
+    listeners.hub.end()
   }
 
   /// Closes the store, and ends what other threads are doing in it.

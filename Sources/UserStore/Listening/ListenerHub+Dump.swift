@@ -1,29 +1,29 @@
 /// A listener as a dump shows it.
-public struct ListenerInfo<Topic: Hashable & Sendable>: Sendable {
+struct ListenerSnapshot<Topic: Hashable & Sendable>: Sendable {
   /// Its name; nil for one that is held by its token.
-  public let name: String?
+  let name: String?
   /// What it listens to.
-  public let topic: Topic
+  let topic: Topic
   /// How often it was called, those before it was replaced included.
-  public let calls: Int
+  let calls: Int
   /// The position of the last round that it heard; nil before the first.
-  public let lastPosition: Int128?
+  let lastPosition: Int128?
 }
 
 extension ListenerHub {
   /// How many listeners there are, those whose owner is gone not counted.
-  public var count: Int { all.count }
+  var count: Int { all.count }
 
   /// The names in the order of calls.
-  public var names: [String] { all.compactMap(\.name) }
+  var names: [String] { all.compactMap(\.name) }
 
   /// All listeners in the order of calls, for tests and for display; none when the hub has ended.
-  public var all: [ListenerInfo<Topic>] {
+  var all: [ListenerSnapshot<Topic>] {
     removeOver()
     // Those of an actor stay until they have heard there what came before the end.
     let slots = state.withLock { $0.isOver ? [] : $0.registry.inOrder.map(\.slot) }
     return slots.filter { !$0.listener.keepsValue }.map {
-      ListenerInfo(
+      ListenerSnapshot(
         name: $0.listener.name, topic: $0.listener.topic, calls: $0.calls, lastPosition: $0.lastPosition)
     }
   }
@@ -32,7 +32,7 @@ extension ListenerHub {
   ///
   /// - Parameter topic: The topic.
   /// - Returns: the names; listeners without one are left out.
-  public func names(of topic: Topic) -> [String] {
+  func names(of topic: Topic) -> [String] {
     all.filter { $0.topic == topic }.compactMap(\.name)
   }
 }

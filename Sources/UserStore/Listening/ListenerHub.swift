@@ -19,9 +19,8 @@
 ///   stale value. The stack does not grow with it.
 /// - No lock is held while a listener is called or a closure is released.
 /// - A listener that throws stops nobody; its error goes to the hub's error handler.
-public final class ListenerHub<Content: Routable>: Sendable {
-  /// What a listener can listen to.
-  public typealias Topic = Content.Topic
+@usableFromInline final class ListenerHub<Content: Routable>: Sendable {
+  typealias Topic = Content.Topic
 
   typealias Registry = ListenerRegistry<Content>
 
@@ -324,6 +323,12 @@ public final class ListenerHub<Content: Routable>: Sendable {
   /// Ends a named listener, if there is one.
   func remove(_ name: String, from topic: Topic) {
     let removed = state.withLock { $0.registry.remove(name, from: topic) }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// Ends all listeners, and releases them under no lock.
+  func removeAll() {
+    let removed = state.withLock { $0.registry.removeAll() }
     withExtendedLifetime(removed) {}
   }
 

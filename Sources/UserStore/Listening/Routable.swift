@@ -1,9 +1,7 @@
 /// What a hub delivers in one round, and how it divides among topics.
-public protocol Routable: Sendable {
+@usableFromInline protocol Routable: Sendable {
   /// What a listener can listen to.
   associatedtype Topic: Hashable, Sendable
-  /// What a slow consumer is told of those that it missed.
-  associatedtype Missed: MissedSummary<Self> = MissedRounds<Self>
 
   /// Where this stands in the order of all rounds; strictly increasing.
   ///
@@ -20,15 +18,15 @@ public protocol Routable: Sendable {
 }
 
 /// The topics that somebody listened to when a round began.
-public struct BoundTopics<Topic: Hashable & Sendable> {
+@usableFromInline struct BoundTopics<Topic: Hashable & Sendable> {
   let lists: [Topic: TopicList]
 
   /// Whether anybody listened to a topic.
   ///
   /// - Parameter topic: The topic.
   /// - Returns: true when a part for it will be used.
-  public func contains(_ topic: Topic) -> Bool { lists.index(forKey: topic) != nil }
+  func contains(_ topic: Topic) -> Bool { lists.index(forKey: topic) != nil }
 
   /// All of them, in no order.
-  public var all: [Topic] { Array(lists.keys) }
+  var all: [Topic] { Array(lists.keys) }
 }

@@ -54,7 +54,7 @@ import Testing
     board.post("x", 2)
     #expect(last.withLock { $0.count } == 50_000)
     #expect(last.withLock { $0.isOrdered })
-    board.hub.unbindAll()
+    board.hub.removeAll()
     #expect(board.hub.count == 0 && !board.hub.hasListeners)
   }
 

@@ -147,8 +147,8 @@ import Testing
     board.hub.unbind("nobody", from: "x")
     board.hub.bind("a", to: "x") { _ in }
     board.hub.bind("b", to: "y") { _ in }
-    board.hub.unbindAll()
-    board.hub.unbindAll()
+    board.hub.removeAll()
+    board.hub.removeAll()
     #expect(board.hub.count == 0)
     #expect(!board.hub.hasListeners)
   }

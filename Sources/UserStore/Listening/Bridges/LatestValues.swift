@@ -14,7 +14,7 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
   /// It does not fail.
   public typealias Failure = Never
 
-  typealias Channel = Handover<LatestBacklog<Element>>
+  typealias Channel = LatestValueChannel<Element>
 
   private let subscribe: @Sendable (Channel) -> Disposable
 
@@ -27,7 +27,7 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
   ///
   /// Waits, as `bindAndFire` does, for a round that another thread is delivering.
   public func makeAsyncIterator() -> Iterator {
-    let channel = Channel(LatestBacklog())
+    let channel = Channel()
     return Iterator(channel: channel, token: subscribe(channel))
   }
 
@@ -48,18 +48,6 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
       return element
     }
   }
-}
-
-/// One value: a newer one takes its place.
-struct LatestBacklog<Element: Sendable>: ConsumerBacklog {
-  private var latest: Element?
-
-  mutating func append(_ input: Element) -> Element? {
-    defer { latest = input }
-    return latest.take()
-  }
-
-  mutating func next() -> Element? { latest.take() }
 }
 
 extension Signal {
