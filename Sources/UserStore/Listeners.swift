@@ -41,8 +41,9 @@ public final class Listeners: Sendable {
   public func bind(
     _ name: String, to topic: Topic, on place: DeliveryPlace = .inline,
     _ action: @escaping @Sendable (ChangeSet) throws -> Void
-  ) -> Disposable {
-    hub.register(name, to: topic, on: place, owner: nil, action)
+  ) -> ListenerToken {
+    ListenerToken(
+      hub.register(name, to: topic, on: place, owner: nil, action))
   }
 
   /// Calls a closure on the main actor in each round from the next one on.
@@ -57,10 +58,11 @@ public final class Listeners: Sendable {
   public func bind(
     _ name: String, to topic: Topic, on place: MainActorPlace,
     _ action: @escaping @MainActor @Sendable (ChangeSet) throws -> Void
-  ) -> Disposable {
-    hub.register(name, to: topic, on: .mainActor, owner: nil) { set in
-      try MainActor.assumeIsolated { try action(set) }
-    }
+  ) -> ListenerToken {
+    ListenerToken(
+      hub.register(name, to: topic, on: .mainActor, owner: nil) { set in
+        try MainActor.assumeIsolated { try action(set) }
+      })
   }
 
   /// Calls a closure in each round for as long as an owner lives.
@@ -76,10 +78,11 @@ public final class Listeners: Sendable {
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, to topic: Topic, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, ChangeSet) throws -> Void
-  ) -> Disposable {
-    hub.register(name, to: topic, on: place, owner: owner) { [weak owner] set in
-      if let owner { try action(owner, set) }
-    }
+  ) -> ListenerToken {
+    ListenerToken(
+      hub.register(name, to: topic, on: place, owner: owner) { [weak owner] set in
+        if let owner { try action(owner, set) }
+      })
   }
 
   /// Calls a closure on the main actor in each round for as long as an owner lives, a screen for instance.
@@ -95,7 +98,7 @@ public final class Listeners: Sendable {
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, to topic: Topic, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, ChangeSet) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     bind(name, to: topic, on: .mainActor, owner: owner) { owner, set in
       try MainActor.assumeIsolated { try action(owner, set) }
     }
@@ -110,8 +113,9 @@ public final class Listeners: Sendable {
   /// - Returns: the token; releasing it ends the listener.
   public func bind(
     to topic: Topic, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (ChangeSet) throws -> Void
-  ) -> Disposable {
-    hub.register(nil, to: topic, on: place, owner: nil, action)
+  ) -> SubscriptionToken {
+    SubscriptionToken(
+      hub.register(nil, to: topic, on: place, owner: nil, action))
   }
 
   /// Calls a closure on the main actor in each round from the next one on, for as long as the token is held.
@@ -123,7 +127,7 @@ public final class Listeners: Sendable {
   /// - Returns: the token; releasing it ends the listener.
   public func bind(
     to topic: Topic, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (ChangeSet) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     bind(to: topic, on: .mainActor) { set in try MainActor.assumeIsolated { try action(set) } }
   }
 

@@ -21,7 +21,7 @@ public import Observation
   private var values: StoredValues = [:]
   /// The last round whose changes are in the values.
   private var through = Int128.min
-  private var registration: Disposable?
+  private var registration: SubscriptionToken?
 
   init(
     _ id: User.ID, _ listeners: Listeners,

@@ -104,7 +104,7 @@ extension MemberKey {
       expected: expected.map { $0?.storedValue ?? .null })
   }
 
-  func connect(_ events: MemberEvents, sends: Bool) -> [Disposable] {
+  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken] {
     guard let store else { return [] }
     // The removal of a user who does not have the attribute is seen by the name, which all have.
     let topics = Set([Topic.attribute(attribute, of: id), .attribute(.name, of: id)])
@@ -112,9 +112,10 @@ extension MemberKey {
       MainActor.assumeIsolated { events.left(StoreError(.closed, "the store is closed")) }
     }
     return topics.map { topic in
-      store.listeners.hub.register(nil, to: topic, on: .mainActor, owner: nil, onEnd: closed) { _ in
-        MainActor.assumeIsolated { events.changed(.current) }
-      }
+      SubscriptionToken(
+        store.listeners.hub.register(nil, to: topic, on: .mainActor, owner: nil, onEnd: closed) { _ in
+          MainActor.assumeIsolated { events.changed(.current) }
+        })
     }
   }
 }

@@ -19,7 +19,7 @@ extension NotificationCenter {
         self.addObserver(forName: name, object: nil, queue: nil) { notification in
           if let value = value(notification) { source.send(value) }
         })
-      return Disposable { observer.withLock { self.removeObserver($0) } }
+      return SubscriptionToken { observer.withLock { self.removeObserver($0) } }
     }
   }
 }

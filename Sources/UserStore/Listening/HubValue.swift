@@ -26,7 +26,7 @@ final class HubValue<Content: Routable>: Sendable {
   private let fallback: ErasedValue?
   private let adapt: Adapter?
   private let stored: StoredValueOfTopic
-  private let registration: Disposable
+  private let registration: SubscriptionToken
 
   /// Joins the hub, then calls `read` for the value and its position: in this order no round is missed.
   init<Failure: Error>(
@@ -34,7 +34,7 @@ final class HubValue<Content: Routable>: Sendable {
     adapt: Adapter? = nil, read: () throws(Failure) -> Decoded
   ) throws(Failure) {
     let stored = StoredValueOfTopic()
-    registration = hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true) { content in
+    let remove = hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true) { content in
       do {
         guard let decoded = try decode(content) else { return }
         stored.store(decoded.value, at: content.position, through: max(content.position, decoded.through))
@@ -44,6 +44,7 @@ final class HubValue<Content: Routable>: Sendable {
         throw error
       }
     }
+    registration = SubscriptionToken(remove)
     self.hub = hub
     self.topic = topic
     self.decode = decode
@@ -66,7 +67,7 @@ final class HubValue<Content: Routable>: Sendable {
 
   private func bind(
     _ name: String?, _ terms: ListeningTerms, _ action: @escaping Action
-  ) -> Disposable {
+  ) -> ListenerRemoval {
     guard terms.fires else {
       return hub.register(
         name, to: topic, on: terms.place, owner: terms.owner, after: stored.current.through, onEnd: terms.onEnd,

@@ -38,8 +38,8 @@ extension Listenable {
       terms.fires = true
       terms.onEnd = { try observer(.end) }
       terms.onFailure = { try observer(.failure($0)) }
-      let token = self.bind(nil, terms) { try observer(.value($0)) }
-      return Disposable(endsWithToken: true) {
+      let token = self.subscribe(terms) { try observer(.value($0)) }
+      return SubscriptionToken {
         token.dispose()
         withExtendedLifetime(self) {}
       }

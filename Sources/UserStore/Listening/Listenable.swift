@@ -27,7 +27,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   @discardableResult @inlinable
   public func bind(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     bind(name, ListeningTerms(place: place), action)
   }
 
@@ -44,7 +44,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   @discardableResult @inlinable
   public func bindAndFire(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     bind(name, ListeningTerms(place: place, fires: true), action)
   }
 
@@ -58,7 +58,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   @discardableResult @inlinable
   public func bind(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     bind(name, ListeningTerms(place: .mainActor)) { value in
       try MainActor.assumeIsolated { try action(value) }
     }
@@ -74,7 +74,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   @MainActor @discardableResult @inlinable
   public func bindAndFire(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, fires: true)) { value in
       try MainActor.assumeIsolated { try action(value) }
     }
@@ -92,7 +92,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, Value) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     bind(name, ListeningTerms(place: place, owner: owner), Self.weakly(owner, action))
   }
 
@@ -108,7 +108,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bindAndFire<Owner: AnyObject & Sendable>(
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, Value) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     bind(name, ListeningTerms(place: place, owner: owner, fires: true), Self.weakly(owner, action))
   }
 
@@ -124,7 +124,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     let onMain = Self.weakly(owner) { owner, value in try MainActor.assumeIsolated { try action(owner, value) } }
     return bind(name, ListeningTerms(place: .mainActor, owner: owner), onMain)
   }
@@ -141,7 +141,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   public func bindAndFire<Owner: AnyObject & Sendable>(
     _ name: String, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     let onMain = Self.weakly(owner) { owner, value in try MainActor.assumeIsolated { try action(owner, value) } }
     return bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, owner: owner, fires: true), onMain)
   }
@@ -167,9 +167,16 @@ public final class Listenable<Value: Sendable>: Sendable {
   }
 
   @inlinable func bind(
-    _ name: String?, _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
-  ) -> Disposable {
-    backing.bind(name, terms) { try action(ValueBox.unbox($0)) }
+    _ name: String, _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
+  ) -> ListenerToken {
+    ListenerToken(backing.bind(name, terms) { try action(ValueBox.unbox($0)) })
+  }
+
+  /// Binds a listener without a name.
+  func subscribe(
+    _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
+  ) -> SubscriptionToken {
+    SubscriptionToken(backing.bind(nil, terms) { try action(ValueBox.unbox($0)) })
   }
 }
 
@@ -180,7 +187,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// Gets what listeners throw.
   let handleError: ListenerErrors.Handler
   @usableFromInline let bind:
-    @Sendable (String?, ListeningTerms, @escaping @Sendable (ErasedValue) throws -> Void) -> Disposable
+    @Sendable (String?, ListeningTerms, @escaping @Sendable (ErasedValue) throws -> Void) -> ListenerRemoval
   let unbind: @Sendable (String) -> Void
 }
 

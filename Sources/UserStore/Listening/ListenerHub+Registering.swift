@@ -1,12 +1,13 @@
 extension ListenerHub {
   typealias FirstValue = ListenerConditions.FirstValue
 
+  @discardableResult
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
     keepsValue: Bool = false, after position: Int128 = .min, holdsHub: Bool = false,
     onEnd: ListenerConditions.OnEnd? = nil,
     _ action: @escaping Listener<Content>.Action
-  ) -> Disposable {
+  ) -> ListenerRemoval {
     let options = Registry.Options(
       place: place.actor, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
     let (binding, isOver) = state.withLock { state in
@@ -14,14 +15,15 @@ extension ListenerHub {
       return (state.registry.bind(name, to: topic, options, startsAfter: start, action: action), state.isOver)
     }
     if isOver { endIfOver(binding) }
-    return token(binding, isNamed: name != nil, isOwned: owner != nil, holdsHub: holdsHub)
+    return removal(of: binding, isOwned: owner != nil, holdsHub: holdsHub)
   }
 
   /// Registers, and hands over a first value: in the queue's order, so that no round comes before it or is missed.
+  @discardableResult
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
     first: FirstValue, onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
-  ) -> Disposable {
+  ) -> ListenerRemoval {
     let owner = owner.map { WeakReference(object: $0) }
     if DeliveryThread.current.isInside(self), case .inline = place {
       return registerAtOnce(name, to: topic, on: nil, owner: owner, first: first, onEnd: onEnd, action)
@@ -32,7 +34,7 @@ extension ListenerHub {
       return (binding, state.queue.append(.first(binding.reference, registration: binding.registration)))
     }
     deliver(through: ticket)
-    return token(binding, isNamed: name != nil, isOwned: owner != nil)
+    return removal(of: binding, isOwned: owner != nil)
   }
 
   /// Registers and calls right here.
@@ -42,7 +44,7 @@ extension ListenerHub {
   func registerAtOnce(
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, first: FirstValue,
     onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
-  ) -> Disposable {
+  ) -> ListenerRemoval {
     let options = Registry.Options(place: actor, owner: owner, onEnd: onEnd)
     let binding = state.withLock { state in
       state.registry.bind(name, to: topic, options, startsAfter: state.begun, action: action)
@@ -57,7 +59,7 @@ extension ListenerHub {
     }
     endIfOver(binding)
     DeliveryThread.current.runDeferred()
-    return token(binding, isNamed: name != nil, isOwned: owner != nil)
+    return removal(of: binding, isOwned: owner != nil)
   }
 
   /// Who comes too late is told at once that nothing comes any more.
@@ -69,18 +71,19 @@ extension ListenerHub {
 
   private func endIfOver(_ binding: Registry.Binding) { endIfOver(binding.reference, binding.registration) }
 
-  private func token(
-    _ binding: Registry.Binding, isNamed: Bool, isOwned: Bool, holdsHub: Bool = false
-  ) -> Disposable {
+  private func removal(
+    of binding: Registry.Binding, isOwned: Bool, holdsHub: Bool = false
+  ) -> ListenerRemoval {
     // Listeners to topics of which nothing is heard any more would otherwise outlive their owners for ever.
     if isOwned, state.withLock({ $0.registry.isSweepDue }) { removeOver() }
     let (reference, registration) = (binding.reference, binding.registration)
-    if holdsHub { return Disposable(endsWithToken: !isNamed) { self.remove(reference, registration: registration) } }
-    return Disposable(endsWithToken: !isNamed) { [weak self] in
-      self?.remove(reference, registration: registration)
-    }
+    if holdsHub { return { self.remove(reference, registration: registration) } }
+    return { [weak self] in self?.remove(reference, registration: registration) }
   }
 }
+
+/// Removes a listener, unless it was replaced or removed before.
+@usableFromInline typealias ListenerRemoval = @Sendable () -> Void
 
 extension DeliveryPlace {
   var actor: (any Actor)? {

@@ -60,7 +60,7 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   ///   - handler: Told of each notification from now on, in order.
   ///   - place: Where it is called.
   /// - Returns: the token: releasing it removes the handler, at once, also for the round in flight.
-  @inlinable public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> Disposable {
+  @inlinable public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> SubscriptionToken {
     hub.listen(ListeningTerms(place: place)) { round in
       if case .success(let value) = round.content { try handler.handle(ValueBox.unbox(value)) }
     }
@@ -69,7 +69,7 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   /// Removes a handler now, also for the round in flight.
   ///
   /// - Parameter token: What `add` gave; nil, and a token whose handler was removed already, are no error.
-  public func remove(_ token: Disposable?) {
+  public func remove(_ token: SubscriptionToken?) {
     token?.dispose()
   }
 

@@ -133,8 +133,9 @@ extension ListenerHub where Content == SignalRound {
   /// Registers without a name, for as long as the token lives; the token keeps the hub alive.
   @usableFromInline func listen(
     _ terms: ListeningTerms, _ action: @escaping @Sendable (SignalRound) throws -> Void
-  ) -> Disposable {
-    register(nil, to: .all, on: terms.place, owner: nil, holdsHub: true, onEnd: terms.onEnd, action)
+  ) -> SubscriptionToken {
+    SubscriptionToken(
+      register(nil, to: .all, on: terms.place, owner: nil, holdsHub: true, onEnd: terms.onEnd, action))
   }
 }
 

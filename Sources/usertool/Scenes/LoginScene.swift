@@ -105,7 +105,7 @@ private final class LoginLabel {
   private let manager: LoginManager
   private let stage: Stage
   private let living = Living()
-  private var token: Disposable?
+  private var token: SubscriptionToken?
 
   init(_ manager: LoginManager, _ stage: Stage) {
     self.manager = manager

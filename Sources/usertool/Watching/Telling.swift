@@ -86,7 +86,7 @@ private final class Heard: Sendable {
     let set: ChangeSet
   }
 
-  private let state = Lock((calls: [Call](), token: Disposable?.none))
+  private let state = Lock((calls: [Call](), token: SubscriptionToken?.none))
 
   var calls: [Call] { state.withLock { $0.calls } }
 

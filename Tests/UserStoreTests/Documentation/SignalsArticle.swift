@@ -4,7 +4,7 @@ import UserStore
 /// The examples of the article “Signals”, run.
 @Suite(.timeLimit(.minutes(5))) struct SignalsArticle {
   private let printed = Printed()
-  private let bag = DisposeBag()
+  private let bag = TokenBag()
   private let store: UserStore
   private let user: User.ID
 

@@ -16,7 +16,7 @@ import Testing
   }
 
   private final class Screen: Sendable {
-    let bag = DisposeBag()
+    let bag = TokenBag()
   }
 
   @Test func `an owner that disposes when it goes may go while it is looked for`() throws {

@@ -9,7 +9,7 @@ import Testing
 
   @Test func `unbinding acts at once, also for the round in flight`() {
     let (board, heard) = (board, heard)
-    let third = Lock<Disposable?>(nil)
+    let third = Lock<ListenerToken?>(nil)
     board.hub.bind("first", to: "x") { _ in
       board.hub.unbind("second", from: "x")
       third.withLock { $0 }?.dispose()
@@ -51,9 +51,9 @@ import Testing
 
   @Test func `a disposer may dispose others, and itself`() {
     let heard = heard
-    let own = Lock<Disposable?>(nil)
-    let inner = Disposable { heard.record("inner") }
-    let outer = Disposable {
+    let own = Lock<SubscriptionToken?>(nil)
+    let inner = SubscriptionToken { heard.record("inner") }
+    let outer = SubscriptionToken {
       inner.dispose()
       own.withLock { $0 }?.dispose()
       heard.record("outer")
@@ -94,7 +94,7 @@ import Testing
 
   @Test func `a token that its own listener stores is released with it`() {
     final class Holder: Sendable {
-      let token = Lock<Disposable?>(nil)
+      let token = Lock<ListenerToken?>(nil)
     }
     weak var weakHolder: Holder?
     do {
@@ -110,7 +110,7 @@ import Testing
 
   @Test func `a listener without a name lives as long as its token`() {
     let heard = heard
-    var token: Disposable? = board.hub.bind(to: "x") { _ in heard.record("bag") }
+    var token: SubscriptionToken? = board.hub.bind(to: "x") { _ in heard.record("bag") }
     board.post("x", 1)
     #expect(board.hub.count == 1)
     token = nil
@@ -132,8 +132,8 @@ import Testing
 
   @Test func `a bag disposes with it, in order, and goes on empty`() {
     let heard = heard
-    var bag: DisposeBag? = DisposeBag()
-    for name in ["a", "b"] { bag.map { Disposable { heard.record(name) }.disposed(by: $0) } }
+    var bag: TokenBag? = TokenBag()
+    for name in ["a", "b"] { bag.map { SubscriptionToken { heard.record(name) }.disposed(by: $0) } }
     bag?.disposeAll()
     #expect(heard.all == ["a", "b"])
     bag.map { board.hub.bind(to: "x") { _ in heard.record("heard") }.disposed(by: $0) }

@@ -6,15 +6,16 @@ extension ListenerHub {
   func bind(
     _ name: String, to topic: Topic, on place: DeliveryPlace = .inline,
     _ action: @escaping @Sendable (Content) throws -> Void
-  ) -> Disposable {
-    register(name, to: topic, on: place, owner: nil, action)
+  ) -> ListenerToken {
+    ListenerToken(
+      register(name, to: topic, on: place, owner: nil, action))
   }
 
   @discardableResult
   func bind(
     _ name: String, to topic: Topic, on place: MainActorPlace,
     _ action: @escaping @MainActor @Sendable (Content) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     bind(name, to: topic, on: .mainActor) { part in try MainActor.assumeIsolated { try action(part) } }
   }
 
@@ -22,17 +23,18 @@ extension ListenerHub {
   func bind<Owner: AnyObject & Sendable>(
     _ name: String, to topic: Topic, on place: DeliveryPlace = .inline, owner: Owner,
     _ action: @escaping @Sendable (Owner, Content) throws -> Void
-  ) -> Disposable {
-    register(name, to: topic, on: place, owner: owner) { [weak owner] part in
-      if let owner { try action(owner, part) }
-    }
+  ) -> ListenerToken {
+    ListenerToken(
+      register(name, to: topic, on: place, owner: owner) { [weak owner] part in
+        if let owner { try action(owner, part) }
+      })
   }
 
   @discardableResult
   func bind<Owner: AnyObject & Sendable>(
     _ name: String, to topic: Topic, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, Content) throws -> Void
-  ) -> Disposable {
+  ) -> ListenerToken {
     bind(name, to: topic, on: .mainActor, owner: owner) { owner, part in
       try MainActor.assumeIsolated { try action(owner, part) }
     }
@@ -40,13 +42,14 @@ extension ListenerHub {
 
   func bind(
     to topic: Topic, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Content) throws -> Void
-  ) -> Disposable {
-    register(nil, to: topic, on: place, owner: nil, action)
+  ) -> SubscriptionToken {
+    SubscriptionToken(
+      register(nil, to: topic, on: place, owner: nil, action))
   }
 
   func bind(
     to topic: Topic, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Content) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     bind(to: topic, on: .mainActor) { part in try MainActor.assumeIsolated { try action(part) } }
   }
 

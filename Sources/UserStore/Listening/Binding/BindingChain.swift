@@ -111,7 +111,7 @@
           value: ChainFailure.text(value))
       }
     }
-    _ = core.hub.register(key, to: .all, on: .inline, owner: nil) { round in MainActor.assumeIsolated { call(round) } }
+    core.hub.register(key, to: .all, on: .inline, owner: nil) { round in MainActor.assumeIsolated { call(round) } }
     return self
   }
 

@@ -19,7 +19,7 @@
   /// The change as the ledger wants it, with what must be there now, if that matters.
   func entry(_ value: Value, expecting expected: Value?) -> any Sendable
   /// Begins to tell what happens here, if the place can; changes only where the member sends.
-  func connect(_ events: MemberEvents, sends: Bool) -> [Disposable]
+  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken]
 }
 
 extension BindingPlace {

@@ -14,13 +14,14 @@
   let hub = ListenerHub<ChainRound>(onError: ListenerErrors.print)
   /// The chain that this one is a part of now.
   private(set) var successor: ChainCore?
-  private var worker: Disposable?
+  private var worker: SubscriptionToken?
   private var position: Int128 = 0
 
   init() {
-    worker = hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { [weak self] round in
+    let remove = hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { [weak self] round in
       MainActor.assumeIsolated { self?.run(round) }
     }
+    worker = SubscriptionToken(remove)
   }
 
   /// This one, or what it has become.
@@ -115,7 +116,7 @@
     for block in other.hub.state.withLock({ $0.registry.inOrder.map(\.slot.listener) }) {
       guard let key = block.name else { continue }
       other.hub.remove(key, from: .all)
-      if replacing || !own.contains(key) { _ = hub.register(key, to: .all, on: .inline, owner: nil, block.action) }
+      if replacing || !own.contains(key) { hub.register(key, to: .all, on: .inline, owner: nil, block.action) }
     }
   }
 

@@ -48,7 +48,7 @@ struct ChainWrite {
   typealias Value = Place.Value
   typealias Filter = @MainActor (Value) -> Bool
   /// A source of changes that the place knows nothing of.
-  typealias Source = @MainActor (MemberEvents) -> Disposable
+  typealias Source = @MainActor (MemberEvents) -> SubscriptionToken
 
   let place: Place
   let context: ChainContext
@@ -57,7 +57,7 @@ struct ChainWrite {
   private var converters: [BindingConverter<Value>]
   private var filters: [Filter]
   private var sources: [Source]
-  private var connections: [Disposable] = []
+  private var connections: [SubscriptionToken] = []
   /// What the chain knows the value to be.
   private var recorded: Value?
   /// What was read for the present round.

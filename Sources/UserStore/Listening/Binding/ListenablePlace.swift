@@ -35,10 +35,10 @@
 
   func isSame(_ left: Value, _ right: Value) -> Bool? { equality(left, right) }
 
-  func connect(_ events: MemberEvents, sends: Bool) -> [Disposable] {
+  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken] {
     guard let listenable else { return [] }
     let terms = ListeningTerms(place: .mainActor, onEnd: { MainActor.assumeIsolated { events.left(nil) } })
-    let token = listenable.bind(nil, terms) { [weak self] value in
+    let token = listenable.subscribe(terms) { [weak self] value in
       MainActor.assumeIsolated { self?.receive(value, events) }
     }
     return [token]

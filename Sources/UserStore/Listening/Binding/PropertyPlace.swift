@@ -48,11 +48,11 @@ import Observation
 
   func isSame(_ left: Value, _ right: Value) -> Bool? { equality(left, right) }
 
-  func connect(_ events: MemberEvents, sends: Bool) -> [Disposable] {
+  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken] {
     guard sends, object is any Observable else { return [] }
     let observation = PropertyObservation(read: { [weak self] in _ = self?.read() }, changed: events.changed)
     self.observation = observation
-    return [Disposable { MainActor.assumeIsolated { observation.end() } }]
+    return [SubscriptionToken { observation.end() }]
   }
 }
 
@@ -68,6 +68,7 @@ import Observation
   private let read: () -> Void
   private let changed: @MainActor (ChainCause?) -> Void
   private var arming: Arming?
+  private let hasEnded = Lock(false)
 
   init(read: @escaping () -> Void, changed: @escaping @MainActor (ChainCause?) -> Void) {
     self.read = read
@@ -75,7 +76,8 @@ import Observation
     arm()
   }
 
-  func end() { arming = nil }
+  /// May be called on any thread: a token ends where it is released.
+  nonisolated func end() { hasEnded.withLock { $0 = true } }
 
   /// What the chain itself has written is no news; what comes after it is.
   func forgetOwnChange() {
@@ -94,7 +96,7 @@ import Observation
   }
 
   private func fired(_ arming: Arming, _ cause: ChainCause?) {
-    guard arming === self.arming else { return }
+    guard arming === self.arming, !hasEnded.withLock({ $0 }) else { return }
     arm()
     changed(cause)
   }

@@ -16,10 +16,10 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
 
   typealias Channel = LatestValueChannel<Element>
 
-  private let subscribe: @Sendable (Channel) -> Disposable
+  private let subscribe: @Sendable (Channel) -> SubscriptionToken
 
   /// - Parameter subscribe: Begins to send into a channel, until the token goes.
-  init(subscribe: @escaping @Sendable (Channel) -> Disposable) {
+  init(subscribe: @escaping @Sendable (Channel) -> SubscriptionToken) {
     self.subscribe = subscribe
   }
 
@@ -34,7 +34,7 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
   /// One iteration; releasing it ends its subscription.
   public struct Iterator: AsyncIteratorProtocol {
     let channel: Channel
-    let token: Disposable
+    let token: SubscriptionToken
 
     /// The newest value that was not handed over yet; nil at the end, and when the task was cancelled.
     public mutating func next() async -> Element? {

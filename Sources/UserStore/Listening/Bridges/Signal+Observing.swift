@@ -31,7 +31,7 @@ extension Signal {
     property.source = source
     self.init(rank: 0) { [attach = value.signal.attach] terms, observer in
       let token = attach(terms, observer)
-      return Disposable(endsWithToken: true) {
+      return SubscriptionToken {
         token.dispose()
         withExtendedLifetime(property) {}
       }

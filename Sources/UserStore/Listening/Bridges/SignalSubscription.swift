@@ -5,7 +5,7 @@
   private struct SubscriberDemand<Input: Sendable>: Sendable {
     /// nil when it wants no more, or was told the end.
     private(set) var calls: SubscriberCalls<Input>?
-    var token: Disposable?
+    var token: SubscriptionToken?
     private var demand = Subscribers.Demand.none
     private var latest: Input?
     private var isOver = false

@@ -17,7 +17,7 @@ extension Signal {
         self.attach(ListeningTerms()) { pair.receive($0, \.first) },
         other.attach(ListeningTerms()) { pair.receive($0, \.second) },
       ]
-      return Disposable { for token in tokens { token.dispose() } }
+      return SubscriptionToken { for token in tokens { token.dispose() } }
     }
   }
 

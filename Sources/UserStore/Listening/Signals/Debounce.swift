@@ -35,7 +35,7 @@ extension Signal {
     Signal(rank: rank + 1, onError: onError) { source in
       let timer = PaceTimer(source, pace(), clock)
       let token = attach(ListeningTerms()) { timer.hear($0) }
-      return Disposable {
+      return SubscriptionToken {
         token.dispose()
         timer.stop()
       }

@@ -49,7 +49,7 @@ final class InnerSignals<Value: Sendable>: Sendable {
 
   /// - Returns: what ends all of them.
   func connect<Outer>(_ outer: Signal<Outer>, to source: SignalSource<NumberedEvent>, _ step: @escaping Step<Outer>)
-    -> Disposable
+    -> SubscriptionToken
   {
     let token = outer.attach(ListeningTerms()) { event in
       switch event {
@@ -58,7 +58,7 @@ final class InnerSignals<Value: Sendable>: Sendable {
       case .end: self.endIfOver(source) { $0.isOuterOver = true }
       }
     }
-    return Disposable {
+    return SubscriptionToken {
       token.dispose()
       self.close()
     }

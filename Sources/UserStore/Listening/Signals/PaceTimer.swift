@@ -50,7 +50,7 @@ final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
         next = self?.wake()
       }
     }
-    self.task.put(Disposable { task.cancel() })
+    self.task.put(SubscriptionToken { task.cancel() })
   }
 
   private func wake() -> C.Instant? {

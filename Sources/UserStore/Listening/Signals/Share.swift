@@ -43,12 +43,12 @@ private final class SharedSeats<Value: Sendable>: Sendable {
 
   func attach(
     _ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer, to signal: Signal<Value>
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     let (connection, isFirst) = enter()
     let token = connection.attach(terms, observer)
     // After it listens, so that it misses nothing that comes at once.
     if isFirst { connection.connect(to: signal) }
-    return Disposable(endsWithToken: true) {
+    return SubscriptionToken {
       token.dispose()
       self.leave(connection)
     }
@@ -80,7 +80,7 @@ private final class SharedConnection<Value: Sendable>: Sendable {
   private let hub: SignalHub
   private let rank: Int
   private let last: LastValue?
-  private let keeper: Disposable?
+  private let keeper: SubscriptionToken?
 
   init(rank: Int, replays: Bool, onError: @escaping ListenerErrors.Handler) {
     let hub = SignalHub(rank: rank, onError: onError)
@@ -90,7 +90,8 @@ private final class SharedConnection<Value: Sendable>: Sendable {
     self.last = last
     // Before all who may ask for it.
     keeper = last.map { last in
-      hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { last.keep($0) }
+      SubscriptionToken(
+        hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { last.keep($0) })
     }
   }
 
@@ -103,7 +104,7 @@ private final class SharedConnection<Value: Sendable>: Sendable {
       })
   }
 
-  func attach(_ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer) -> Disposable {
+  func attach(_ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer) -> SubscriptionToken {
     guard let last else { return Signal(hub, rank: rank).attach(terms, observer) }
     let first = SignalHub.FirstValue(
       read: { last.present },
@@ -111,10 +112,11 @@ private final class SharedConnection<Value: Sendable>: Sendable {
     let onEnd: ListenerConditions.OnEnd = { try observer(.end) }
     let action: Listener<SignalRound>.Action = { try observer(Signal<Value>.Event($0.content)) }
     if terms.isOnPlace {
-      return hub.registerAtOnce(
-        nil, to: .all, on: terms.place.actor, owner: nil, first: first, onEnd: onEnd, action)
+      return SubscriptionToken(
+        hub.registerAtOnce(nil, to: .all, on: terms.place.actor, owner: nil, first: first, onEnd: onEnd, action))
     }
-    return hub.register(nil, to: .all, on: terms.place, owner: nil, first: first, onEnd: onEnd, action)
+    return SubscriptionToken(
+      hub.register(nil, to: .all, on: terms.place, owner: nil, first: first, onEnd: onEnd, action))
   }
 }
 

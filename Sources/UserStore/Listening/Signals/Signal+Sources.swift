@@ -23,7 +23,7 @@ extension Signal {
         do { source.relay(.value(try await operation())) } catch { source.relay(.failure(error)) }
         source.relay(.end)
       }
-      return Disposable { task.cancel() }
+      return SubscriptionToken { task.cancel() }
     }
   }
 
@@ -31,7 +31,7 @@ extension Signal {
     self.init(rank: 0, onError: onError) { source in
       for result in results { source.relay(Event(result)) }
       source.relay(.end)
-      return Disposable {}
+      return SubscriptionToken {}
     }
   }
 }

@@ -30,7 +30,7 @@ public struct Signal<Value: Sendable>: Sendable {
   @usableFromInline let rank: Int
   /// Gets what subscribers throw: that of the source, for what is made from this signal too.
   @usableFromInline let onError: ListenerErrors.Handler
-  @usableFromInline let attach: @Sendable (ListeningTerms, @escaping Observer) -> Disposable
+  @usableFromInline let attach: @Sendable (ListeningTerms, @escaping Observer) -> SubscriptionToken
 
   /// - Parameters:
   ///   - rank: As of the property.
@@ -38,7 +38,7 @@ public struct Signal<Value: Sendable>: Sendable {
   ///   - attach: Lets an observer hear events, one at a time and in order, none after `end`; the token ends that.
   @inlinable init(
     rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
-    attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> Disposable
+    attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> SubscriptionToken
   ) {
     self.rank = rank
     self.onError = onError
@@ -63,7 +63,7 @@ public struct Signal<Value: Sendable>: Sendable {
   ///
   /// - Parameter connect: Called with each subscription, on its thread: begins to send, and returns what ends that. The
   ///   signal ends when the source does, or is released.
-  public init(_ connect: @escaping @Sendable (SignalSource<Value>) -> Disposable) {
+  public init(_ connect: @escaping @Sendable (SignalSource<Value>) -> SubscriptionToken) {
     self.init(rank: 0, connect: connect)
   }
 
@@ -76,7 +76,7 @@ public struct Signal<Value: Sendable>: Sendable {
   ///   - connect: As above. What it returns is disposed of with the subscription, or when the source ends.
   init(
     rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
-    connect: @escaping @Sendable (SignalSource<Value>) -> Disposable
+    connect: @escaping @Sendable (SignalSource<Value>) -> SubscriptionToken
   ) {
     self.init(rank: rank, onError: onError) { terms, observer in
       let hub = SignalHub(rank: rank, onError: onError)
@@ -86,7 +86,7 @@ public struct Signal<Value: Sendable>: Sendable {
         try observer(event)
       }
       upstream.put(connect(SignalSource(hub)))
-      return Disposable(endsWithToken: true) {
+      return SubscriptionToken {
         token.dispose()
         upstream.close()
       }
@@ -111,7 +111,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Returns: the token: releasing it ends the subscription, at once, also for the round in flight.
   @inlinable public func subscribe(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     attach(ListeningTerms(place: place)) { event in
       if case .value(let value) = event { try action(value) }
     }
@@ -125,7 +125,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Returns: the token: releasing it ends the subscription.
   @inlinable public func subscribeToEvents(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Event) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     attach(ListeningTerms(place: place), action)
   }
 
@@ -139,7 +139,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Returns: the token: releasing it ends the subscription.
   @MainActor @inlinable public func subscribe(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     attach(ListeningTerms(place: .mainActor, isOnPlace: true)) { event in
       if case .value(let value) = event { try MainActor.assumeIsolated { try action(value) } }
     }
@@ -155,7 +155,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Returns: the token: releasing it ends the subscription.
   @MainActor @inlinable public func subscribeToEvents(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Event) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     attach(ListeningTerms(place: .mainActor, isOnPlace: true)) { event in
       try MainActor.assumeIsolated { try action(event) }
     }

@@ -24,7 +24,7 @@ extension Signal {
       }
       if isReached.withLock({ $0 }) { return limit }
       let token = attach(ListeningTerms()) { source.relay($0) }
-      return Disposable {
+      return SubscriptionToken {
         limit.dispose()
         token.dispose()
       }

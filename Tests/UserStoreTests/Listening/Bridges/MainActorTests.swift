@@ -27,7 +27,7 @@ import Testing
   @Test func `a hub's listener without a name hears on the main actor until its token is gone`() async {
     let board = Board()
     let heard = Recorder<Int>()
-    var token: Disposable? = board.hub.bind(to: "x", on: .main) { note in
+    var token: SubscriptionToken? = board.hub.bind(to: "x", on: .main) { note in
       MainActor.assertIsolated()
       heard.record(note.values["x"]!)
     }

@@ -83,7 +83,7 @@ import Testing
     let token = Lock<Token?>(Token())
     weak let weakToken = token.withLock { $0 }
     let observers: Observers<LoginHandler>
-    let held: Disposable
+    let held: SubscriptionToken
     do {
       let (source, made) = Observers<LoginHandler>.make()
       observers = made
@@ -98,8 +98,8 @@ import Testing
 
   @Test func `B6, a handler that is added in a round is not called in it, one that is removed neither`() {
     let (source, observers) = Observers<LoginHandler>.make()
-    let bag = DisposeBag()
-    let later = Lock<Disposable?>(nil)
+    let bag = TokenBag()
+    let later = Lock<SubscriptionToken?>(nil)
     let first = observers.add(
       LoginHandler(didLogOut: { [heard] in
         heard.record("first")

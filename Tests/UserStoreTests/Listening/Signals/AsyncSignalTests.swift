@@ -25,7 +25,7 @@ import Testing
 
   @Test func `it is cancelled when the subscription ends, and nothing of it is told`() async {
     let began = Recorder<Int>(), cancelled = Recorder<Int>(), clock = ManualClock()
-    var token: Disposable? = heard.events(
+    var token: SubscriptionToken? = heard.events(
       of: Signal<Int> {
         began.record(1)
         do { try await clock.sleep(for: .seconds(1)) } catch { cancelled.record(1) }
@@ -114,7 +114,7 @@ import Testing
   @Test func `C7, what a cancelled request held goes when it returns`() async {
     let clock = ManualClock(), gone = Recorder<String>()
     let (source, ids) = Signal<Int>.make()
-    var token: Disposable?
+    var token: SubscriptionToken?
     do {
       let farewell = Farewell(gone)
       token = heard.events(

@@ -80,7 +80,7 @@ import Testing
   ) async {
     let live = LiveTokens()
     let (source, signal) = Signal<Item>.make()
-    var token: Disposable? = heard.events(
+    var token: SubscriptionToken? = heard.events(
       of: throttles
         ? signal.throttle(for: .seconds(10), clock: clock) : signal.debounce(for: .seconds(10), clock: clock))
     source.send(Item(number: 1, token: live.make()))

@@ -97,7 +97,7 @@ import Testing
 
   @Test func `who is disposed of by the total of reduce hears no end`() {
     let (source, signal) = Signal<Int>.make()
-    let bag = DisposeBag()
+    let bag = TokenBag()
     signal.reduce(0) { $0 + $1 }.subscribeToEvents { event in
       heard.events(event)
       bag.disposeAll()

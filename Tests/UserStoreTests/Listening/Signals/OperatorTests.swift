@@ -8,7 +8,7 @@ import Testing
   private let live = LiveTokens()
 
   /// An operator over a signal, and nothing that keeps either alive but what is returned.
-  private func listen(_ made: Operator) -> (source: SignalSource<Item>, token: Disposable) {
+  private func listen(_ made: Operator) -> (source: SignalSource<Item>, token: SubscriptionToken) {
     let (source, signal) = Signal<Item>.make()
     return (source, heard.events(of: made.apply(signal, live.make())))
   }
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: Operator.all) func `C7, nothing is left when its token is released`(_ made: Operator) {
-    var (source, token): (SignalSource<Item>, Disposable?) = listen(made)
+    var (source, token): (SignalSource<Item>, SubscriptionToken?) = listen(made)
     for number in 1...3 { source.send(item(number)) }
     #expect(live.count > 0)
     token = nil
@@ -58,7 +58,7 @@ import Testing
     _ made: Operator
   ) {
     let (source, signal) = Signal<Item>.make()
-    let bag = DisposeBag()
+    let bag = TokenBag()
     let first = signal.subscribe { if $0.number == 2 { bag.disposeAll() } }
     heard.events(of: made.apply(signal, live.make())).disposed(by: bag)
     source.send(item(1))
@@ -70,7 +70,7 @@ import Testing
 
   @Test(arguments: Operator.all) func `a subscriber that disposes of itself hears no more`(_ made: Operator) {
     let (source, signal) = Signal<Item>.make()
-    let bag = DisposeBag()
+    let bag = TokenBag()
     made.apply(signal, live.make()).subscribeToEvents { event in
       heard.events(event)
       bag.disposeAll()
@@ -86,7 +86,7 @@ import Testing
     _ made: Operator
   ) {
     let (source, signal) = Signal<Item>.make()
-    let bag = DisposeBag()
+    let bag = TokenBag()
     let applied = made.apply(signal, live.make())
     applied.subscribe { value in
       heard.record("first \(value)")
@@ -112,7 +112,7 @@ import Testing
     for _ in 0..<10 {
       let (source, signal) = Signal<Item>.make()
       let isDisposed = Lock(false), late = Recorder<Item>(), some = Gate()
-      let token = Lock<Disposable?>(nil)
+      let token = Lock<SubscriptionToken?>(nil)
       let subscribed = made.apply(signal, live.make()).subscribe { value in
         some.open()
         if isDisposed.withLock({ $0 }) { late.record(value) }

@@ -17,7 +17,7 @@ import Testing
         case .end: inner.end()
         }
       }
-      return Disposable {
+      return SubscriptionToken {
         token.dispose()
         heard.record("let go")
       }
@@ -100,7 +100,7 @@ import Testing
   @Test func `subscribed in the middle of a round, a replay gives the value of that round, once`() {
     let (source, signal) = Signal<Int>.make()
     let replayed = signal.share(replayingLatest: true)
-    let bag = DisposeBag()
+    let bag = TokenBag()
     let first = replayed.subscribe { value in
       if value == 2 { heard.events(of: replayed).disposed(by: bag) }
     }
@@ -125,7 +125,7 @@ import Testing
       let replayed = signal.share(replayingLatest: true)
       let keeper = replayed.subscribe { _ in }
       let heard = (0..<2).map { _ in Recorder<Int>() }
-      let tokens = Lock<[Disposable]>([])
+      let tokens = Lock<[SubscriptionToken]>([])
       try Threads.run(3) { thread in
         if thread == 2 {
           for value in 1...300 { source.send(value) }

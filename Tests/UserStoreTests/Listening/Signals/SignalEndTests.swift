@@ -8,7 +8,7 @@ import Testing
 
   @Test func `who is disposed of while others are told of the end is not told`() {
     let (source, signal) = Signal<Int>.make()
-    let bag = DisposeBag()
+    let bag = TokenBag()
     let first = signal.subscribeToEvents { event in
       heard.events(event)
       bag.disposeAll()
@@ -42,7 +42,7 @@ import Testing
         inner.send($0)
         inner.end()
       }
-      return Disposable {
+      return SubscriptionToken {
         token.dispose()
         ended.record(1)
       }
@@ -60,7 +60,7 @@ import Testing
     let made = Signal<Int> { source in
       source.send(1)
       source.end()
-      return Disposable { ended.record(1) }
+      return SubscriptionToken { ended.record(1) }
     }
     let token = heard.events(of: made)
     #expect(heard.all == ["1", "end"] && ended.count == 1)

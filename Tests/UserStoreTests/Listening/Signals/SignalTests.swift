@@ -47,7 +47,7 @@ import Testing
     let heard = Recorder<String>()
     var (source, signal): (SignalSource<Int>?, Signal<Int>?) = Signal<Int>.make()
     weak let hub = source?.hub
-    var token: Disposable? = signal?.subscribeToEvents({ heard.record("\($0)") })
+    var token: SubscriptionToken? = signal?.subscribeToEvents({ heard.record("\($0)") })
     signal = nil
     source?.send(1)
     #expect(hub != nil)
@@ -67,9 +67,9 @@ import Testing
   @Test func `C3, releasing the token unsubscribes, and so does disposing it, and a bag of them`() {
     let (source, signal) = Signal<Int>.make()
     let heard = Recorder<String>()
-    var token: Disposable? = signal.subscribe { heard.record("released \($0)") }
+    var token: SubscriptionToken? = signal.subscribe { heard.record("released \($0)") }
     let disposed = signal.subscribe { heard.record("disposed \($0)") }
-    var bag: DisposeBag? = DisposeBag()
+    var bag: TokenBag? = TokenBag()
     signal.subscribe { heard.record("bag \($0)") }.disposed(by: bag!)
     source.send(1)
     token = nil
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `a signal that keeps its own token in a subscriber is released with its source`() {
-    let box = Lock<Disposable?>(nil)
+    let box = Lock<SubscriptionToken?>(nil)
     weak let hub: SignalHub?
     var source: SignalSource<Int>?
     do {
@@ -99,7 +99,7 @@ import Testing
   }
 
   private final class Holder: Sendable {
-    let token = Lock<Disposable?>(nil)
+    let token = Lock<SubscriptionToken?>(nil)
   }
 
   @Test func `what a subscriber sends comes after all have heard the present value`() {

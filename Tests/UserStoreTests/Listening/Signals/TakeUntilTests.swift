@@ -48,7 +48,7 @@ import Testing
     let asked = Recorder<Int>()
     let signal = Signal<Int> { _ in
       asked.record(1)
-      return Disposable {}
+      return SubscriptionToken {}
     }
     let (source, present) = Listenable.make(1)
     let token = heard.events(of: signal.take(until: present.signal))
