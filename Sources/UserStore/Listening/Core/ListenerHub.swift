@@ -8,7 +8,7 @@
 ///
 /// Registering is open to everybody who has the hub; publishing is its owner's alone.
 ///
-/// The promises, each with a test in `Tests/UserStoreTests/Listening`:
+/// The promises, each with a test in `Tests/UserStoreTests/Listening/Core`:
 /// - Listeners are called in the order of their first registration, across all topics. Binding a name again keeps its
 ///   place.
 /// - A name is scoped by its topic. Two names are the same when Swift's `==` says so; attribute names, consumer names and
