@@ -5,7 +5,9 @@ extension BindingChain {
   /// is committed by then counts, so that a late word of an own write changes nothing. What the other members send is written
   /// at once, on the main actor: `UserStore.write` waits for the disk and for other writers, and in return a value that the
   /// store refuses is refused for all. All attributes of one store in a chain are one write, with the chain's name as its
-  /// origin. Two stores share no transaction: when the second refuses, the first gets its old values back in another write.
+  /// origin. Attributes of two stores are two writes: when the second store refuses, the first write stays committed, the
+  /// source gets its previous value back, and the error handler is called. What is committed then comes to the chain like any
+  /// other change of that store.
   ///
   /// A committed value that a filter or a converter refuses is taken back by another write, unless somebody wrote again, and
   /// not twice in a row, or two processes with different filters would never end.

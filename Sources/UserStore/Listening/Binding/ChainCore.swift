@@ -103,22 +103,13 @@
     for member in goes.members { member.core = stays }
     goes.members = []
     stays.members = all
-    stays.takeBlocks(of: goes, replacing: goes === other)
+    // Where both have a block with the same key, that of the chain that joins stays.
+    goes.hub.moveNamedListeners(to: stays.hub, replacing: goes === other)
     goes.successor = stays
     return stays
   }
 
   private var isRunning: Bool { DeliveryThread.current.isInside(hub) }
-
-  /// Where both have a block with the same key, that of the chain that joins stays.
-  private func takeBlocks(of other: ChainCore, replacing: Bool) {
-    let own = hub.names
-    for block in other.hub.state.withLock({ $0.registry.inOrder.map(\.slot.listener) }) {
-      guard let key = block.name else { continue }
-      other.hub.remove(key, from: .all)
-      if replacing || !own.contains(key) { hub.register(key, to: .all, on: .inline, owner: nil, block.action) }
-    }
-  }
 
   // MARK: Rounds
 
@@ -128,7 +119,7 @@
   }
 
   /// Does something, now or after the present round, call or transaction.
-  func enqueue(_ member: any ChainMember, _ task: ChainRound.Task, cause: ChainCause? = .current) {
+  func enqueue(_ member: any ChainMember, _ task: ChainRound.Task, cause: RoundCause? = .current) {
     position += 1
     let round = ChainRound(position: position, member: member, task: task, cause: cause)
     hub.deliver(through: hub.append(round, cascade: cause?.cascade))
@@ -197,20 +188,18 @@
     return writes
   }
 
-  /// One write for all that lies in one ledger.
+  /// Writes the entries of each ledger together.
+  ///
+  /// Ledgers share no transaction: entries of a ledger that is written before another one refuses stay written. To take
+  /// them back would be one more write, which a crash between the two prevents; so it would be no promise.
   private func commit(_ writes: [ChainWrite]) throws(ChainFailure) {
     var rest = writes.filter { $0.entry != nil }
-    var done: [(ledger: any BindingLedger, undo: [any Sendable], origin: String)] = []
     while let ledger = rest.first?.entry?.ledger {
       let own = rest.filter { $0.entry?.ledger === ledger }
       rest.removeAll { $0.entry?.ledger === ledger }
-      let origin = own[0].member.context.name
-      do { try ledger.commit(own.compactMap { $0.entry?.change }, origin: origin) } catch {
-        // Two stores share no transaction: the one that has it already takes it back.
-        for (ledger, undo, origin) in done.reversed() { try? ledger.commit(undo, origin: origin) }
+      do { try ledger.commit(own.compactMap { $0.entry?.change }, origin: own[0].member.context.name) } catch {
         throw ChainFailure(member: own[error.index].member, reason: .failed(error.cause), value: own[error.index].value)
       }
-      done.append((ledger, own.compactMap { $0.entry?.undo }, origin))
     }
   }
 

@@ -36,8 +36,8 @@
 /// A value that a member would take.
 struct ChainWrite {
   let member: any ChainMember
-  /// What the ledger would do, and what would undo that; nil without a ledger, or when it has the value.
-  let entry: (ledger: any BindingLedger, change: any Sendable, undo: (any Sendable)?)?
+  /// The change for the ledger; nil without a ledger, or when it has the value already.
+  let entry: (ledger: any BindingLedger, change: any Sendable)?
   let value: String
   /// Takes it.
   let perform: @MainActor () -> Void
@@ -120,6 +120,7 @@ struct ChainWrite {
   private func disconnect() {
     for connection in connections { connection.dispose() }
     connections = []
+    place.disconnect()
   }
 
   private var events: MemberEvents {
@@ -162,13 +163,10 @@ struct ChainWrite {
     return ChainWrite(member: self, entry: entry(for: new), value: ChainFailure.text(new)) { self.take(new) }
   }
 
-  private func entry(
-    for new: Value
-  ) -> (ledger: any BindingLedger, change: any Sendable, undo: (any Sendable)?)? {
+  private func entry(for new: Value) -> (ledger: any BindingLedger, change: any Sendable)? {
     guard let ledger = place.ledger else { return nil }
-    guard let recorded else { return (ledger, place.entry(new, expecting: nil), nil) }
-    if place.isSame(recorded, new) == true { return nil }
-    return (ledger, place.entry(new, expecting: nil), place.entry(recorded, expecting: new))
+    if let recorded, place.isSame(recorded, new) == true { return nil }
+    return (ledger, place.entry(new, expecting: nil))
   }
 
   /// Takes a value that all agreed to.
@@ -188,7 +186,7 @@ struct ChainWrite {
     guard let left = try? place.read(), place.isSame(left, new) == false else { return }
     // It was corrected: who sends lets the others know.
     if sends {
-      core.enqueue(self, .propagate, cause: ChainCause.current.map { ChainCause(cascade: $0.cascade, name: name) })
+      core.enqueue(self, .propagate, cause: RoundCause.current.map { RoundCause(cascade: $0.cascade, name: name) })
     } else {
       recorded = left
     }

@@ -20,11 +20,11 @@
   nonisolated let position: Int128
   let member: any ChainMember
   let task: Task
-  let cause: ChainCause?
+  let cause: RoundCause?
   /// What custom blocks are called with; nil when nobody was changed.
   var value: Any?
 
-  init(position: Int128, member: any ChainMember, task: Task, cause: ChainCause?) {
+  init(position: Int128, member: any ChainMember, task: Task, cause: RoundCause?) {
     self.position = position
     self.member = member
     self.task = task
@@ -32,15 +32,4 @@
   }
 
   nonisolated func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChainRound)]? { nil }
-}
-
-/// The call that a round answers.
-struct ChainCause: Sendable {
-  let cascade: Cascade
-  let name: String?
-
-  /// What the calling thread is in the middle of.
-  static var current: ChainCause? {
-    DeliveryThread.current.calling.map { ChainCause(cascade: $0.cascade, name: $0.name) }
-  }
 }

@@ -10,7 +10,7 @@
   /// What was sent and has not come back.
   ///
   /// What others sent before it comes before it, and is over already.
-  private var sent: [Value] = []
+  private var sent = FIFO<Value>()
 
   init(_ listenable: Listenable<Value>, _ source: SignalSource<Value>?) {
     key = MemberKey(object: ObjectIdentifier(listenable), property: 0)
@@ -25,7 +25,7 @@
 
   /// Not by `send`: the limit of rounds is the chain's, and a value that was not sent would never come back.
   func write(_ value: Value) {
-    guard let source, let ticket = source.append(.success(ValueBox(value)), in: ChainCause.current?.cascade) else {
+    guard let source, let ticket = source.append(.success(ValueBox(value)), in: RoundCause.current?.cascade) else {
       return
     }
     latest = value
@@ -46,7 +46,7 @@
 
   private func receive(_ value: Value, _ events: MemberEvents) {
     if let own = sent.first {
-      if isSame(own, value) == true { sent.removeFirst() }
+      if isSame(own, value) == true { _ = sent.popFirst() }
       return
     }
     latest = value

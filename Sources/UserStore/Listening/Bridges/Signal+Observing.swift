@@ -53,84 +53,23 @@ extension Signal {
     self.value = value
   }
 
-  /// Reads the property, and has its next change told.
+  /// Reads the property, and waits for its next change.
   func read() -> Value? {
-    let watch = ObservationWatch { [weak self] news in self?.hear(news) }
-    return withObservationTracking(value) { watch.fire(.changed) }
+    // Only the registrar of the object holds the wait, so that it goes with the object.
+    ObservationWait.begin(value) { [weak self] outcome in self?.receive(outcome) }.value
   }
 
-  /// - Returns: what tells the others, once all properties that changed were read.
-  private func hear(_ news: ObservationWatch.News) -> ObservationTurn.Telling? {
-    switch news {
+  private func receive(_ outcome: ObservationWait.Outcome) -> ObservationTurn.Delivery? {
+    switch outcome {
     case .changed:
-      // Watched before it is sent: what a listener changes in answer is heard too.
+      // The next wait begins before the value is sent: a change that a subscriber makes is noticed too.
       guard let value = read() else { return end }
       return { [source] in source?.send(value) }
-    case .over:
-      // Or the property is one that Observation does not know: it has its first value for ever.
+    case .released:
+      // The object is gone, or Observation does not know the property, and it keeps its first value.
       return value() == nil ? end : nil
     }
   }
 
   private func end() { source = nil }
-}
-
-/// The properties that changed since the main actor last looked: read together, then told in one round.
-///
-/// In separate rounds, two combined properties would first show one new value beside one old value.
-private enum ObservationTurn {
-  typealias Telling = @MainActor () -> Void
-  typealias Reading = @MainActor @Sendable () -> Telling?
-
-  private static let waiting = Lock<[Reading]>([])
-  @MainActor private static let round = Round()
-
-  /// What a thread is inside of meanwhile, so that rounds and what is made of them are put off to its end.
-  private final class Round: Sendable {}
-
-  static func add(_ reading: @escaping Reading) {
-    let isFirst = waiting.withLock { waiting in
-      waiting.append(reading)
-      return waiting.count == 1
-    }
-    if isFirst { Task { @MainActor in tell() } }
-  }
-
-  @MainActor private static func tell() {
-    let readings = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
-    }
-    let tellings = readings.compactMap { $0() }
-    let thread = DeliveryThread.current
-    thread.enter(round, isTransaction: true)
-    for telling in tellings { telling() }
-    thread.leave(round, isTransaction: true)
-    thread.runDeferred()
-  }
-}
-
-/// One change to come: calls on the main actor, after the change or when none can come any more.
-///
-/// Only the registrar of the object holds it, through the tracking's closure: so it goes with the object.
-private final class ObservationWatch: Sendable {
-  enum News {
-    case changed
-    case over
-  }
-
-  typealias Action = @MainActor @Sendable (News) -> ObservationTurn.Telling?
-
-  private let action: Lock<Action?>
-
-  init(_ action: @escaping Action) {
-    self.action = Lock(action)
-  }
-
-  deinit { fire(.over) }
-
-  func fire(_ news: News) {
-    guard let action = action.withLock({ $0.take() }) else { return }
-    ObservationTurn.add { action(news) }
-  }
 }

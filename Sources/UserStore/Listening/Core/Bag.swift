@@ -2,8 +2,8 @@ import Synchronization
 
 /// A collection that gives a token for each element that is put in, and takes the element out for it.
 ///
-/// A value: elements in the order in which they were put in. Listeners are not kept in one (`Observers` holds those):
-/// it is for whatever else comes and goes.
+/// A value: elements in the order in which they were put in. The library does not use it: listeners are held by `Observers`.
+/// It is one of the features of the systems that the library grew from, for anything else that comes and goes in a program.
 public struct Bag<Element> {
   /// Names an element of one bag, and of its copies; never given twice in a process.
   public struct Token: Hashable, Sendable {

@@ -131,3 +131,15 @@ final class Cascade: Sendable {
     }
   }
 }
+
+/// The call of a listener that caused a round.
+struct RoundCause: Sendable {
+  let cascade: Cascade
+  /// The listener's name, if it has one.
+  let name: String?
+
+  /// The call that the calling thread is making; nil outside of listeners.
+  static var current: RoundCause? {
+    DeliveryThread.current.calling.map { RoundCause(cascade: $0.cascade, name: $0.name) }
+  }
+}

@@ -82,6 +82,25 @@ extension ListenerHub {
   }
 }
 
+extension ListenerHub {
+  /// Moves the named listeners to another hub, in the order of calls.
+  ///
+  /// Only for hubs whose named listeners are called inline and have no owner.
+  ///
+  /// - Parameters:
+  ///   - other: Its listeners with other names stay.
+  ///   - replaces: Whether a moved listener replaces one that has its name and topic there; otherwise it ends.
+  func moveNamedListeners(to other: ListenerHub, replacing replaces: Bool) {
+    for listener in state.withLock({ $0.registry.inOrder.map(\.slot.listener) }) {
+      guard let name = listener.name else { continue }
+      assert(listener.conditions == nil, "only a listener that is called inline and has no owner can move")
+      let isBound = other.names(of: listener.topic).contains(name)
+      remove(name, from: listener.topic)
+      if replaces || !isBound { other.register(name, to: listener.topic, on: .inline, owner: nil, listener.action) }
+    }
+  }
+}
+
 /// Removes a listener, unless it was replaced or removed before.
 @usableFromInline typealias ListenerRemoval = @Sendable () -> Void
 

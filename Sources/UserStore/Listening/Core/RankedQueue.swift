@@ -1,15 +1,14 @@
-/// What waits by rank: lower ones first, those of one rank in the order in which they came.
+/// A queue by rank: elements of lower ranks leave first, those of one rank in the order in which they came.
 ///
-/// There are few ranks, and one round may put off thousands of actions of each: a search for the lowest among all of them
-/// would take the square of that.
+/// There are few ranks, and one round may defer thousands of actions of each. A search for the lowest among all elements
+/// would take quadratic time.
 struct RankedQueue<Element> {
   private struct Level {
     let rank: Int
-    /// nil once it was taken.
-    var elements: [Element?]
-    var front = 0
+    var elements: FIFO<Element>
   }
 
+  /// In the order of ranks; none is empty.
   private var levels: [Level] = []
 
   var isEmpty: Bool { levels.isEmpty }
@@ -19,15 +18,14 @@ struct RankedQueue<Element> {
     if index < levels.count, levels[index].rank == rank {
       levels[index].elements.append(element)
     } else {
-      levels.insert(Level(rank: rank, elements: [element]), at: index)
+      levels.insert(Level(rank: rank, elements: FIFO(element)), at: index)
     }
   }
 
   mutating func popFirst() -> Element? {
-    guard !levels.isEmpty else { return nil }
-    let element = levels[0].elements[levels[0].front].take()
-    levels[0].front += 1
-    if levels[0].front == levels[0].elements.count { levels.removeFirst() }
+    if levels.isEmpty { return nil }
+    let element = levels[0].elements.popFirst()
+    if levels[0].elements.isEmpty { levels.removeFirst() }
     return element
   }
 }

@@ -14,9 +14,7 @@ struct RoundQueue<Item: Sendable>: Sendable {
     let parker: Parker
   }
 
-  /// nil once it was taken: whoever delivers an item lets go of it, under no lock.
-  private var items: [Item?] = []
-  private var front = 0
+  private var items = FIFO<Item>()
   private var lastTicket = 0
   private var lastDelivered = 0
   private var hasDeliverer = false
@@ -39,7 +37,7 @@ struct RoundQueue<Item: Sendable>: Sendable {
   ///
   /// - Returns: nil when others come first; nothing was appended then.
   mutating func beginAlone() -> Ticket? {
-    guard !hasDeliverer, front == items.count else { return nil }
+    guard !hasDeliverer, items.isEmpty else { return nil }
     hasDeliverer = true
     lastTicket += 1
     return lastTicket
@@ -58,7 +56,7 @@ struct RoundQueue<Item: Sendable>: Sendable {
   mutating func enter(through ticket: Ticket?, parker: Parker) -> Entrance {
     if let ticket, ticket <= lastDelivered { return .leave }
     if !hasDeliverer {
-      guard front < items.count else { return .leave }
+      guard !items.isEmpty else { return .leave }
       hasDeliverer = true
       return .deliver
     }
@@ -86,17 +84,9 @@ struct RoundQueue<Item: Sendable>: Sendable {
         return (nil, wake + [heir.parker])
       }
     }
-    guard front < items.count else {
+    guard let item = items.popFirst() else {
       hasDeliverer = false
-      items.removeAll(keepingCapacity: items.capacity < 1_024)
-      front = 0
       return (nil, wake)
-    }
-    let item = items[front].take()
-    front += 1
-    if front >= 64, front * 2 > items.count {
-      items.removeFirst(front)
-      front = 0
     }
     return (item, wake)
   }
