@@ -14,12 +14,12 @@ extension NotificationCenter {
   public func signal<Value: Sendable>(
     for name: Notification.Name, _ value: @escaping @Sendable (Notification) -> Value?
   ) -> Signal<Value> {
-    Signal { sink in
+    Signal { source in
       let observer = Lock(
         self.addObserver(forName: name, object: nil, queue: nil) { notification in
-          if let value = value(notification) { sink.send(value) }
+          if let value = value(notification) { source.send(value) }
         })
-      return Disposable { observer.withLock { self.removeObserver($0) } }
+      return SubscriptionToken { observer.withLock { self.removeObserver($0) } }
     }
   }
 }

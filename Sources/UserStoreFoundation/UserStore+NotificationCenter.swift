@@ -36,7 +36,7 @@ extension UserStore {
   ///   keep alive.
   public func post(
     to center: NotificationCenter, of topic: Topic = .everything, on place: DeliveryPlace = .inline
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     listeners.bind(to: topic, on: place) { [weak self] set in
       guard let self else { return }
       center.post(name: .userStoreDidChange, object: self, userInfo: [Self.changeSetKey: set])

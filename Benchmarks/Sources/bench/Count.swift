@@ -161,28 +161,28 @@ extension Count.Work {
   }
 
   private static func listenable(_ rounds: Int, _ listeners: Int) -> () throws -> Void {
-    let (sink, listenable) = Listenable.make(0)
+    let (source, listenable) = Listenable.make(0)
     for index in 0..<listeners { listenable.bind(HubDelivery.listenerName(index)) { _ in } }
     return {
-      for value in 0..<rounds { sink.send(value) }
+      for value in 0..<rounds { source.send(value) }
       withExtendedLifetime(listenable) {}
     }
   }
 
   private static func signal(_ rounds: Int, _ listeners: Int) -> () throws -> Void {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let tokens = (0..<listeners).map { _ in signal.subscribe { _ in } }
     return {
-      for value in 0..<rounds { sink.send(value) }
+      for value in 0..<rounds { source.send(value) }
       withExtendedLifetime(tokens) {}
     }
   }
 
   private static func observers(_ rounds: Int) -> () throws -> Void {
-    let (sink, observers) = Observers<HubDelivery.Handler>.make()
+    let (source, observers) = Observers<HubDelivery.Handler>.make()
     let tokens = (0..<listeners).map { _ in observers.add(HubDelivery.Handler { _ in }) }
     return {
-      for value in 0..<rounds { sink.send(value) }
+      for value in 0..<rounds { source.send(value) }
       withExtendedLifetime((observers, tokens)) {}
     }
   }
@@ -199,20 +199,20 @@ extension Count.Work {
 
   private static func churn(_ count: Int) -> () throws -> Void {
     let names = (0..<count).map(HubDelivery.listenerName)
-    let (sink, listenable) = Listenable.make(0)
+    let (source, listenable) = Listenable.make(0)
     return {
       for name in names { listenable.bind(name) { _ in } }
       for name in names { listenable.unbind(name) }
-      withExtendedLifetime(sink) {}
+      withExtendedLifetime(source) {}
     }
   }
 
   private static func signalChurn(_ count: Int) -> () throws -> Void {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     return {
       let tokens = (0..<count).map { _ in signal.subscribe { _ in } }
       for token in tokens { token.dispose() }
-      withExtendedLifetime(sink) {}
+      withExtendedLifetime(source) {}
     }
   }
 

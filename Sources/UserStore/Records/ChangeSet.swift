@@ -78,11 +78,8 @@ public struct ChangeSet: Sendable {
 }
 
 extension ChangeSet: Routable {
-  /// What a slow consumer is told of the sets that it missed.
-  public typealias Missed = MissedChanges
-
   /// Divides the changes among the topics that somebody listens to.
-  public func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChangeSet)]? {
+  @usableFromInline func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChangeSet)]? {
     switch content {
     case .held(let changes): Self.divide(changes, bound).map { ($0, with(.held($1))) }
     case .paged(let pages): pages.divide(for: bound).map { ($0, with($1)) }

@@ -21,16 +21,16 @@ public import Observation
   private var values: StoredValues = [:]
   /// The last round whose changes are in the values.
   private var through = Int128.min
-  private var registration: Disposable?
+  private var registration: SubscriptionToken?
 
   init(
-    _ id: User.ID, _ hub: ListenerHub<ChangeSet>,
+    _ id: User.ID, _ listeners: Listeners,
     read: @escaping @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int128)
   ) throws(StoreError) {
     self.id = id
     self.read = read
     // Registered before it is read: no change is missed between. Those that are in both are known by their round.
-    registration = hub.bind(to: .user(id), on: .main) { [weak self] set in try self?.apply(set) }
+    registration = listeners.bind(to: .user(id), on: .main) { [weak self] set in try self?.apply(set) }
     try readAnew()
   }
 

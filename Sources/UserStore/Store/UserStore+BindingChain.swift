@@ -5,7 +5,9 @@ extension BindingChain {
   /// is committed by then counts, so that a late word of an own write changes nothing. What the other members send is written
   /// at once, on the main actor: `UserStore.write` waits for the disk and for other writers, and in return a value that the
   /// store refuses is refused for all. All attributes of one store in a chain are one write, with the chain's name as its
-  /// origin. Two stores share no transaction: when the second refuses, the first gets its old values back in another write.
+  /// origin. Attributes of two stores are two writes: when the second store refuses, the first write stays committed, the
+  /// source gets its previous value back, and the error handler is called. What is committed then comes to the chain like any
+  /// other change of that store.
   ///
   /// A committed value that a filter or a converter refuses is taken back by another write, unless somebody wrote again, and
   /// not twice in a row, or two processes with different filters would never end.
@@ -27,7 +29,7 @@ extension BindingChain {
     converting converter: BindingConverter<Value?> = .automatic, initial: Initial = .head,
     filter: (@MainActor (Value?) -> Bool)...
   ) -> BindingChain {
-    add(Member(AttributePlace(store, attribute, id), home, direction, converter, filter), initial)
+    add(Member(AttributePlace(store, attribute, id), context, direction, converter, filter), initial)
   }
 
   /// Takes an attribute out, now.
@@ -85,12 +87,12 @@ extension MemberKey {
     do {
       return try store.read { transaction in
         if try transaction.storedValue("name", of: id).isNull {
-          throw MemberLeft(cause: StoreError(.userNotFound, "there is no user \(id)"))
+          throw MemberUnavailable(cause: StoreError(.userNotFound, "there is no user \(id)"))
         }
         return .some(try transaction.value(attribute, of: id))
       }
     } catch let error as StoreError where error.code == .closed {
-      throw MemberLeft(cause: error)
+      throw MemberUnavailable(cause: error)
     }
   }
 
@@ -104,7 +106,7 @@ extension MemberKey {
       expected: expected.map { $0?.storedValue ?? .null })
   }
 
-  func connect(_ events: MemberEvents, sends: Bool) -> [Disposable] {
+  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken] {
     guard let store else { return [] }
     // The removal of a user who does not have the attribute is seen by the name, which all have.
     let topics = Set([Topic.attribute(attribute, of: id), .attribute(.name, of: id)])
@@ -112,9 +114,10 @@ extension MemberKey {
       MainActor.assumeIsolated { events.left(StoreError(.closed, "the store is closed")) }
     }
     return topics.map { topic in
-      store.listeners.register(nil, to: topic, on: .mainActor, owner: nil, onEnd: closed) { _ in
-        MainActor.assumeIsolated { events.changed(.current) }
-      }
+      SubscriptionToken(
+        store.listeners.hub.register(nil, to: topic, on: .mainActor, owner: nil, onEnd: closed) { _ in
+          MainActor.assumeIsolated { events.changed(.current) }
+        })
     }
   }
 }

@@ -15,10 +15,10 @@
 ///       print(set.revision, count ?? 0)
 ///     }
 public final class UserStore: Sendable {
-  /// The listeners of this store, by topic: binding, counting, and a dump.
+  /// The named listeners of this store, by topic.
   ///
-  /// `listenable` is the typed way in.
-  public let listeners: ListenerHub<ChangeSet>
+  /// `listenable` gives the values of one attribute with their types.
+  public let listeners: Listeners
 
   let engine: any Engine
   let publication: Publication
@@ -83,11 +83,11 @@ public final class UserStore: Sendable {
 
   private init(_ engine: any Engine, _ configuration: Configuration) throws(StoreError) {
     self.engine = engine
-    listeners = ListenerHub(onError: configuration.onListenerError)
+    listeners = Listeners(onError: configuration.onListenerError)
     let identity = StoreIdentity()
     reader = Reader(pool: engine.readers, store: identity)
     compactor = Compactor(configuration)
-    publication = Publication(hub: listeners, position: try Self.logEnd(engine), signal: { engine.signalCommit() })
+    publication = Publication(hub: listeners.hub, position: try Self.logEnd(engine), signal: { engine.signalCommit() })
     writer = Writer(
       engine, publication, reader: reader, store: identity, compactor: compactor,
       roundLimit: configuration.roundLimit)
@@ -212,7 +212,8 @@ public final class UserStore: Sendable {
     let read = { @Sendable [reader, publication] () throws(StoreError) -> Source.Decoded in
       try reader.reading { transaction throws(StoreError) in
         let cursor = try transaction.cursor
-        return Source.Decoded(parcel: Packed(try transaction.value(attribute, of: id)), through: publication.round(at: cursor))
+        return Source.Decoded(
+          value: ValueBox(try transaction.value(attribute, of: id)), through: publication.round(at: cursor))
       }
     }
     let decode: Source.Decode = { set in
@@ -224,12 +225,12 @@ public final class UserStore: Sendable {
         throw error
       }
       guard let change = changes.last else { return nil }
-      return Source.Decoded(parcel: Packed(try change.new(attribute)), through: set.position)
+      return Source.Decoded(value: ValueBox(try change.new(attribute)), through: set.position)
     }
     let topic = Topic.attribute(attribute, of: id)
     let held = try Source(
-      hub: listeners, topic: topic, fallback: Packed<Value?>(nil), decode: decode, read: read)
-    return Listenable(held.source)
+      hub: listeners.hub, topic: topic, fallback: ValueBox<Value?>(nil), decode: decode, read: read)
+    return Listenable(held.backing)
   }
 
   /// The change sets after a cursor, without end.
@@ -309,7 +310,7 @@ public final class UserStore: Sendable {
     }
     engine.writers?.close()
     engine.close()
-    listeners.end()
+    listeners.hub.end()
   }
 
   /// Closes the store, and ends what other threads are doing in it.

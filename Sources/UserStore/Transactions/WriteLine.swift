@@ -130,29 +130,17 @@ struct WriteLine {
 extension WriteLine {
   /// Some of those who wait, with the numbers under which they came.
   private struct Row {
-    /// nil once it was taken.
-    private var waiters: [(number: Int, waiter: Waiter?)] = []
-    private var front = 0
+    private var waiters = FIFO<(number: Int, waiter: Waiter)>()
 
-    var count: Int { waiters.count - front }
-    var first: Waiter? { front < waiters.count ? waiters[front].waiter : nil }
-    var firstNumber: Int? { front < waiters.count ? waiters[front].number : nil }
+    var count: Int { waiters.count }
+    var first: Waiter? { waiters.first?.waiter }
+    var firstNumber: Int? { waiters.first?.number }
 
     mutating func append(_ waiter: Waiter, number: Int) {
       waiters.append((number, waiter))
     }
 
-    mutating func popFirst() -> Waiter? {
-      guard front < waiters.count else { return nil }
-      defer {
-        front += 1
-        if front >= 64, front * 2 > waiters.count || front == waiters.count {
-          waiters.removeFirst(front)
-          front = 0
-        }
-      }
-      return waiters[front].waiter.take()
-    }
+    mutating func popFirst() -> Waiter? { waiters.popFirst()?.waiter }
 
     mutating func remove(through number: Int) -> [Waiter] {
       var removed: [Waiter] = []

@@ -36,7 +36,7 @@ struct ListenersCommand: ParsableCommand {
     }
   }
 
-  private static func record(of listener: ListenerInfo<Topic>, order: Int) -> Record {
+  private static func record(of listener: ListenerInfo, order: Int) -> Record {
     Record(fields: [
       ("order", .integer(Int64(order))), ("listener", listener.name.map { .text($0) } ?? .null),
       ("topic", .text(listener.topic.words)), ("calls", .integer(Int64(listener.calls))),

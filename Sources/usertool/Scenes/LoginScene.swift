@@ -62,23 +62,23 @@ struct LoginScene {
 private final class LoginManager: Sendable {
   let user: Listenable<String?>
   let observers: Observers<LoginHandler>
-  private let userSink: Sink<String?>
-  private let sink: Sink<LoginNotification>
+  private let userSource: SignalSource<String?>
+  private let source: SignalSource<LoginNotification>
   private let living = Living()
 
   init() {
-    (userSink, user) = Listenable.make(nil)
-    (sink, observers) = Observers.make()
+    (userSource, user) = Listenable.make(nil)
+    (source, observers) = Observers.make()
   }
 
   func logIn(_ name: String) {
-    userSink.send(name)
-    sink.send(.didLogIn(name))
+    userSource.send(name)
+    source.send(.didLogIn(name))
   }
 
   func logOut() {
-    userSink.send(nil)
-    sink.send(.didLogOut)
+    userSource.send(nil)
+    source.send(.didLogOut)
   }
 }
 
@@ -105,7 +105,7 @@ private final class LoginLabel {
   private let manager: LoginManager
   private let stage: Stage
   private let living = Living()
-  private var token: Disposable?
+  private var token: SubscriptionToken?
 
   init(_ manager: LoginManager, _ stage: Stage) {
     self.manager = manager

@@ -76,7 +76,7 @@ struct ScreensScene {
     if Signals.shared.status != nil { return }
     store.listeners.unbindAll()
     stage.announce("The same with closures without names: first, second, third screen, pop, second and third again")
-    var tokens: [Disposable] = []
+    var tokens: [SubscriptionToken] = []
     for screen in ["FirstScreen", "SecondScreen", "ThirdScreen", "SecondScreen", "ThirdScreen"] {
       tokens.append(
         store.listeners.bind(to: .attribute(.name, of: user)) { [stage] set in

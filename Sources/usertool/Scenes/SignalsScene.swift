@@ -27,7 +27,7 @@ struct SignalsScene {
     stage.announce("A field; its text is a signal, mapped and without repetitions, and a label subscribes to it.")
     let field = Field()
     let label = Label("label", stage)
-    let token = field.text.signal.map { $0.uppercased() }.distinct().subscribe { label.show($0) }
+    let token = field.text.signal.map { $0.uppercased() }.removeDuplicates().subscribe { label.show($0) }
     showLiving()
     for text in ["z", "Z", "Zo"] {
       if Signals.shared.status != nil { return }
@@ -50,8 +50,8 @@ struct SignalsScene {
     let field = Field()
     let label = Label("detail", stage)
     let details = field.text.signal
-      .flatMap { name in try await Self.ids(named: name, in: store) }
-      .flatMap { ids in try await Self.detail(of: ids.first, in: store) }
+      .flatMapLatest { name in try await Self.ids(named: name, in: store) }
+      .flatMapLatest { ids in try await Self.detail(of: ids.first, in: store) }
     var answers = details.values.makeAsyncIterator()
     for name in ["", "Ada", "Zoë"] {
       if Signals.shared.status != nil { return }
@@ -82,14 +82,14 @@ struct SignalsScene {
 /// Shows its text to everybody, and lets only itself change it.
 private final class Field: Sendable {
   let text: Listenable<String>
-  private let sink: Sink<String>
+  private let source: SignalSource<String>
   private let living = Living()
 
   init() {
-    (sink, text) = Listenable.make("")
+    (source, text) = Listenable.make("")
   }
 
-  func type(_ text: String) { sink.send(text) }
+  func type(_ text: String) { source.send(text) }
 }
 
 private final class Label: Sendable {

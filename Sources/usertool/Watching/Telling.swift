@@ -86,15 +86,16 @@ private final class Heard: Sendable {
     let set: ChangeSet
   }
 
-  private let state = Lock((calls: [Call](), token: Disposable?.none))
+  private let state = Lock((calls: [Call](), token: SubscriptionToken?.none))
 
   var calls: [Call] { state.withLock { $0.calls } }
 
-  func bind(_ standIns: [StandIn], to hub: ListenerHub<ChangeSet>, for user: User.ID?) {
+  func bind(_ standIns: [StandIn], to listeners: Listeners, for user: User.ID?) {
     for standIn in standIns {
-      hub.bind(standIn.name, to: standIn.topic(of: user)) { set in self.append(Call(standIn: standIn, set: set)) }
+      listeners.bind(standIn.name, to: standIn.topic(of: user)) { set in self.append(Call(standIn: standIn, set: set)) }
     }
-    let token = hub.bind(to: user.map { .user($0) } ?? .everything) { set in self.append(Call(standIn: nil, set: set)) }
+    let topic = user.map { Topic.user($0) } ?? .everything
+    let token = listeners.bind(to: topic) { set in self.append(Call(standIn: nil, set: set)) }
     state.withLock { $0.token = token }
   }
 

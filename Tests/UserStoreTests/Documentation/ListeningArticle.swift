@@ -43,9 +43,9 @@ import UserStore
         "audit: hair_color null → text(\"#ffffff\")",
       ])
 
-    let (sink, title) = Listenable.make("Inbox")
+    let (source, title) = Listenable.make("Inbox")
     title.bindAndFire("window") { print("window:", $0) }
-    sink.send("Outbox")
+    source.send("Outbox")
     #expect(printed.taken() == ["window: Inbox", "window: Outbox"])
 
     for listener in store.listeners.all { print(listener.name ?? "-", listener.calls) }

@@ -4,7 +4,7 @@ import UserStore
 /// The examples of the article “Signals”, run.
 @Suite(.timeLimit(.minutes(5))) struct SignalsArticle {
   private let printed = Printed()
-  private let bag = DisposeBag()
+  private let bag = TokenBag()
   private let store: UserStore
   private let user: User.ID
 
@@ -33,13 +33,13 @@ import UserStore
 
   @Test func `sending, and failing`() throws {
     let print = printed.print
-    let (sink, numbers) = Signal<Int>.make()
+    let (source, numbers) = Signal<Int>.make()
     numbers.filter { $0.isMultiple(of: 2) }.scan(0, +).subscribe { print("sum:", $0) }.disposed(by: bag)
-    for number in 1...4 { sink.send(number) }
+    for number in 1...4 { source.send(number) }
     #expect(printed.taken() == ["sum: 2", "sum: 6"])
 
     let (texts, text) = Signal<String>.make()
-    text.map { try parse($0) }.recover { _ in 0 }.subscribe { print("number:", $0) }.disposed(by: bag)
+    text.map { try parse($0) }.catch { _ in 0 }.subscribe { print("number:", $0) }.disposed(by: bag)
     for line in ["1", "one", "2"] { texts.send(line) }
     #expect(printed.taken() == ["number: 1", "number: 0", "number: 2"])
   }
@@ -48,8 +48,8 @@ import UserStore
     try await store.write { [user] in try $0.rename(user, to: "Ada") }
     let print = printed.print
     let (queries, query) = Signal<String>.make()
-    let found = query.flatMap { query in try await ids(named: query) }
-      .flatMap { ids in try await detail(of: ids.first) }
+    let found = query.flatMapLatest { query in try await ids(named: query) }
+      .flatMapLatest { ids in try await detail(of: ids.first) }
     found.subscribe { print("detail:", $0) }.disposed(by: bag)
     queries.send("Ada")
     while printed.isEmpty { await Task.yield() }
@@ -58,11 +58,11 @@ import UserStore
 
   @Test func `values as an async sequence`() async {
     let print = printed.print
-    let (sink, numbers) = Signal<Int>.make()
+    let (source, numbers) = Signal<Int>.make()
     let task = Task {
       for await number in numbers.values { print("number:", number) }
     }
-    sink.end()
+    source.end()
     await task.value
   }
 

@@ -63,7 +63,7 @@ import Testing
       #expect(before < ahead && ahead == publication.round(at: next), "read before the tail knew of the log")
     }
     #expect(heard.all.count == 69_999)
-    let value = Listenable<Int64>(try value().source)
+    let value = Listenable<Int64>(try value().backing)
     value.bindAndFire("screen") { heard.record($0) }
     let next = Cursor(epoch: 70_000, revision: 1, nonce: 1)
     let set = ChangeSet(cursor: next, origin: nil, isForeign: true, content: .reset(.diverged))
@@ -84,7 +84,7 @@ import Testing
   private func value() throws -> HubValue<ChangeSet> {
     typealias Source = HubValue<ChangeSet>
     let read = { @Sendable [publication] in
-      Source.Decoded(parcel: Packed(publication.position.revision.rawValue), through: publication.round(at: publication.position))
+      Source.Decoded(value: ValueBox(publication.position.revision.rawValue), through: publication.round(at: publication.position))
     }
     return Source(hub: hub, topic: .everything, fallback: nil, decode: { _ in read() }, read: read)
   }

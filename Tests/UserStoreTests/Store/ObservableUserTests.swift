@@ -157,19 +157,19 @@ private let age = Attribute<Int>("age")
 
   @Test func `when the log begins anew it is read anew, and what was read with it does not come again`() async throws {
     let errors = Recorder<String?>()
-    let hub = ListenerHub<ChangeSet> { name, error in errors.record((error as? StoreError)?.message) }
+    let listeners = Listeners { name, error in errors.record((error as? StoreError)?.message) }
     let reads = Recorder<User.ID>()
-    let user = try ObservableUser(id, hub) { id throws(StoreError) in
+    let user = try ObservableUser(id, listeners) { id throws(StoreError) in
       reads.record(id)
       if reads.count == 3 { throw StoreError(.ioError, "no") }
       return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int128(reads.count * 10))
     }
     let heard = heard
-    let token = hub.bind(to: .user(id), on: .main) { set in heard.record("\(set.position) \(user.name ?? "-")") }
-    post(.reset(.diverged), 15, to: hub)
-    post(.held([rename(to: "known")]), 20, to: hub)
-    post(.held([rename(to: "new")]), 21, to: hub)
-    post(.reset(.diverged), 30, to: hub)
+    let token = listeners.bind(to: .user(id), on: .main) { set in heard.record("\(set.position) \(user.name ?? "-")") }
+    post(.reset(.diverged), 15, to: listeners)
+    post(.held([rename(to: "known")]), 20, to: listeners)
+    post(.held([rename(to: "new")]), 21, to: listeners)
+    post(.reset(.diverged), 30, to: listeners)
     await heard.heard(4)
     #expect(heard.all == ["15 read 2", "20 read 2", "21 new", "30 new"])
     #expect(errors.all == ["no"])
@@ -181,10 +181,11 @@ private let age = Attribute<Int>("age")
       kind: .updated, user: id, attribute: "name", old: .null, new: .text(name), milliseconds: 0, sequence: 1)
   }
 
-  private func post(_ content: ChangeSet.Content, _ position: Int128, to hub: ListenerHub<ChangeSet>) {
+  private func post(_ content: ChangeSet.Content, _ position: Int128, to listeners: Listeners) {
     let cursor = Cursor(epoch: 1, revision: Int64(position), nonce: 1)
     var set = ChangeSet(cursor: cursor, origin: nil, isForeign: true, content: content)
     set.position = position
+    let hub = listeners.hub
     hub.deliver(through: hub.append(set, cascade: nil))
   }
 }

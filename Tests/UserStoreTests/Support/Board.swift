@@ -52,10 +52,10 @@ final class Board: Sendable {
   func listenable(_ topic: String) -> Listenable<Int> {
     Listenable(
       HubValue(
-        hub: hub, topic: topic, fallback: Packed(-1),
-        decode: { note in note.values[topic].map { .init(parcel: Packed($0), through: note.position) } },
-        read: { state.withLock { .init(parcel: Packed($0.values[topic] ?? 0), through: $0.position) } }
-      ).source)
+        hub: hub, topic: topic, fallback: ValueBox(-1),
+        decode: { note in note.values[topic].map { .init(value: ValueBox($0), through: note.position) } },
+        read: { state.withLock { .init(value: ValueBox($0.values[topic] ?? 0), through: $0.position) } }
+      ).backing)
   }
 }
 

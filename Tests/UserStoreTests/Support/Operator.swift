@@ -22,15 +22,15 @@ struct Operator: Sendable, CustomTestStringConvertible {
       signal.scan(Item(number: 0, token: token)) { Item(number: $1.number, token: $0.token) }
     },
     Operator("withPrevious") { signal, token in signal.withPrevious().map { holding(token, $0.new) } },
-    Operator("distinct") { signal, token in signal.distinct(by: { holding(token, $0) }) },
-    Operator("flatMap") { signal, token in signal.flatMap { Signal(of: [holding(token, $0)]) } },
-    Operator("flatMap to one that does not end") { signal, token in
-      signal.flatMap { item in signal.map { holding(token, $0) }.merge(Signal(of: [item])) }
+    Operator("removeDuplicates") { signal, token in signal.removeDuplicates(by: { holding(token, $0) }) },
+    Operator("flatMapLatest") { signal, token in signal.flatMapLatest { Signal(of: [holding(token, $0)]) } },
+    Operator("flatMapLatest to one that does not end") { signal, token in
+      signal.flatMapLatest { item in signal.map { holding(token, $0) }.merge(Signal(of: [item])) }
     },
-    Operator("flatMapMerge") { signal, token in signal.flatMapMerge { Signal(of: [holding(token, $0)]) } },
+    Operator("flatMap") { signal, token in signal.flatMap { Signal(of: [holding(token, $0)]) } },
     Operator("merge") { signal, token in signal.merge(signal.filter { holding(token, $0).number < 0 }) },
-    Operator("recover") { signal, token in
-      signal.recover { error -> Signal<Item> in throw holding(token, error) }
+    Operator("catch") { signal, token in
+      signal.catch { error -> Signal<Item> in throw holding(token, error) }
     },
     Operator("combineLatest") { signal, token in signal.combineLatest(signal) { a, _ in holding(token, a) } },
     Operator("combineLatest of three") { signal, token in
@@ -41,9 +41,12 @@ struct Operator: Sendable, CustomTestStringConvertible {
       signal.map { holding(token, $0) }.throttle(for: .zero, clock: ManualClock())
     },
     Operator("share") { signal, token in signal.map { holding(token, $0) }.share() },
-    Operator("replay") { signal, token in signal.map { holding(token, $0) }.replay() },
+    Operator("share, replaying the latest") { signal, token in
+      signal.map { holding(token, $0) }.share(replayingLatest: true)
+    },
     Operator("several") { signal, token in
-      signal.map { holding(token, $0) }.share().flatMap { Signal(of: [$0]) }.distinct(by: \.number).replay()
+      signal.map { holding(token, $0) }.share().flatMapLatest { Signal(of: [$0]) }.removeDuplicates(by: \.number).share(
+        replayingLatest: true)
     },
   ]
 

@@ -11,7 +11,7 @@ extension Recorder where Element == String {
   }
 
   /// Subscribes and records.
-  func events<Value>(of signal: Signal<Value>) -> Disposable {
+  func events<Value>(of signal: Signal<Value>) -> SubscriptionToken {
     signal.subscribeToEvents { self.events($0) }
   }
 }

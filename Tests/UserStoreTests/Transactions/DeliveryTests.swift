@@ -104,7 +104,7 @@ import Testing
       if value == 1 {
         isInside.open()
         // Nothing tells that a thread has begun to sleep.
-        while !store.listeners.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
+        while !store.listeners.hub.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
         try store.write { try $0.set(.age, of: zoe, to: 3) }
       }
       // The other writer goes on delivering: its own set, and the answer.

@@ -23,13 +23,13 @@ enum HubChurn {
   // MARK: Bind, unbind
 
   private static let listenable = Contender(name: "UserStore Listenable") { _ in
-    let (sink, listenable) = Listenable.make(0)
+    let (source, listenable) = Listenable.make(0)
     return .passes { passes in
       for _ in 0..<passes {
         for name in names { listenable.bind(name) { _ in } }
         for name in names { listenable.unbind(name) }
       }
-      withExtendedLifetime(sink) {}
+      withExtendedLifetime(source) {}
     }
   }
 
@@ -55,24 +55,24 @@ enum HubChurn {
   }
 
   private static let signal = Contender(name: "UserStore Signal") { _ in
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     return .passes { passes in
       for _ in 0..<passes {
         let tokens = names.map { _ in signal.subscribe { _ in } }
         for token in tokens { token.dispose() }
       }
-      withExtendedLifetime(sink) {}
+      withExtendedLifetime(source) {}
     }
   }
 
   private static let observers = Contender(name: "UserStore Observers") { _ in
-    let (sink, observers) = Observers<HubDelivery.Handler>.make()
+    let (source, observers) = Observers<HubDelivery.Handler>.make()
     return .passes { passes in
       for _ in 0..<passes {
         let tokens = names.map { _ in observers.add(HubDelivery.Handler { _ in }) }
         for token in tokens { observers.remove(token) }
       }
-      withExtendedLifetime(sink) {}
+      withExtendedLifetime(source) {}
     }
   }
 
@@ -99,10 +99,10 @@ enum HubChurn {
   // MARK: Bind again
 
   private static let listenableAgain = Contender(name: "UserStore Listenable") { _ in
-    let (sink, listenable) = Listenable.make(0)
+    let (source, listenable) = Listenable.make(0)
     return .passes { passes in
       for _ in 0..<passes { for name in names { listenable.bind(name) { _ in } } }
-      withExtendedLifetime(sink) {}
+      withExtendedLifetime(source) {}
     }
   }
 

@@ -19,10 +19,10 @@ enum HubDelivery {
   private static func listenable(_ listeners: Int) -> Contender {
     Contender(name: "UserStore Listenable") { _ in
       let tally = Tally()
-      let (sink, listenable) = Listenable.make(0)
+      let (source, listenable) = Listenable.make(0)
       for index in 0..<listeners { listenable.bind(listenerName(index)) { _ in tally.add() } }
       return .passes { count in
-        try tally.expect(count * listeners) { for value in 0..<count { sink.send(value) } }
+        try tally.expect(count * listeners) { for value in 0..<count { source.send(value) } }
         withExtendedLifetime(listenable) {}
       }
     }
@@ -31,10 +31,10 @@ enum HubDelivery {
   private static func signal(_ listeners: Int) -> Contender {
     Contender(name: "UserStore Signal") { _ in
       let tally = Tally()
-      let (sink, signal) = Signal<Int>.make()
+      let (source, signal) = Signal<Int>.make()
       let tokens = (0..<listeners).map { _ in signal.subscribe { _ in tally.add() } }
       return .passes { count in
-        try tally.expect(count * listeners) { for value in 0..<count { sink.send(value) } }
+        try tally.expect(count * listeners) { for value in 0..<count { source.send(value) } }
         withExtendedLifetime(tokens) {}
       }
     }
@@ -43,10 +43,10 @@ enum HubDelivery {
   private static func observers(_ listeners: Int) -> Contender {
     Contender(name: "UserStore Observers") { _ in
       let tally = Tally()
-      let (sink, observers) = Observers<Handler>.make()
+      let (source, observers) = Observers<Handler>.make()
       let tokens = (0..<listeners).map { _ in observers.add(Handler { _ in tally.add() }) }
       return .passes { count in
-        try tally.expect(count * listeners) { for value in 0..<count { sink.send(value) } }
+        try tally.expect(count * listeners) { for value in 0..<count { source.send(value) } }
         withExtendedLifetime((observers, tokens)) {}
       }
     }

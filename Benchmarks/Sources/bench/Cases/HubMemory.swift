@@ -18,8 +18,8 @@ enum HubMemory {
 
   private static let listenable = Contender(name: "UserStore Listenable, named") { _ in
     .bytes {
-      let (sink, listenable) = Listenable.make(0)
-      defer { withExtendedLifetime(sink) {} }
+      let (source, listenable) = Listenable.make(0)
+      defer { withExtendedLifetime(source) {} }
       return growth { listenable.bind(HubDelivery.listenerName($0), closure()) }
     }
   }
@@ -36,8 +36,8 @@ enum HubMemory {
 
   private static let signal = Contender(name: "UserStore Signal") { _ in
     .bytes {
-      let (sink, signal) = Signal<Int>.make()
-      defer { withExtendedLifetime(sink) {} }
+      let (source, signal) = Signal<Int>.make()
+      defer { withExtendedLifetime(source) {} }
       return growth { _ in signal.subscribe(closure()) }
     }
   }

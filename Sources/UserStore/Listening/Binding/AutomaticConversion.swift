@@ -84,21 +84,3 @@ enum AutomaticConversion {
     value.isFinite ? value : nil
   }
 }
-
-/// An optional whose type is not known.
-protocol OptionalValue {
-  static var none: Self { get }
-  static var wrappedType: Any.Type { get }
-  var content: Any? { get }
-}
-
-extension Optional: OptionalValue {
-  static var wrappedType: Any.Type { Wrapped.self }
-  var content: Any? { map { $0 as Any } }
-}
-
-/// The value without the optionals around it.
-func unwrapped(_ value: Any) -> Any? {
-  guard let optional = value as? any OptionalValue else { return value }
-  return optional.content.flatMap { unwrapped($0) }
-}

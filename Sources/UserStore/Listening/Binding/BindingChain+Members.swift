@@ -17,7 +17,7 @@ extension BindingChain {
     converting converter: BindingConverter<Value> = .automatic, initial: Initial = .head,
     filter: (@MainActor (Value) -> Bool)...
   ) -> BindingChain {
-    add(Member(PropertyPlace(object, keyPath), home, direction, converter, filter), initial)
+    add(Member(PropertyPlace(object, keyPath), context, direction, converter, filter), initial)
   }
 
   /// Makes a property a member that has its own source of changes: a control, for instance.
@@ -38,7 +38,7 @@ extension BindingChain {
     filter: (@MainActor (Value) -> Bool)...
   ) -> BindingChain {
     let source = { @MainActor (told: MemberEvents) in events.subscribe(on: .main) { _ in told.changed(.current) } }
-    return add(Member(PropertyPlace(object, keyPath), home, direction, converter, filter, source: source), initial)
+    return add(Member(PropertyPlace(object, keyPath), context, direction, converter, filter, source: source), initial)
   }
 
   /// Makes an element of an array a member, the same as `\.items[2]`.
@@ -65,14 +65,14 @@ extension BindingChain {
       object, element, name: "\(keyPath.name)[\(index)]",
       get: { $0[keyPath: keyPath].indices.contains(index) ? $0[keyPath: element] : nil },
       set: { if $0[keyPath: keyPath].indices.contains(index) { $0[keyPath: element] = $1 } })
-    return add(Member(place, home, direction, converter, filter), initial)
+    return add(Member(place, context, direction, converter, filter), initial)
   }
 
   /// Makes a value in memory a member.
   ///
   /// - Parameters:
   ///   - listenable: Held weakly.
-  ///   - sink: The right to change it, held weakly; without, the member sends only.
+  ///   - source: The right to change it, held weakly; without, the member sends only.
   ///   - direction: Which way values go.
   ///   - converter: Between this member and the others.
   ///   - initial: Whose value counts now.
@@ -80,11 +80,11 @@ extension BindingChain {
   /// - Returns: the chain.
   @discardableResult
   public func bind<Value: Sendable & Equatable>(
-    _ listenable: Listenable<Value>, _ sink: Sink<Value>?, _ direction: Direction = .inout,
+    _ listenable: Listenable<Value>, _ source: SignalSource<Value>?, _ direction: Direction = .inout,
     converting converter: BindingConverter<Value> = .automatic, initial: Initial = .head,
     filter: (@MainActor (Value) -> Bool)...
   ) -> BindingChain {
-    let place = ListenablePlace(listenable, sink)
-    return add(Member(place, home, sink == nil ? .in : direction, converter, filter), initial)
+    let place = ListenablePlace(listenable, source)
+    return add(Member(place, context, source == nil ? .in : direction, converter, filter), initial)
   }
 }

@@ -8,7 +8,7 @@
 ///     field.text = "777"
 ///     code.update()  // the lottery and the label have it
 ///
-/// A member is a property of an object, an element of an array in one, a `Listenable` with its `Sink`, or an attribute of a
+/// A member is a property of an object, an element of an array in one, a `Listenable` with its `SignalSource`, or an attribute of a
 /// user in a `UserStore`. Members come in any order; the first that sends is the head.
 ///
 /// - **Noticing**: changes of `@Observable` objects are noticed on the next turn of the main actor (values in between are
@@ -60,7 +60,7 @@
     case tail
   }
 
-  let home: ChainHome
+  let context: ChainContext
   private var latestCore = ChainCore()
 
   /// Makes a chain without members.
@@ -69,24 +69,24 @@
   ///   - name: What it is called in errors, and the origin of what it writes to stores.
   ///   - onError: Gets what goes wrong. It may use the chain. A line on standard error unless said otherwise.
   public init(_ name: String = "unnamed", onError: (@MainActor (BindingError) -> Void)? = nil) {
-    home = ChainHome(name, onError: onError)
+    context = ChainContext(name, onError: onError)
   }
 
   deinit {
     // A screen goes with its chain, its labels and its fields: on the next turn all of them are gone.
-    Task { @MainActor [latestCore] in latestCore.present.removeDead() }
+    Task { @MainActor [latestCore] in latestCore.current.removeDead() }
   }
 
   var core: ChainCore {
-    latestCore = latestCore.present
+    latestCore = latestCore.current
     return latestCore
   }
 
   /// Adds a member; where that cannot be, the error handler is told and the chain stays as it is.
   func add(_ member: any ChainMember, _ initial: Initial) -> BindingChain {
     do { try core.add(member, initial) } catch {
-      home.report(
-        .failed((error as? MemberLeft)?.cause ?? error), at: member.name, object: member.key.object)
+      context.report(
+        .failed((error as? MemberUnavailable)?.cause ?? error), at: member.name, object: member.key.object)
     }
     return self
   }
@@ -102,16 +102,16 @@
   /// - Returns: the chain.
   @discardableResult
   public func on<Value>(_ key: String, _ action: @escaping @MainActor (Value) throws -> Void) -> BindingChain {
-    let call: @MainActor @Sendable (ChainRound) -> Void = { [home] round in
+    let call: @MainActor @Sendable (ChainRound) -> Void = { [context] round in
       guard let value = round.value else { return }
       do { try action(AutomaticConversion.convert(value, to: Value.self)) } catch {
         let impossible = error as? AutomaticConversion.Impossible
-        home.report(
+        context.report(
           impossible.map { .unconvertible(to: $0.type) } ?? .failed(error), at: "block “\(key)”",
           value: ChainFailure.text(value))
       }
     }
-    _ = core.hub.register(key, to: .all, on: .inline, owner: nil) { round in MainActor.assumeIsolated { call(round) } }
+    core.hub.register(key, to: .all, on: .inline, owner: nil) { round in MainActor.assumeIsolated { call(round) } }
     return self
   }
 
@@ -131,7 +131,7 @@
   public func update(_ object: AnyObject) {
     let core = core
     for member in core.members where member.key.object == ObjectIdentifier(object) {
-      core.enqueue(member, .spreadTold)
+      core.enqueue(member, .propagateReported)
     }
   }
 

@@ -44,7 +44,7 @@ extension BindingError: CustomStringConvertible {
 }
 
 /// What a member is bound with, and stays with when its chain joins another one.
-@MainActor final class ChainHome {
+@MainActor final class ChainContext {
   let name: String
   private let onError: @MainActor (BindingError) -> Void
 
@@ -72,11 +72,11 @@ struct ChainFailure: Error {
   static func text(_ value: Any) -> String { unwrapped(value).map { String("\($0)".prefix(200)) } ?? "nil" }
 
   @MainActor func report() {
-    member.home.report(reason, at: member.name, object: member.key.object, value: value)
+    member.context.report(reason, at: member.name, object: member.key.object, value: value)
   }
 }
 
 /// Thrown by reading what will never be readable again.
-struct MemberLeft: Error {
+struct MemberUnavailable: Error {
   let cause: any Error
 }

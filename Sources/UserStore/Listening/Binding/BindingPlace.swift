@@ -19,17 +19,20 @@
   /// The change as the ledger wants it, with what must be there now, if that matters.
   func entry(_ value: Value, expecting expected: Value?) -> any Sendable
   /// Begins to tell what happens here, if the place can; changes only where the member sends.
-  func connect(_ events: MemberEvents, sends: Bool) -> [Disposable]
+  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken]
+  /// Ends what `connect` began and has no token for.
+  func disconnect()
 }
 
 extension BindingPlace {
   var ledger: (any BindingLedger)? { nil }
+  func disconnect() {}
   func entry(_ value: Value, expecting expected: Value?) -> any Sendable { () }
 }
 
 /// What a place tells its member.
 struct MemberEvents {
-  let changed: @MainActor @Sendable (ChainCause?) -> Void
+  let changed: @MainActor @Sendable (RoundCause?) -> Void
   /// With the reason, if it is to be reported.
   let left: @MainActor @Sendable ((any Error)?) -> Void
 }

@@ -14,17 +14,18 @@
   let hub = ListenerHub<ChainRound>(onError: ListenerErrors.print)
   /// The chain that this one is a part of now.
   private(set) var successor: ChainCore?
-  private var worker: Disposable?
+  private var worker: SubscriptionToken?
   private var position: Int128 = 0
 
   init() {
-    worker = hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { [weak self] round in
+    let remove = hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { [weak self] round in
       MainActor.assumeIsolated { self?.run(round) }
     }
+    worker = SubscriptionToken(remove)
   }
 
   /// This one, or what it has become.
-  var present: ChainCore { successor?.present ?? self }
+  var current: ChainCore { successor?.current ?? self }
 
   // MARK: Members
 
@@ -40,7 +41,7 @@
       synchronize([new], head, new, initial)
       return
     }
-    old.absorb(new)
+    old.merge(with: new)
     guard let joining = old.core, joining !== self else {
       synchronize([old], head, old, initial)
       return
@@ -59,13 +60,13 @@
     case .none: return
     case .tail:
       guard tail.sends else { return }
-      tail.forget()
-      enqueue(tail, .spreadTold)
+      tail.discardRecorded()
+      enqueue(tail, .propagateReported)
     case .head:
       guard let head, new.contains(where: { $0 !== head }) else { return }
       // Its own change first: that is for all.
-      enqueue(head, .spread)
-      enqueue(head, .welcome(new.filter { $0 !== head }))
+      enqueue(head, .propagate)
+      enqueue(head, .initialize(new.filter { $0 !== head }))
     }
   }
 
@@ -102,32 +103,23 @@
     for member in goes.members { member.core = stays }
     goes.members = []
     stays.members = all
-    stays.takeBlocks(of: goes, replacing: goes === other)
+    // Where both have a block with the same key, that of the chain that joins stays.
+    goes.hub.moveNamedListeners(to: stays.hub, replacing: goes === other)
     goes.successor = stays
     return stays
   }
 
   private var isRunning: Bool { DeliveryThread.current.isInside(hub) }
 
-  /// Where both have a block with the same key, that of the chain that joins stays.
-  private func takeBlocks(of other: ChainCore, replacing: Bool) {
-    let own = hub.names
-    for block in other.hub.state.withLock({ $0.registry.inOrder.map(\.slot.listener) }) {
-      guard let key = block.name else { continue }
-      other.hub.remove(key, from: .all)
-      if replacing || !own.contains(key) { _ = hub.register(key, to: .all, on: .inline, owner: nil, block.action) }
-    }
-  }
-
   // MARK: Rounds
 
   /// Looks at every member that sends.
   func update() {
-    for member in members where member.sends { enqueue(member, .spread) }
+    for member in members where member.sends { enqueue(member, .propagate) }
   }
 
   /// Does something, now or after the present round, call or transaction.
-  func enqueue(_ member: any ChainMember, _ task: ChainRound.Task, cause: ChainCause? = .current) {
+  func enqueue(_ member: any ChainMember, _ task: ChainRound.Task, cause: RoundCause? = .current) {
     position += 1
     let round = ChainRound(position: position, member: member, task: task, cause: cause)
     hub.deliver(through: hub.append(round, cascade: cause?.cascade))
@@ -140,76 +132,74 @@
     guard core === self else { return core.enqueue(round.member, round.task, cause: round.cause) }
     do {
       switch round.task {
-      case .welcome(let new): try welcome(new, round.member)
-      case .spread: try spread(round, isTold: false, isInOrder: false)
-      case .spreadTold: try spread(round, isTold: true, isInOrder: false)
-      case .spreadInOrder: try spread(round, isTold: true, isInOrder: true)
+      case .initialize(let new): try initialize(new, round.member)
+      case .propagate: try propagate(round, isReported: false, isInOrder: false)
+      case .propagateReported: try propagate(round, isReported: true, isInOrder: false)
+      case .propagateInOrder: try propagate(round, isReported: true, isInOrder: true)
       }
     } catch {
       handle(error)
     }
   }
 
-  private func spread(_ round: ChainRound, isTold: Bool, isInOrder: Bool) throws(ChainFailure) {
+  private func propagate(_ round: ChainRound, isReported: Bool, isInOrder: Bool) throws(ChainFailure) {
     let source = round.member
     // Read first, whether it sends or not: that tells of an attribute that has left.
-    guard try source.hasChanged(isTold: isTold), source.sends else { return }
-    if !isInOrder, source.isEdited, letEditsGoFirst(before: round) { return }
+    guard try source.hasChanged(isReported: isReported), source.sends else { return }
+    if !isInOrder, source.isEdited, enqueueUnseenEdits(before: round) { return }
     if let cause = round.cause, let names = cause.cascade.admit(by: cause.name ?? source.name, limit: Self.roundLimit) {
-      source.settle()
+      source.recordCurrent()
       throw ChainFailure(member: source, reason: .tooManyRounds(names))
     }
     do {
-      guard let value = try source.speak() else { return }
-      let writes = try weigh(value, by: members.filter { $0.receives && $0 !== source })
-      source.settle()
+      guard let value = try source.outgoingValue() else { return }
+      let writes = try prepare(value, by: members.filter { $0.receives && $0 !== source })
+      source.recordCurrent()
       for write in writes { write.perform() }
       round.value = value
     } catch {
-      source.putBack()
+      source.restorePrevious()
       throw error
     }
   }
 
   /// What others changed and nobody has noticed yet happened before: a round for each, then the present one.
-  private func letEditsGoFirst(before round: ChainRound) -> Bool {
+  private func enqueueUnseenEdits(before round: ChainRound) -> Bool {
     let edited = members.filter { $0 !== round.member && $0.receives && $0.isEdited }
     if edited.isEmpty { return false }
-    for member in edited + [round.member] { enqueue(member, .spreadInOrder, cause: round.cause) }
+    for member in edited + [round.member] { enqueue(member, .propagateInOrder, cause: round.cause) }
     return true
   }
 
-  private func welcome(_ new: [any ChainMember], _ head: any ChainMember) throws(ChainFailure) {
-    _ = try head.hasChanged(isTold: false)
-    guard let value = try head.speak() else { return }
-    let writes = try weigh(value, by: new.filter { $0.core === self && $0.receives })
+  private func initialize(_ new: [any ChainMember], _ head: any ChainMember) throws(ChainFailure) {
+    _ = try head.hasChanged(isReported: false)
+    guard let value = try head.outgoingValue() else { return }
+    let writes = try prepare(value, by: new.filter { $0.core === self && $0.receives })
     for write in writes { write.perform() }
   }
 
   /// Asks all; writes what ledgers keep, because they may refuse too.
-  private func weigh(_ value: Any, by targets: [any ChainMember]) throws(ChainFailure) -> [ChainWrite] {
+  private func prepare(_ value: Any, by targets: [any ChainMember]) throws(ChainFailure) -> [ChainWrite] {
     var writes: [ChainWrite] = []
     for target in targets {
-      if let write = try target.weigh(value) { writes.append(write) }
+      if let write = try target.prepare(value) { writes.append(write) }
     }
     try commit(writes)
     return writes
   }
 
-  /// One write for all that lies in one ledger.
+  /// Writes the entries of each ledger together.
+  ///
+  /// Ledgers share no transaction: entries of a ledger that is written before another one refuses stay written. To take
+  /// them back would be one more write, which a crash between the two prevents; so it would be no promise.
   private func commit(_ writes: [ChainWrite]) throws(ChainFailure) {
     var rest = writes.filter { $0.entry != nil }
-    var done: [(ledger: any BindingLedger, undo: [any Sendable], origin: String)] = []
     while let ledger = rest.first?.entry?.ledger {
       let own = rest.filter { $0.entry?.ledger === ledger }
       rest.removeAll { $0.entry?.ledger === ledger }
-      let origin = own[0].member.home.name
-      do { try ledger.commit(own.compactMap { $0.entry?.change }, origin: origin) } catch {
-        // Two stores share no transaction: the one that has it already takes it back.
-        for (ledger, undo, origin) in done.reversed() { try? ledger.commit(undo, origin: origin) }
+      do { try ledger.commit(own.compactMap { $0.entry?.change }, origin: own[0].member.context.name) } catch {
         throw ChainFailure(member: own[error.index].member, reason: .failed(error.cause), value: own[error.index].value)
       }
-      done.append((ledger, own.compactMap { $0.entry?.undo }, origin))
     }
   }
 

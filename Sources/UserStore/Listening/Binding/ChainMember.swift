@@ -2,7 +2,7 @@
 @MainActor protocol ChainMember: AnyObject, Sendable {
   var key: MemberKey { get }
   var name: String { get }
-  var home: ChainHome { get }
+  var context: ChainContext { get }
   /// The chain that it belongs to; nil before it joined and after it left.
   var core: ChainCore? { get set }
   var sends: Bool { get }
@@ -16,28 +16,28 @@
   /// Begins to hear of changes.
   func connect()
   /// Takes over what the same member was bound with once more.
-  func absorb(_ other: any ChainMember)
+  func merge(with other: any ChainMember)
   func leave()
   /// Makes its value one that the chain does not know.
-  func forget()
+  func discardRecorded()
 
   /// Reads the present value, and says whether it is another one than the chain knows.
-  func hasChanged(isTold: Bool) throws(ChainFailure) -> Bool
+  func hasChanged(isReported: Bool) throws(ChainFailure) -> Bool
   /// What the others get of the value that was read, if its own filters let it go; nil when there is none.
-  func speak() throws(ChainFailure) -> Any?
+  func outgoingValue() throws(ChainFailure) -> Any?
   /// What receiving a value would mean; nil when the place is not there.
-  func weigh(_ value: Any) throws(ChainFailure) -> ChainWrite?
-  /// The value that was read is known to all.
-  func settle()
+  func prepare(_ value: Any) throws(ChainFailure) -> ChainWrite?
+  /// The value that was read is recorded to all.
+  func recordCurrent()
   /// The value that was read was refused: the one before comes back.
-  func putBack()
+  func restorePrevious()
 }
 
 /// A value that a member would take.
 struct ChainWrite {
   let member: any ChainMember
-  /// What the ledger would do, and what would undo that; nil without a ledger, or when it has the value.
-  let entry: (ledger: any BindingLedger, change: any Sendable, undo: (any Sendable)?)?
+  /// The change for the ledger; nil without a ledger, or when it has the value already.
+  let entry: (ledger: any BindingLedger, change: any Sendable)?
   let value: String
   /// Takes it.
   let perform: @MainActor () -> Void
@@ -48,29 +48,29 @@ struct ChainWrite {
   typealias Value = Place.Value
   typealias Filter = @MainActor (Value) -> Bool
   /// A source of changes that the place knows nothing of.
-  typealias Source = @MainActor (MemberEvents) -> Disposable
+  typealias Source = @MainActor (MemberEvents) -> SubscriptionToken
 
   let place: Place
-  let home: ChainHome
+  let context: ChainContext
   var core: ChainCore?
   private var direction: BindingChain.Direction
   private var converters: [BindingConverter<Value>]
   private var filters: [Filter]
   private var sources: [Source]
-  private var connections: [Disposable] = []
+  private var connections: [SubscriptionToken] = []
   /// What the chain knows the value to be.
-  private var known: Value?
+  private var recorded: Value?
   /// What was read for the present round.
   private var present: Value?
   /// What a ledger had to take back the last time.
   private var refused: Value?
 
   init(
-    _ place: Place, _ home: ChainHome, _ direction: BindingChain.Direction, _ converter: BindingConverter<Value>,
+    _ place: Place, _ context: ChainContext, _ direction: BindingChain.Direction, _ converter: BindingConverter<Value>,
     _ filters: [Filter], source: Source? = nil
   ) {
     self.place = place
-    self.home = home
+    self.context = context
     self.direction = direction
     converters = [converter]
     self.filters = filters
@@ -85,14 +85,14 @@ struct ChainWrite {
 
   var isEdited: Bool {
     // What a ledger has is in its history: nothing is lost there.
-    guard sends, place.ledger == nil, let known, let present = try? place.read() else { return false }
-    return place.isSame(known, present) == false
+    guard sends, place.ledger == nil, let recorded, let present = try? place.read() else { return false }
+    return place.isSame(recorded, present) == false
   }
 
   // MARK: Joining
 
   func join(_ core: ChainCore) throws {
-    known = try place.read()
+    recorded = try place.read()
     self.core = core
   }
 
@@ -101,9 +101,9 @@ struct ChainWrite {
     connections = sources.map { $0(events) } + place.connect(events, sends: sends && sources.isEmpty)
   }
 
-  func forget() { known = nil }
+  func discardRecorded() { recorded = nil }
 
-  func absorb(_ other: any ChainMember) {
+  func merge(with other: any ChainMember) {
     guard let other = other as? Self else { return }
     direction.formUnion(other.direction)
     converters += other.converters
@@ -120,30 +120,31 @@ struct ChainWrite {
   private func disconnect() {
     for connection in connections { connection.dispose() }
     connections = []
+    place.disconnect()
   }
 
   private var events: MemberEvents {
     MemberEvents(
       changed: { [weak self] cause in
-        if let self { core?.enqueue(self, .spreadTold, cause: cause) }
+        if let self { core?.enqueue(self, .propagateReported, cause: cause) }
       },
       left: { [weak self] error in
         guard let self, let core else { return }
-        if let error { home.report(.left(error), at: name, object: key.object) }
+        if let error { context.report(.left(error), at: name, object: key.object) }
         core.remove { $0 === self }
       })
   }
 
   // MARK: One round
 
-  func hasChanged(isTold: Bool) throws(ChainFailure) -> Bool {
+  func hasChanged(isReported: Bool) throws(ChainFailure) -> Bool {
     do { present = try place.read() } catch { throw failure(error) }
     guard let present else { return false }
-    guard let known else { return true }
-    return place.isSame(known, present).map { !$0 } ?? isTold
+    guard let recorded else { return true }
+    return place.isSame(recorded, present).map { !$0 } ?? isReported
   }
 
-  func speak() throws(ChainFailure) -> Any? {
+  func outgoingValue() throws(ChainFailure) -> Any? {
     guard let present else { return nil }
     try check(present)
     do { return try converters.last(where: { $0.outgoing != nil })?.outgoing?(present) ?? present } catch {
@@ -151,7 +152,7 @@ struct ChainWrite {
     }
   }
 
-  func weigh(_ value: Any) throws(ChainFailure) -> ChainWrite? {
+  func prepare(_ value: Any) throws(ChainFailure) -> ChainWrite? {
     let new: Value
     do {
       guard try place.ledger != nil || place.read() != nil else { return nil }
@@ -162,13 +163,10 @@ struct ChainWrite {
     return ChainWrite(member: self, entry: entry(for: new), value: ChainFailure.text(new)) { self.take(new) }
   }
 
-  private func entry(
-    for new: Value
-  ) -> (ledger: any BindingLedger, change: any Sendable, undo: (any Sendable)?)? {
+  private func entry(for new: Value) -> (ledger: any BindingLedger, change: any Sendable)? {
     guard let ledger = place.ledger else { return nil }
-    guard let known else { return (ledger, place.entry(new, expecting: nil), nil) }
-    if place.isSame(known, new) == true { return nil }
-    return (ledger, place.entry(new, expecting: nil), place.entry(known, expecting: new))
+    if let recorded, place.isSame(recorded, new) == true { return nil }
+    return (ledger, place.entry(new, expecting: nil))
   }
 
   /// Takes a value that all agreed to.
@@ -176,11 +174,11 @@ struct ChainWrite {
     guard let core else { return }
     let isEdited = isEdited
     refused = nil
-    known = new
+    recorded = new
     // A ledger has it already. An edit that nobody has seen yet is a round of its own, after this one.
     if place.ledger != nil { return }
     if isEdited {
-      core.enqueue(self, .spreadInOrder, cause: .current)
+      core.enqueue(self, .propagateInOrder, cause: .current)
       return
     }
     if let present = try? place.read(), place.isSame(present, new) == true { return }
@@ -188,30 +186,30 @@ struct ChainWrite {
     guard let left = try? place.read(), place.isSame(left, new) == false else { return }
     // It was corrected: who sends lets the others know.
     if sends {
-      core.enqueue(self, .spread, cause: ChainCause.current.map { ChainCause(cascade: $0.cascade, name: name) })
+      core.enqueue(self, .propagate, cause: RoundCause.current.map { RoundCause(cascade: $0.cascade, name: name) })
     } else {
-      known = left
+      recorded = left
     }
   }
 
-  func settle() {
-    known = present
+  func recordCurrent() {
+    recorded = present
     refused = nil
   }
 
-  func putBack() {
-    guard let known, let present else { return }
+  func restorePrevious() {
+    guard let recorded, let present else { return }
     guard let ledger = place.ledger else {
-      place.write(known)
-      if let left = try? place.read() { self.known = left }
+      place.write(recorded)
+      if let left = try? place.read() { self.recorded = left }
       return
     }
     // Two processes that refuse each other's values would go on for ever.
     if let refused, place.isSame(refused, present) == true { return }
     refused = present
-    do { try ledger.commit([place.entry(known, expecting: present)], origin: home.name) } catch {
+    do { try ledger.commit([place.entry(recorded, expecting: present)], origin: context.name) } catch {
       // Somebody wrote once more: that is told by itself.
-      if !error.isConflict { failure(error.cause, known).report() }
+      if !error.isConflict { failure(error.cause, recorded).report() }
     }
   }
 
@@ -225,7 +223,7 @@ struct ChainWrite {
     switch error {
     case let failure as ChainFailure: failure
     case let error as AutomaticConversion.Impossible: failure(.unconvertible(to: error.type), value)
-    case let error as MemberLeft: failure(.left(error.cause), value)
+    case let error as MemberUnavailable: failure(.left(error.cause), value)
     default: failure(.failed(error), value)
     }
   }

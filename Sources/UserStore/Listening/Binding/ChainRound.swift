@@ -8,23 +8,23 @@
 
   enum Task {
     /// Give everybody the member's value, if it has changed.
-    case spread
+    case propagate
     /// The same, for a member whose source told of a change: that counts where values cannot be compared.
-    case spreadTold
+    case propagateReported
     /// The same; what others changed meanwhile went before it.
-    case spreadInOrder
+    case propagateInOrder
     /// Give these, who are new, the member's value: no change of the chain.
-    case welcome([any ChainMember])
+    case initialize([any ChainMember])
   }
 
   nonisolated let position: Int128
   let member: any ChainMember
   let task: Task
-  let cause: ChainCause?
+  let cause: RoundCause?
   /// What custom blocks are called with; nil when nobody was changed.
   var value: Any?
 
-  init(position: Int128, member: any ChainMember, task: Task, cause: ChainCause?) {
+  init(position: Int128, member: any ChainMember, task: Task, cause: RoundCause?) {
     self.position = position
     self.member = member
     self.task = task
@@ -32,15 +32,4 @@
   }
 
   nonisolated func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChainRound)]? { nil }
-}
-
-/// The call that a round answers.
-struct ChainCause: Sendable {
-  let cascade: Cascade
-  let name: String?
-
-  /// What the calling thread is in the middle of.
-  static var current: ChainCause? {
-    DeliveryThread.current.calling.map { ChainCause(cascade: $0.cascade, name: $0.name) }
-  }
 }

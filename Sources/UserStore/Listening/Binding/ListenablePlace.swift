@@ -3,19 +3,19 @@
   let key: MemberKey
   let name = "Listenable<\(Value.self)>"
   private weak var listenable: Listenable<Value>?
-  private weak var sink: Sink<Value>?
-  private let sameness = Sameness.test(of: Value.self)
+  private weak var source: SignalSource<Value>?
+  private let equality = ValueEquality.test(of: Value.self)
   /// The value of the last round that came here, or what was sent after it.
   private var latest: Value
   /// What was sent and has not come back.
   ///
   /// What others sent before it comes before it, and is over already.
-  private var sent: [Value] = []
+  private var sent = FIFO<Value>()
 
-  init(_ listenable: Listenable<Value>, _ sink: Sink<Value>?) {
+  init(_ listenable: Listenable<Value>, _ source: SignalSource<Value>?) {
     key = MemberKey(object: ObjectIdentifier(listenable), property: 0)
     self.listenable = listenable
-    self.sink = sink
+    self.source = source
     latest = listenable.value
   }
 
@@ -25,26 +25,28 @@
 
   /// Not by `send`: the limit of rounds is the chain's, and a value that was not sent would never come back.
   func write(_ value: Value) {
-    guard let sink, let ticket = sink.append(.success(Packed(value)), in: ChainCause.current?.cascade) else { return }
+    guard let source, let ticket = source.append(.success(ValueBox(value)), in: RoundCause.current?.cascade) else {
+      return
+    }
     latest = value
     sent.append(value)
-    sink.deliver(through: ticket)
+    source.deliver(through: ticket)
   }
 
-  func isSame(_ left: Value, _ right: Value) -> Bool? { sameness(left, right) }
+  func isSame(_ left: Value, _ right: Value) -> Bool? { equality(left, right) }
 
-  func connect(_ events: MemberEvents, sends: Bool) -> [Disposable] {
+  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken] {
     guard let listenable else { return [] }
     let terms = ListeningTerms(place: .mainActor, onEnd: { MainActor.assumeIsolated { events.left(nil) } })
-    let token = listenable.bind(nil, terms) { [weak self] value in
-      MainActor.assumeIsolated { self?.hear(value, events) }
+    let token = listenable.subscribe(terms) { [weak self] value in
+      MainActor.assumeIsolated { self?.receive(value, events) }
     }
     return [token]
   }
 
-  private func hear(_ value: Value, _ events: MemberEvents) {
+  private func receive(_ value: Value, _ events: MemberEvents) {
     if let own = sent.first {
-      if isSame(own, value) == true { sent.removeFirst() }
+      if isSame(own, value) == true { _ = sent.popFirst() }
       return
     }
     latest = value

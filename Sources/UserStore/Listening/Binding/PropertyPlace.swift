@@ -9,8 +9,11 @@ import Observation
   private weak var object: Object?
   private let get: (Object) -> Value?
   private let set: (Object, Value) -> Void
-  private let sameness = Sameness.test(of: Value.self)
-  private var observation: PropertyObservation?
+  private let equality = ValueEquality.test(of: Value.self)
+  private var changed: (@MainActor @Sendable (RoundCause?) -> Void)?
+  /// The present wait for a change, and how many there were: an earlier one means nothing any more.
+  private var wait: ObservationWait?
+  private var waits = 0
 
   /// Makes the place.
   ///
@@ -43,59 +46,38 @@ import Observation
   func write(_ value: Value) {
     guard let object else { return }
     set(object, value)
-    observation?.forgetOwnChange()
+    // The chain's own change is no news; a change after it is.
+    if wait?.hasFired == true { waitForChange() }
   }
 
-  func isSame(_ left: Value, _ right: Value) -> Bool? { sameness(left, right) }
+  func isSame(_ left: Value, _ right: Value) -> Bool? { equality(left, right) }
 
-  func connect(_ events: MemberEvents, sends: Bool) -> [Disposable] {
+  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken] {
     guard sends, object is any Observable else { return [] }
-    let observation = PropertyObservation(read: { [weak self] in _ = self?.read() }, changed: events.changed)
-    self.observation = observation
-    return [Disposable { MainActor.assumeIsolated { observation.end() } }]
-  }
-}
-
-/// Notices that an observed property has changed, on the next turn of the main actor.
-///
-/// Observation calls once, and before the change: only on the next turn the new value can be read, and is listened again.
-@MainActor private final class PropertyObservation {
-  /// One wait for a change.
-  private final class Arming: Sendable {
-    let hasFired = Lock(false)
+    changed = events.changed
+    waitForChange()
+    return []
   }
 
-  private let read: () -> Void
-  private let changed: @MainActor (ChainCause?) -> Void
-  private var arming: Arming?
-
-  init(read: @escaping () -> Void, changed: @escaping @MainActor (ChainCause?) -> Void) {
-    self.read = read
-    self.changed = changed
-    arm()
+  func disconnect() {
+    changed = nil
+    wait = nil
+    waits += 1
   }
 
-  func end() { arming = nil }
-
-  /// What the chain itself has written is no news; what comes after it is.
-  func forgetOwnChange() {
-    if arming?.hasFired.withLock({ $0 }) == true { arm() }
-  }
-
-  private func arm() {
-    let arming = Arming()
-    self.arming = arming
-    withObservationTracking(read) { [weak self] in
-      arming.hasFired.withLock { $0 = true }
-      // Here, and not on the next turn: what a custom block changes is its answer to a round.
-      let cause = ChainCause.current
-      Task { @MainActor [weak self] in self?.fired(arming, cause) }
+  private func waitForChange() {
+    waits += 1
+    let number = waits
+    let begun = ObservationWait.begin({ _ = read() }) { [weak self] outcome in
+      if case .changed(let cause) = outcome { self?.propertyChanged(cause, number) }
+      return nil
     }
+    wait = begun.wait
   }
 
-  private func fired(_ arming: Arming, _ cause: ChainCause?) {
-    guard arming === self.arming else { return }
-    arm()
+  private func propertyChanged(_ cause: RoundCause?, _ number: Int) {
+    guard number == waits, let changed else { return }
+    waitForChange()
     changed(cause)
   }
 }

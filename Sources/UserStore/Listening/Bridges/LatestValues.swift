@@ -6,7 +6,7 @@
 ///   its place, so that a slow consumer finds the present value and misses those in between. Nobody who sends waits.
 /// - **Lifetime**: each iteration subscribes by itself when it begins, and ends when its iterator is released. It keeps
 ///   the source alive, as a subscription does.
-/// - **End**: after the last value, when the source ends (its sink is released, the store closes or is released).
+/// - **End**: after the last value, when the source ends (its source is released, the store closes or is released).
 /// - **Cancellation** of the iterating task ends a waiting `next()` at once with nil, and the iteration with it; a value
 ///   that waited is dropped.
 /// - **Threads**: any task may iterate, on any actor; the sequence may be shared, each iteration belongs to one task.
@@ -14,12 +14,12 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
   /// It does not fail.
   public typealias Failure = Never
 
-  typealias Channel = Handover<LatestBacklog<Element>>
+  typealias Channel = LatestValueChannel<Element>
 
-  private let subscribe: @Sendable (Channel) -> Disposable
+  private let subscribe: @Sendable (Channel) -> SubscriptionToken
 
   /// - Parameter subscribe: Begins to send into a channel, until the token goes.
-  init(subscribe: @escaping @Sendable (Channel) -> Disposable) {
+  init(subscribe: @escaping @Sendable (Channel) -> SubscriptionToken) {
     self.subscribe = subscribe
   }
 
@@ -27,14 +27,14 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
   ///
   /// Waits, as `bindAndFire` does, for a round that another thread is delivering.
   public func makeAsyncIterator() -> Iterator {
-    let channel = Channel(LatestBacklog())
+    let channel = Channel()
     return Iterator(channel: channel, token: subscribe(channel))
   }
 
   /// One iteration; releasing it ends its subscription.
   public struct Iterator: AsyncIteratorProtocol {
     let channel: Channel
-    let token: Disposable
+    let token: SubscriptionToken
 
     /// The newest value that was not handed over yet; nil at the end, and when the task was cancelled.
     public mutating func next() async -> Element? {
@@ -48,18 +48,6 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
       return element
     }
   }
-}
-
-/// One value: a newer one takes its place.
-struct LatestBacklog<Element: Sendable>: ConsumerBacklog {
-  private var latest: Element?
-
-  mutating func append(_ input: Element) -> Element? {
-    defer { latest = input }
-    return latest.take()
-  }
-
-  mutating func next() -> Element? { latest.take() }
 }
 
 extension Signal {

@@ -34,4 +34,109 @@
     /// The present value and those to come, for Combine.
     public var publisher: SignalPublisher<Value> { signal.publisher }
   }
+
+  /// What a subscriber of Combine's asks for and what waits for it: a value without locks or calls.
+  private struct SubscriberDemand<Input: Sendable>: Sendable {
+    /// nil when it wants no more, or was told the end.
+    private(set) var calls: SubscriberCalls<Input>?
+    var token: SubscriptionToken?
+    private var demand = Subscribers.Demand.none
+    private var latest: Input?
+    private var isOver = false
+    /// Whether a call is being made: whoever makes it looks again after it.
+    private var isCalling = false
+
+    init(_ calls: SubscriberCalls<Input>?) {
+      self.calls = calls
+    }
+
+    enum Call: Sendable {
+      case receive(Input, SubscriberCalls<Input>)
+      case finish(SubscriberCalls<Input>)
+    }
+
+    mutating func request(_ more: Subscribers.Demand) { demand += more }
+
+    /// - Returns: what had to make room: to be released under no lock.
+    mutating func append(_ input: Input) -> Input? {
+      defer { latest = input }
+      return latest.take()
+    }
+
+    mutating func end() { isOver = true }
+
+    /// The call to make now; `returned` follows a `receive`.
+    mutating func next() -> Call? {
+      guard let calls, !isCalling else { return nil }
+      if latest != nil {
+        guard demand > .none, let input = latest.take() else { return nil }
+        demand -= 1
+        isCalling = true
+        return .receive(input, calls)
+      }
+      if !isOver { return nil }
+      self.calls = nil
+      return .finish(calls)
+    }
+
+    mutating func returned(asking more: Subscribers.Demand) {
+      demand += more
+      isCalling = false
+    }
+  }
+
+  /// Calls a subscriber as it asks to be called.
+  ///
+  /// The subscriber holds it, and it the subscription to the signal; the signal holds it weakly.
+  final class SignalSubscription<Input: Sendable>: Subscription, Sendable {
+    private let state: Lock<SubscriberDemand<Input>>
+
+    init(_ calls: SubscriberCalls<Input>) {
+      state = Lock(SubscriberDemand(calls))
+    }
+
+    func begin(_ signal: Signal<Input>) {
+      let token = signal.attach(ListeningTerms()) { [weak self] in self?.hear($0) }
+      let isWanted = state.withLock { state in
+        if state.calls != nil { state.token = token }
+        return state.calls != nil
+      }
+      if !isWanted { token.dispose() }
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+      state.withLock { $0.request(demand) }
+      callAll()
+    }
+
+    func cancel() {
+      let old = state.withLock { state in
+        defer { state = SubscriberDemand(nil) }
+        return state
+      }
+      old.token?.dispose()
+    }
+
+    private func hear(_ event: Signal<Input>.Event) {
+      switch event {
+      case .value(let value):
+        let dropped = state.withLock { $0.append(value) }
+        withExtendedLifetime(dropped) {}
+      case .failure: return
+      case .end: state.withLock { $0.end() }
+      }
+      callAll()
+    }
+
+    private func callAll() {
+      while let call = state.withLock({ $0.next() }) {
+        switch call {
+        case .receive(let input, let calls):
+          let more = calls.receive(input)
+          state.withLock { $0.returned(asking: more) }
+        case .finish(let calls): calls.finish()
+        }
+      }
+    }
+  }
 #endif

@@ -11,13 +11,13 @@ extension Signal {
   /// - Returns: the pairs.
   public func combineLatest<Other>(_ other: Signal<Other>) -> Signal<(Value, Other)> {
     let rank = max(rank, other.rank) + 1
-    return Signal<(Value, Other)>(rank: rank, onError: onError) { sink in
-      let pair = LatestPair<Value, Other>(sink, rank: rank)
+    return Signal<(Value, Other)>(rank: rank, onError: onError) { source in
+      let pair = LatestPair<Value, Other>(source, rank: rank)
       let tokens = [
-        self.attach(ListeningTerms()) { pair.hear($0, \.first) },
-        other.attach(ListeningTerms()) { pair.hear($0, \.second) },
+        self.attach(ListeningTerms()) { pair.receive($0, \.first) },
+        other.attach(ListeningTerms()) { pair.receive($0, \.second) },
       ]
-      return Disposable { for token in tokens { token.dispose() } }
+      return SubscriptionToken { for token in tokens { token.dispose() } }
     }
   }
 
@@ -52,62 +52,62 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
     var first: First?
     var second: Second?
     /// Whether there is something that was not told yet.
-    var isNew = false
-    var living = 2
+    var hasUnsentValue = false
+    var active = 2
 
     var pair: (First, Second)? {
       if let first, let second { (first, second) } else { nil }
     }
   }
 
-  private let sink: Sink<(First, Second)>
+  private let source: SignalSource<(First, Second)>
   private let rank: Int
   private let state = Lock(State())
 
-  init(_ sink: Sink<(First, Second)>, rank: Int) {
-    self.sink = sink
+  init(_ source: SignalSource<(First, Second)>, rank: Int) {
+    self.source = source
     self.rank = rank
   }
 
-  func hear<Value>(_ event: Signal<Value>.Event, _ place: WritableKeyPath<State, Value?>) {
+  func receive<Value>(_ event: Signal<Value>.Event, _ place: WritableKeyPath<State, Value?>) {
     switch event {
     case .value(let value):
       // Swapped, so that the value before it is released under no lock.
       var other: Value? = value
       state.withLock { state in
         swap(&state[keyPath: place], &other)
-        state.isNew = true
+        state.hasUnsentValue = true
       }
       let thread = DeliveryThread.current
       let cascade = thread.calling?.cascade
       // At the end of the round, when the other one has heard of it too.
-      thread.defer(rank: rank) { self.tell(in: cascade) }
+      thread.defer(rank: rank) { self.emit(in: cascade) }
       thread.runDeferred()
-    case .failure(let error): sink.relay(.failure(error))
-    case .end: hearEnd(of: place)
+    case .failure(let error): source.relay(.failure(error))
+    case .end: receiveEnd(of: place)
     }
   }
 
-  private func hearEnd<Value>(of place: WritableKeyPath<State, Value?>) {
+  private func receiveEnd<Value>(of place: WritableKeyPath<State, Value?>) {
     let isOver = state.withLock { state in
-      state.living -= 1
-      return state.living == 0 || state[keyPath: place] == nil
+      state.active -= 1
+      return state.active == 0 || state[keyPath: place] == nil
     }
     if isOver {
-      DeliveryThread.current.defer(rank: rank) { self.sink.relay(.end) }
+      DeliveryThread.current.defer(rank: rank) { self.source.relay(.end) }
       DeliveryThread.current.runDeferred()
     }
   }
 
-  private func tell(in cascade: Cascade?) {
+  private func emit(in cascade: Cascade?) {
     // Held, so that its last reference does not go under the lock.
-    let hub = sink.hub
+    let hub = source.hub
     defer { withExtendedLifetime(hub) {} }
     state.withLock { state in
-      guard state.isNew, let pair = state.pair else { return }
-      state.isNew = false
-      sink.append(.success(Packed(pair)), in: cascade)
+      guard state.hasUnsentValue, let pair = state.pair else { return }
+      state.hasUnsentValue = false
+      source.append(.success(ValueBox(pair)), in: cascade)
     }
-    sink.deliver()
+    source.deliver()
   }
 }

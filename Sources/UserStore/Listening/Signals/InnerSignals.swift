@@ -1,25 +1,25 @@
 /// The signals that an outer one led to, in one subscription.
 ///
-///     outer ── step ─┬─ tell ────────────────────────────▶ sink
-///                    └─ attach ─▶ inner signal, numbered ──▶ sink ─▶ only if its number is still current
+///     outer ── step ─┬─ tell ────────────────────────────▶ source
+///                    └─ attach ─▶ inner signal, numbered ──▶ source ─▶ only if its number is still current
 final class InnerSignals<Value: Sendable>: Sendable {
   /// What an outer value or failure leads to.
   enum Outcome {
-    case tell(Signal<Value>.Event)
-    case attach(Signal<Value>)
+    case emit(Signal<Value>.Event)
+    case subscribe(to: Signal<Value>)
   }
 
   typealias Step<Outer> = @Sendable (Result<Outer, any Error>) throws -> Outcome
 
   /// An event and the inner signal that it is of; 0 for the outer one.
-  struct Told: Sendable {
+  struct NumberedEvent: Sendable {
     let number: Int
     let event: Signal<Value>.Event
   }
 
   private struct State {
     var last = 0
-    var living: [Int: TokenSlot] = [:]
+    var active: [Int: TokenSlot] = [:]
     var isOuterOver = false
     var isClosed = false
 
@@ -27,10 +27,10 @@ final class InnerSignals<Value: Sendable>: Sendable {
     mutating func open(keepsAll: Bool) -> (number: Int, slot: TokenSlot, replaced: [TokenSlot])? {
       if isClosed { return nil }
       last += 1
-      let replaced = keepsAll ? [] : Array(living.values)
-      if !keepsAll { living = [:] }
+      let replaced = keepsAll ? [] : Array(active.values)
+      if !keepsAll { active = [:] }
       let slot = TokenSlot()
-      living[last] = slot
+      active[last] = slot
       return (last, slot, replaced)
     }
   }
@@ -48,58 +48,62 @@ final class InnerSignals<Value: Sendable>: Sendable {
   }
 
   /// - Returns: what ends all of them.
-  func connect<Outer>(_ outer: Signal<Outer>, to sink: Sink<Told>, _ step: @escaping Step<Outer>) -> Disposable {
+  func connect<Outer>(_ outer: Signal<Outer>, to source: SignalSource<NumberedEvent>, _ step: @escaping Step<Outer>)
+    -> SubscriptionToken
+  {
     let token = outer.attach(ListeningTerms()) { event in
       switch event {
-      case .value(let value): self.take(.success(value), sink, step)
-      case .failure(let error): self.take(.failure(error), sink, step)
-      case .end: self.endIfOver(sink) { $0.isOuterOver = true }
+      case .value(let value): self.receive(.success(value), source, step)
+      case .failure(let error): self.receive(.failure(error), source, step)
+      case .end: self.endIfOver(source) { $0.isOuterOver = true }
       }
     }
-    return Disposable {
+    return SubscriptionToken {
       token.dispose()
       self.close()
     }
   }
 
-  private func take<Outer>(_ result: Result<Outer, any Error>, _ sink: Sink<Told>, _ step: Step<Outer>) {
+  private func receive<Outer>(
+    _ result: Result<Outer, any Error>, _ source: SignalSource<NumberedEvent>, _ step: Step<Outer>
+  ) {
     do {
       switch try step(result) {
-      case .tell(let event): sink.relay(.value(Told(number: 0, event: event)))
-      case .attach(let inner): attach(inner, sink)
+      case .emit(let event): source.relay(.value(NumberedEvent(number: 0, event: event)))
+      case .subscribe(let inner): subscribe(to: inner, source)
       }
     } catch {
-      attach(Signal(results: [.failure(error)]), sink)
+      subscribe(to: Signal(results: [.failure(error)]), source)
     }
   }
 
-  private func attach(_ inner: Signal<Value>, _ sink: Sink<Told>) {
+  private func subscribe(to inner: Signal<Value>, _ source: SignalSource<NumberedEvent>) {
     guard let (number, slot, replaced) = state.withLock({ $0.open(keepsAll: keepsAll) }) else { return }
     for slot in replaced { slot.close() }
     let token = inner.attach(ListeningTerms()) { event in
       if case .end = event {
         slot.close()
-        self.endIfOver(sink) { $0.living[number] = nil }
+        self.endIfOver(source) { $0.active[number] = nil }
       } else {
-        sink.relay(.value(Told(number: number, event: event)))
+        source.relay(.value(NumberedEvent(number: number, event: event)))
       }
     }
     slot.put(token)
   }
 
-  private func endIfOver(_ sink: Sink<Told>, _ change: (inout State) -> Void) {
+  private func endIfOver(_ source: SignalSource<NumberedEvent>, _ change: (inout State) -> Void) {
     let isOver = state.withLock { state in
       change(&state)
-      return state.isOuterOver && state.living.isEmpty
+      return state.isOuterOver && state.active.isEmpty
     }
-    if isOver { sink.relay(.end) }
+    if isOver { source.relay(.end) }
   }
 
   private func close() {
     let open = state.withLock { state in
       state.isClosed = true
-      defer { state.living = [:] }
-      return Array(state.living.values)
+      defer { state.active = [:] }
+      return Array(state.active.values)
     }
     for slot in open { slot.close() }
   }

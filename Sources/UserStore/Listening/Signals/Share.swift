@@ -8,15 +8,12 @@ extension Signal {
   /// - **End**: with this signal. Who subscribes after that, while tokens are held, is told the end at once.
   /// - **Place**: what is before it runs on the thread that delivers, each subscriber in a place of its own.
   ///
-  /// - Returns: the shared signal; it is shared by the copies of what this returns.
-  public func share() -> Signal { shared(replays: false) }
-
-  /// The same, and a late subscriber is told the last value first: no value is missed after it, none comes twice.
-  ///
-  /// The value is kept as long as any token is held, also after the end. Failures are not kept.
-  ///
-  /// - Returns: the shared signal; it is shared by the copies of what this returns.
-  public func replay() -> Signal { shared(replays: true) }
+  /// - Parameter replayingLatest: Whether a late subscriber gets the last value first. No value is missed after it, and none
+  ///   comes twice. The value is kept as long as any token is held, also after the end; failures are not kept. A number
+  ///   of values, as `share(replay:)` has it elsewhere, would have only the meanings 0 and 1: a late subscriber needs the
+  ///   present value, and one that needs the history reads the change feed.
+  /// - Returns: the shared signal; copies of it share the same subscription.
+  public func share(replayingLatest: Bool = false) -> Signal { shared(replays: replayingLatest) }
 
   private func shared(replays: Bool) -> Signal {
     let rank = rank + 1
@@ -28,7 +25,7 @@ extension Signal {
 /// Who shares a signal.
 ///
 ///     token ──▶ SharedConnection ──▶ hub ──▶ subscribers
-///                      └──▶ token of the source ──▶ source ──▶ sink ┄┄▶ hub (weakly)
+///                      └──▶ token of the source ──▶ source ──▶ source ┄┄▶ hub (weakly)
 ///
 /// It does not know the signal: a token would keep that, and what its closures hold, alive after the end.
 private final class SharedSeats<Value: Sendable>: Sendable {
@@ -46,12 +43,12 @@ private final class SharedSeats<Value: Sendable>: Sendable {
 
   func attach(
     _ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer, to signal: Signal<Value>
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     let (connection, isFirst) = enter()
     let token = connection.attach(terms, observer)
     // After it listens, so that it misses nothing that comes at once.
     if isFirst { connection.connect(to: signal) }
-    return Disposable(endsWithToken: true) {
+    return SubscriptionToken {
       token.dispose()
       self.leave(connection)
     }
@@ -73,51 +70,53 @@ private final class SharedSeats<Value: Sendable>: Sendable {
       if state.subscribers == 0 { state.connection = nil }
       return state.subscribers == 0
     }
-    if isLast { connection.source.close() }
+    if isLast { connection.upstream.close() }
   }
 }
 
 /// From the first subscriber to the last token.
 private final class SharedConnection<Value: Sendable>: Sendable {
-  let source = TokenSlot()
-  private let hub: PulseHub
+  let upstream = TokenSlot()
+  private let hub: SignalHub
   private let rank: Int
   private let last: LastValue?
-  private let keeper: Disposable?
+  private let keeper: SubscriptionToken?
 
   init(rank: Int, replays: Bool, onError: @escaping ListenerErrors.Handler) {
-    let hub = PulseHub(rank: rank, onError: onError)
+    let hub = SignalHub(rank: rank, onError: onError)
     let last = replays ? LastValue() : nil
     self.hub = hub
     self.rank = rank
     self.last = last
     // Before all who may ask for it.
     keeper = last.map { last in
-      hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { last.keep($0) }
+      SubscriptionToken(
+        hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { last.keep($0) })
     }
   }
 
   func connect(to signal: Signal<Value>) {
-    let sink = Sink<Value>(hub)
-    source.put(
-      signal.attach(ListeningTerms()) { [source] event in
-        if case .end = event { source.close() }
-        sink.relay(event)
+    let source = SignalSource<Value>(hub)
+    upstream.put(
+      signal.attach(ListeningTerms()) { [upstream] event in
+        if case .end = event { upstream.close() }
+        source.relay(event)
       })
   }
 
-  func attach(_ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer) -> Disposable {
+  func attach(_ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer) -> SubscriptionToken {
     guard let last else { return Signal(hub, rank: rank).attach(terms, observer) }
-    let first = PulseHub.FirstValue(
+    let first = SignalHub.FirstValue(
       read: { last.present },
-      handOver: { if !($0 is LastValue.Nothing) { try observer(.value(Packed<Value>.unpack($0))) } })
+      deliver: { if !($0 is LastValue.Nothing) { try observer(.value(ValueBox<Value>.unbox($0))) } })
     let onEnd: ListenerConditions.OnEnd = { try observer(.end) }
-    let action: Listener<Pulse>.Action = { try observer(Signal<Value>.Event($0.content)) }
+    let action: Listener<SignalRound>.Action = { try observer(Signal<Value>.Event($0.content)) }
     if terms.isOnPlace {
-      return hub.registerAtOnce(
-        nil, to: .all, on: terms.place.actor, owner: nil, first: first, onEnd: onEnd, action)
+      return SubscriptionToken(
+        hub.registerAtOnce(nil, to: .all, on: terms.place.actor, owner: nil, first: first, onEnd: onEnd, action))
     }
-    return hub.register(nil, to: .all, on: terms.place, owner: nil, first: first, onEnd: onEnd, action)
+    return SubscriptionToken(
+      hub.register(nil, to: .all, on: terms.place, owner: nil, first: first, onEnd: onEnd, action))
   }
 }
 
@@ -125,15 +124,15 @@ private final class SharedConnection<Value: Sendable>: Sendable {
 private final class LastValue: Sendable {
   final class Nothing: Sendable {}
 
-  private let state = Lock<(parcel: Parcel, position: Int128)>((Nothing(), 0))
+  private let state = Lock<(value: ErasedValue, position: Int128)>((Nothing(), 0))
 
   /// With the round that gave it.
-  var present: (parcel: Parcel, position: Int128) { state.withLock { $0 } }
+  var present: (value: ErasedValue, position: Int128) { state.withLock { $0 } }
 
-  func keep(_ pulse: Pulse) {
-    guard case .success(let parcel) = pulse.content else { return }
+  func keep(_ round: SignalRound) {
+    guard case .success(let value) = round.content else { return }
     // Swapped, so that the value before it is released under no lock.
-    var other = (parcel: parcel, position: pulse.position)
+    var other = (value: value, position: round.position)
     state.withLock { swap(&$0, &other) }
   }
 }

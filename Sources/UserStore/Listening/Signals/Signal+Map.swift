@@ -52,7 +52,7 @@ extension Signal {
   /// - Returns: the new signal.
   public func mapFailure(_ transform: @escaping @Sendable (any Error) throws -> any Error) -> Signal {
     let told: @Sendable (any Error) throws -> Value = { throw try transform($0) }
-    return recover(told)
+    return `catch`(told)
   }
 
   /// A value in the place of each failure.
@@ -62,7 +62,7 @@ extension Signal {
   /// - Parameter transform: Makes the value. What it throws is told as the failure instead: for failures that it has no
   ///   value for.
   /// - Returns: the new signal.
-  public func recover(_ transform: @escaping @Sendable (any Error) throws -> Value) -> Signal {
+  public func `catch`(_ transform: @escaping @Sendable (any Error) throws -> Value) -> Signal {
     derived { event, observer in
       guard case .failure(let error) = event else { return try observer(event) }
       try observer(Event(Result { try transform(error) }))

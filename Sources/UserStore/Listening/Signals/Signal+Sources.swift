@@ -18,20 +18,20 @@ extension Signal {
   ///
   /// - Parameter operation: Its task is cancelled when the subscription ends; whatever it returns after that is dropped.
   public init(_ operation: @escaping @Sendable () async throws -> Value) {
-    self.init(rank: 0) { sink in
+    self.init(rank: 0) { source in
       let task = Task {
-        do { sink.relay(.value(try await operation())) } catch { sink.relay(.failure(error)) }
-        sink.relay(.end)
+        do { source.relay(.value(try await operation())) } catch { source.relay(.failure(error)) }
+        source.relay(.end)
       }
-      return Disposable { task.cancel() }
+      return SubscriptionToken { task.cancel() }
     }
   }
 
   init(results: [Result<Value, any Error>], onError: @escaping ListenerErrors.Handler = ListenerErrors.print) {
-    self.init(rank: 0, onError: onError) { sink in
-      for result in results { sink.relay(Event(result)) }
-      sink.relay(.end)
-      return Disposable {}
+    self.init(rank: 0, onError: onError) { source in
+      for result in results { source.relay(Event(result)) }
+      source.relay(.end)
+      return SubscriptionToken {}
     }
   }
 }

@@ -1,8 +1,8 @@
 /// Values over time, to be subscribed to and put together with operators.
 ///
-///     let (sink, signal) = Signal<String>.make()
-///     let token = signal.map(\.count).distinct().subscribe { print($0) }
-///     sink.send("Zoë")
+///     let (source, signal) = Signal<String>.make()
+///     let token = signal.map(\.count).removeDuplicates().subscribe { print($0) }
+///     source.send("Zoë")
 ///
 /// A signal is a recipe: each subscription runs its operators by itself (`share` runs them once for all).
 ///
@@ -10,9 +10,9 @@
 ///   were sent.
 /// - **Errors**: a failure is a value of another kind and does not end a signal. What a subscriber throws goes to the
 ///   error handler of the source, and stops nobody.
-/// - **End**: a signal ends when nothing can come any more: the sink was released, the store closed. Subscribers are told
+/// - **End**: a signal ends when nothing can come any more: the source was released, the store closed. Subscribers are told
 ///   once, and let go.
-/// - **Lifetime**: a subscription lives as long as its token, and keeps the source of the signal alive; a sink does not.
+/// - **Lifetime**: a subscription lives as long as its token, and keeps the source of the signal alive; a source does not.
 public struct Signal<Value: Sendable>: Sendable {
   /// What a signal tells its subscribers.
   public enum Event: Sendable {
@@ -30,7 +30,7 @@ public struct Signal<Value: Sendable>: Sendable {
   @usableFromInline let rank: Int
   /// Gets what subscribers throw: that of the source, for what is made from this signal too.
   @usableFromInline let onError: ListenerErrors.Handler
-  @usableFromInline let attach: @Sendable (ListeningTerms, @escaping Observer) -> Disposable
+  @usableFromInline let attach: @Sendable (ListeningTerms, @escaping Observer) -> SubscriptionToken
 
   /// - Parameters:
   ///   - rank: As of the property.
@@ -38,7 +38,7 @@ public struct Signal<Value: Sendable>: Sendable {
   ///   - attach: Lets an observer hear events, one at a time and in order, none after `end`; the token ends that.
   @inlinable init(
     rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
-    attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> Disposable
+    attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> SubscriptionToken
   ) {
     self.rank = rank
     self.onError = onError
@@ -47,23 +47,23 @@ public struct Signal<Value: Sendable>: Sendable {
 
   // MARK: Sources
 
-  /// Makes a signal that its sink sends to; all subscribers hear the same values.
+  /// Makes a signal that its source sends to; all subscribers hear the same values.
   ///
   /// - Parameter onError: Gets what subscribers throw, on the thread that called them. A line on standard error unless
   ///   said otherwise.
   /// - Returns: the right to send, and the right to listen.
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
-  ) -> (sink: Sink<Value>, signal: Signal) {
-    let hub = PulseHub(reportingTo: onError)
-    return (Sink(hub), Signal(hub, rank: 0))
+  ) -> (source: SignalSource<Value>, signal: Signal) {
+    let hub = SignalHub(reportingTo: onError)
+    return (SignalSource(hub), Signal(hub, rank: 0))
   }
 
   /// A signal with a source of its own for each subscription.
   ///
   /// - Parameter connect: Called with each subscription, on its thread: begins to send, and returns what ends that. The
-  ///   signal ends when the sink does, or is released.
-  public init(_ connect: @escaping @Sendable (Sink<Value>) -> Disposable) {
+  ///   signal ends when the source does, or is released.
+  public init(_ connect: @escaping @Sendable (SignalSource<Value>) -> SubscriptionToken) {
     self.init(rank: 0, connect: connect)
   }
 
@@ -73,27 +73,27 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - rank: Greater than those of the signals that `connect` attaches to.
   ///   - onError: Gets what subscribers throw.
-  ///   - connect: As above. What it returns is disposed of with the subscription, or when the sink ends.
+  ///   - connect: As above. What it returns is disposed of with the subscription, or when the source ends.
   init(
     rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
-    connect: @escaping @Sendable (Sink<Value>) -> Disposable
+    connect: @escaping @Sendable (SignalSource<Value>) -> SubscriptionToken
   ) {
     self.init(rank: rank, onError: onError) { terms, observer in
-      let hub = PulseHub(rank: rank, onError: onError)
-      let source = TokenSlot()
+      let hub = SignalHub(rank: rank, onError: onError)
+      let upstream = TokenSlot()
       let token = Signal(hub, rank: rank).attach(terms) { event in
-        if case .end = event { source.close() }
+        if case .end = event { upstream.close() }
         try observer(event)
       }
-      source.put(connect(Sink(hub)))
-      return Disposable(endsWithToken: true) {
+      upstream.put(connect(SignalSource(hub)))
+      return SubscriptionToken {
         token.dispose()
-        source.close()
+        upstream.close()
       }
     }
   }
 
-  @inlinable init(_ hub: PulseHub, rank: Int) {
+  @inlinable init(_ hub: SignalHub, rank: Int) {
     self.init(rank: rank, onError: hub.handleError) { terms, observer in
       var terms = terms
       terms.onEnd = { try observer(.end) }
@@ -111,7 +111,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Returns: the token: releasing it ends the subscription, at once, also for the round in flight.
   @inlinable public func subscribe(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     attach(ListeningTerms(place: place)) { event in
       if case .value(let value) = event { try action(value) }
     }
@@ -125,7 +125,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Returns: the token: releasing it ends the subscription.
   @inlinable public func subscribeToEvents(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Event) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     attach(ListeningTerms(place: place), action)
   }
 
@@ -139,7 +139,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Returns: the token: releasing it ends the subscription.
   @MainActor @inlinable public func subscribe(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     attach(ListeningTerms(place: .mainActor, isOnPlace: true)) { event in
       if case .value(let value) = event { try MainActor.assumeIsolated { try action(value) } }
     }
@@ -155,7 +155,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// - Returns: the token: releasing it ends the subscription.
   @MainActor @inlinable public func subscribeToEvents(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Event) throws -> Void
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     attach(ListeningTerms(place: .mainActor, isOnPlace: true)) { event in
       try MainActor.assumeIsolated { try action(event) }
     }
@@ -163,9 +163,9 @@ public struct Signal<Value: Sendable>: Sendable {
 }
 
 extension Signal.Event {
-  @inlinable init(_ content: Pulse.Content) {
+  @inlinable init(_ content: SignalRound.Content) {
     switch content {
-    case .success(let parcel): self = .value(Packed.unpack(parcel))
+    case .success(let value): self = .value(ValueBox.unbox(value))
     case .failure(let error): self = .failure(error)
     }
   }

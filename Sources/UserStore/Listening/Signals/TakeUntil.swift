@@ -10,21 +10,21 @@ extension Signal {
   /// - Returns: the new signal.
   public func take<Other>(until other: Signal<Other>) -> Signal {
     let rank = max(rank, other.rank) + 1
-    return Signal(rank: rank, onError: onError) { sink in
+    return Signal(rank: rank, onError: onError) { source in
       let isReached = Lock(false)
       let limit = other.attach(ListeningTerms()) { event in
         switch event {
         case .value:
           isReached.withLock { $0 = true }
-          DeliveryThread.current.defer(rank: rank) { sink.relay(.end) }
+          DeliveryThread.current.defer(rank: rank) { source.relay(.end) }
           DeliveryThread.current.runDeferred()
-        case .failure(let error): sink.relay(.failure(error))
+        case .failure(let error): source.relay(.failure(error))
         case .end: break
         }
       }
       if isReached.withLock({ $0 }) { return limit }
-      let token = attach(ListeningTerms()) { sink.relay($0) }
-      return Disposable {
+      let token = attach(ListeningTerms()) { source.relay($0) }
+      return SubscriptionToken {
         limit.dispose()
         token.dispose()
       }

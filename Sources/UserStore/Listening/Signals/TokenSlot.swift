@@ -3,15 +3,15 @@
 /// Closed before its token came, by a source that ended while it was being connected, it disposes of it when it comes.
 final class TokenSlot: Sendable {
   private struct State {
-    var token: Disposable?
+    var token: SubscriptionToken?
     var isClosed = false
   }
 
   private let state = Lock(State())
 
   /// Takes a token, in the place of the one before, which is disposed of.
-  func put(_ token: Disposable) {
-    let unwanted = state.withLock { state -> Disposable? in
+  func put(_ token: SubscriptionToken) {
+    let unwanted = state.withLock { state -> SubscriptionToken? in
       if state.isClosed { return token }
       defer { state.token = token }
       return state.token

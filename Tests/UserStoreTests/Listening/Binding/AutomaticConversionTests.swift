@@ -44,19 +44,21 @@ struct AutomaticConversionTests {
     #expect(become([1, 2], [1, 2]) && cannot([1, 2], become: String.self) && cannot("x", become: [Int].self))
   }
 
-  @Test func `sameness: by ==, text by its bytes, not-a-number like itself, objects by identity; else nobody can tell`()
+  @Test func `equality: by ==, text by its bytes, not-a-number like itself, objects by identity; else nobody can tell`()
   {
     final class Equal: Equatable { static func == (left: Equal, right: Equal) -> Bool { true } }
     struct Plain {}
-    #expect(Sameness.test(of: String.self)("e\u{301}", "\u{e9}") == false)
-    #expect(Sameness.test(of: String?.self)("e\u{301}", "\u{e9}") == false)
-    #expect(Sameness.test(of: String?.self)(nil, nil) == true && Sameness.test(of: String?.self)(nil, "") == false)
-    #expect(Sameness.test(of: Double.self)(.nan, .nan) == true)
-    #expect(Sameness.test(of: Int?.self)(nil, 0) == false && Sameness.test(of: Int?.self)(nil, nil) == true)
-    #expect(Sameness.test(of: Equal.self)(Equal(), Equal()) == true)
+    #expect(ValueEquality.test(of: String.self)("e\u{301}", "\u{e9}") == false)
+    #expect(ValueEquality.test(of: String?.self)("e\u{301}", "\u{e9}") == false)
+    #expect(
+      ValueEquality.test(of: String?.self)(nil, nil) == true && ValueEquality.test(of: String?.self)(nil, "") == false)
+    #expect(ValueEquality.test(of: Double.self)(.nan, .nan) == true)
+    #expect(ValueEquality.test(of: Int?.self)(nil, 0) == false && ValueEquality.test(of: Int?.self)(nil, nil) == true)
+    #expect(ValueEquality.test(of: Equal.self)(Equal(), Equal()) == true)
     let token = Token()
     #expect(
-      Sameness.test(of: Token.self)(token, token) == true && Sameness.test(of: Token.self)(token, Token()) == false)
-    #expect(Sameness.test(of: Plain.self)(Plain(), Plain()) == nil)
+      ValueEquality.test(of: Token.self)(token, token) == true
+        && ValueEquality.test(of: Token.self)(token, Token()) == false)
+    #expect(ValueEquality.test(of: Plain.self)(Plain(), Plain()) == nil)
   }
 }

@@ -54,14 +54,14 @@ import Testing
     #expect([a, b].map(\.number) == [4, 4] && faults.all.count == 2)
   }
 
-  @Test func `a listenable with its sink is a member`() async {
-    let (sink, name) = Listenable.make("NIX")
+  @Test func `a listenable with its source is a member`() async {
+    let (source, name) = Listenable.make("NIX")
     let field = Thing()
     let heard = Recorder<String>()
     name.bind("all") { heard.record($0) }
-    let chain = faults.chain().bind(name, sink).bind(field, \.text)
+    let chain = faults.chain().bind(name, source).bind(field, \.text)
     #expect(field.text == "NIX")
-    sink.send("Zoë")
+    source.send("Zoë")
     await turns { field.text == "Zoë" }
     field.text = "Zoe"
     chain.update()
@@ -71,25 +71,25 @@ import Testing
   }
 
   @Test func `what others sent before an own value, and comes after it, is over: no flicker`() async {
-    let (sink, name) = Listenable.make("NIX")
+    let (source, name) = Listenable.make("NIX")
     let (field, label) = (Thing(), Counted(""))
-    let chain = faults.chain().bind(name, sink).bind(field, \.text).bind(label, \.value, .out)
-    sink.send("theirs")
+    let chain = faults.chain().bind(name, source).bind(field, \.text).bind(label, \.value, .out)
+    source.send("theirs")
     field.text = "mine"
     chain.update()
     await turns()
     #expect(label.writes == ["NIX", "mine"] && field.text == "mine" && name.value == "mine")
-    sink.send("later")
+    source.send("later")
     await turns { field.text == "later" }
   }
 
   @Test func `a listenable that others change meanwhile is followed to the last value, without echo`() async throws {
-    let (sink, number) = Listenable.make(0)
+    let (source, number) = Listenable.make(0)
     let thing = Thing()
     let heard = Recorder<Int>()
     number.bind("all") { heard.record($0) }
-    let chain = faults.chain().bind(number, sink).bind(thing, \.number)
-    let other = try Threads.start { for value in 1...500 { sink.send(value) } }
+    let chain = faults.chain().bind(number, source).bind(thing, \.number)
+    let other = try Threads.start { for value in 1...500 { source.send(value) } }
     for value in 1...500 {
       thing.number = -value
       chain.update()
@@ -103,8 +103,8 @@ import Testing
     #expect(heard.all.filter { $0 < 0 } == (1...500).map { -$0 })
   }
 
-  @Test func `a listenable without its sink only sends, and leaves when its sink goes`() async {
-    var made: (sink: Sink<Int>, listenable: Listenable<Int>)? = Listenable.make(1)
+  @Test func `a listenable without its source only sends, and leaves when its source goes`() async {
+    var made: (source: SignalSource<Int>, listenable: Listenable<Int>)? = Listenable.make(1)
     let thing = Thing()
     let chain = faults.chain().bind(made!.listenable, nil).bind(thing, \.number)
     thing.number = 5

@@ -26,16 +26,16 @@ import Testing
   }
 
   @Test func `D2: a member with a source of its own is looked at when that tells`() async {
-    let (sink, tapped) = Signal<Void>.make()
+    let (source, tapped) = Signal<Void>.make()
     let chain = faults.chain().bind(a, \.number).bind(b, \.number, events: tapped)
     b.number = 7
     await turns()
     #expect(a.number == 1)
-    sink.send(())
+    source.send(())
     await turns { a.number == 7 }
     chain.unbind(b)
     b.number = 8
-    sink.send(())
+    source.send(())
     await turns()
     #expect(a.number == 7)
   }

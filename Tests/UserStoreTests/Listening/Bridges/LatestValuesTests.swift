@@ -4,22 +4,22 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LatestValuesTests {
   @Test func `the present value comes first, then the latest, then the end`() async {
-    let (sink, value) = Listenable.make(1)
+    let (source, value) = Listenable.make(1)
     var iterator = value.values.makeAsyncIterator()
     #expect(await iterator.next() == 1)
-    sink.send(2)
+    source.send(2)
     #expect(await iterator.next() == 2)
-    for number in 3...1_000 { sink.send(number) }
+    for number in 3...1_000 { source.send(number) }
     #expect(await iterator.next() == 1_000)
-    sink.send(1_001)
-    sink.end()
+    source.send(1_001)
+    source.end()
     #expect(await iterator.next() == 1_001)
     #expect(await iterator.next() == nil)
     #expect(await iterator.next() == nil)
   }
 
   @Test func `a consumer that waits is woken by a value, and by the end`() async {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let heard = Recorder<Int>()
     let values = signal.values
     let task = Task {
@@ -30,68 +30,68 @@ import Testing
     }
     for count in 1...100 {
       await heard.heard(count)
-      sink.send(count)
+      source.send(count)
     }
     await heard.heard(101)
-    sink.end()
+    source.end()
     await task.value
     #expect(heard.all == Array(0...100) + [-1])
   }
 
   @Test func `nil as a value is not the end`() async {
-    let (sink, value) = Listenable<Int?>.make(nil)
+    let (source, value) = Listenable<Int?>.make(nil)
     var iterator = value.values.makeAsyncIterator()
     #expect(await iterator.next() == .some(nil))
-    sink.send(1)
+    source.send(1)
     #expect(await iterator.next() == .some(1))
-    sink.send(nil)
+    source.send(nil)
     #expect(await iterator.next() == .some(nil))
-    sink.end()
+    source.end()
     #expect(await iterator.next() == .none)
   }
 
   @Test func `values pass over failures, results have them`() async throws {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     var values = signal.values.makeAsyncIterator()
     var results = signal.results.makeAsyncIterator()
-    sink.send(1)
-    sink.fail(Refusal(reason: "no"))
+    source.send(1)
+    source.fail(Refusal(reason: "no"))
     #expect(await values.next() == 1)
     let failure = await results.next()
     #expect(throws: Refusal(reason: "no")) { try failure?.get() }
-    sink.send(2)
+    source.send(2)
     #expect(await values.next() == 2)
     #expect(try await results.next()?.get() == 2)
-    sink.end()
+    source.end()
     #expect(await values.next() == nil)
     #expect(await results.next() == nil)
   }
 
   @Test func `two iterations are independent, and each is registered while it lasts`() async {
-    let (sink, value) = Listenable.make(1)
+    let (source, value) = Listenable.make(1)
     let values = value.values
-    #expect(sink.hub?.count == 0)
+    #expect(source.hub?.count == 0)
     var first: LatestValues<Int>.Iterator? = values.makeAsyncIterator()
     var second = values.makeAsyncIterator()
-    #expect(sink.hub?.count == 2)
-    sink.send(2)
+    #expect(source.hub?.count == 2)
+    source.send(2)
     #expect(await first?.next() == 2)
-    sink.send(3)
+    source.send(3)
     first = nil
-    #expect(sink.hub?.count == 1)
+    #expect(source.hub?.count == 1)
     #expect(await second.next() == 3)
-    sink.send(4)
+    source.send(4)
     #expect(await second.next() == 4)
   }
 
   @Test func `a loop that is left in the middle is unregistered`() async {
-    let (sink, value) = Listenable.make(1)
+    let (source, value) = Listenable.make(1)
     for await present in value.values {
       #expect(present == 1)
-      #expect(sink.hub?.count == 1)
+      #expect(source.hub?.count == 1)
       break
     }
-    #expect(sink.hub?.count == 0)
+    #expect(source.hub?.count == 0)
   }
 
   @Test func `C4, an attribute of the store is awaited, until the store is closed`() async throws {
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func `the main actor iterates on the main actor`() async {
-    let (sink, value) = Listenable.make(1)
+    let (source, value) = Listenable.make(1)
     let heard = Recorder<Int>()
     let task = Task { @MainActor in
       for await value in value.values {
@@ -128,16 +128,16 @@ import Testing
       }
     }
     await heard.heard(1)
-    sink.send(2)
+    source.send(2)
     await heard.heard(2)
-    sink.end()
+    source.end()
     await task.value
     #expect(heard.all == [1, 2])
   }
 
   @Test func `nothing is left: values that were missed, the source, what operators hold`() async {
-    var (sink, signal): (Sink<Token>?, Signal<Token>?) = Signal<Token>.make()
-    weak let hub = sink?.hub
+    var (source, signal): (SignalSource<Token>?, Signal<Token>?) = Signal<Token>.make()
+    weak let hub = source?.hub
     var held: Token? = Token()
     weak let weakHeld = held
     weak var missed: Token?, last: Token?
@@ -145,18 +145,18 @@ import Testing
       var iterator = signal?.map { [held] value in withExtendedLifetime(held) { value } }.values.makeAsyncIterator()
       let tokens = (Token(), Token())
       (missed, last) = tokens
-      sink?.send(tokens.0)
-      sink?.send(tokens.1)
+      source?.send(tokens.0)
+      source?.send(tokens.1)
       #expect(await iterator?.next() === tokens.1)
       #expect(weakHeld != nil || held == nil)
     }
-    (sink, signal, held) = (nil, nil, nil)
+    (source, signal, held) = (nil, nil, nil)
     #expect(missed == nil && last == nil && weakHeld == nil && hub == nil)
   }
 
   @Test func `with several senders a consumer hears an ascending part of what was sent, and the last`() async throws {
     for _ in 0..<20 {
-      let (sink, value) = Listenable.make(0)
+      let (source, value) = Listenable.make(0)
       let values = value.values
       let consumer = Task {
         var heard: [Int] = []
@@ -171,13 +171,13 @@ import Testing
               next += 1
               return next
             }
-            sink.send(number)
+            source.send(number)
           }
         }
       }
       for sender in senders { try await Task.detached { try sender.join() }.value }
-      sink.send(10_000)
-      sink.end()
+      source.send(10_000)
+      source.end()
       let heard = await consumer.value
       #expect(heard.last == 10_000 || heard.isEmpty)
       #expect(Set(heard).count == heard.count)

@@ -27,7 +27,7 @@ import Testing
   @Test func `a hub's listener without a name hears on the main actor until its token is gone`() async {
     let board = Board()
     let heard = Recorder<Int>()
-    var token: Disposable? = board.hub.bind(to: "x", on: .main) { note in
+    var token: SubscriptionToken? = board.hub.bind(to: "x", on: .main) { note in
       MainActor.assertIsolated()
       heard.record(note.values["x"]!)
     }
@@ -39,15 +39,15 @@ import Testing
   }
 
   @MainActor @Test func `a signal's events come on the main actor, the present value before it returns`() async {
-    let (sink, value) = Listenable.make(1)
+    let (source, value) = Listenable.make(1)
     let heard = Recorder<String>()
     let token = value.signal.subscribeToEvents(on: .main) { event in
       MainActor.assertIsolated()
       heard.record("\(event)")
     }
     #expect(heard.all == ["value(1)"])
-    sink.send(2)
-    sink.end()
+    source.send(2)
+    source.end()
     await heard.heard(3)
     #expect(heard.all == ["value(1)", "value(2)", "end"])
     withExtendedLifetime(token) {}

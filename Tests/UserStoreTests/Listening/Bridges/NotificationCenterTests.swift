@@ -11,14 +11,14 @@ import UserStoreFoundation
   /// Listens as a program would, until the test ends.
   private func observe(
     _ object: UserStore? = nil, _ action: @escaping @Sendable (ChangeSet) -> Void = { _ in }
-  ) -> Disposable {
+  ) -> SubscriptionToken {
     let observer = Lock(
       center.addObserver(forName: .userStoreDidChange, object: object, queue: nil) { [heard] notification in
         guard let set = notification.changeSet else { return }
         heard.record(set.lines.joined(separator: ", "))
         action(set)
       })
-    return Disposable(endsWithToken: true) { [center] in observer.withLock { center.removeObserver($0) } }
+    return SubscriptionToken { [center] in observer.withLock { center.removeObserver($0) } }
   }
 
   @Test func `A1, changes are posted by name, in order, before write returns, with the store and the set`() throws {
@@ -39,7 +39,7 @@ import UserStoreFoundation
     let store = try UserStore.inMemory()
     let id = try store.write { try $0.add(name: "NIX") }
     let observer = observe()
-    var token: Disposable? = store.post(to: center, of: .attribute(.name, of: id))
+    var token: SubscriptionToken? = store.post(to: center, of: .attribute(.name, of: id))
     try store.write {
       try $0.rename(id, to: "Zoë")
       try $0.set(.hairColor, of: id, to: Color("white"))
@@ -94,7 +94,7 @@ import UserStoreFoundation
   @Test func `notifications are a signal, for as long as somebody subscribes`() {
     let name = Notification.Name("typed")
     let signal = center.signal(for: name) { $0.userInfo?["text"] as? String }
-    var token: Disposable? = signal.map { $0.uppercased() }.subscribe { [heard] in heard.record($0) }
+    var token: SubscriptionToken? = signal.map { $0.uppercased() }.subscribe { [heard] in heard.record($0) }
     center.post(name: name, object: nil, userInfo: ["text": "a"])
     center.post(name: name, object: nil)
     center.post(name: .init("other"), object: nil, userInfo: ["text": "b"])

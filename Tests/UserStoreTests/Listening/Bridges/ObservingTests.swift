@@ -112,7 +112,7 @@ import Testing
     let field = Field()
     var held: Token? = Token()
     weak let weakHeld = held
-    var token: Disposable? = Signal(observing: field, \.text).map { [held] text in
+    var token: SubscriptionToken? = Signal(observing: field, \.text).map { [held] text in
       withExtendedLifetime(held) { text }
     }.subscribe { [heard] in heard.record($0) }
     held = nil

@@ -25,7 +25,7 @@ import Testing
 
   @Test func `it is cancelled when the subscription ends, and nothing of it is told`() async {
     let began = Recorder<Int>(), cancelled = Recorder<Int>(), clock = ManualClock()
-    var token: Disposable? = heard.events(
+    var token: SubscriptionToken? = heard.events(
       of: Signal<Int> {
         began.record(1)
         do { try await clock.sleep(for: .seconds(1)) } catch { cancelled.record(1) }
@@ -42,7 +42,7 @@ import Testing
     @Sendable func detail(_ id: Int) async throws -> String { "detail of \(id)" }
     let chain = Signal { try await users() }
       .compactMap(\.first)
-      .flatMap { id in try await detail(id) }
+      .flatMapLatest { id in try await detail(id) }
     let token = heard.events(of: chain)
     await heard.heard(2)
     #expect(heard.all == ["detail of 3", "end"])
@@ -50,33 +50,33 @@ import Testing
   }
 
   @Test func `C6, a request that fails is a failure, and the next one is made all the same`() async {
-    let (sink, ids) = Signal<Int>.make()
+    let (source, ids) = Signal<Int>.make()
     let token = heard.events(
-      of: ids.flatMap { id async throws -> String in
+      of: ids.flatMapLatest { id async throws -> String in
         if id == 1 { throw Refusal(reason: "not found") }
         return "detail of \(id)"
       })
-    sink.send(1)
+    source.send(1)
     await heard.heard(1)
-    sink.send(2)
+    source.send(2)
     await heard.heard(2)
-    sink.end()
+    source.end()
     #expect(heard.all == ["failed not found", "detail of 2", "end"])
     withExtendedLifetime(token) {}
   }
 
   @Test func `C6, a later value cancels the earlier request, whose answer is not told`() async {
     let clock = ManualClock()
-    let (sink, ids) = Signal<Int>.make()
+    let (source, ids) = Signal<Int>.make()
     let token = heard.events(
-      of: ids.flatMap { id async throws -> String in
+      of: ids.flatMapLatest { id async throws -> String in
         // Answers even when it is cancelled, as many do.
         try? await clock.sleep(for: .seconds(id))
         return "detail of \(id)"
       })
-    sink.send(1)
+    source.send(1)
     await clock.slept.heard(1)
-    sink.send(2)
+    source.send(2)
     await clock.slept.heard(2)
     #expect(clock.woken.all == [.seconds(1)])
     clock.advance(by: .seconds(2))
@@ -85,10 +85,10 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `flatMapMerge makes all requests, and tells each answer as it comes`() async {
+  @Test func `flatMap makes all requests, and tells each answer as it comes`() async {
     let clock = ManualClock()
     let token = heard.events(
-      of: Signal(of: [3, 1, 2]).flatMapMerge { (id: Int) async throws -> Int in
+      of: Signal(of: [3, 1, 2]).flatMap { (id: Int) async throws -> Int in
         try await clock.sleep(for: .seconds(id))
         return id
       })
@@ -113,21 +113,21 @@ import Testing
 
   @Test func `C7, what a cancelled request held goes when it returns`() async {
     let clock = ManualClock(), gone = Recorder<String>()
-    let (sink, ids) = Signal<Int>.make()
-    var token: Disposable?
+    let (source, ids) = Signal<Int>.make()
+    var token: SubscriptionToken?
     do {
       let farewell = Farewell(gone)
       token = heard.events(
-        of: ids.flatMap { [farewell] id async throws -> Int in
+        of: ids.flatMapLatest { [farewell] id async throws -> Int in
           try await clock.sleep(for: .seconds(1))
           return withExtendedLifetime(farewell) { id }
         })
     }
-    sink.send(1)
+    source.send(1)
     await clock.slept.heard(1)
     #expect(gone.all.isEmpty)
     token = nil
     await gone.heard(1)
-    #expect(heard.all.isEmpty && token == nil && sink.hub?.count == 0)
+    #expect(heard.all.isEmpty && token == nil && source.hub?.count == 0)
   }
 }

@@ -21,15 +21,15 @@ import Testing
   }
 
   @Test func `what comes together over different ways comes once, however deep`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let tens = signal.map { $0 * 10 }
     let sum = signal.combineLatest(tens) { $0 + $1 }
     let deep = signal.combineLatest(sum) { $0 + $1 }
     let deeper = sum.combineLatest(deep.combineLatest(tens) { $0 + $1 }) { "\($0) \($1)" }
     let heard = Recorder<String>()
     let token = deeper.subscribe { heard.record($0) }
-    sink.send(1)
-    sink.send(2)
+    source.send(1)
+    source.send(2)
     #expect(heard.all == ["11 22", "22 44"])
     withExtendedLifetime(token) {}
   }

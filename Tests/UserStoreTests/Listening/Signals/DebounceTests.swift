@@ -7,18 +7,18 @@ import Testing
   private let clock = ManualClock()
 
   @Test func `debounce tells the last value of a burst, an interval after it`() async {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let token = heard.events(of: signal.debounce(for: .seconds(10), clock: clock))
-    sink.send(1)
+    source.send(1)
     await clock.slept.heard(1)
     clock.advance(by: .seconds(5))
-    sink.send(2)
+    source.send(2)
     clock.advance(by: .seconds(5))
     await clock.slept.heard(2)
     #expect(heard.all.isEmpty)
     clock.advance(by: .seconds(5))
     await heard.heard(1)
-    sink.send(3)
+    source.send(3)
     await clock.slept.heard(3)
     clock.advance(by: .seconds(10))
     await heard.heard(2)
@@ -28,13 +28,13 @@ import Testing
   }
 
   @Test func `a failure does not wait, and a value that waits comes before the end`() async {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let token = heard.events(of: signal.debounce(for: .seconds(10), clock: clock))
-    sink.send(1)
+    source.send(1)
     await clock.slept.heard(1)
-    sink.fail(Refusal(reason: "no"))
-    sink.send(2)
-    sink.end()
+    source.fail(Refusal(reason: "no"))
+    source.send(2)
+    source.end()
     #expect(heard.all == ["failed no", "2", "end"])
     await clock.woken.heard(1)
     #expect(clock.sleepers == 0)
@@ -42,35 +42,35 @@ import Testing
   }
 
   @Test func `throttle tells the first value at once, then the latest of each interval`() async {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let token = heard.events(of: signal.throttle(for: .seconds(10), clock: clock))
-    sink.send(1)
+    source.send(1)
     #expect(heard.all == ["1"])
-    sink.send(2)
-    sink.send(3)
+    source.send(2)
+    source.send(3)
     await clock.slept.heard(1)
     #expect(heard.all == ["1"])
     clock.advance(by: .seconds(10))
     await clock.slept.heard(2)
     #expect(heard.all == ["1", "3"])
-    sink.send(4)
+    source.send(4)
     clock.advance(by: .seconds(10))
     await clock.slept.heard(3)
     #expect(heard.all == ["1", "3", "4"])
     // An interval without a value: the next one is a first again.
     clock.advance(by: .seconds(20))
-    sink.send(5)
+    source.send(5)
     await heard.heard(4)
-    sink.end()
+    source.end()
     #expect(heard.all == ["1", "3", "4", "5", "end"])
     withExtendedLifetime(token) {}
   }
 
   @Test func `a value that waits in throttle comes before the end`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let token = heard.events(of: signal.throttle(for: .seconds(10), clock: clock))
-    for value in 1...3 { sink.send(value) }
-    sink.end()
+    for value in 1...3 { source.send(value) }
+    source.end()
     #expect(heard.all == ["1", "3", "end"])
     withExtendedLifetime(token) {}
   }
@@ -79,12 +79,12 @@ import Testing
     _ throttles: Bool
   ) async {
     let live = LiveTokens()
-    let (sink, signal) = Signal<Item>.make()
-    var token: Disposable? = heard.events(
+    let (source, signal) = Signal<Item>.make()
+    var token: SubscriptionToken? = heard.events(
       of: throttles
         ? signal.throttle(for: .seconds(10), clock: clock) : signal.debounce(for: .seconds(10), clock: clock))
-    sink.send(Item(number: 1, token: live.make()))
-    sink.send(Item(number: 2, token: live.make()))
+    source.send(Item(number: 1, token: live.make()))
+    source.send(Item(number: 2, token: live.make()))
     await clock.slept.heard(1)
     #expect(live.count == 1)
     token = nil
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func `on the real clock too: of many values sent by two threads the last is told, in order`() async throws {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let values = Recorder<Int>()
     let throttled = signal.throttle(for: .milliseconds(1)).subscribe { values.record($0) }
     let last = Recorder<Int>()
@@ -105,7 +105,7 @@ import Testing
       for _ in 0..<500 {
         next.withLock { next in
           next += 1
-          sink.send(next)
+          source.send(next)
         }
       }
     }

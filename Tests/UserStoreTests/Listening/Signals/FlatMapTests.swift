@@ -8,18 +8,18 @@ import Testing
   @Test func `C5, a later outer value replaces the inner signal, of which nothing comes any more`() {
     let (outer, numbers) = Signal<Int>.make()
     let inner = [Signal<String>.make(), Signal<String>.make()]
-    let token = heard.events(of: numbers.flatMap { number in inner[number].signal })
-    inner[0].sink.send("too early")
+    let token = heard.events(of: numbers.flatMapLatest { number in inner[number].signal })
+    inner[0].source.send("too early")
     outer.send(0)
-    inner[0].sink.send("a")
+    inner[0].source.send("a")
     outer.send(1)
-    #expect(inner[0].sink.hub?.count == 0)
-    inner[0].sink.send("replaced")
-    inner[0].sink.fail(Refusal(reason: "replaced"))
-    inner[1].sink.send("b")
-    inner[1].sink.fail(Refusal(reason: "inner"))
+    #expect(inner[0].source.hub?.count == 0)
+    inner[0].source.send("replaced")
+    inner[0].source.fail(Refusal(reason: "replaced"))
+    inner[1].source.send("b")
+    inner[1].source.fail(Refusal(reason: "inner"))
     outer.fail(Refusal(reason: "outer"))
-    inner[1].sink.send("c")
+    inner[1].source.send("c")
     #expect(heard.all == ["a", "b", "failed inner", "failed outer", "c"])
     withExtendedLifetime(token) {}
   }
@@ -30,7 +30,7 @@ import Testing
       let (outer, numbers) = Signal<Int>.make()
       let (replaced, first) = Signal<Int>.make()
       let (present, second) = Signal<Int>.make()
-      let token = heard.events(of: numbers.flatMap { number in number == 1 ? first : second })
+      let token = heard.events(of: numbers.flatMapLatest { number in number == 1 ? first : second })
       outer.send(1)
       outer.send(2)
       if outerFirst { outer.end() } else { present.end() }
@@ -46,7 +46,7 @@ import Testing
     let (outer, numbers) = Signal<Int>.make()
     let (inner, signal) = Signal<Int>.make()
     let token = heard.events(
-      of: numbers.flatMap { number -> Signal<Int> in
+      of: numbers.flatMapLatest { number -> Signal<Int> in
         if number == 2 { throw Refusal(reason: "two") }
         return signal
       })
@@ -66,7 +66,7 @@ import Testing
     let id = try store.write { try $0.add(name: "a", hairColor: Color("black")) }
     let color = try store.listenable(.hairColor, of: id)
     let names = try store.listenable(.name, of: id).signal
-    let token = names.flatMap { name in
+    let token = names.flatMapLatest { name in
       color.signal.map { "\(name ?? "-") \($0.map { "\($0)" } ?? "-")" }
     }.subscribe { heard.record($0) }
     try store.write {
@@ -80,13 +80,13 @@ import Testing
   }
 
   @Test func `what the replaced signal told earlier in the same round is not delivered`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     // The outer signal waits for the end of the round, so that the inner one is told before it is replaced.
     let outer = signal.combineLatest(signal) { a, _ in a }
-    let token = outer.flatMap { outer in signal.map { "\(outer) \($0)" }.merge(Signal(of: ["new \(outer)"])) }
+    let token = outer.flatMapLatest { outer in signal.map { "\(outer) \($0)" }.merge(Signal(of: ["new \(outer)"])) }
       .subscribe { heard.record($0) }
-    sink.send(1)
-    sink.send(2)
+    source.send(1)
+    source.send(2)
     #expect(heard.all == ["new 1", "new 2"])
     withExtendedLifetime(token) {}
   }
@@ -96,30 +96,30 @@ import Testing
     let (outer, numbers) = Signal<Int>.make()
     let inner = [Signal<String>.make(), Signal<String>.make()]
     let gate = Gate()
-    let token = numbers.flatMap { inner[$0].signal }.subscribe(on: .actor(place)) { value in
+    let token = numbers.flatMapLatest { inner[$0].signal }.subscribe(on: .actor(place)) { value in
       heard.record(value)
       if value == "a" { gate.wait() }
     }
     outer.send(0)
-    inner[0].sink.send("a")
+    inner[0].source.send("a")
     await heard.heard(1)
-    inner[0].sink.send("waits for the actor")
+    inner[0].source.send("waits for the actor")
     outer.send(1)
-    inner[1].sink.send("b")
+    inner[1].source.send("b")
     gate.open()
     await heard.heard(2)
     #expect(heard.all == ["a", "b"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `flatMapMerge keeps all inner signals, the order of each, and ends after the last`() {
+  @Test func `flatMap keeps all inner signals, the order of each, and ends after the last`() {
     let (outer, numbers) = Signal<Int>.make()
     let inner = (0..<3).map { _ in Signal<Int>.make() }
-    let token = heard.events(of: numbers.flatMapMerge { number in inner[number].signal.map { "\(number):\($0)" } })
+    let token = heard.events(of: numbers.flatMap { number in inner[number].signal.map { "\(number):\($0)" } })
     for number in 0..<3 { outer.send(number) }
-    for value in 1...2 { for number in [2, 0, 1] { inner[number].sink.send(value) } }
+    for value in 1...2 { for number in [2, 0, 1] { inner[number].source.send(value) } }
     outer.end()
-    for number in 0..<3 { inner[number].sink.end() }
+    for number in 0..<3 { inner[number].source.end() }
     #expect(heard.all == ["2:1", "0:1", "1:1", "2:2", "0:2", "1:2", "end"])
     withExtendedLifetime(token) {}
   }
@@ -139,30 +139,30 @@ import Testing
   }
 
   @Test func `a merged signal that is combined again gives one value a round`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let pair = signal.combineLatest(signal) { $0 + $1 }
     let merged = pair.merge(Signal(of: [0])).combineLatest(signal) { "\($0) \($1)" }
     let token = merged.subscribe { heard.record($0) }
-    sink.send(1)
-    sink.send(2)
+    source.send(1)
+    source.send(2)
     #expect(heard.all == ["2 1", "4 2"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `recover with a signal: its values come in the failure's place, while the source goes on`() {
-    let (sink, signal) = Signal<Int>.make()
+  @Test func `catch with a signal: its values come in the failure's place, while the source goes on`() {
+    let (source, signal) = Signal<Int>.make()
     let (other, replacement) = Signal<Int>.make()
-    let recovered = signal.recover { error -> Signal<Int> in
+    let recovered = signal.catch { error -> Signal<Int> in
       if (error as? Refusal)?.reason == "fatal" { throw error }
       return replacement
     }
     let token = heard.events(of: recovered)
-    sink.send(1)
-    sink.fail(Refusal(reason: "no"))
+    source.send(1)
+    source.fail(Refusal(reason: "no"))
     other.send(10)
-    sink.send(2)
-    sink.fail(Refusal(reason: "fatal"))
-    sink.end()
+    source.send(2)
+    source.fail(Refusal(reason: "fatal"))
+    source.end()
     other.send(11)
     other.end()
     #expect(heard.all == ["1", "10", "2", "failed fatal", "11", "end"])
@@ -171,7 +171,7 @@ import Testing
 
   @Test func `a subscriber that sends into the outer signal replaces after everybody has heard`() {
     let (outer, numbers) = Signal<Int>.make()
-    let values = numbers.flatMap { Signal(of: [$0 * 10, $0 * 10 + 1]) }
+    let values = numbers.flatMapLatest { Signal(of: [$0 * 10, $0 * 10 + 1]) }
     let first = values.subscribe { value in
       heard.record("first \(value)")
       if value == 10 { outer.send(2) }
@@ -187,7 +187,7 @@ import Testing
     let count = Lock((values: 0, ends: 0))
     try Threads.start {
       let all = Signal(results: (0..<5_000).map { .success($0) })
-      let token = all.flatMap { Signal(of: [$0]) }.flatMapMerge { Signal(of: [$0]) }.subscribeToEvents { event in
+      let token = all.flatMapLatest { Signal(of: [$0]) }.flatMap { Signal(of: [$0]) }.subscribeToEvents { event in
         count.withLock { if case .end = event { $0.ends += 1 } else { $0.values += 1 } }
       }
       withExtendedLifetime(token) {}
@@ -200,7 +200,7 @@ import Testing
     let topics = (0..<3_000).map { "topic \($0)" }
     let signals = topics.map { board.listenable($0).signal }
     let values = Recorder<Int>()
-    let token = Signal(of: signals).flatMapMerge { $0 }.subscribe { values.record($0) }
+    let token = Signal(of: signals).flatMap { $0 }.subscribe { values.record($0) }
     board.post(Dictionary(uniqueKeysWithValues: topics.enumerated().map { ($1, $0 + 1) }))
     #expect(values.all == Array(repeating: 0, count: 3_000) + Array(1...3_000))
     withExtendedLifetime(token) {}
@@ -211,7 +211,7 @@ import Testing
       let (outer, numbers) = Signal<Int>.make()
       let (inner, values) = Signal<Int>.make()
       let seen = Recorder<Int>()
-      let token = numbers.flatMap { number in values.map { _ in number } }.subscribe { seen.record($0) }
+      let token = numbers.flatMapLatest { number in values.map { _ in number } }.subscribe { seen.record($0) }
       try Threads.run(2) { thread in
         for value in 0..<200 { (thread == 0 ? outer : inner).send(value) }
       }

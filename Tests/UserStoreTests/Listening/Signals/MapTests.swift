@@ -7,7 +7,7 @@ import Testing
   private let heard = Recorder<String>()
 
   @Test func `C5, map, filter and compactMap keep the order, and what they throw is a failure in the value's place`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let tokens = [
       heard.events(
         of: signal.map {
@@ -21,9 +21,9 @@ import Testing
         }),
       heard.events(of: signal.compactMap { $0 == 1 ? nil : "c\($0)" }),
     ]
-    for value in 1...3 { sink.send(value) }
-    sink.fail(Refusal(reason: "no"))
-    sink.end()
+    for value in 1...3 { source.send(value) }
+    source.fail(Refusal(reason: "no"))
+    source.end()
     #expect(
       heard.all == [
         "m1", "1", "failed two", "failed two", "c2", "m3", "c3", "failed no", "failed no", "failed no", "end", "end",
@@ -33,22 +33,23 @@ import Testing
   }
 
   @Test func `optional values are values: filter and map let nil through, compactMap does not`() {
-    let (sink, signal) = Signal<Int?>.make()
+    let (source, signal) = Signal<Int?>.make()
     let tokens = [
       heard.events(of: signal.filter { $0 != 1 }.map { $0 }.map { $0.map { "f\($0)" } ?? "nil" }),
       heard.events(of: signal.compactMap { $0 }.map { "c\($0)" }),
     ]
-    for value in [1, nil, 2] { sink.send(value) }
+    for value in [1, nil, 2] { source.send(value) }
     #expect(heard.all == ["c1", "nil", "f2", "c2"])
     withExtendedLifetime(tokens) {}
   }
 
   @Test func `what a subscriber throws is no failure: it goes to the error handler of the source, over any operator`() {
     let errors = Recorder<String>()
-    let (sink, signal) = Signal<Int>.make { errors.record("\(($1 as? Refusal)?.reason ?? "\($1)")") }
+    let (source, signal) = Signal<Int>.make { errors.record("\(($1 as? Refusal)?.reason ?? "\($1)")") }
     let made: [Signal<Int>] = [
       signal.map { $0 }, signal.scan(0) { $1 }, signal.combineLatest(signal) { $0 + $1 }, signal.share(),
-      signal.flatMap { Signal(of: [$0]) }, signal.merge(signal), signal.replay(), signal.reduce(0) { $1 },
+      signal.flatMapLatest { Signal(of: [$0]) }, signal.merge(signal), signal.share(replayingLatest: true),
+      signal.reduce(0) { $1 },
       signal.take(until: Signal<Int>.make().signal), signal.throttle(for: .zero, clock: ManualClock()),
     ]
     for signal in made {
@@ -56,7 +57,7 @@ import Testing
         heard.events(event)
         if case .value = event { throw Refusal(reason: "thrown") }
       }
-      sink.send(1)
+      source.send(1)
       token.dispose()
     }
     // All but reduce and the pair of a signal with itself tell 1; reduce tells nothing, `merge` tells it twice.
@@ -65,29 +66,29 @@ import Testing
   }
 
   @Test func `scan tells what came together, each subscription from the beginning`() {
-    let (sink, signal) = Signal<String>.make()
+    let (source, signal) = Signal<String>.make()
     let lengths = signal.scan(0) { sum, word in
       if word.isEmpty { throw Refusal(reason: "empty") }
       return sum + word.count
     }
     let first = heard.events(of: lengths)
-    sink.send("a")
-    sink.send("")
+    source.send("a")
+    source.send("")
     let second = heard.events(of: lengths.map { "second \($0)" })
-    sink.send("bc")
-    sink.end()
+    source.send("bc")
+    source.end()
     #expect(heard.all == ["1", "failed empty", "3", "second 2", "end", "end"])
     withExtendedLifetime((first, second)) {}
   }
 
   @Test func `C5, reduce tells one value, at the end`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let token = heard.events(of: signal.reduce(10) { $0 + $1 })
-    sink.send(1)
-    sink.fail(Refusal(reason: "no"))
-    sink.send(2)
+    source.send(1)
+    source.fail(Refusal(reason: "no"))
+    source.send(2)
     #expect(heard.all == ["failed no"])
-    sink.end()
+    source.end()
     #expect(heard.all == ["failed no", "13", "end"])
     let late = heard.events(of: signal.reduce(7) { $0 + $1 })
     #expect(heard.all.suffix(2) == ["7", "end"])
@@ -95,54 +96,57 @@ import Testing
   }
 
   @Test func `who is disposed of by the total of reduce hears no end`() {
-    let (sink, signal) = Signal<Int>.make()
-    let bag = DisposeBag()
+    let (source, signal) = Signal<Int>.make()
+    let bag = TokenBag()
     signal.reduce(0) { $0 + $1 }.subscribeToEvents { event in
       heard.events(event)
       bag.disposeAll()
     }.disposed(by: bag)
-    sink.send(1)
-    sink.end()
+    source.send(1)
+    source.end()
     #expect(heard.all == ["1"])
   }
 
   @Test func `withPrevious gives the old value with the new one, none for the first`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let token = signal.withPrevious().subscribe { heard.record("\($0.old.map { "\($0)" } ?? "-") → \($0.new)") }
-    for value in 1...3 { sink.send(value) }
+    for value in 1...3 { source.send(value) }
     #expect(heard.all == ["- → 1", "1 → 2", "2 → 3"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `distinct leaves out what equals the value before, and a failure between changes nothing of that`() {
-    let (sink, signal) = Signal<Int?>.make()
-    let token = heard.events(of: signal.distinct().map { $0.map { "\($0)" } ?? "nil" })
-    for value in [1, 1, nil, nil, 2] { sink.send(value) }
-    sink.fail(Refusal(reason: "no"))
-    for value in [2, 1] { sink.send(value) }
+  @Test func `removeDuplicates leaves out what equals the value before, and a failure between changes nothing of that`()
+  {
+    let (source, signal) = Signal<Int?>.make()
+    let token = heard.events(of: signal.removeDuplicates().map { $0.map { "\($0)" } ?? "nil" })
+    for value in [1, 1, nil, nil, 2] { source.send(value) }
+    source.fail(Refusal(reason: "no"))
+    for value in [2, 1] { source.send(value) }
     #expect(heard.all == ["1", "nil", "2", "failed no", "1"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `text is distinct by its bytes: composed and decomposed are two, for optional text too`() {
+  @Test func `text is compared by its bytes: composed and decomposed are two, for optional text too`() {
     let composed = "\u{E9}", decomposed = "e\u{301}"
     #expect(composed == decomposed)
-    let (sink, signal) = Signal<String>.make()
+    let (source, signal) = Signal<String>.make()
     let tokens = [
-      signal.distinct().subscribe { heard.record("text \($0.utf8.count)") },
-      signal.map { .some($0) }.distinct().subscribe { (text: String?) in heard.record("optional \(text!.utf8.count)") },
-      signal.distinct(by: \.self).subscribe { heard.record("key \($0.utf8.count)") },
+      signal.removeDuplicates().subscribe { heard.record("text \($0.utf8.count)") },
+      signal.map { .some($0) }.removeDuplicates().subscribe { (text: String?) in
+        heard.record("optional \(text!.utf8.count)")
+      },
+      signal.removeDuplicates(by: \.self).subscribe { heard.record("key \($0.utf8.count)") },
     ]
-    for text in [composed, composed, decomposed, decomposed] { sink.send(text) }
+    for text in [composed, composed, decomposed, decomposed] { source.send(text) }
     #expect(heard.all == ["text 2", "optional 2", "key 2", "text 3", "optional 3", "key 3"])
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `distinct by a key compares only that, and a key that cannot be had is a failure`() {
-    let (sink, signal) = Signal<(id: Int, name: String)>.make()
+  @Test func `removeDuplicates by a key compares only that, and a key that cannot be had is a failure`() {
+    let (source, signal) = Signal<(id: Int, name: String)>.make()
     let tokens = [
-      signal.distinct(by: \.id).subscribe { heard.record($0.name) },
-      signal.distinct(by: { value -> Int in
+      signal.removeDuplicates(by: \.id).subscribe { heard.record($0.name) },
+      signal.removeDuplicates(by: { value -> Int in
         if value.id == 2 { throw Refusal(reason: "two") }
         return value.id
       }).subscribeToEvents { event in
@@ -153,23 +157,23 @@ import Testing
         }
       },
     ]
-    for value in [(1, "a"), (1, "b"), (2, "c"), (1, "d")] { sink.send((id: value.0, name: value.1)) }
+    for value in [(1, "a"), (1, "b"), (2, "c"), (1, "d")] { source.send((id: value.0, name: value.1)) }
     #expect(heard.all == ["a", "1", "c", "failed", "d"])
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `mapFailure changes failures alone, recover puts values in their place or tells another failure`() {
-    let (sink, signal) = Signal<Int>.make()
+  @Test func `mapFailure changes failures alone, catch puts values in their place or tells another failure`() {
+    let (source, signal) = Signal<Int>.make()
     let told = signal.mapFailure { Refusal(reason: "while fetching: \(($0 as? Refusal)?.reason ?? "")") }
-    let value = signal.recover { error -> Int in
+    let value = signal.catch { error -> Int in
       if (error as? Refusal)?.reason == "no" { return 0 }
       throw error
     }
     let tokens = [heard.events(of: told), heard.events(of: value)]
-    sink.send(1)
-    sink.fail(Refusal(reason: "no"))
-    sink.fail(Refusal(reason: "other"))
-    sink.end()
+    source.send(1)
+    source.fail(Refusal(reason: "no"))
+    source.fail(Refusal(reason: "other"))
+    source.end()
     #expect(
       heard.all == [
         "1", "1", "failed while fetching: no", "0", "failed while fetching: other", "failed other", "end", "end",

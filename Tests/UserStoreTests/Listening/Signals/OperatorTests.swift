@@ -8,20 +8,20 @@ import Testing
   private let live = LiveTokens()
 
   /// An operator over a signal, and nothing that keeps either alive but what is returned.
-  private func listen(_ made: Operator) -> (sink: Sink<Item>, token: Disposable) {
-    let (sink, signal) = Signal<Item>.make()
-    return (sink, heard.events(of: made.apply(signal, live.make())))
+  private func listen(_ made: Operator) -> (source: SignalSource<Item>, token: SubscriptionToken) {
+    let (source, signal) = Signal<Item>.make()
+    return (source, heard.events(of: made.apply(signal, live.make())))
   }
 
   private func item(_ number: Int) -> Item { Item(number: number, token: live.make()) }
 
   @Test(arguments: Operator.all) func `values, failures and the end pass through in order`(_ made: Operator) {
-    let (sink, token) = listen(made)
+    let (source, token) = listen(made)
     // A value that comes within the interval waits for a task, as it should.
-    sink.send(item(1))
-    sink.fail(Refusal(reason: "no"))
-    if made.testDescription != "throttle" { sink.send(item(2)) }
-    sink.end()
+    source.send(item(1))
+    source.fail(Refusal(reason: "no"))
+    if made.testDescription != "throttle" { source.send(item(2)) }
+    source.end()
     let failures = heard.all.filter { $0 == "failed no" }
     #expect(!failures.isEmpty)
     let expected = made.testDescription == "throttle" ? ["1", "end"] : ["1", "2", "end"]
@@ -30,22 +30,22 @@ import Testing
   }
 
   @Test(arguments: Operator.all) func `C7, nothing is left when its token is released`(_ made: Operator) {
-    var (sink, token): (Sink<Item>, Disposable?) = listen(made)
-    for number in 1...3 { sink.send(item(number)) }
+    var (source, token): (SignalSource<Item>, SubscriptionToken?) = listen(made)
+    for number in 1...3 { source.send(item(number)) }
     #expect(live.count > 0)
     token = nil
-    #expect(live.count == 0 && sink.hub == nil && token == nil)
-    sink.send(item(4))
-    sink = Signal<Item>.make().sink
+    #expect(live.count == 0 && source.hub == nil && token == nil)
+    source.send(item(4))
+    source = Signal<Item>.make().source
     #expect(!heard.all.contains("4") && !heard.all.contains("end"))
   }
 
   @Test(arguments: Operator.all) func `C7, nothing is left when its source has ended`(_ made: Operator) {
-    let (sink, token) = listen(made)
-    for number in 1...3 { sink.send(item(number)) }
-    sink.end()
+    let (source, token) = listen(made)
+    for number in 1...3 { source.send(item(number)) }
+    source.end()
     #expect(heard.all.last == "end")
-    if made.testDescription.hasSuffix("replay") || made.testDescription == "several" {
+    if made.testDescription.hasSuffix("share, replaying the latest") || made.testDescription == "several" {
       // The value is kept for those who come late.
       #expect(live.count == 1)
     } else {
@@ -57,27 +57,27 @@ import Testing
   @Test(arguments: Operator.all) func `disposed in the middle of a round by somebody else, it tells nothing of it`(
     _ made: Operator
   ) {
-    let (sink, signal) = Signal<Item>.make()
-    let bag = DisposeBag()
+    let (source, signal) = Signal<Item>.make()
+    let bag = TokenBag()
     let first = signal.subscribe { if $0.number == 2 { bag.disposeAll() } }
     heard.events(of: made.apply(signal, live.make())).disposed(by: bag)
-    sink.send(item(1))
-    sink.send(item(2))
-    sink.send(item(3))
+    source.send(item(1))
+    source.send(item(2))
+    source.send(item(3))
     #expect(heard.all == ["1"])
     withExtendedLifetime(first) {}
   }
 
   @Test(arguments: Operator.all) func `a subscriber that disposes of itself hears no more`(_ made: Operator) {
-    let (sink, signal) = Signal<Item>.make()
-    let bag = DisposeBag()
+    let (source, signal) = Signal<Item>.make()
+    let bag = TokenBag()
     made.apply(signal, live.make()).subscribeToEvents { event in
       heard.events(event)
       bag.disposeAll()
     }.disposed(by: bag)
-    sink.send(item(1))
-    sink.send(item(2))
-    sink.end()
+    source.send(item(1))
+    source.send(item(2))
+    source.end()
     #expect(heard.all == ["1"])
     #expect(live.count == 0)
   }
@@ -85,18 +85,18 @@ import Testing
   @Test(arguments: Operator.all) func `a subscriber may send, and subscribe: everybody hears everything in order`(
     _ made: Operator
   ) {
-    let (sink, signal) = Signal<Item>.make()
-    let bag = DisposeBag()
+    let (source, signal) = Signal<Item>.make()
+    let bag = TokenBag()
     let applied = made.apply(signal, live.make())
     applied.subscribe { value in
       heard.record("first \(value)")
       guard value.number < 3 else { return }
-      sink.send(Item(number: value.number + 1))
+      source.send(Item(number: value.number + 1))
       if value.number == 1 { applied.subscribe { heard.record("late \($0)") }.disposed(by: bag) }
     }.disposed(by: bag)
     let second = applied.subscribe { heard.record("second \($0)") }
-    sink.send(item(1))
-    sink.send(item(4))
+    source.send(item(1))
+    source.send(item(4))
     if made.testDescription == "throttle" { return withExtendedLifetime(second) {} }
     for name in ["first", "second"] {
       #expect(heard.all.filter { $0.hasPrefix(name) } == (1...4).map { "\(name) \($0)" })
@@ -110,9 +110,9 @@ import Testing
     _ made: Operator
   ) throws {
     for _ in 0..<10 {
-      let (sink, signal) = Signal<Item>.make()
+      let (source, signal) = Signal<Item>.make()
       let isDisposed = Lock(false), late = Recorder<Item>(), some = Gate()
-      let token = Lock<Disposable?>(nil)
+      let token = Lock<SubscriptionToken?>(nil)
       let subscribed = made.apply(signal, live.make()).subscribe { value in
         some.open()
         if isDisposed.withLock({ $0 }) { late.record(value) }
@@ -125,7 +125,7 @@ import Testing
           token.withLock { $0 }?.dispose()
           isDisposed.withLock { $0 = true }
         default:
-          for number in 0..<100 { sink.send(Item(number: thread * 1_000 + number)) }
+          for number in 0..<100 { source.send(Item(number: thread * 1_000 + number)) }
         }
       }
       #expect(late.count <= 1)

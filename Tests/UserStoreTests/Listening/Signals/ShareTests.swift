@@ -6,8 +6,8 @@ import Testing
   private let heard = Recorder<String>()
 
   /// A source that records when it is connected and let go.
-  private func source() -> (sink: Sink<Int>, signal: Signal<Int>) {
-    let (sink, values) = Signal<Int>.make()
+  private func make() -> (source: SignalSource<Int>, signal: Signal<Int>) {
+    let (source, values) = Signal<Int>.make()
     let signal = Signal<Int> { inner in
       heard.record("connected")
       let token = values.subscribeToEvents { event in
@@ -17,35 +17,35 @@ import Testing
         case .end: inner.end()
         }
       }
-      return Disposable {
+      return SubscriptionToken {
         token.dispose()
         heard.record("let go")
       }
     }
-    return (sink, signal)
+    return (source, signal)
   }
 
   @Test(arguments: [true, false]) func `it is connected with the first subscriber and let go with the last, each time`(
     _ replays: Bool
   ) {
-    let (sink, signal) = source()
+    let (source, signal) = make()
     let calls = Recorder<Int>()
     let mapped = signal.map { value in
       calls.record(value)
       return value
     }
-    let shared = replays ? mapped.replay() : mapped.share()
+    let shared = replays ? mapped.share(replayingLatest: true) : mapped.share()
     #expect(heard.all.isEmpty)
     let first = heard.events(of: shared.map { "first \($0)" })
     let second = heard.events(of: shared.map { "second \($0)" })
-    sink.send(1)
+    source.send(1)
     first.dispose()
-    sink.send(2)
+    source.send(2)
     second.dispose()
     second.dispose()
-    sink.send(3)
+    source.send(3)
     let third = heard.events(of: shared.map { "third \($0)" })
-    sink.send(4)
+    source.send(4)
     third.dispose()
     #expect(
       heard.all == [
@@ -54,78 +54,81 @@ import Testing
     #expect(calls.all == [1, 2, 4])
   }
 
-  @Test func `a late subscriber of share hears what comes next, of replay the last value first, and no failure`() {
-    let (sink, signal) = Signal<Int>.make()
-    let (shared, replayed) = (signal.share(), signal.replay())
+  @Test
+  func
+    `a late subscriber of share receives what comes next, of share that replays the last value first, and no failure`()
+  {
+    let (source, signal) = Signal<Int>.make()
+    let (shared, replayed) = (signal.share(), signal.share(replayingLatest: true))
     let first = [shared.subscribe { _ in }, replayed.subscribe { _ in }]
-    sink.send(1)
-    sink.send(2)
-    sink.fail(Refusal(reason: "no"))
+    source.send(1)
+    source.send(2)
+    source.fail(Refusal(reason: "no"))
     let late = [heard.events(of: shared.map { "share \($0)" }), heard.events(of: replayed.map { "replay \($0)" })]
     #expect(heard.all == ["replay 2"])
-    sink.send(3)
+    source.send(3)
     #expect(heard.all == ["replay 2", "share 3", "replay 3"])
-    sink.end()
+    source.end()
     let after = [heard.events(of: shared.map { "share \($0)" }), heard.events(of: replayed.map { "replay \($0)" })]
     #expect(heard.all.suffix(3) == ["end", "replay 3", "end"])
     withExtendedLifetime((first, late, after)) {}
   }
 
   @Test func `a value that comes while it is being connected is heard by the first subscriber, once`() {
-    let (sink, present) = Listenable.make(1)
-    for shared in [present.signal.share(), present.signal.replay()] {
+    let (source, present) = Listenable.make(1)
+    for shared in [present.signal.share(), present.signal.share(replayingLatest: true)] {
       let token = heard.events(of: shared)
-      sink.send(present.value + 1)
+      source.send(present.value + 1)
       token.dispose()
     }
     #expect(heard.all == ["1", "2", "2", "3"])
   }
 
   @Test func `what comes together over a shared signal comes once`() {
-    let (sink, signal) = Signal<Int>.make()
-    for shared in [signal.share(), signal.replay()] {
+    let (source, signal) = Signal<Int>.make()
+    for shared in [signal.share(), signal.share(replayingLatest: true)] {
       let heard = Recorder<String>()
       let sums = shared.combineLatest(shared.map { $0 * 10 }) { $0 + $1 }.combineLatest(signal) { "\($0) \($1)" }
       let token = sums.subscribe { heard.record($0) }
-      sink.send(1)
-      sink.send(2)
+      source.send(1)
+      source.send(2)
       #expect(heard.all == ["11 1", "22 2"])
       withExtendedLifetime(token) {}
     }
   }
 
-  @Test func `subscribed in the middle of a round, replay tells the value of that round, once`() {
-    let (sink, signal) = Signal<Int>.make()
-    let replayed = signal.replay()
-    let bag = DisposeBag()
+  @Test func `subscribed in the middle of a round, a replay gives the value of that round, once`() {
+    let (source, signal) = Signal<Int>.make()
+    let replayed = signal.share(replayingLatest: true)
+    let bag = TokenBag()
     let first = replayed.subscribe { value in
       if value == 2 { heard.events(of: replayed).disposed(by: bag) }
     }
-    for value in 1...3 { sink.send(value) }
+    for value in 1...3 { source.send(value) }
     #expect(heard.all == ["2", "3"])
     withExtendedLifetime(first) {}
   }
 
   @Test @MainActor func `on the main actor the last value comes before subscribe returns`() {
-    let (sink, signal) = Signal<Int>.make()
-    let replayed = signal.replay()
+    let (source, signal) = Signal<Int>.make()
+    let replayed = signal.share(replayingLatest: true)
     let first = replayed.subscribe { _ in }
-    sink.send(1)
+    source.send(1)
     let token = replayed.subscribe(on: .main) { heard.record("\($0)") }
     #expect(heard.all == ["1"])
     withExtendedLifetime((first, token)) {}
   }
 
-  @Test func `replay misses nothing and doubles nothing while others send`() throws {
+  @Test func `a replay misses nothing and doubles nothing while others send`() throws {
     for _ in 0..<20 {
-      let (sink, signal) = Signal<Int>.make()
-      let replayed = signal.replay()
+      let (source, signal) = Signal<Int>.make()
+      let replayed = signal.share(replayingLatest: true)
       let keeper = replayed.subscribe { _ in }
       let heard = (0..<2).map { _ in Recorder<Int>() }
-      let tokens = Lock<[Disposable]>([])
+      let tokens = Lock<[SubscriptionToken]>([])
       try Threads.run(3) { thread in
         if thread == 2 {
-          for value in 1...300 { sink.send(value) }
+          for value in 1...300 { source.send(value) }
         } else {
           let token = replayed.subscribe { heard[thread].record($0) }
           tokens.withLock { $0.append(token) }
@@ -140,15 +143,15 @@ import Testing
   }
 
   @Test func `subscribed and let go by many threads, it is connected once at a time and let go at last`() throws {
-    let (sink, signal) = Signal<Int>.make()
-    for shared in [signal.share(), signal.replay()] {
+    let (source, signal) = Signal<Int>.make()
+    for shared in [signal.share(), signal.share(replayingLatest: true)] {
       try Threads.run(4) { thread in
         for value in 0..<100 {
-          if thread == 0 { sink.send(value) }
+          if thread == 0 { source.send(value) }
           shared.subscribe { _ in }.dispose()
         }
       }
-      #expect(sink.hub?.count == 0)
+      #expect(source.hub?.count == 0)
     }
   }
 }

@@ -7,26 +7,26 @@ import Testing
   private let heard = Recorder<String>()
 
   @Test func `who is disposed of while others are told of the end is not told`() {
-    let (sink, signal) = Signal<Int>.make()
-    let bag = DisposeBag()
+    let (source, signal) = Signal<Int>.make()
+    let bag = TokenBag()
     let first = signal.subscribeToEvents { event in
       heard.events(event)
       bag.disposeAll()
     }
     signal.subscribeToEvents { _ in heard.record("disposed of") }.disposed(by: bag)
-    sink.end()
+    source.end()
     #expect(heard.all == ["end"])
     withExtendedLifetime(first) {}
   }
 
   @Test func `who is disposed of before its actor hears of the end is not told`() async {
     let place = Place()
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let gate = Gate()
     place.hold(until: gate)
     let token = signal.subscribeToEvents(on: .actor(place)) { _ in heard.record("disposed of") }
     let last = signal.subscribeToEvents(on: .actor(place)) { _ in heard.record("last") }
-    sink.end()
+    source.end()
     token.dispose()
     gate.open()
     await heard.heard(1)
@@ -36,31 +36,31 @@ import Testing
 
   @Test func `the source of a signal is let go when the signal ends, not with the token`() {
     let ended = Recorder<Int>()
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let made = Signal<Int> { inner in
       let token = signal.subscribe {
         inner.send($0)
         inner.end()
       }
-      return Disposable {
+      return SubscriptionToken {
         token.dispose()
         ended.record(1)
       }
     }
     let token = heard.events(of: made)
-    sink.send(1)
+    source.send(1)
     #expect(heard.all == ["1", "end"])
-    #expect(ended.count == 1 && sink.hub?.count == 0)
+    #expect(ended.count == 1 && source.hub?.count == 0)
     token.dispose()
     #expect(ended.count == 1)
   }
 
   @Test func `a source that ends while it is being connected is let go too`() {
     let ended = Recorder<Int>()
-    let made = Signal<Int> { sink in
-      sink.send(1)
-      sink.end()
-      return Disposable { ended.record(1) }
+    let made = Signal<Int> { source in
+      source.send(1)
+      source.end()
+      return SubscriptionToken { ended.record(1) }
     }
     let token = heard.events(of: made)
     #expect(heard.all == ["1", "end"] && ended.count == 1)
@@ -74,12 +74,12 @@ import Testing
   }
 
   @Test func `a value that asks for the present one when it goes is released under no lock`() {
-    let (sink, listenable) = Listenable<Asker?>.make(nil)
+    let (source, listenable) = Listenable<Asker?>.make(nil)
     let pair = listenable.signal.combineLatest(listenable.signal) { _, _ in 1 }
-    let last = listenable.signal.replay()
+    let last = listenable.signal.share(replayingLatest: true)
     let tokens = [pair.subscribe { _ in }, last.subscribe { _ in }]
-    for _ in 0..<3 { sink.send(Asker { heard.record("\(listenable.value == nil)") }) }
-    sink.send(nil)
+    for _ in 0..<3 { source.send(Asker { heard.record("\(listenable.value == nil)") }) }
+    source.send(nil)
     #expect(heard.all == ["false", "false", "true"])
     withExtendedLifetime(tokens) {}
   }

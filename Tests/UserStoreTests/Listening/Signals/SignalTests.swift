@@ -2,17 +2,17 @@ import Testing
 
 @testable import UserStore
 
-/// The core of signals: sinks, subscriptions, order, end, lifetime.
+/// The core of signals: sources, subscriptions, order, end, lifetime.
 @Suite(.timeLimit(.minutes(5))) struct SignalTests {
   @Test func `C1, values and failures reach every subscriber in order, and a failure ends nothing`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let first = Recorder<String>(), second = Recorder<String>()
     let tokens = [first, second].map { heard in signal.subscribeToEvents({ heard.record("\($0)") }) }
-    sink.send(1)
-    sink.fail(Refusal(reason: "no"))
-    sink.send(2)
-    sink.end()
-    sink.send(3)
+    source.send(1)
+    source.fail(Refusal(reason: "no"))
+    source.send(2)
+    source.end()
+    source.send(3)
     let expected = ["value(1)", "failure(\(Refusal(reason: "no")))", "value(2)", "end"]
     #expect(
       first.all.map { $0.replacing("UserStoreTests.", with: "") }
@@ -23,7 +23,8 @@ import Testing
 
   @Test func `a failure that is sent to a listenable reaches those who follow its signal, and changes no value`() {
     let heard = Recorder<String>(), reported = Recorder<String>()
-    let (sink, listenable) = Listenable.make(1) { _, error in reported.record((error as? Refusal)?.reason ?? "other") }
+    let (source, listenable) = Listenable.make(1) { _, error in reported.record((error as? Refusal)?.reason ?? "other")
+    }
     listenable.bind("named") { heard.record("named \($0)") }
     let record = { @Sendable (event: Signal<Int>.Event) in
       switch event {
@@ -33,29 +34,29 @@ import Testing
       }
     }
     let token = listenable.signal.subscribeToEvents(record)
-    sink.fail(Refusal(reason: "no"))
+    source.fail(Refusal(reason: "no"))
     #expect(listenable.value == 1)
-    sink.send(2)
-    sink.end()
+    source.send(2)
+    source.end()
     #expect(heard.all == ["value 1", "failure no", "named 2", "value 2", "end"])
     #expect(reported.all == ["no"], "nobody who is bound by name would learn of it otherwise")
     withExtendedLifetime(token) {}
   }
 
-  @Test func `C2, the sink holds what it sends to weakly, and ends it when it goes`() {
+  @Test func `C2, the source holds what it sends to weakly, and ends it when it goes`() {
     let heard = Recorder<String>()
-    var (sink, signal): (Sink<Int>?, Signal<Int>?) = Signal<Int>.make()
-    weak let hub = sink?.hub
-    var token: Disposable? = signal?.subscribeToEvents({ heard.record("\($0)") })
+    var (source, signal): (SignalSource<Int>?, Signal<Int>?) = Signal<Int>.make()
+    weak let hub = source?.hub
+    var token: SubscriptionToken? = signal?.subscribeToEvents({ heard.record("\($0)") })
     signal = nil
-    sink?.send(1)
+    source?.send(1)
     #expect(hub != nil)
     token = nil
     #expect(hub == nil)
-    sink?.send(2)
-    (sink, signal) = Signal<Int>.make()
+    source?.send(2)
+    (source, signal) = Signal<Int>.make()
     token = signal?.subscribeToEvents({ heard.record("\($0)") })
-    sink = nil
+    source = nil
     #expect(heard.all == ["value(1)", "end"])
     let late = Recorder<String>()
     let lateToken = signal?.subscribeToEvents({ late.record("\($0)") })
@@ -64,81 +65,81 @@ import Testing
   }
 
   @Test func `C3, releasing the token unsubscribes, and so does disposing it, and a bag of them`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let heard = Recorder<String>()
-    var token: Disposable? = signal.subscribe { heard.record("released \($0)") }
+    var token: SubscriptionToken? = signal.subscribe { heard.record("released \($0)") }
     let disposed = signal.subscribe { heard.record("disposed \($0)") }
-    var bag: DisposeBag? = DisposeBag()
+    var bag: TokenBag? = TokenBag()
     signal.subscribe { heard.record("bag \($0)") }.disposed(by: bag!)
-    sink.send(1)
+    source.send(1)
     token = nil
     disposed.dispose()
     bag = nil
-    sink.send(2)
+    source.send(2)
     #expect(heard.all == ["released 1", "disposed 1", "bag 1"])
     #expect(token == nil && bag == nil)
   }
 
-  @Test func `a signal that keeps its own token in a subscriber is released with its sink`() {
-    let box = Lock<Disposable?>(nil)
-    weak let hub: PulseHub?
-    var sink: Sink<Int>?
+  @Test func `a signal that keeps its own token in a subscriber is released with its source`() {
+    let box = Lock<SubscriptionToken?>(nil)
+    weak let hub: SignalHub?
+    var source: SignalSource<Int>?
     do {
       let (made, signal) = Signal<Int>.make()
-      sink = made
+      source = made
       hub = made.hub
       let holder = Holder()
       holder.token.withLock { $0 = signal.subscribe { [holder] _ in _ = holder } }
     }
-    sink?.send(1)
+    source?.send(1)
     #expect(hub != nil)
-    sink = nil
+    source = nil
     #expect(hub == nil)
     withExtendedLifetime(box) {}
   }
 
   private final class Holder: Sendable {
-    let token = Lock<Disposable?>(nil)
+    let token = Lock<SubscriptionToken?>(nil)
   }
 
   @Test func `what a subscriber sends comes after all have heard the present value`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let heard = Recorder<String>()
     let first = signal.subscribe { value in
       heard.record("first \(value)")
-      if value < 3 { sink.send(value + 1) }
+      if value < 3 { source.send(value + 1) }
     }
     let second = signal.subscribe { heard.record("second \($0)") }
-    sink.send(1)
+    source.send(1)
     #expect(heard.all == ["first 1", "second 1", "first 2", "second 2", "first 3", "second 3"])
     withExtendedLifetime((first, second)) {}
   }
 
   @Test func `a subscriber that feeds itself for ever is stopped, and named`() {
     let errors = Recorder<String>()
-    let (sink, signal) = Signal<Int>.make { errors.record("\($1)") }
+    let (source, signal) = Signal<Int>.make { errors.record("\($1)") }
     let heard = Recorder<Int>()
     let token = signal.subscribe { value in
       heard.record(value)
-      sink.send(value + 1)
+      source.send(value + 1)
     }
-    sink.send(0)
+    source.send(0)
     #expect(heard.all.count == 1_001)
     #expect(errors.all.count == 1 && errors.all[0].contains("without end"))
-    sink.send(-1)
+    source.send(-1)
     #expect(heard.all.count > 1_001)
     withExtendedLifetime(token) {}
   }
 
   @Test func `one that feeds itself over a combined signal is stopped too`() {
     let errors = Recorder<String>()
-    let (sink, signal) = Signal<Int>.make { errors.record("\($1)") }
+    let (source, signal) = Signal<Int>.make { errors.record("\($1)") }
     let heard = Recorder<Int>()
     let token = signal.combineLatest(signal) { $0 + $1 }.subscribe { value in
       heard.record(value)
-      sink.send(value)
+      source.send(value)
     }
-    sink.send(0)
+    source.send(0)
     #expect(heard.all.count == 1_001)
     #expect(errors.all.count == 1)
     withExtendedLifetime(token) {}

@@ -6,39 +6,39 @@ import Testing
   private let heard = Recorder<String>()
 
   @Test func `values come until the other signal has one; then both are let go`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let (stop, other) = Signal<String>.make()
     let token = heard.events(of: signal.take(until: other))
-    sink.send(1)
+    source.send(1)
     stop.fail(Refusal(reason: "no"))
-    sink.send(2)
+    source.send(2)
     stop.send("now")
-    #expect(sink.hub?.count == nil || sink.hub?.count == 0)
+    #expect(source.hub?.count == nil || source.hub?.count == 0)
     #expect(stop.hub?.count == nil || stop.hub?.count == 0)
-    sink.send(3)
+    source.send(3)
     #expect(heard.all == ["1", "failed no", "2", "end"])
     withExtendedLifetime(token) {}
   }
 
   @Test func `the end of the other signal means nothing, that of this one is the end`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let (stop, other) = Signal<String>.make()
     let token = heard.events(of: signal.take(until: other))
     stop.end()
-    sink.send(1)
-    sink.end()
+    source.send(1)
+    source.end()
     #expect(heard.all == ["1", "end"])
     withExtendedLifetime(token) {}
   }
 
   @Test func `what comes in the round of the other's value still comes, whichever is told first`() {
-    let (sink, signal) = Signal<Int>.make()
+    let (source, signal) = Signal<Int>.make()
     let deep = signal.combineLatest(signal) { $0 + $1 }
     let tokens = [
       heard.events(of: deep.take(until: signal.filter { $0 == 2 })),
       heard.events(of: signal.take(until: deep.filter { $0 == 4 }).map { "second \($0)" }),
     ]
-    for value in 1...3 { sink.send(value) }
+    for value in 1...3 { source.send(value) }
     #expect(heard.all.filter { !$0.hasPrefix("second") } == ["2", "4", "end", "end"])
     #expect(heard.all.filter { $0.hasPrefix("second") } == ["second 1", "second 2"])
     withExtendedLifetime(tokens) {}
@@ -48,14 +48,14 @@ import Testing
     let asked = Recorder<Int>()
     let signal = Signal<Int> { _ in
       asked.record(1)
-      return Disposable {}
+      return SubscriptionToken {}
     }
-    let (sink, present) = Listenable.make(1)
+    let (source, present) = Listenable.make(1)
     let token = heard.events(of: signal.take(until: present.signal))
     let other = present.signal.subscribe { _ in
       heard.events(of: Signal(of: [1]).take(until: present.signal)).dispose()
     }
     #expect(heard.all == ["end"] && asked.count == 0)
-    withExtendedLifetime((token, other, sink)) {}
+    withExtendedLifetime((token, other, source)) {}
   }
 }

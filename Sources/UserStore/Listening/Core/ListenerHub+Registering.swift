@@ -1,0 +1,114 @@
+extension ListenerHub {
+  typealias FirstValue = ListenerConditions.FirstValue
+
+  @discardableResult
+  func register(
+    _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
+    keepsValue: Bool = false, after position: Int128 = .min, holdsHub: Bool = false,
+    onEnd: ListenerConditions.OnEnd? = nil,
+    _ action: @escaping Listener<Content>.Action
+  ) -> ListenerRemoval {
+    let options = Registry.Options(
+      place: place.actor, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
+    let (binding, isOver) = state.withLock { state in
+      let start = max(position, state.begun)
+      return (state.registry.bind(name, to: topic, options, startsAfter: start, action: action), state.isOver)
+    }
+    if isOver { endIfOver(binding) }
+    return removal(of: binding, isOwned: owner != nil, holdsHub: holdsHub)
+  }
+
+  /// Registers, and hands over a first value: in the queue's order, so that no round comes before it or is missed.
+  @discardableResult
+  func register(
+    _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
+    first: FirstValue, onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
+  ) -> ListenerRemoval {
+    let owner = owner.map { WeakReference(object: $0) }
+    if DeliveryThread.current.isInside(self), case .inline = place {
+      return registerAtOnce(name, to: topic, on: nil, owner: owner, first: first, onEnd: onEnd, action)
+    }
+    let options = Registry.Options(place: place.actor, owner: owner, first: first, onEnd: onEnd)
+    let (binding, ticket) = state.withLock { state in
+      let binding = state.registry.bind(name, to: topic, options, startsAfter: .max, action: action)
+      return (binding, state.queue.append(.first(binding.reference, registration: binding.registration)))
+    }
+    deliver(through: ticket)
+    return removal(of: binding, isOwned: owner != nil)
+  }
+
+  /// Registers and calls right here.
+  ///
+  /// Only where no round can run at the same time: by the thread that delivers, or on the actor that the listener's
+  /// calls are made on.
+  func registerAtOnce(
+    _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, first: FirstValue,
+    onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
+  ) -> ListenerRemoval {
+    let options = Registry.Options(place: actor, owner: owner, onEnd: onEnd)
+    let binding = state.withLock { state in
+      state.registry.bind(name, to: topic, options, startsAfter: state.begun, action: action)
+    }
+    // After it has registered: what a round brings from here on is in the value, or is still to be called.
+    let (value, position) = first.read()
+    let listener = state.withLock { state in
+      state.registry.start(binding.reference, registration: binding.registration, after: position)
+    }
+    if let listener {
+      call(listener, DeliveryThread.current.calling?.cascade) { try first.deliver(value) }
+    }
+    endIfOver(binding)
+    DeliveryThread.current.runDeferred()
+    return removal(of: binding, isOwned: owner != nil)
+  }
+
+  /// Who comes too late is told at once that nothing comes any more.
+  func endIfOver(_ reference: SlotReference, _ registration: Int) {
+    guard state.withLock({ $0.isOver }) else { return }
+    endInPlace(reference, registration)
+    DeliveryThread.current.runDeferred()
+  }
+
+  private func endIfOver(_ binding: Registry.Binding) { endIfOver(binding.reference, binding.registration) }
+
+  private func removal(
+    of binding: Registry.Binding, isOwned: Bool, holdsHub: Bool = false
+  ) -> ListenerRemoval {
+    // Listeners to topics of which nothing is heard any more would otherwise outlive their owners for ever.
+    if isOwned, state.withLock({ $0.registry.isSweepDue }) { removeOver() }
+    let (reference, registration) = (binding.reference, binding.registration)
+    if holdsHub { return { self.remove(reference, registration: registration) } }
+    return { [weak self] in self?.remove(reference, registration: registration) }
+  }
+}
+
+extension ListenerHub {
+  /// Moves the named listeners to another hub, in the order of calls.
+  ///
+  /// Only for hubs whose named listeners are called inline and have no owner.
+  ///
+  /// - Parameters:
+  ///   - other: Its listeners with other names stay.
+  ///   - replaces: Whether a moved listener replaces one that has its name and topic there; otherwise it ends.
+  func moveNamedListeners(to other: ListenerHub, replacing replaces: Bool) {
+    for listener in state.withLock({ $0.registry.inOrder.map(\.slot.listener) }) {
+      guard let name = listener.name else { continue }
+      assert(listener.conditions == nil, "only a listener that is called inline and has no owner can move")
+      let isBound = other.names(of: listener.topic).contains(name)
+      remove(name, from: listener.topic)
+      if replaces || !isBound { other.register(name, to: listener.topic, on: .inline, owner: nil, listener.action) }
+    }
+  }
+}
+
+/// Removes a listener, unless it was replaced or removed before.
+@usableFromInline typealias ListenerRemoval = @Sendable () -> Void
+
+extension DeliveryPlace {
+  var actor: (any Actor)? {
+    switch self {
+    case .inline: nil
+    case .actor(let actor): actor
+    }
+  }
+}

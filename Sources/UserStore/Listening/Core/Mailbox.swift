@@ -1,0 +1,46 @@
+/// The calls that wait for an actor, in order.
+///
+/// One task at a time runs on the actor and makes all of them: tasks that are started one for each call may overtake
+/// each other. The actor is held by who listens on it, so that one that owns its listeners can go.
+final class Mailbox: Sendable {
+  typealias Call = @Sendable () -> Void
+
+  private weak let actor: (any Actor)?
+  let id: ObjectIdentifier
+  private let state = Lock(State())
+
+  private struct State {
+    var calls: [Call] = []
+    var isScheduled = false
+  }
+
+  init(_ actor: any Actor) {
+    self.actor = actor
+    id = ObjectIdentifier(actor)
+  }
+
+  /// Whether it is that of an actor, and not of one that is gone and lay at the same address.
+  func isOf(_ actor: any Actor) -> Bool { self.actor === actor }
+
+  func post(_ call: @escaping Call) {
+    guard let actor else { return }
+    let mustStart = state.withLock { state in
+      state.calls.append(call)
+      defer { state.isScheduled = true }
+      return !state.isScheduled
+    }
+    if mustStart { Task { await self.deliver(on: actor) } }
+  }
+
+  private func deliver(on actor: isolated any Actor) async {
+    while true {
+      let calls = state.withLock { state in
+        defer { state.calls = [] }
+        if state.calls.isEmpty { state.isScheduled = false }
+        return state.calls
+      }
+      if calls.isEmpty { return }
+      for call in calls { call() }
+    }
+  }
+}

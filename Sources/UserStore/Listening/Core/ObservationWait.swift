@@ -1,0 +1,85 @@
+import Observation
+
+/// A wait for the next change of the observed properties that a closure reads.
+///
+///     object's registrar ──▶ tracking closure ──▶ ObservationWait ──▶ action
+///
+/// `withObservationTracking` calls once, before the change is made, when the properties still have their old values. So the
+/// action is called on the next turn of the main actor; there it reads the new values, and starts another wait.
+final class ObservationWait: Sendable {
+  enum Outcome: Sendable {
+    /// A property changed; with the call that changed it, if a listener did.
+    case changed(RoundCause?)
+    /// Nothing holds the wait any more: the registrar went with its object, and no change can come.
+    case released
+  }
+
+  /// Reads the properties that changed, and returns the delivery that follows when all properties were read.
+  typealias Action = @MainActor @Sendable (Outcome) -> ObservationTurn.Delivery?
+
+  private let action: Lock<Action?>
+
+  private init(_ action: @escaping Action) {
+    self.action = Lock(action)
+  }
+
+  deinit { fire(.released) }
+
+  /// Reads properties, and waits for the next change of one of them.
+  ///
+  /// - Parameters:
+  ///   - read: Called at once.
+  ///   - action: Called once, on the main actor.
+  /// - Returns: what was read, and the wait. As long as the caller keeps the wait, the outcome is never `released`.
+  @MainActor static func begin<Value>(
+    _ read: () -> Value, _ action: @escaping Action
+  ) -> (value: Value, wait: ObservationWait) {
+    let wait = ObservationWait(action)
+    // The cause is taken here and not on the next turn: a change that a custom block makes answers its round.
+    let value = withObservationTracking(read) { wait.fire(.changed(.current)) }
+    return (value, wait)
+  }
+
+  /// Whether the property has changed since the wait began.
+  var hasFired: Bool { action.withLock { $0 == nil } }
+
+  private func fire(_ outcome: Outcome) {
+    guard let action = action.withLock({ $0.take() }) else { return }
+    ObservationTurn.add { action(outcome) }
+  }
+}
+
+/// The properties that changed since the last turn of the main actor: all of them are read, then delivered in one round.
+///
+/// In separate rounds, two combined properties would first show one new value beside one old value.
+enum ObservationTurn {
+  typealias Delivery = @MainActor () -> Void
+  typealias Reading = @MainActor @Sendable () -> Delivery?
+
+  private static let waiting = Lock<[Reading]>([])
+  @MainActor private static let round = Round()
+
+  /// What the thread is inside of during the deliveries, so that their rounds are deferred to the end.
+  private final class Round: Sendable {}
+
+  static func add(_ reading: @escaping Reading) {
+    let isFirst = waiting.withLock { waiting in
+      waiting.append(reading)
+      return waiting.count == 1
+    }
+    if isFirst { Task { @MainActor in deliver() } }
+  }
+
+  @MainActor private static func deliver() {
+    let readings = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    let deliveries = readings.compactMap { $0() }
+    let thread = DeliveryThread.current
+    thread.enter(round, isTransaction: true)
+    for deliver in deliveries { deliver() }
+    thread.leave(round, isTransaction: true)
+    thread.runDeferred()
+  }
+}

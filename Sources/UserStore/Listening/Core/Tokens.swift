@@ -1,0 +1,101 @@
+/// Ends a named listener.
+///
+/// The methods that bind a name return one. Releasing it does nothing: a named listener lives until its name is unbound, its
+/// owner is released or its token is disposed. The token of a listener that was replaced does nothing; it never removes the
+/// listener that replaced it.
+public final class ListenerToken: Sendable {
+  private let removal: OneTimeAction
+
+  @usableFromInline init(_ remove: @escaping @Sendable () -> Void) {
+    removal = OneTimeAction(remove)
+  }
+
+  /// Ends the listener immediately, also for the round that is being delivered.
+  ///
+  /// May be called on any thread and in a listener. Calls after the first do nothing.
+  public func dispose() { removal.run() }
+}
+
+/// Holds a subscription: a subscriber of a signal, an observer, or a listener without a name.
+///
+/// The subscription lives as long as its token; releasing the token ends it.
+public final class SubscriptionToken: Sendable {
+  private let removal: OneTimeAction
+
+  /// Makes the token of a subscription of your own, for a signal that you make with `Signal.init(_:)` for instance.
+  ///
+  /// - Parameter end: Ends the subscription. Called once, on the thread that disposes or releases the token, under no lock.
+  public init(_ end: @escaping @Sendable () -> Void) {
+    removal = OneTimeAction(end)
+  }
+
+  deinit { dispose() }
+
+  /// Ends the subscription immediately, also for the round that is being delivered.
+  ///
+  /// May be called on any thread and in a listener. Calls after the first do nothing.
+  public func dispose() { removal.run() }
+}
+
+/// An action that runs at most once, under no lock.
+private struct OneTimeAction: ~Copyable, Sendable {
+  private let action: Lock<(@Sendable () -> Void)?>
+
+  init(_ action: @escaping @Sendable () -> Void) {
+    self.action = Lock(action)
+  }
+
+  func run() {
+    let action = action.withLock { $0.take() }
+    action?()
+  }
+}
+
+/// Holds tokens, and disposes all of them when it is released.
+public final class TokenBag: Sendable {
+  private let disposals = Lock<[@Sendable () -> Void]>([])
+
+  /// Makes an empty bag.
+  public init() {}
+
+  deinit {
+    disposeAll()
+  }
+
+  /// Adds the token of a subscription.
+  ///
+  /// - Parameter token: Disposed with the bag.
+  public func insert(_ token: SubscriptionToken) {
+    disposals.withLock { $0.append { token.dispose() } }
+  }
+
+  /// Adds the token of a named listener.
+  ///
+  /// - Parameter token: Disposed with the bag.
+  public func insert(_ token: ListenerToken) {
+    disposals.withLock { $0.append { token.dispose() } }
+  }
+
+  /// Disposes the tokens in the order in which they were added, and leaves the bag empty.
+  public func disposeAll() {
+    let held = disposals.withLock { disposals in
+      defer { disposals = [] }
+      return disposals
+    }
+    for dispose in held { dispose() }
+  }
+}
+
+extension SubscriptionToken {
+  /// Adds the token to a bag.
+  ///
+  /// - Parameter bag: Disposes the token when the bag is released.
+  public func disposed(by bag: TokenBag) { bag.insert(self) }
+}
+
+extension ListenerToken {
+  /// Adds the token to a bag.
+  ///
+  /// - Parameter bag: Disposes the token when the bag is released.
+  public func disposed(by bag: TokenBag) { bag.insert(self) }
+}

@@ -1,0 +1,56 @@
+/// Whether two values are the same, where a change is decided; found out once for each type.
+///
+/// What is `Equatable` is compared by `==`: two objects that are equal are the same, though they are not identical.
+/// Exceptions: text is compared by its UTF-8 bytes, as everywhere in this library, and a value that does not equal itself
+/// (not-a-number) is the same as another such. Objects that are not `Equatable` are the same when they are identical.
+/// Of all else nobody can tell.
+enum ValueEquality {
+  typealias Test<Value> = (Value, Value) -> Bool?
+
+  static func test<Value>(of type: Value.Type) -> Test<Value> {
+    if isText(type) { return { isSameText($0, $1) } }
+    if let type = type as? any Equatable.Type { return comparison(type) }
+    if type is AnyObject.Type { return { ($0 as AnyObject) === ($1 as AnyObject) } }
+    return { _, _ in nil }
+  }
+
+  /// For what is known to be comparable, on any thread: `==`, and text by its UTF-8 bytes.
+  static func equality<Value: Equatable & Sendable>(of type: Value.Type) -> @Sendable (Value, Value) -> Bool {
+    guard isText(type) else { return { $0 == $1 } }
+    return { isSameText($0, $1) }
+  }
+
+  private static func isText<Value>(_ type: Value.Type) -> Bool { type == String.self || type == String?.self }
+
+  private static func isSameText<Value>(_ left: Value, _ right: Value) -> Bool {
+    guard let left = unwrapped(left) as? String, let right = unwrapped(right) as? String else {
+      return unwrapped(left) == nil && unwrapped(right) == nil
+    }
+    return left.hasSameBytes(as: right)
+  }
+
+  private static func comparison<Comparable: Equatable, Value>(_ type: Comparable.Type) -> Test<Value> {
+    { left, right in
+      guard let left = left as? Comparable, let right = right as? Comparable else { return nil }
+      return left == right || (left != left && right != right)
+    }
+  }
+}
+
+/// An optional whose type is not known.
+protocol OptionalValue {
+  static var none: Self { get }
+  static var wrappedType: Any.Type { get }
+  var content: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  static var wrappedType: Any.Type { Wrapped.self }
+  var content: Any? { map { $0 as Any } }
+}
+
+/// The value without the optionals around it.
+func unwrapped(_ value: Any) -> Any? {
+  guard let optional = value as? any OptionalValue else { return value }
+  return optional.content.flatMap { unwrapped($0) }
+}

@@ -1,0 +1,186 @@
+import Testing
+
+@testable import UserStore
+
+/// The observer bag, row by row.
+@Suite(.timeLimit(.minutes(5))) struct ObserversTests {
+  private let heard = Recorder<String>()
+
+  private func recording(_ name: String) -> LoginHandler {
+    LoginHandler(all: { [heard] notification in heard.record("\(name) \(notification)") })
+  }
+
+  @Test func `B2, handlers hear what is notified until they are removed, removing nil is no error`() {
+    let (source, observers) = Observers<LoginHandler>.make()
+    let first = observers.add(recording("first"))
+    let second = observers.add(recording("second"))
+    source.send(.loggedOut)
+    observers.remove(first)
+    observers.remove(first)
+    observers.remove(nil)
+    #expect(observers.count == 1)
+    source.send(.loggedOut)
+    #expect(heard.all == ["first loggedOut", "second loggedOut", "second loggedOut"])
+    withExtendedLifetime(second) {}
+  }
+
+  @Test func `B2, a token that goes takes its handler along`() {
+    let (source, observers) = Observers<LoginHandler>.make()
+    do {
+      let token = observers.add(recording("x"))
+      #expect(observers.count == 1)
+      withExtendedLifetime(token) {}
+    }
+    source.send(.loggedOut)
+    #expect(heard.all == [] && observers.count == 0)
+  }
+
+  @Test func `B3, a notification fans out to the parts of a handler, and there are several ways to make one`() {
+    let (source, observers) = Observers<LoginHandler>.make()
+    let heard = heard
+    let screen = LoginScreen(heard)
+    let tokens = [
+      observers.add(LoginHandler(didLogIn: { heard.record("in \($0)") }, didLogOut: { heard.record("out") })),
+      observers.add(LoginHandler(didLogIn: { heard.record("only in \($0)") })),
+      observers.add(LoginHandler(all: { heard.record("all \($0)") })),
+      observers.add(LoginHandler(delegate: screen)),
+    ]
+    source.send(.loggedIn("Zoë"))
+    source.send(.loggedOut)
+    #expect(
+      heard.all == [
+        "in Zoë", "only in Zoë", "all loggedIn(\"Zoë\")", "screen in Zoë", "out", "all loggedOut", "screen out",
+      ])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func `B3, a delegate is not kept alive`() {
+    let (source, observers) = Observers<LoginHandler>.make()
+    var screen: LoginScreen? = LoginScreen(heard)
+    weak let weakScreen = screen
+    let token = observers.add(LoginHandler(delegate: screen!))
+    screen = nil
+    #expect(weakScreen == nil)
+    source.send(.loggedOut)
+    #expect(heard.all == [])
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `B4, several lists on one object are independent`() {
+    let manager = Manager()
+    let tokens = [
+      manager.logins.add(recording("login")), manager.failures.add(Failures { [heard] in heard.record($0) }),
+    ]
+    manager.logIn("Zoë")
+    manager.failure("no")
+    #expect(heard.all == ["login loggedIn(\"Zoë\")", "no"])
+    #expect(manager.logins.count == 1 && manager.failures.count == 1)
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func `B5, who has the observers can register, and has nothing to notify with`() {
+    // What notifies is the source; without it nothing can come, and everybody is let go.
+    let token = Lock<Token?>(Token())
+    weak let weakToken = token.withLock { $0 }
+    let observers: Observers<LoginHandler>
+    let held: SubscriptionToken
+    do {
+      let (source, made) = Observers<LoginHandler>.make()
+      observers = made
+      held = observers.add(
+        LoginHandler(didLogOut: { [object = token.withLock { $0.take() }] in withExtendedLifetime(object) {} }))
+      #expect(weakToken != nil)
+      withExtendedLifetime(source) {}
+    }
+    #expect(observers.count == 0 && weakToken == nil)
+    withExtendedLifetime(held) {}
+  }
+
+  @Test func `B6, a handler that is added in a round is not called in it, one that is removed neither`() {
+    let (source, observers) = Observers<LoginHandler>.make()
+    let bag = TokenBag()
+    let later = Lock<SubscriptionToken?>(nil)
+    let first = observers.add(
+      LoginHandler(didLogOut: { [heard] in
+        heard.record("first")
+        later.withLock { $0.take() }?.dispose()
+        observers.add(LoginHandler(didLogOut: { heard.record("added") })).disposed(by: bag)
+      }))
+    let removed = observers.add(recording("removed"))
+    later.withLock { $0 = removed }
+    source.send(.loggedOut)
+    #expect(heard.all == ["first"])
+    source.send(.loggedOut)
+    #expect(heard.all == ["first", "first", "added"])
+    withExtendedLifetime(first) {}
+  }
+
+  @Test func `a handler that throws stops nobody`() {
+    let errors = Recorder<String>()
+    let (source, observers) = Observers<LoginHandler>.make { errors.record("\($1)") }
+    let tokens = [
+      observers.add(LoginHandler(didLogOut: { throw Refusal(reason: "no") })), observers.add(recording("second")),
+    ]
+    source.send(.loggedOut)
+    #expect(heard.all == ["second loggedOut"] && errors.all.count == 1)
+    withExtendedLifetime(tokens) {}
+  }
+}
+
+enum LoginNotification: Sendable {
+  case loggedIn(String)
+  case loggedOut
+}
+
+/// A struct of closures, with several ways to make one.
+struct LoginHandler: NotificationHandler {
+  var didLogIn: @Sendable (String) throws -> Void = { _ in }
+  var didLogOut: @Sendable () throws -> Void = {}
+
+  func handle(_ notification: LoginNotification) throws {
+    switch notification {
+    case .loggedIn(let name): try didLogIn(name)
+    case .loggedOut: try didLogOut()
+    }
+  }
+}
+
+extension LoginHandler {
+  init(all: @escaping @Sendable (LoginNotification) throws -> Void) {
+    self.init(didLogIn: { try all(.loggedIn($0)) }, didLogOut: { try all(.loggedOut) })
+  }
+
+  init(delegate: LoginScreen) {
+    self.init(
+      didLogIn: { [weak delegate] in delegate?.didLogIn($0) }, didLogOut: { [weak delegate] in delegate?.didLogOut() })
+  }
+}
+
+final class LoginScreen: Sendable {
+  private let heard: Recorder<String>
+  init(_ heard: Recorder<String>) { self.heard = heard }
+  func didLogIn(_ name: String) { heard.record("screen in \(name)") }
+  func didLogOut() { heard.record("screen out") }
+}
+
+private struct Failures: NotificationHandler {
+  let handler: @Sendable (String) -> Void
+  init(_ handler: @escaping @Sendable (String) -> Void) { self.handler = handler }
+  func handle(_ notification: String) { handler(notification) }
+}
+
+/// Shows its observers, and keeps the right to notify them.
+private final class Manager: Sendable {
+  let logins: Observers<LoginHandler>
+  let failures: Observers<Failures>
+  private let loginSink: SignalSource<LoginNotification>
+  private let failureSink: SignalSource<String>
+
+  init() {
+    (loginSink, logins) = Observers.make()
+    (failureSink, failures) = Observers.make()
+  }
+
+  func logIn(_ name: String) { loginSink.send(.loggedIn(name)) }
+  func failure(_ reason: String) { failureSink.send(reason) }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import UserStore
+
+/// The property listener, row by row (A1, posting to NotificationCenter, is in its own suite).
+@Suite(.timeLimit(.minutes(5))) struct PropertyListenerTests {
+  private let store: UserStore
+  private let id: User.ID
+  private let heard = Recorder<String>()
+
+  init() throws {
+    store = try UserStore.inMemory()
+    id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
+  }
+
+  @Test func `A2, closures without a name pile up, one for each time that a screen is entered`() throws {
+    let name = try store.listenable(.name, of: id).signal
+    let tokens = (0..<3).map { _ in name.subscribe { [heard] in heard.record($0 ?? "gone") } }
+    try store.write { try $0.rename(id, to: "Zoë") }
+    #expect(heard.all == ["NIX", "NIX", "NIX", "Zoë", "Zoë", "Zoë"])
+    withExtendedLifetime(tokens) {}
+  }
+
+  @Test func `A3, bind is called from the next change on`() throws {
+    try store.listenable(.name, of: id).bind("screen") { [heard] in heard.record($0 ?? "gone") }
+    #expect(heard.all == [])
+    try store.write { try $0.rename(id, to: "Zoë") }
+    #expect(heard.all == ["Zoë"])
+  }
+
+  @Test func `A4, bindAndFire is called at once too, with no gap and nothing twice`() throws {
+    try store.listenable(.name, of: id).bindAndFire("screen") { [heard] in heard.record($0 ?? "gone") }
+    #expect(heard.all == ["NIX"])
+    try store.write { try $0.rename(id, to: "Zoë") }
+    #expect(heard.all == ["NIX", "Zoë"])
+  }
+
+  @Test func `A5, one name on two attributes are two listeners`() throws {
+    try store.listenable(.name, of: id).bind("screen") { [heard] in heard.record($0 ?? "gone") }
+    try store.listenable(.hairColor, of: id).bind("screen") { [heard] in heard.record("\($0!)") }
+    #expect(store.listeners.count == 2)
+    try store.write { try $0.set(.hairColor, of: id, to: Color("white")) }
+    #expect(heard.all == ["#ffffff"])
+  }
+
+  @Test func `A6, entering a screen again replaces its listener, and the old closure hears nothing more`() throws {
+    let name = try store.listenable(.name, of: id)
+    for entered in 1...3 { name.bind("screen") { [heard] in heard.record("\(entered) \($0!)") } }
+    #expect(store.listeners.count == 1)
+    try store.write { try $0.rename(id, to: "Zoë") }
+    #expect(heard.all == ["3 Zoë"])
+  }
+
+  @Test func `A7, any type can be listened to: text, a colour, a number, one in memory`() throws {
+    let age = Attribute<Int>("age")
+    try store.listenable(age, of: id).bind("age") { [heard] in heard.record("\($0!)") }
+    let (source, listenable) = Listenable.make([1: Token()])
+    listenable.bind("memory") { [heard] in heard.record("\($0.count)") }
+    try store.write { try $0.set(age, of: id, to: 36) }
+    source.send([:])
+    #expect(heard.all == ["36", "0"])
+  }
+
+  @Test func `A8, the new value is stored, and committed, when listeners run`() throws {
+    let name = try store.listenable(.name, of: id)
+    name.bind("screen") { [heard, store, id] value in
+      heard.record(value ?? "gone")
+      heard.record(name.value ?? "gone")
+      heard.record(try store.read { try $0.user(id)?.name } ?? "gone")
+    }
+    let (source, listenable) = Listenable.make(1)
+    listenable.bind("memory") { [heard] in heard.record("\($0) \(listenable.value)") }
+    try store.write { try $0.rename(id, to: "Zoë") }
+    source.send(2)
+    #expect(heard.all == ["Zoë", "Zoë", "Zoë", "2 2"])
+  }
+
+  @Test func `A9, a change tells the old value with the new one`() throws {
+    store.listeners.bind("form", to: .attribute(.name, of: id)) { [heard] set in
+      for change in try set.changes { heard.record("\(try change.old(.name)!) → \(try change.new(.name)!)") }
+    }
+    try store.write { try $0.rename(id, to: "Zoë") }
+    #expect(heard.all == ["NIX → Zoë"])
+  }
+
+  @Test func `A10, one edit of two attributes is one round`() throws {
+    store.listeners.bind("form", to: .user(id)) { [heard] set in heard.record("\(try set.changes.count)") }
+    try store.write {
+      try $0.rename(id, to: "Zoë")
+      try $0.set(.hairColor, of: id, to: Color("white"))
+    }
+    #expect(heard.all == ["2"])
+  }
+
+  @Test func `A11, a screen that is gone is not kept, and hears nothing more`() throws {
+    var screen: LoginScreen? = LoginScreen(heard)
+    weak let weakScreen = screen
+    try store.listenable(.name, of: id).bind("screen", owner: screen!) { screen, name in screen.didLogIn(name ?? "gone")
+    }
+    try store.write { try $0.rename(id, to: "Zoë") }
+    screen = nil
+    #expect(weakScreen == nil)
+    try store.write { try $0.rename(id, to: "Zoe") }
+    #expect(heard.all == ["screen in Zoë"] && store.listeners.count == 0)
+  }
+}

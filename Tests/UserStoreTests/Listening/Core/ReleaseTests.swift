@@ -1,0 +1,40 @@
+import Testing
+
+@testable import UserStore
+
+/// Nothing is let go of under the hub's lock: what goes may dispose of more, and would meet the lock again.
+@Suite(.timeLimit(.minutes(5))) struct ReleaseTests {
+  @Test func `a listenable that nobody holds goes with its first value`() throws {
+    let (first, second) = (try UserStore.inMemory(), try UserStore.inMemory())
+    let (one, two) = (try first.write { try $0.add(name: "one") }, try second.write { try $0.add(name: "two") })
+    let heard = Recorder<String?>()
+    first.listeners.bind("copy", to: .everything) { _ in
+      try second.listenable(.name, of: two).bindAndFire("copy") { heard.record($0) }
+    }
+    try first.write { try $0.rename(one, to: "changed") }
+    #expect(heard.all == ["two"])
+  }
+
+  private final class Screen: Sendable {
+    let bag = TokenBag()
+  }
+
+  @Test func `an owner that disposes when it goes may go while it is looked for`() throws {
+    let hub = ListenerHub<Note> { _, _ in }
+    let isDone = Lock(false)
+    let counting = try Threads.start { while !isDone.withLock({ $0 }) { _ = hub.count } }
+    for number in 0..<4_000 {
+      let screen = Screen()
+      hub.bind("screen \(number % 50)", to: "x", owner: screen) { _, _ in }.disposed(by: screen.bag)
+    }
+    isDone.withLock { $0 = true }
+    try counting.join()
+    #expect(hub.count == 0)
+  }
+
+  @Test func `listeners whose owner is gone do not pile up on quiet topics`() {
+    let hub = ListenerHub<Note> { _, _ in }
+    for number in 0..<1_000 { hub.bind("screen", to: "topic \(number)", owner: Screen()) { _, _ in } }
+    #expect(hub.state.withLock { $0.registry.withOwner.count } < 200)
+  }
+}

@@ -1,0 +1,57 @@
+@testable import UserStore
+
+/// The methods of `Listeners`, for hubs of other rounds than change sets.
+extension ListenerHub {
+  @discardableResult
+  func bind(
+    _ name: String, to topic: Topic, on place: DeliveryPlace = .inline,
+    _ action: @escaping @Sendable (Content) throws -> Void
+  ) -> ListenerToken {
+    ListenerToken(
+      register(name, to: topic, on: place, owner: nil, action))
+  }
+
+  @discardableResult
+  func bind(
+    _ name: String, to topic: Topic, on place: MainActorPlace,
+    _ action: @escaping @MainActor @Sendable (Content) throws -> Void
+  ) -> ListenerToken {
+    bind(name, to: topic, on: .mainActor) { part in try MainActor.assumeIsolated { try action(part) } }
+  }
+
+  @discardableResult
+  func bind<Owner: AnyObject & Sendable>(
+    _ name: String, to topic: Topic, on place: DeliveryPlace = .inline, owner: Owner,
+    _ action: @escaping @Sendable (Owner, Content) throws -> Void
+  ) -> ListenerToken {
+    ListenerToken(
+      register(name, to: topic, on: place, owner: owner) { [weak owner] part in
+        if let owner { try action(owner, part) }
+      })
+  }
+
+  @discardableResult
+  func bind<Owner: AnyObject & Sendable>(
+    _ name: String, to topic: Topic, on place: MainActorPlace, owner: Owner,
+    _ action: @escaping @MainActor @Sendable (Owner, Content) throws -> Void
+  ) -> ListenerToken {
+    bind(name, to: topic, on: .mainActor, owner: owner) { owner, part in
+      try MainActor.assumeIsolated { try action(owner, part) }
+    }
+  }
+
+  func bind(
+    to topic: Topic, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Content) throws -> Void
+  ) -> SubscriptionToken {
+    SubscriptionToken(
+      register(nil, to: topic, on: place, owner: nil, action))
+  }
+
+  func bind(
+    to topic: Topic, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Content) throws -> Void
+  ) -> SubscriptionToken {
+    bind(to: topic, on: .mainActor) { part in try MainActor.assumeIsolated { try action(part) } }
+  }
+
+  func unbind(_ name: String, from topic: Topic) { remove(name, from: topic) }
+}
