@@ -140,8 +140,10 @@ import Testing
     while store.writer?.turns.line.withLock({ $0.isTaken }) != true { SystemThread.yield() }
     store.interruptAndClose()
     try writer.join()
-    #expect(ended.all == [.busy])
+    // SQLite says that it was busy when it waited already, and that it was interrupted when it was about to.
+    #expect(ended.all == [.busy] || ended.all == [.unexpected])
     try other.execute("ROLLBACK")
+    #expect(try other.text("SELECT count(*) FROM users WHERE name = 'NIX'") == "0")
   }
 
   @Test func `a store that is released while a read of it goes on, and another process closes at the same moment`()
