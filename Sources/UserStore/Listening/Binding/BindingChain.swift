@@ -116,7 +116,8 @@
           value: ChainFailure.text(value))
       }
     }
-    core.hub.register(key, to: .all, on: .inline, owner: nil) { round in MainActor.assumeIsolated { call(round) } }
+    core.hub.register(
+      key, to: .all, on: .inline, owner: nil, .init { round in MainActor.assumeIsolated { call(round) } })
     return self
   }
 

@@ -18,10 +18,8 @@
   private var position: Int128 = 0
 
   init() {
-    let remove = hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { [weak self] round in
-      MainActor.assumeIsolated { self?.run(round) }
-    }
-    worker = SubscriptionToken(remove)
+    let run = ChainRound.Action { [weak self] round in MainActor.assumeIsolated { self?.run(round) } }
+    worker = SubscriptionToken(hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true, run))
   }
 
   /// This chain, or the one that it has joined.

@@ -31,5 +31,12 @@
     self.cause = cause
   }
 
+  struct Action: ListenerAction {
+    private let body: @Sendable (ChainRound) throws -> Void
+
+    init(_ body: @escaping @Sendable (ChainRound) throws -> Void) { self.body = body }
+    func callAsFunction(_ round: ChainRound) throws { try body(round) }
+  }
+
   nonisolated func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChainRound)]? { nil }
 }

@@ -18,7 +18,7 @@ final class HubValue<Content: Routable>: Sendable {
   /// Turns an action on values into an action on rounds that contain their value, which is faster than a stored one.
   ///
   /// A round with a failure goes to the second action.
-  typealias Adapter = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> @Sendable (Content) throws -> Void
+  typealias Adapter = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> Content.Action
 
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
@@ -36,7 +36,7 @@ final class HubValue<Content: Routable>: Sendable {
     adapt: Adapter? = nil, read: () throws(Failure) -> Decoded
   ) throws(Failure) {
     let stored = StoredValueOfTopic()
-    let remove = hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true) { content in
+    let update = Content.Action { content in
       do {
         guard let decoded = try decode(content) else { return }
         stored.store(decoded.value, at: content.position, through: max(content.position, decoded.through))
@@ -46,7 +46,8 @@ final class HubValue<Content: Routable>: Sendable {
         throw error
       }
     }
-    registration = SubscriptionToken(remove)
+    registration = SubscriptionToken(
+      hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true, update))
     self.hub = hub
     self.topic = topic
     self.decode = decode
@@ -88,9 +89,9 @@ final class HubValue<Content: Routable>: Sendable {
 
   private func onRound(
     _ action: @escaping Action, _ terms: ListeningTerms
-  ) -> @Sendable (Content) throws -> Void {
+  ) -> Content.Action {
     if let adapt { return adapt(action, terms.onFailure) }
-    return { [decode, fallback, stored] content in
+    return Content.Action { [decode, fallback, stored] content in
       switch stored.meaning(of: content.position) {
       case .value(let value): try action(value)
       case .included: break
@@ -129,7 +130,7 @@ private final class StoredValueOfTopic: Sendable {
     let through: Int128
   }
 
-  /// What a round means for the listeners.
+  /// The meaning of a round for the listeners.
   enum Meaning {
     case value(ErasedValue)
     /// The listeners have received the content of this round already, in a value that was read again.

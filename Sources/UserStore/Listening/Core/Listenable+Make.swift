@@ -18,7 +18,7 @@ extension Listenable {
     let held = HubValue(
       hub: hub, topic: .all, fallback: nil, decode: { .init(value: try $0.content.get(), through: $0.position) },
       adapt: { action, onFailure in
-        { round in
+        SignalRound.Action { round in
           switch round.content {
           case .success(let value): try action(value)
           case .failure(let error): try onFailure?(error)

@@ -3,7 +3,7 @@
 /// One object, because a round takes one reference to it for a call; what few listeners have is behind `conditions`. The hub's
 /// table holds the only lasting reference, so that the caller that removes a listener holds the last one.
 final class Listener<Content: Routable>: Sendable {
-  typealias Action = @Sendable (Content) throws -> Void
+  typealias Action = Content.Action
 
   let topic: Content.Topic
   let name: String?
@@ -18,7 +18,7 @@ final class Listener<Content: Routable>: Sendable {
 
   init(
     topic: Content.Topic, name: String?, registration: Int, keepsValue: Bool, conditions: ListenerConditions?,
-    onEnd: ListenerConditions.OnEnd?, action: @escaping Action
+    onEnd: ListenerConditions.OnEnd?, action: Action
   ) {
     self.topic = topic
     self.name = name

@@ -6,7 +6,7 @@ extension ListenerHub {
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
     keepsValue: Bool = false, after position: Int128 = .min, holdsHub: Bool = false,
     onEnd: ListenerConditions.OnEnd? = nil,
-    _ action: @escaping Listener<Content>.Action
+    _ action: Content.Action
   ) -> ListenerRemoval {
     let options = Registry.Options(
       place: place.actor, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
@@ -22,7 +22,7 @@ extension ListenerHub {
   @discardableResult
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
-    first: FirstValue, onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
+    first: FirstValue, onEnd: ListenerConditions.OnEnd? = nil, _ action: Content.Action
   ) -> ListenerRemoval {
     let owner = owner.map { WeakReference(object: $0) }
     if DeliveryThread.current.isInside(self), case .inline = place {
@@ -43,7 +43,7 @@ extension ListenerHub {
   /// on.
   func registerAtOnce(
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, first: FirstValue,
-    onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
+    onEnd: ListenerConditions.OnEnd? = nil, _ action: Content.Action
   ) -> ListenerRemoval {
     let options = Registry.Options(place: actor, owner: owner, onEnd: onEnd)
     let binding = state.withLock { state in

@@ -9,7 +9,7 @@
 /// The public types over it separate the rights: a `SignalSource` and the store publish, a `Listenable`, a `Signal`,
 /// `Observers` and `Listeners` register.
 ///
-/// What it promises, each with a test in `Tests/UserStoreTests/Listening/Core`:
+/// Guarantees, each with a test in `Tests/UserStoreTests/Listening/Core`:
 /// - Listeners are called in the order of their first registration, across all topics. Binding a name again keeps its
 ///   place.
 /// - A name belongs to its topic. Two names are the same when Swift's `==` says so; attribute names, consumer names and

@@ -25,7 +25,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   private var owned = 0
   private var sweepAt = 64
   private var keepers = 0
-  /// What a round looks up, by topic.
+  /// The lists that a round looks up, by topic.
   ///
   /// A copy of it is a snapshot.
   private(set) var lists: [Topic: TopicList] = [:]
@@ -67,10 +67,10 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// Binds a listener: to the slot that its name has in the topic, or to a new one at the end.
   mutating func bind(
     _ name: String?, to topic: Topic, _ options: Options, startsAfter: Int128,
-    action: @escaping Listener<Content>.Action
+    action: Content.Action
   ) -> Binding {
     nextRegistration += 1
-    let listener = Listener(
+    let listener = Listener<Content>(
       topic: topic, name: name, registration: nextRegistration, keepsValue: options.keepsValue,
       conditions: options.isPlain ? nil : conditions(of: options), onEnd: options.onEnd, action: action)
     if options.owner != nil { owned += 1 }
@@ -121,7 +121,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   // MARK: Calling
 
-  /// What to call.
+  /// A call to make.
   enum Call {
     /// Without the listener: the reference that is not taken is a tenth of the cost of a call.
     case plain(Listener<Content>.Action, name: String?)

@@ -19,7 +19,7 @@ public protocol NotificationHandler<Notification>: Sendable {
 
   /// Handles a notification, most often by calling one part of the handler.
   ///
-  /// - Parameter notification: What happened.
+  /// - Parameter notification: The notification.
   /// - Throws: any error. It goes to the error handler of the observers; the other handlers are called.
   func handle(_ notification: Notification) throws
 }

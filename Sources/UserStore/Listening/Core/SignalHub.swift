@@ -12,6 +12,13 @@
   @usableFromInline let position: Int128
   @usableFromInline let content: Content
 
+  @usableFromInline struct Action: ListenerAction {
+    private let body: @Sendable (SignalRound) throws -> Void
+
+    @usableFromInline init(_ body: @escaping @Sendable (SignalRound) throws -> Void) { self.body = body }
+    @usableFromInline func callAsFunction(_ round: SignalRound) throws { try body(round) }
+  }
+
   @usableFromInline func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: SignalRound)]? { nil }
 }
 
@@ -48,7 +55,8 @@ extension ListenerHub where Content == SignalRound {
     _ terms: ListeningTerms, _ action: @escaping @Sendable (SignalRound) throws -> Void
   ) -> SubscriptionToken {
     SubscriptionToken(
-      register(nil, to: .all, on: terms.place, owner: nil, holdsHub: true, onEnd: terms.onEnd, action))
+      register(
+        nil, to: .all, on: terms.place, owner: nil, holdsHub: true, onEnd: terms.onEnd, SignalRound.Action(action)))
   }
 }
 

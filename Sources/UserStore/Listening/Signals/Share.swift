@@ -93,7 +93,7 @@ private final class SharedConnection<Value: Sendable>: Sendable {
     // Receives each round before all subscribers that may read the value.
     lastUpdate = last.map { last in
       SubscriptionToken(
-        hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { last.keep($0) })
+        hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true, .init { last.keep($0) }))
     }
   }
 
@@ -112,7 +112,7 @@ private final class SharedConnection<Value: Sendable>: Sendable {
       read: { last.present },
       deliver: { if !($0 is LastValue.Nothing) { try observer(.value(ValueBox<Value>.unbox($0))) } })
     let onEnd: ListenerConditions.OnEnd = { try observer(.end) }
-    let action: Listener<SignalRound>.Action = { try observer(Signal<Value>.Event($0.content)) }
+    let action = SignalRound.Action { try observer(Signal<Value>.Event($0.content)) }
     if terms.isOnPlace {
       return SubscriptionToken(
         hub.registerAtOnce(nil, to: .all, on: terms.place.actor, owner: nil, first: first, onEnd: onEnd, action))

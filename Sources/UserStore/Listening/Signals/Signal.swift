@@ -14,7 +14,7 @@
 /// - **Lifetime**: a subscription lives as long as its token, and holds the signal that it is subscribed to. A `SignalSource`
 ///   does not hold its signal.
 public struct Signal<Value: Sendable>: Sendable {
-  /// What a signal emits.
+  /// An event of a signal.
   public enum Event: Sendable {
     /// A value.
     case value(Value)
