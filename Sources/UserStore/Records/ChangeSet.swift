@@ -78,6 +78,13 @@ public struct ChangeSet: Sendable {
 }
 
 extension ChangeSet: Routable {
+  @usableFromInline struct Action: ListenerAction {
+    private let body: @Sendable (ChangeSet) throws -> Void
+
+    @usableFromInline init(_ body: @escaping @Sendable (ChangeSet) throws -> Void) { self.body = body }
+    @usableFromInline func callAsFunction(_ set: ChangeSet) throws { try body(set) }
+  }
+
   /// Divides the changes among the topics that somebody listens to.
   @usableFromInline func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChangeSet)]? {
     switch content {

@@ -43,7 +43,7 @@ public final class Listeners: Sendable {
     _ action: @escaping @Sendable (ChangeSet) throws -> Void
   ) -> ListenerToken {
     ListenerToken(
-      hub.register(name, to: topic, on: place, owner: nil, action))
+      hub.register(name, to: topic, on: place, owner: nil, .init(action)))
   }
 
   /// Calls a closure on the main actor in each round from the next one on.
@@ -60,9 +60,8 @@ public final class Listeners: Sendable {
     _ action: @escaping @MainActor @Sendable (ChangeSet) throws -> Void
   ) -> ListenerToken {
     ListenerToken(
-      hub.register(name, to: topic, on: .mainActor, owner: nil) { set in
-        try MainActor.assumeIsolated { try action(set) }
-      })
+      hub.register(
+        name, to: topic, on: .mainActor, owner: nil, .init { set in try MainActor.assumeIsolated { try action(set) } }))
   }
 
   /// Calls a closure in each round for as long as an owner lives.
@@ -80,9 +79,11 @@ public final class Listeners: Sendable {
     _ action: @escaping @Sendable (Owner, ChangeSet) throws -> Void
   ) -> ListenerToken {
     ListenerToken(
-      hub.register(name, to: topic, on: place, owner: owner) { [weak owner] set in
-        if let owner { try action(owner, set) }
-      })
+      hub.register(
+        name, to: topic, on: place, owner: owner,
+        .init { [weak owner] set in
+          if let owner { try action(owner, set) }
+        }))
   }
 
   /// Calls a closure on the main actor in each round for as long as an owner lives, a screen for instance.
@@ -115,7 +116,7 @@ public final class Listeners: Sendable {
     to topic: Topic, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (ChangeSet) throws -> Void
   ) -> SubscriptionToken {
     SubscriptionToken(
-      hub.register(nil, to: topic, on: place, owner: nil, action))
+      hub.register(nil, to: topic, on: place, owner: nil, .init(action)))
   }
 
   /// Calls a closure on the main actor in each round from the next one on, for as long as the token is held.

@@ -115,9 +115,9 @@ extension MemberKey {
     }
     return topics.map { topic in
       SubscriptionToken(
-        store.listeners.hub.register(nil, to: topic, on: .mainActor, owner: nil, onEnd: closed) { _ in
-          MainActor.assumeIsolated { events.changed(.current) }
-        })
+        store.listeners.hub.register(
+          nil, to: topic, on: .mainActor, owner: nil, onEnd: closed,
+          .init { _ in MainActor.assumeIsolated { events.changed(.current) } }))
     }
   }
 }

@@ -5,6 +5,12 @@ struct Note: Routable {
   let position: Int128
   let values: [String: Int]
 
+  struct Action: ListenerAction {
+    let body: @Sendable (Note) throws -> Void
+    init(_ body: @escaping @Sendable (Note) throws -> Void) { self.body = body }
+    func callAsFunction(_ note: Note) throws { try body(note) }
+  }
+
   func parts(for bound: BoundTopics<String>) -> [(topic: String, part: Note)]? {
     values.filter { bound.contains($0.key) }.map { topic, value in
       (topic, Note(position: position, values: [topic: value]))

@@ -8,7 +8,7 @@ extension ListenerHub {
     _ action: @escaping @Sendable (Content) throws -> Void
   ) -> ListenerToken {
     ListenerToken(
-      register(name, to: topic, on: place, owner: nil, action))
+      register(name, to: topic, on: place, owner: nil, .init(action)))
   }
 
   @discardableResult
@@ -25,9 +25,11 @@ extension ListenerHub {
     _ action: @escaping @Sendable (Owner, Content) throws -> Void
   ) -> ListenerToken {
     ListenerToken(
-      register(name, to: topic, on: place, owner: owner) { [weak owner] part in
-        if let owner { try action(owner, part) }
-      })
+      register(
+        name, to: topic, on: place, owner: owner,
+        .init { [weak owner] part in
+          if let owner { try action(owner, part) }
+        }))
   }
 
   @discardableResult
@@ -44,7 +46,7 @@ extension ListenerHub {
     to topic: Topic, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Content) throws -> Void
   ) -> SubscriptionToken {
     SubscriptionToken(
-      register(nil, to: topic, on: place, owner: nil, action))
+      register(nil, to: topic, on: place, owner: nil, .init(action)))
   }
 
   func bind(

@@ -1,7 +1,8 @@
-/// What members do without a converter: the same type, or text ↔ integer, float, bool, and between those.
+/// The conversions of members without a converter: to the same type, and between text, integers, floats and bools.
 ///
-/// Exact or not at all: 3.0 becomes 3, 3.5 does not; only between floats a value is rounded. nil becomes nil and
-/// nothing else. Text is what Swift prints: `7`, `-0.5`, `true`; for a bool `1` and `0` are read too.
+/// A conversion is exact or impossible: 3.0 becomes 3, but 3.5 does not become an integer; only between floats a value is
+/// rounded. nil becomes nil only. The text of a value is what Swift prints: `7`, `-0.5`, `true`; `1` and `0` are read as
+/// bools too.
 enum AutomaticConversion {
   struct Impossible: Error {
     let type: String
@@ -15,7 +16,7 @@ enum AutomaticConversion {
     }
     if let same = value as? Target { return same }
     let wanted = (type as? any OptionalValue.Type)?.wrappedType ?? type
-    // In two steps: no value at all could be cast to an optional.
+    // In two steps: a direct cast to an optional succeeds for every value.
     guard let made = make(wanted, of: value), let converted = made as? Target else {
       throw Impossible(type: "\(type)")
     }
@@ -61,7 +62,7 @@ enum AutomaticConversion {
     Integer(exactly: float)
   }
 
-  /// Text and integers come over `Double`, which is the finest type that Swift reads on every machine.
+  /// Converts text and integers by way of `Double`, the most precise type that Swift reads on every machine.
   private static func float<Float: BinaryFloatingPoint>(_ type: Float.Type, of value: Any) -> Float? {
     switch value {
     case let text as String: Double(text).flatMap { finite(Float($0)) }

@@ -1,15 +1,17 @@
 extension BindingChain {
-  /// Makes a property a member.
+  /// Adds a property of an object to the chain.
   ///
-  /// Bound once more, its directions and its filters add up, and a converter replaces the one before.
+  /// Binding the same property again adds the directions and the filters, and replaces the converter.
   ///
   /// - Parameters:
-  ///   - object: Held weakly. Changes are noticed by themselves when it is `@Observable`, otherwise by `update()`.
-  ///   - keyPath: The property. An element of an array, as `\.items[2]`, must be there: `at:` is for one that may not.
-  ///   - direction: Which way values go.
-  ///   - converter: Between this member and the others.
-  ///   - initial: Whose value counts now.
-  ///   - filter: What its values must be, be it the source or not; all of them must accept.
+  ///   - object: The object, held weakly. If it is `@Observable`, its changes are noticed on the next turn of the main actor;
+  ///     otherwise call `update()` after a change.
+  ///   - keyPath: The property. For an element of an array that may be missing use `bind(_:_:at:)`, because `\.items[2]` must
+  ///     exist.
+  ///   - direction: Whether the member sends, receives, or both.
+  ///   - converter: Converts between the member's values and those of the other members.
+  ///   - initial: The member whose value the others receive now.
+  ///   - filter: The conditions for its values, both those that it sends and those that it receives. All must accept.
   /// - Returns: the chain.
   @discardableResult
   public func bind<Object: AnyObject, Value>(
@@ -20,16 +22,16 @@ extension BindingChain {
     add(Member(PropertyPlace(object, keyPath), context, direction, converter, filter), initial)
   }
 
-  /// Makes a property a member that has its own source of changes: a control, for instance.
+  /// Adds a property that has its own source of changes, a control for instance.
   ///
   /// - Parameters:
-  ///   - object: Held weakly.
+  ///   - object: The object, held weakly.
   ///   - keyPath: The property.
-  ///   - direction: Which way values go.
-  ///   - converter: Between this member and the others.
-  ///   - initial: Whose value counts now.
-  ///   - events: Tells, with whatever, that the property has been changed; it is looked at on the main actor.
-  ///   - filter: What its values must be; all of them must accept.
+  ///   - direction: Whether the member sends, receives, or both.
+  ///   - converter: Converts between the member's values and those of the other members.
+  ///   - initial: The member whose value the others receive now.
+  ///   - events: Emits any value when the property has changed. The property is read on the main actor.
+  ///   - filter: The conditions for its values. All must accept.
   /// - Returns: the chain.
   @discardableResult
   public func bind<Object: AnyObject, Value: Equatable, Event>(
@@ -37,22 +39,22 @@ extension BindingChain {
     converting converter: BindingConverter<Value> = .automatic, initial: Initial = .head, events: Signal<Event>,
     filter: (@MainActor (Value) -> Bool)...
   ) -> BindingChain {
-    let source = { @MainActor (told: MemberEvents) in events.subscribe(on: .main) { _ in told.changed(.current) } }
+    let source = { @MainActor (member: MemberEvents) in events.subscribe(on: .main) { _ in member.changed(.current) } }
     return add(Member(PropertyPlace(object, keyPath), context, direction, converter, filter, source: source), initial)
   }
 
-  /// Makes an element of an array a member, the same as `\.items[2]`.
+  /// Adds an element of an array to the chain; it is the same member as `\.items[2]`.
   ///
-  /// As long as the array is too short the member neither sends nor receives.
+  /// While the array is too short, the member neither sends nor receives.
   ///
   /// - Parameters:
-  ///   - object: Held weakly.
+  ///   - object: The object, held weakly.
   ///   - keyPath: The array.
-  ///   - index: Which element.
-  ///   - direction: Which way values go.
-  ///   - converter: Between this member and the others.
-  ///   - initial: Whose value counts now.
-  ///   - filter: What its values must be; all of them must accept.
+  ///   - index: The index of the element.
+  ///   - direction: Whether the member sends, receives, or both.
+  ///   - converter: Converts between the member's values and those of the other members.
+  ///   - initial: The member whose value the others receive now.
+  ///   - filter: The conditions for its values. All must accept.
   /// - Returns: the chain.
   @discardableResult
   public func bind<Object: AnyObject, Element>(
@@ -68,15 +70,15 @@ extension BindingChain {
     return add(Member(place, context, direction, converter, filter), initial)
   }
 
-  /// Makes a value in memory a member.
+  /// Adds a listenable to the chain.
   ///
   /// - Parameters:
-  ///   - listenable: Held weakly.
-  ///   - source: The right to change it, held weakly; without, the member sends only.
-  ///   - direction: Which way values go.
-  ///   - converter: Between this member and the others.
-  ///   - initial: Whose value counts now.
-  ///   - filter: What its values must be; all of them must accept.
+  ///   - listenable: The listenable, held weakly.
+  ///   - source: Sets the listenable's value; held weakly. With nil the member only sends.
+  ///   - direction: Whether the member sends, receives, or both.
+  ///   - converter: Converts between the member's values and those of the other members.
+  ///   - initial: The member whose value the others receive now.
+  ///   - filter: The conditions for its values. All must accept.
   /// - Returns: the chain.
   @discardableResult
   public func bind<Value: Sendable & Equatable>(

@@ -1,4 +1,4 @@
-/// Properties that follow each other, in one direction or both.
+/// A chain of properties that follow each other, in one direction or in both.
 ///
 ///     let code = BindingChain("win code")
 ///       .bind(lottery, \.winCode)
@@ -8,55 +8,58 @@
 ///     field.text = "777"
 ///     code.update()  // the lottery and the label have it
 ///
-/// A member is a property of an object, an element of an array in one, a `Listenable` with its `SignalSource`, or an attribute of a
-/// user in a `UserStore`. Members come in any order; the first that sends is the head.
+/// A member is a property of an object, an element of an array in an object, a `Listenable` with its `SignalSource`, or an
+/// attribute of a user in a `UserStore`. Members can be added in any order; the first member that sends is the head.
 ///
-/// - **Noticing**: changes of `@Observable` objects are noticed on the next turn of the main actor (values in between are
-///   skipped), those of listenables and stores when they are told, those of a member with `events` when these come. Other
-///   members are looked at by `update()`, and before the chain writes them: an edit that nobody has noticed is spread first.
-/// - **A round**: what the source sends is converted by every member and put before all filters. Then attributes in
-///   stores are written, all of a store in one write with the chain's name as its origin. If a filter, a converter or
-///   a store refused, nobody is changed, the source gets its previous value back, and the error handler is told.
-///   Otherwise the other members are written, each at most once and the source never, then custom blocks are called.
-/// - **Changes in a round**: what a custom block or a setter changes is a round after the present one. A setter that corrects
-///   what it is given is the source of the next round. After 1,000 rounds that answer each other the chain stops, and
-///   the error handler is told who they are.
-/// - **Equal values** start no round and are not written. Equal is what `==` says; text is compared by its UTF-8 bytes. What
-///   is not `Equatable` has changed whenever its source says so.
-/// - **One chain**: a member that belongs to another chain already makes one chain of both, in whatever order they were
-///   built; all handles then stand for it. Custom blocks of the chain that joins replace those with the same key. Each member
-///   keeps the name and the error handler of the chain that it was bound with. A member is known by its object and its key
-///   path as they were written: a property of a subclass and of its superclass are two.
-/// - **Lifetime**: objects are held weakly. One that is released leaves the chain. A chain lives, with or without its handle,
-///   as long as a member that sends; what its blocks and converters hold is let go with it.
+/// - **Noticing changes**: changes of `@Observable` objects are noticed on the next turn of the main actor (values in between
+///   are skipped), changes of listenables and stores when they are delivered, changes of a member with `events` when these
+///   come. The chain reads other members in `update()`, and before it writes them: an edit that was not noticed yet is
+///   propagated first.
+/// - **A round**: the value of the source is converted for every member and passed to all filters. Then attributes in stores
+///   are written, all attributes of one store in one write with the chain's name as its origin. If a filter, a converter or
+///   a store refuses, no other member changes, the source gets its previous value back, and the error handler is called.
+///   Otherwise the other members are written, each at most once and the source never, and then custom blocks are called.
+/// - **Two stores** share no transaction. If the second store refuses, the first write stays committed.
+/// - **Changes in a round**: a change that a custom block or a setter makes is a round after the present one. A setter that
+///   corrects its value makes its member the source of the next round. After 1,000 rounds that cause each other the chain
+///   stops, and the error handler gets the names of the members and blocks.
+/// - **Equal values** start no round and are not written. Values are compared by `==`, text by its UTF-8 bytes. A value that
+///   is not `Equatable` has changed whenever its source reports a change.
+/// - **One chain**: adding a member that belongs to another chain joins the two chains, in whatever order they were built;
+///   then all handles stand for the joined chain. This holds for all chains of the process. Custom blocks of the chain that
+///   joins replace those with the same key. Each member keeps the name and the error handler of the chain that it was bound
+///   with. A member is identified by its object and its key path as it was written: a property of a subclass and the same
+///   property of its superclass are two members.
+/// - **Lifetime**: objects are held weakly, and a released object leaves the chain. A chain lives, with or without its handle,
+///   as long as a member that sends. What its blocks and converters hold is released with it.
 ///
-/// All of it happens on the main actor, where the properties of screens live.
+/// All of this happens on the main actor, where the properties of screens live.
 @MainActor public final class BindingChain {
-  /// Which way values go, seen from the member.
+  /// The direction of values, as seen from the member.
   public struct Direction: OptionSet, Sendable {
-    /// The value that stands for it.
+    /// The raw value.
     public let rawValue: Int
 
-    /// Makes one of its raw value.
+    /// Makes a direction from its raw value.
     public init(rawValue: Int) {
       self.rawValue = rawValue
     }
 
-    /// Into the chain: the member sends only.
+    /// Into the chain: the member only sends.
     public static let `in` = Direction(rawValue: 1)
-    /// Out of the chain: the member receives only.
+    /// Out of the chain: the member only receives.
     public static let out = Direction(rawValue: 2)
-    /// Both.
+    /// Both directions.
     public static let `inout`: Direction = [.in, .out]
   }
 
-  /// Whose value counts when a member is bound.
+  /// The member whose value counts when a member is bound.
   public enum Initial: Sendable {
-    /// The head's: the new member, and all that come with it, get its value.
+    /// The head: the new member, and all members that join with it, receive the head's value.
     case head
-    /// Nobody's: values stay as they are until one changes.
+    /// None: all values stay as they are until one changes.
     case none
-    /// The new member's: it is spread as if it had just changed.
+    /// The new member: its value is propagated as if it had just changed.
     case tail
   }
 
@@ -66,14 +69,14 @@
   /// Makes a chain without members.
   ///
   /// - Parameters:
-  ///   - name: What it is called in errors, and the origin of what it writes to stores.
-  ///   - onError: Gets what goes wrong. It may use the chain. A line on standard error unless said otherwise.
+  ///   - name: The chain's name in errors, and the origin of its writes to stores.
+  ///   - onError: Called with errors on the main actor. It may use the chain. The default prints a line to standard error.
   public init(_ name: String = "unnamed", onError: (@MainActor (BindingError) -> Void)? = nil) {
     context = ChainContext(name, onError: onError)
   }
 
   deinit {
-    // A screen goes with its chain, its labels and its fields: on the next turn all of them are gone.
+    // A screen is released with its chain, its labels and its fields: on the next turn all of them are gone.
     Task { @MainActor [latestCore] in latestCore.current.removeDead() }
   }
 
@@ -82,7 +85,9 @@
     return latestCore
   }
 
-  /// Adds a member; where that cannot be, the error handler is told and the chain stays as it is.
+  /// Adds a member.
+  ///
+  /// If it cannot be added, the error handler is called, and the chain stays as it is.
   func add(_ member: any ChainMember, _ initial: Initial) -> BindingChain {
     do { try core.add(member, initial) } catch {
       context.report(
@@ -93,12 +98,12 @@
 
   // MARK: Blocks
 
-  /// Calls `action` after the members in each round, from the next one on.
+  /// Calls a closure after the members in each round, from the next round on.
   ///
   /// - Parameters:
-  ///   - key: Whoever uses it again replaces the block, and takes its place in the order.
-  ///   - action: Gets what the source sent, converted automatically to the type that it wants. It may change members and the
-  ///     chain. What it throws goes to the error handler, and stops nobody.
+  ///   - key: The block's key. It replaces the block that has this key, and takes its place in the order.
+  ///   - action: Called with the value of the source, automatically converted to the closure's type. It may change members and
+  ///     the chain. An error that it throws goes to the error handler; the other blocks are called.
   /// - Returns: the chain.
   @discardableResult
   public func on<Value>(_ key: String, _ action: @escaping @MainActor (Value) throws -> Void) -> BindingChain {
@@ -111,23 +116,26 @@
           value: ChainFailure.text(value))
       }
     }
-    core.hub.register(key, to: .all, on: .inline, owner: nil) { round in MainActor.assumeIsolated { call(round) } }
+    core.hub.register(
+      key, to: .all, on: .inline, owner: nil, .init { round in MainActor.assumeIsolated { call(round) } })
     return self
   }
 
   // MARK: Noticing
 
-  /// Looks at every member that sends, and spreads what has changed.
+  /// Reads every member that sends, and propagates those that have changed.
   ///
-  /// When it returns that is done; inside a round, a listener or a transaction it follows after that. Values that cannot be
-  /// compared are passed over: `update(_:)` is for those.
+  /// Returns when that is done. Inside of a round, a listener or a transaction it is done after that. Values that cannot be
+  /// compared are left out; use `update(_:)` for them.
   public func update() {
     core.update()
   }
 
-  /// Looks at the members of one object, and spreads what has changed; values that cannot be compared have.
+  /// Reads the members of one object, and propagates those that have changed.
   ///
-  /// - Parameter object: Whose properties were changed.
+  /// Values that cannot be compared count as changed.
+  ///
+  /// - Parameter object: The object whose properties were changed.
   public func update(_ object: AnyObject) {
     let core = core
     for member in core.members where member.key.object == ObjectIdentifier(object) {
@@ -137,27 +145,27 @@
 
   // MARK: Leaving
 
-  /// Takes all properties of an object out, now.
+  /// Removes all properties of an object from the chain immediately.
   ///
-  /// What was joined by it stays joined. Without a member that sends, the chain ends.
+  /// Chains that were joined by them stay joined. Without a member that sends, the chain ends.
   ///
-  /// - Parameter object: Whose; one that is not bound is no error.
+  /// - Parameter object: The object; one that is not bound has no effect.
   public func unbind(_ object: AnyObject) {
     core.remove { $0.key.object == ObjectIdentifier(object) }
   }
 
-  /// Takes a property out, now.
+  /// Removes a property from the chain immediately.
   ///
   /// - Parameters:
-  ///   - object: Whose.
-  ///   - keyPath: Which one.
+  ///   - object: The object.
+  ///   - keyPath: The property.
   public func unbind<Object: AnyObject, Value>(_ object: Object, _ keyPath: KeyPath<Object, Value>) {
     unbind(MemberKey(object: ObjectIdentifier(object), property: keyPath))
   }
 
-  /// Takes a custom block out, now, also for the round in flight.
+  /// Removes a custom block immediately, also for the round that is being delivered.
   ///
-  /// - Parameter key: Its key.
+  /// - Parameter key: The block's key.
   public func unbind(_ key: String) {
     core.hub.remove(key, from: .all)
   }
@@ -168,29 +176,29 @@
 
   // MARK: Asking
 
-  /// Whether any property of an object is a member.
+  /// Returns whether any property of an object is a member.
   ///
-  /// - Parameter object: Whose.
-  /// - Returns: whether it is.
+  /// - Parameter object: The object.
+  /// - Returns: whether it is bound.
   public func isBound(_ object: AnyObject) -> Bool {
     core.removeDead()
     return core.members.contains { $0.key.object == ObjectIdentifier(object) }
   }
 
-  /// Whether a property is a member.
+  /// Returns whether a property is a member.
   ///
   /// - Parameters:
-  ///   - object: Whose.
-  ///   - keyPath: Which one.
-  /// - Returns: whether it is.
+  ///   - object: The object.
+  ///   - keyPath: The property.
+  /// - Returns: whether it is bound.
   public func isBound<Object: AnyObject, Value>(_ object: Object, _ keyPath: KeyPath<Object, Value>) -> Bool {
     isBound(MemberKey(object: ObjectIdentifier(object), property: keyPath))
   }
 
-  /// Whether there is a custom block with a key.
+  /// Returns whether there is a custom block with a key.
   ///
-  /// - Parameter key: The key.
-  /// - Returns: whether there is.
+  /// - Parameter key: The block's key.
+  /// - Returns: whether there is one.
   public func isBound(_ key: String) -> Bool {
     core.hub.names.contains(key)
   }
@@ -200,7 +208,7 @@
     return core.members.contains { $0.key == key }
   }
 
-  /// The members in order, by their names, for tests and for display.
+  /// The names of the members in order, for tests and for display.
   public var members: [String] {
     core.removeDead()
     return core.members.map(\.name)

@@ -1,22 +1,22 @@
-/// How a member's values become those of the other members, and theirs become its own.
+/// Converts the values of a member to values of the other members, and back.
 ///
 ///     BindingChain("win rate")
 ///       .bind(lottery, \.winRate)
 ///       .bind(label, \.text, .out, converting: .incoming { (rate: Double) in "\(rate) %" })
 ///       .bind(slider, \.value, converting: .both(incoming: { (rate: Double) in rate / 100 }, outgoing: { $0 * 100 }))
 ///
-/// What a converter takes is converted to its input's type first, as if it were a member of that type. What it throws is
-/// reported, and nobody is changed.
+/// A value is first converted automatically to the type of the closure's parameter, as for a member of that type. When a
+/// converter throws, no member changes, and the error handler is called.
 @MainActor public struct BindingConverter<Value> {
   let incoming: (@MainActor (Any) throws -> Value)?
   let outgoing: (@MainActor (Value) throws -> Any)?
 
-  /// Text ↔ integer, float, bool, and between those, exactly or not at all; nil becomes nil and nothing else.
+  /// Converts between text, integers, floats and bools, exactly or not at all; nil becomes nil only.
   public static var automatic: BindingConverter { BindingConverter(incoming: nil, outgoing: nil) }
 
-  /// Converts what comes into the member; what it sends goes as it is.
+  /// Converts values that the member receives; values that it sends are not converted.
   ///
-  /// - Parameter convert: Makes the member's value of another one.
+  /// - Parameter convert: Makes a value for the member.
   /// - Returns: the converter.
   public static func incoming<Input>(_ convert: @escaping @MainActor (Input) throws -> Value) -> BindingConverter {
     BindingConverter(incoming: { try convert(AutomaticConversion.convert($0, to: Input.self)) }, outgoing: nil)
@@ -24,11 +24,11 @@
 
   /// Converts in both directions.
   ///
-  /// They need not undo each other: a member is never written in the round that it caused.
+  /// The two closures need not be inverse to each other: a member is never written in a round that it caused.
   ///
   /// - Parameters:
-  ///   - incoming: Makes the member's value of another one.
-  ///   - outgoing: Makes of the member's value what the others get.
+  ///   - incoming: Makes a value for the member.
+  ///   - outgoing: Makes a value for the other members from the member's value.
   /// - Returns: the converter.
   public static func both<Input, Output>(
     incoming: @escaping @MainActor (Input) throws -> Value, outgoing: @escaping @MainActor (Value) throws -> Output
@@ -39,6 +39,6 @@
 }
 
 extension BindingConverter where Value == Bool {
-  /// True for false and false for true, in both directions.
+  /// Converts true to false and false to true, in both directions.
   public static var negated: BindingConverter { .both(incoming: { (value: Bool) in !value }, outgoing: { !$0 }) }
 }

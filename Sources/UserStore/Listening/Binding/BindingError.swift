@@ -1,33 +1,33 @@
-/// Why a value did not go through a chain, and at which member.
+/// The reason why a value did not pass through a chain, and the member at which it stopped.
 public struct BindingError: Error {
-  /// What stood in the way.
+  /// The kinds of reasons.
   public enum Reason: Sendable {
     /// A filter of the member refused the value.
     case filtered
-    /// There is no automatic conversion of this value to the member's type.
+    /// There is no automatic conversion of the value to the member's type.
     case unconvertible(to: String)
-    /// A converter or a custom block threw, or a store refused the value.
+    /// A converter or a custom block threw an error, or a store refused the value.
     case failed(any Error)
-    /// Members or custom blocks answer each other without end; these did, in the order in which they began.
+    /// Members or custom blocks caused each other's rounds without end; with their names, in the order in which they began.
     case tooManyRounds([String])
-    /// The member cannot be bound any more, and has left the chain: its user was removed, or its store closed.
+    /// The member has left the chain, because its user was removed or its store was closed.
     case left(any Error)
   }
 
-  /// The name of the chain that the member, or the block, was bound with.
+  /// The name of the chain that the member or the block was bound with.
   public let chain: String
   /// The type and the property of the member, the attribute and its user, or the key of a custom block.
   public let member: String
   /// The member's object; nil for a custom block.
   public let object: ObjectIdentifier?
-  /// The value that was meant for it, as text; nil when it is not about a value.
+  /// The value for the member, as text; nil when the error is not about a value.
   public let value: String?
-  /// What stood in the way.
+  /// The reason.
   public let reason: Reason
 }
 
 extension BindingError: CustomStringConvertible {
-  /// The text that stands for it.
+  /// A description of the error.
   public var description: String {
     let value = value.map { "“\($0)”" } ?? "the value"
     let text =
@@ -43,7 +43,9 @@ extension BindingError: CustomStringConvertible {
   }
 }
 
-/// What a member is bound with, and stays with when its chain joins another one.
+/// The name and the error handler that a member was bound with.
+///
+/// It keeps them when its chain joins another one.
 @MainActor final class ChainContext {
   let name: String
   private let onError: @MainActor (BindingError) -> Void
@@ -62,13 +64,15 @@ extension BindingError: CustomStringConvertible {
   }
 }
 
-/// What a member throws while a round is being weighed: with it, nobody is changed.
+/// The error of a round.
+///
+/// No member changes in the round.
 struct ChainFailure: Error {
   let member: any ChainMember
   let reason: BindingError.Reason
   var value: String?
 
-  /// A value as it stands in a message.
+  /// The text of a value in a message.
   static func text(_ value: Any) -> String { unwrapped(value).map { String("\($0)".prefix(200)) } ?? "nil" }
 
   @MainActor func report() {
@@ -76,7 +80,7 @@ struct ChainFailure: Error {
   }
 }
 
-/// Thrown by reading what will never be readable again.
+/// Thrown by a place that can never be read again.
 struct MemberUnavailable: Error {
   let cause: any Error
 }

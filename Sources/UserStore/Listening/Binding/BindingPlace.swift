@@ -1,24 +1,24 @@
-/// Where the value of a member lies: a property, a listenable, an attribute in a store.
+/// The place of a member's value: a property, a listenable, an attribute in a store.
 @MainActor protocol BindingPlace: AnyObject {
   associatedtype Value
 
   var key: MemberKey { get }
-  /// For messages.
+  /// The name in messages.
   var name: String { get }
-  /// Whether what the value belongs to is there: it is held weakly.
+  /// Whether the object of the value lives; it is held weakly.
   var isAlive: Bool { get }
-  /// What keeps the value and decides on it; it is written before all others, and knows its own history.
+  /// The ledger that stores the value and may refuse it. It is written before all other members, and keeps its own history.
   var ledger: (any BindingLedger)? { get }
 
-  /// The present value; nil for a place that is not there now, and may come again.
+  /// Reads the present value; nil for a place that does not exist now, but may exist again.
   func read() throws -> Value?
-  /// Not called where there is a ledger.
+  /// Writes a value. Not called for a place with a ledger.
   func write(_ value: Value)
-  /// Whether two values are the same; nil if nobody can tell.
+  /// Whether two values are equal; nil if they cannot be compared.
   func isSame(_ left: Value, _ right: Value) -> Bool?
-  /// The change as the ledger wants it, with what must be there now, if that matters.
+  /// The change for the ledger, with the value that must be there now, if that matters.
   func entry(_ value: Value, expecting expected: Value?) -> any Sendable
-  /// Begins to tell what happens here, if the place can; changes only where the member sends.
+  /// Begins to report changes, if the place can and the member sends, and the end of the place.
   func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken]
   /// Ends what `connect` began and has no token for.
   func disconnect()
@@ -30,30 +30,30 @@ extension BindingPlace {
   func entry(_ value: Value, expecting expected: Value?) -> any Sendable { () }
 }
 
-/// What a place tells its member.
+/// The events that a place reports to its member.
 struct MemberEvents {
   let changed: @MainActor @Sendable (RoundCause?) -> Void
   /// With the reason, if it is to be reported.
   let left: @MainActor @Sendable ((any Error)?) -> Void
 }
 
-/// What writes the values of several members together, all or none.
+/// Writes the values of several members together, all or none.
 protocol BindingLedger: AnyObject, Sendable {
-  /// Writes.
+  /// Writes the entries.
   ///
-  /// - Throws: `LedgerFailure`: nothing was changed.
+  /// - Throws: `LedgerFailure`; then nothing was changed.
   func commit(_ entries: [any Sendable], origin: String) throws(LedgerFailure)
 }
 
 struct LedgerFailure: Error {
-  /// At which entry.
+  /// The index of the entry that failed.
   let index: Int
   let cause: any Error
-  /// Whether something else is there than was expected.
+  /// Whether the present value was another one than expected.
   var isConflict = false
 }
 
-/// What tells members apart: the object and the property, whatever the chain.
+/// Identifies a member in all chains: by its object and its property.
 struct MemberKey: Hashable {
   let object: ObjectIdentifier
   let property: AnyHashable

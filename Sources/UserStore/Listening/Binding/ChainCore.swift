@@ -1,35 +1,33 @@
-/// What all handles of a chain refer to: its members in order, and the hub of its rounds.
+/// The chain behind its handles: its members in order, and the hub of its rounds.
 ///
-///     member ── told, looked at ──▶ hub's queue ──▶ round ─┬─ weighed by all members, then written: here
-///                                                          └▶ custom blocks: listeners of the hub
+///     member ── reported, read ──▶ hub's queue ──▶ round ─┬─ prepared for all members, then written: here
+///                                                         └▶ custom blocks: listeners of the hub
 ///
-/// The hub gives the order, the names of custom blocks, and that a block which changes a member causes a round after the
-/// present one. Members are no listeners of it: a round is weighed by all of them before one is changed.
+/// The hub gives the order of rounds and the names of custom blocks, and defers the round that a block causes until after the
+/// present one. Members are not listeners of it: a round is prepared for all of them before one is changed.
 @MainActor final class ChainCore {
-  /// As many as listeners of a store may cause.
+  /// The same number as for listeners of a store.
   static let roundLimit = 1_000
 
-  /// The first that sends is the head.
+  /// The first one that sends is the head.
   private(set) var members: [any ChainMember] = []
   let hub = ListenerHub<ChainRound>(onError: ListenerErrors.print)
-  /// The chain that this one is a part of now.
+  /// The chain that this one has joined.
   private(set) var successor: ChainCore?
   private var worker: SubscriptionToken?
   private var position: Int128 = 0
 
   init() {
-    let remove = hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { [weak self] round in
-      MainActor.assumeIsolated { self?.run(round) }
-    }
-    worker = SubscriptionToken(remove)
+    let run = ChainRound.Action { [weak self] round in MainActor.assumeIsolated { self?.run(round) } }
+    worker = SubscriptionToken(hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true, run))
   }
 
-  /// This one, or what it has become.
+  /// This chain, or the one that it has joined.
   var current: ChainCore { successor?.current ?? self }
 
   // MARK: Members
 
-  /// Takes a member in, and with it the chain that it belongs to.
+  /// Adds a member, and with it the chain that it belongs to.
   func add(_ new: any ChainMember, _ initial: BindingChain.Initial) throws {
     removeDead()
     let head = members.first { $0.sends }
@@ -46,7 +44,7 @@
       synchronize([old], head, old, initial)
       return
     }
-    // What happened there before happens there, and is not lost.
+    // Changes that happened in that chain before belong to it, and are not lost.
     joining.update()
     let joined = joining.members
     let whole = merge(joining)
@@ -64,13 +62,13 @@
       enqueue(tail, .propagateReported)
     case .head:
       guard let head, new.contains(where: { $0 !== head }) else { return }
-      // Its own change first: that is for all.
+      // The head's own change comes first: it is for all members.
       enqueue(head, .propagate)
       enqueue(head, .initialize(new.filter { $0 !== head }))
     }
   }
 
-  /// Lets members go.
+  /// Removes members.
   func remove(where isMeant: (any ChainMember) -> Bool) {
     let leaving = members.filter(isMeant)
     if leaving.isEmpty { return }
@@ -79,23 +77,23 @@
       ChainDirectory.remove(member)
       member.leave()
     }
-    // It dies with its last sender.
+    // The chain ends with its last member that sends.
     if leaving.contains(where: \.sends), !members.contains(where: \.sends) {
       remove { _ in true }
       for key in hub.names { hub.remove(key, from: .all) }
     }
   }
 
-  /// Those whose object is gone leave by themselves.
+  /// Removes the members whose object was released.
   func removeDead() {
     remove { !$0.isAlive }
   }
 
   // MARK: Merging
 
-  /// Makes one chain of two: this one's members first.
+  /// Makes one chain of two, with the members of this one first.
   ///
-  /// The one that is in the middle of a round stays, so that its blocks hear the rest of it.
+  /// A chain that is inside of a round stays, so that its blocks receive the rest of the round.
   private func merge(_ other: ChainCore) -> ChainCore {
     let stays = other.isRunning ? other : self
     let goes = stays === self ? other : self
@@ -103,7 +101,7 @@
     for member in goes.members { member.core = stays }
     goes.members = []
     stays.members = all
-    // Where both have a block with the same key, that of the chain that joins stays.
+    // If both have a block with the same key, the block of the chain that joins stays.
     goes.hub.moveNamedListeners(to: stays.hub, replacing: goes === other)
     goes.successor = stays
     return stays
@@ -113,12 +111,12 @@
 
   // MARK: Rounds
 
-  /// Looks at every member that sends.
+  /// Reads every member that sends.
   func update() {
     for member in members where member.sends { enqueue(member, .propagate) }
   }
 
-  /// Does something, now or after the present round, call or transaction.
+  /// Queues a task; it runs now, or after the present round, call or transaction.
   func enqueue(_ member: any ChainMember, _ task: ChainRound.Task, cause: RoundCause? = .current) {
     position += 1
     let round = ChainRound(position: position, member: member, task: task, cause: cause)
@@ -127,7 +125,7 @@
 
   private func run(_ round: ChainRound) {
     removeDead()
-    // It may have left, or its chain may have joined another one, since it was queued.
+    // The member may have left, or its chain may have joined another one, since the round was queued.
     guard let core = round.member.core else { return }
     guard core === self else { return core.enqueue(round.member, round.task, cause: round.cause) }
     do {
@@ -144,7 +142,7 @@
 
   private func propagate(_ round: ChainRound, isReported: Bool, isInOrder: Bool) throws(ChainFailure) {
     let source = round.member
-    // Read first, whether it sends or not: that tells of an attribute that has left.
+    // Read first, also if the member does not send: reading shows whether an attribute's user was removed.
     guard try source.hasChanged(isReported: isReported), source.sends else { return }
     if !isInOrder, source.isEdited, enqueueUnseenEdits(before: round) { return }
     if let cause = round.cause, let names = cause.cascade.admit(by: cause.name ?? source.name, limit: Self.roundLimit) {
@@ -163,7 +161,7 @@
     }
   }
 
-  /// What others changed and nobody has noticed yet happened before: a round for each, then the present one.
+  /// Queues a round for each member with a change that was not noticed yet, because it was made before, then the present round.
   private func enqueueUnseenEdits(before round: ChainRound) -> Bool {
     let edited = members.filter { $0 !== round.member && $0.receives && $0.isEdited }
     if edited.isEmpty { return false }
@@ -178,7 +176,7 @@
     for write in writes { write.perform() }
   }
 
-  /// Asks all; writes what ledgers keep, because they may refuse too.
+  /// Prepares all members, and writes the entries of ledgers, because they may refuse too.
   private func prepare(_ value: Any, by targets: [any ChainMember]) throws(ChainFailure) -> [ChainWrite] {
     var writes: [ChainWrite] = []
     for target in targets {
@@ -190,8 +188,8 @@
 
   /// Writes the entries of each ledger together.
   ///
-  /// Ledgers share no transaction: entries of a ledger that is written before another one refuses stay written. To take
-  /// them back would be one more write, which a crash between the two prevents; so it would be no promise.
+  /// Ledgers share no transaction: the entries of a ledger that is written before another one refuses stay written. To take
+  /// them back would be one more write, and a crash can come between the two: that would be no promise.
   private func commit(_ writes: [ChainWrite]) throws(ChainFailure) {
     var rest = writes.filter { $0.entry != nil }
     while let ledger = rest.first?.entry?.ledger {

@@ -1,8 +1,10 @@
-/// The members of all chains: by it two chains that are given the same member become one.
+/// The members of all chains of the process.
 ///
-/// It is what keeps a chain alive without a handle, as long as a member lives that sends. Nothing tells of the death of an
-/// object: chains that lost their last sender are found when one of their handles goes, when anything happens in them,
-/// and when the members of all chains have doubled.
+/// With it, two chains that are given the same member become one.
+///
+/// It keeps a chain without a handle alive, as long as a member lives that sends. Nothing reports that an object was
+/// released: a chain that lost its last member that sends is found when one of its handles is released, when anything happens
+/// in it, and when the number of all members has doubled.
 @MainActor enum ChainDirectory {
   private static var members: [MemberKey: any ChainMember] = [:]
   private static var sweepAt = 64
@@ -10,7 +12,7 @@
   static func member(_ key: MemberKey) -> (any ChainMember)? {
     guard let member = members[key] else { return nil }
     if member.isAlive { return member }
-    // Another object lay at the same address.
+    // The key is of a released object that had the same address.
     member.core?.removeDead()
     return nil
   }

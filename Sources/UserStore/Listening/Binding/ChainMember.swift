@@ -1,4 +1,4 @@
-/// A member of a chain, whatever its value is.
+/// A member of a chain, for every type of value.
 @MainActor protocol ChainMember: AnyObject, Sendable {
   var key: MemberKey { get }
   var name: String { get }
@@ -8,46 +8,46 @@
   var sends: Bool { get }
   var receives: Bool { get }
   var isAlive: Bool { get }
-  /// Whether it has a change that the chain has not seen, and that would be lost if it were written.
+  /// Whether its value was changed, and the change was not noticed yet: writing the member would lose it.
   var isEdited: Bool { get }
 
-  /// Reads the first value.
+  /// Joins a chain, and reads the first value.
   func join(_ core: ChainCore) throws
-  /// Begins to hear of changes.
+  /// Begins to receive changes.
   func connect()
-  /// Takes over what the same member was bound with once more.
+  /// Adds the directions, filters, converters and sources of the same member that was bound again.
   func merge(with other: any ChainMember)
   func leave()
-  /// Makes its value one that the chain does not know.
+  /// Forgets the recorded value, so that the present one counts as changed.
   func discardRecorded()
 
-  /// Reads the present value, and says whether it is another one than the chain knows.
+  /// Reads the present value, and returns whether it differs from the recorded one.
   func hasChanged(isReported: Bool) throws(ChainFailure) -> Bool
-  /// What the others get of the value that was read, if its own filters let it go; nil when there is none.
+  /// The value for the other members, if the member's own filters accept it; nil when there is none.
   func outgoingValue() throws(ChainFailure) -> Any?
-  /// What receiving a value would mean; nil when the place is not there.
+  /// Prepares the write of a value; nil when the place does not exist now.
   func prepare(_ value: Any) throws(ChainFailure) -> ChainWrite?
-  /// The value that was read is recorded to all.
+  /// Records the value that was read: all members have it.
   func recordCurrent()
-  /// The value that was read was refused: the one before comes back.
+  /// Restores the recorded value after the one that was read was refused.
   func restorePrevious()
 }
 
-/// A value that a member would take.
+/// A write of a member that was prepared.
 struct ChainWrite {
   let member: any ChainMember
   /// The change for the ledger; nil without a ledger, or when it has the value already.
   let entry: (ledger: any BindingLedger, change: any Sendable)?
   let value: String
-  /// Takes it.
+  /// Writes the value.
   let perform: @MainActor () -> Void
 }
 
-/// A member whose value lies in a place.
+/// A member with its place.
 @MainActor final class Member<Place: BindingPlace>: ChainMember {
   typealias Value = Place.Value
   typealias Filter = @MainActor (Value) -> Bool
-  /// A source of changes that the place knows nothing of.
+  /// A source of changes beside the place's own.
   typealias Source = @MainActor (MemberEvents) -> SubscriptionToken
 
   let place: Place
@@ -58,11 +58,11 @@ struct ChainWrite {
   private var filters: [Filter]
   private var sources: [Source]
   private var connections: [SubscriptionToken] = []
-  /// What the chain knows the value to be.
+  /// The value that all members have, as far as the chain knows.
   private var recorded: Value?
-  /// What was read for the present round.
+  /// The value that was read for the present round.
   private var present: Value?
-  /// What a ledger had to take back the last time.
+  /// The value that a ledger had to take back last.
   private var refused: Value?
 
   init(
@@ -84,7 +84,7 @@ struct ChainWrite {
   var isAlive: Bool { place.isAlive }
 
   var isEdited: Bool {
-    // What a ledger has is in its history: nothing is lost there.
+    // A ledger keeps its own history: nothing is lost there.
     guard sends, place.ledger == nil, let recorded, let present = try? place.read() else { return false }
     return place.isSame(recorded, present) == false
   }
@@ -169,13 +169,13 @@ struct ChainWrite {
     return (ledger, place.entry(new, expecting: nil))
   }
 
-  /// Takes a value that all agreed to.
+  /// Writes a value that all members have accepted.
   private func take(_ new: Value) {
     guard let core else { return }
     let isEdited = isEdited
     refused = nil
     recorded = new
-    // A ledger has it already. An edit that nobody has seen yet is a round of its own, after this one.
+    // A ledger has the value already. An edit that was not noticed yet is a round of its own, after this one.
     if place.ledger != nil { return }
     if isEdited {
       core.enqueue(self, .propagateInOrder, cause: .current)
@@ -184,7 +184,7 @@ struct ChainWrite {
     if let present = try? place.read(), place.isSame(present, new) == true { return }
     place.write(new)
     guard let left = try? place.read(), place.isSame(left, new) == false else { return }
-    // It was corrected: who sends lets the others know.
+    // The setter corrected the value: a member that sends propagates it to the others.
     if sends {
       core.enqueue(self, .propagate, cause: RoundCause.current.map { RoundCause(cascade: $0.cascade, name: name) })
     } else {
@@ -204,11 +204,11 @@ struct ChainWrite {
       if let left = try? place.read() { self.recorded = left }
       return
     }
-    // Two processes that refuse each other's values would go on for ever.
+    // Two processes that refuse each other's values would never come to an end.
     if let refused, place.isSame(refused, present) == true { return }
     refused = present
     do { try ledger.commit([place.entry(recorded, expecting: present)], origin: context.name) } catch {
-      // Somebody wrote once more: that is told by itself.
+      // Another writer has changed the value since, and that change is reported too.
       if !error.isConflict { failure(error.cause, recorded).report() }
     }
   }

@@ -1,19 +1,19 @@
-/// What a chain has to do, in the order in which it came.
+/// A task of a chain, in the order in which tasks came.
 ///
-/// It does not carry the value: that is read when its turn has come, so that nobody is left with a stale one.
+/// It does not contain the value: that is read when the task runs, so that no member is left with a stale value.
 @MainActor final class ChainRound: Routable {
   enum Topic: Hashable, Sendable {
     case all
   }
 
   enum Task {
-    /// Give everybody the member's value, if it has changed.
+    /// Propagates the member's value, if it has changed.
     case propagate
-    /// The same, for a member whose source told of a change: that counts where values cannot be compared.
+    /// The same, for a member whose source reported a change: values that cannot be compared count as changed.
     case propagateReported
-    /// The same; what others changed meanwhile went before it.
+    /// The same, after the rounds of changes that were made before it.
     case propagateInOrder
-    /// Give these, who are new, the member's value: no change of the chain.
+    /// Gives the member's value to new members. It is not a change of the chain.
     case initialize([any ChainMember])
   }
 
@@ -21,7 +21,7 @@
   let member: any ChainMember
   let task: Task
   let cause: RoundCause?
-  /// What custom blocks are called with; nil when nobody was changed.
+  /// The value for custom blocks; nil when no member was changed.
   var value: Any?
 
   init(position: Int128, member: any ChainMember, task: Task, cause: RoundCause?) {
@@ -29,6 +29,13 @@
     self.member = member
     self.task = task
     self.cause = cause
+  }
+
+  struct Action: ListenerAction {
+    private let body: @Sendable (ChainRound) throws -> Void
+
+    init(_ body: @escaping @Sendable (ChainRound) throws -> Void) { self.body = body }
+    func callAsFunction(_ round: ChainRound) throws { try body(round) }
   }
 
   nonisolated func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: ChainRound)]? { nil }

@@ -1,15 +1,15 @@
-/// A value in memory, with the right to change it.
+/// A listenable with its source.
 @MainActor final class ListenablePlace<Value: Sendable & Equatable>: BindingPlace {
   let key: MemberKey
   let name = "Listenable<\(Value.self)>"
   private weak var listenable: Listenable<Value>?
   private weak var source: SignalSource<Value>?
   private let equality = ValueEquality.test(of: Value.self)
-  /// The value of the last round that came here, or what was sent after it.
+  /// The value of the last round that was received, or the value that was sent after it.
   private var latest: Value
-  /// What was sent and has not come back.
+  /// The values that were sent and have not come back yet.
   ///
-  /// What others sent before it comes before it, and is over already.
+  /// Values that others sent before them come before them, and are replaced already.
   private var sent = FIFO<Value>()
 
   init(_ listenable: Listenable<Value>, _ source: SignalSource<Value>?) {
@@ -23,7 +23,7 @@
 
   func read() -> Value? { latest }
 
-  /// Not by `send`: the limit of rounds is the chain's, and a value that was not sent would never come back.
+  /// Not by `send`: the limit of rounds is the chain's, and a value that was refused there would never come back.
   func write(_ value: Value) {
     guard let source, let ticket = source.append(.success(ValueBox(value)), in: RoundCause.current?.cascade) else {
       return

@@ -1,8 +1,8 @@
 import Observation
 
-/// A property of an object, or an element of an array in one.
+/// A property of an object, or an element of an array in an object.
 ///
-/// Changes of an `@Observable` object are noticed by themselves.
+/// Changes of an `@Observable` object are noticed on the next turn of the main actor.
 @MainActor final class PropertyPlace<Object: AnyObject, Value>: BindingPlace {
   let key: MemberKey
   let name: String
@@ -11,18 +11,18 @@ import Observation
   private let set: (Object, Value) -> Void
   private let equality = ValueEquality.test(of: Value.self)
   private var changed: (@MainActor @Sendable (RoundCause?) -> Void)?
-  /// The present wait for a change, and how many there were: an earlier one means nothing any more.
+  /// The present wait for a change, and the number of waits so far: an earlier wait has no effect any more.
   private var wait: ObservationWait?
   private var waits = 0
 
   /// Makes the place.
   ///
   /// - Parameters:
-  ///   - object: Whose.
-  ///   - keyPath: What tells the property from others.
-  ///   - name: For messages.
-  ///   - get: Reads; nil where there is nothing to read now.
-  ///   - set: Writes.
+  ///   - object: The object, held weakly.
+  ///   - keyPath: Identifies the property.
+  ///   - name: The name in messages.
+  ///   - get: Reads the value; nil if there is nothing to read now.
+  ///   - set: Writes the value.
   init(
     _ object: Object, _ keyPath: AnyKeyPath, name: String, get: @escaping (Object) -> Value?,
     set: @escaping (Object, Value) -> Void
@@ -46,7 +46,7 @@ import Observation
   func write(_ value: Value) {
     guard let object else { return }
     set(object, value)
-    // The chain's own change is no news; a change after it is.
+    // The chain's own change needs no report; a change after it does.
     if wait?.hasFired == true { waitForChange() }
   }
 
@@ -83,8 +83,9 @@ import Observation
 }
 
 extension KeyPath {
-  /// As in `Field.text`; of a computed property, or an observed one, the name is not known at run time, and the type of
-  /// its value stands for it.
+  /// The name as in `Field.text`.
+  ///
+  /// The name of a computed or observed property is not known at run time; the type of its value stands for it.
   var name: String {
     let text = "\(self)".drop { $0 == "\\" }
     return text.contains("<") ? "\(Root.self).(\(Value.self))" : String(text)

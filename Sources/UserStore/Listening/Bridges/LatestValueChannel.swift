@@ -1,7 +1,7 @@
 /// Passes the latest element from senders on any thread to one task that awaits it.
 ///
 /// `AsyncStream` with `.bufferingNewest(1)` is not used: it still returns the element that waits after its task was
-/// cancelled, and its `onTermination` runs under the task's own lock, where a subscription must not end.
+/// canceled, and its `onTermination` runs under the task's own lock, where a subscription must not end.
 final class LatestValueChannel<Element: Sendable>: Sendable {
   private let state = Lock(LatestValueState<Element>())
 
@@ -17,7 +17,7 @@ final class LatestValueChannel<Element: Sendable>: Sendable {
 
   /// Waits for the next element.
   ///
-  /// - Returns: the element; nil at the end, and when the task is cancelled, which ends the channel too.
+  /// - Returns: the element; nil at the end, and when the task is canceled, which ends the channel too.
   func next(isolation actor: isolated (any Actor)?) async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: actor) { consumer in
@@ -41,7 +41,7 @@ struct LatestValueState<Element: Sendable>: Sendable {
   private var waiting: Consumer?
   /// Whether nothing is sent any more; an element that waits is still received.
   private var hasEnded = false
-  /// Whether the consumer's task was cancelled.
+  /// Whether the consumer's task was canceled.
   private var isCancelled = false
 
   mutating func send(_ element: Element) -> Action {
@@ -65,7 +65,7 @@ struct LatestValueState<Element: Sendable>: Sendable {
     return Action(consumer: waiting.take())
   }
 
-  // The element that waits is not released here: this runs under the lock of the task that is cancelled. The iterator
+  // The element that waits is not released here: this runs under the lock of the task that is canceled. The iterator
   // releases it.
   mutating func cancel() -> Action {
     isCancelled = true

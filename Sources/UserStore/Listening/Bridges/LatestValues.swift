@@ -1,29 +1,29 @@
-/// The latest value of a signal or a listenable, as an async sequence.
+/// The latest values of a signal or a listenable, as an async sequence.
 ///
 ///     for await name in listenable.values { print(name ?? "gone") }
 ///
-/// - **Order and buffering**: values come in the order in which they were sent. One value waits at most: the newest takes
-///   its place, so that a slow consumer finds the present value and misses those in between. Nobody who sends waits.
-/// - **Lifetime**: each iteration subscribes by itself when it begins, and ends when its iterator is released. It keeps
-///   the source alive, as a subscription does.
-/// - **End**: after the last value, when the source ends (its source is released, the store closes or is released).
-/// - **Cancellation** of the iterating task ends a waiting `next()` at once with nil, and the iteration with it; a value
-///   that waited is dropped.
-/// - **Threads**: any task may iterate, on any actor; the sequence may be shared, each iteration belongs to one task.
+/// - **Order and buffering**: values come in the order in which they were sent. At most one value waits, and a newer value
+///   replaces it: a slow consumer receives the present value and misses those in between. A sender never waits.
+/// - **Lifetime**: each iteration has its own subscription, from its beginning until its iterator is released. The
+///   subscription holds the signal.
+/// - **End**: after the last value, when the signal ends: its source is released, or its store is closed or released.
+/// - **Cancellation** of the iterating task ends a waiting `next()` immediately with nil, and ends the iteration; a value that
+///   waits is dropped.
+/// - **Threads**: any task may iterate, on any actor. Tasks may share the sequence, but not an iteration.
 public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
-  /// It does not fail.
+  /// The sequence does not fail.
   public typealias Failure = Never
 
   typealias Channel = LatestValueChannel<Element>
 
   private let subscribe: @Sendable (Channel) -> SubscriptionToken
 
-  /// - Parameter subscribe: Begins to send into a channel, until the token goes.
+  /// - Parameter subscribe: Sends into the channel until the token is disposed.
   init(subscribe: @escaping @Sendable (Channel) -> SubscriptionToken) {
     self.subscribe = subscribe
   }
 
-  /// Subscribes.
+  /// Subscribes to the signal.
   ///
   /// Waits, as `bindAndFire` does, for a round that another thread is delivering.
   public func makeAsyncIterator() -> Iterator {
@@ -36,12 +36,12 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
     let channel: Channel
     let token: SubscriptionToken
 
-    /// The newest value that was not handed over yet; nil at the end, and when the task was cancelled.
+    /// Waits for the newest value that was not received yet; nil at the end, and when the task was canceled.
     public mutating func next() async -> Element? {
       await next(isolation: nil)
     }
 
-    /// The newest value that was not handed over yet; nil at the end, and when the task was cancelled.
+    /// Waits for the newest value that was not received yet; nil at the end, and when the task was canceled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       let element = await channel.next(isolation: actor)
       if element == nil { token.dispose() }
@@ -51,10 +51,10 @@ public struct LatestValues<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Signal {
-  /// The latest value, to be awaited.
+  /// The latest values, as an async sequence.
   ///
-  /// Failures are passed over, as in `subscribe`: one that was thrown would end the loop, and it does not end the signal.
-  /// `results` has them.
+  /// Failures are left out, as in `subscribe`: a thrown failure would end the loop, but a failure does not end the signal.
+  /// `results` includes them.
   public var values: LatestValues<Value> {
     LatestValues { channel in
       attach(ListeningTerms()) { event in
@@ -67,7 +67,7 @@ extension Signal {
     }
   }
 
-  /// The latest value or failure, to be awaited: whichever came last takes the place of what waited.
+  /// The latest values and failures, as an async sequence; a newer value or failure replaces one that waits.
   public var results: LatestValues<Result<Value, any Error>> {
     LatestValues { channel in
       attach(ListeningTerms()) { event in
@@ -82,6 +82,6 @@ extension Signal {
 }
 
 extension Listenable {
-  /// The present value, then the latest one after each change, to be awaited.
+  /// The present value, then the latest values, as an async sequence.
   public var values: LatestValues<Value> { signal.values }
 }

@@ -1,17 +1,18 @@
 #if canImport(Combine)
   public import Combine
 
-  /// A signal for Combine.
+  /// A signal as a publisher of Combine.
   ///
-  /// Not tested here: Combine exists on Apple's systems only.
+  /// It is not tested here: Combine exists only on Apple's systems.
   ///
-  /// - **Demand**: a value is sent only when it was asked for. Without demand one waits at most: the newest takes its
-  ///   place, as in `Signal.values`.
-  /// - **Order and threads**: in order, never two calls at once, on the thread that sends or that asks.
-  /// - **End**: it finishes after the last value. Failures are passed over: they do not end a signal.
-  /// - **Lifetime**: it is subscribed to as long as the subscription is held; cancelling ends that at once.
+  /// - **Demand**: a value is sent only on demand. Without demand at most one value waits, and a newer value replaces it, as in
+  ///   `Signal.values`.
+  /// - **Order and threads**: the subscriber is called in order, never twice at the same time, on the thread that sends or
+  ///   requests.
+  /// - **End**: the publisher finishes after the last value. Failures are left out: they do not end a signal.
+  /// - **Lifetime**: the subscription to the signal lives as long as Combine's subscription; canceling ends it immediately.
   public struct SignalPublisher<Output: Sendable>: Publisher, Sendable {
-    /// It does not fail.
+    /// The publisher does not fail.
     public typealias Failure = Never
 
     let signal: Signal<Output>
@@ -26,24 +27,24 @@
   }
 
   extension Signal {
-    /// The signal for Combine.
+    /// The signal as a publisher of Combine.
     public var publisher: SignalPublisher<Value> { SignalPublisher(signal: self) }
   }
 
   extension Listenable {
-    /// The present value and those to come, for Combine.
+    /// The present value, then each new value, as a publisher of Combine.
     public var publisher: SignalPublisher<Value> { signal.publisher }
   }
 
-  /// What a subscriber of Combine's asks for and what waits for it: a value without locks or calls.
+  /// The demand of a subscriber and the value that waits for it: a value without locks or calls.
   private struct SubscriberDemand<Input: Sendable>: Sendable {
-    /// nil when it wants no more, or was told the end.
+    /// nil after the subscriber canceled or was finished.
     private(set) var calls: SubscriberCalls<Input>?
     var token: SubscriptionToken?
     private var demand = Subscribers.Demand.none
     private var latest: Input?
     private var isOver = false
-    /// Whether a call is being made: whoever makes it looks again after it.
+    /// Whether a call is being made; the thread that makes it looks again afterwards.
     private var isCalling = false
 
     init(_ calls: SubscriberCalls<Input>?) {
@@ -57,7 +58,7 @@
 
     mutating func request(_ more: Subscribers.Demand) { demand += more }
 
-    /// - Returns: what had to make room: to be released under no lock.
+    /// - Returns: the value that was replaced, to be released under no lock.
     mutating func append(_ input: Input) -> Input? {
       defer { latest = input }
       return latest.take()
@@ -65,7 +66,7 @@
 
     mutating func end() { isOver = true }
 
-    /// The call to make now; `returned` follows a `receive`.
+    /// The call to make now; after a `receive`, the caller must call `returned`.
     mutating func next() -> Call? {
       guard let calls, !isCalling else { return nil }
       if latest != nil {
@@ -85,9 +86,9 @@
     }
   }
 
-  /// Calls a subscriber as it asks to be called.
+  /// Calls a subscriber on demand.
   ///
-  /// The subscriber holds it, and it the subscription to the signal; the signal holds it weakly.
+  /// The subscriber holds this object, which holds the subscription to the signal; the signal holds it weakly.
   final class SignalSubscription<Input: Sendable>: Subscription, Sendable {
     private let state: Lock<SubscriberDemand<Input>>
 
@@ -96,7 +97,7 @@
     }
 
     func begin(_ signal: Signal<Input>) {
-      let token = signal.attach(ListeningTerms()) { [weak self] in self?.hear($0) }
+      let token = signal.attach(ListeningTerms()) { [weak self] in self?.receive($0) }
       let isWanted = state.withLock { state in
         if state.calls != nil { state.token = token }
         return state.calls != nil
@@ -117,7 +118,7 @@
       old.token?.dispose()
     }
 
-    private func hear(_ event: Signal<Input>.Event) {
+    private func receive(_ event: Signal<Input>.Event) {
       switch event {
       case .value(let value):
         let dropped = state.withLock { $0.append(value) }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A collection that gives a token for each element that is put in, and takes the element out for it.
+/// A collection that returns a token for each element that is inserted, and removes the element with that token.
 ///
-/// A value: elements in the order in which they were put in. The library does not use it: listeners are held by `Observers`.
-/// It is one of the features of the systems that the library grew from, for anything else that comes and goes in a program.
+/// A value with its elements in the order of insertion. The library does not use it; listeners are held by `Observers`. It is
+/// one of the features of the systems that the library grew from, for programs that keep other things by token.
 public struct Bag<Element> {
-  /// Names an element of one bag, and of its copies; never given twice in a process.
+  /// Identifies an element of one bag and of its copies; unique in the process.
   public struct Token: Hashable, Sendable {
     fileprivate let number: UInt64
   }
@@ -15,20 +15,20 @@ public struct Bag<Element> {
   /// Makes an empty bag.
   public init() {}
 
-  /// Puts an element in, at the end.
+  /// Inserts an element at the end.
   ///
-  /// - Parameter element: Whatever; equal ones are not the same.
-  /// - Returns: what takes it out again.
+  /// - Parameter element: The element; a bag may hold equal elements.
+  /// - Returns: the token that removes the element.
   public mutating func insert(_ element: Element) -> Token {
     let number = tokenCount.wrappingAdd(1, ordering: .relaxed).newValue
     entries.append((number, element))
     return Token(number: number)
   }
 
-  /// Takes an element out.
+  /// Removes an element.
   ///
-  /// - Parameter token: What `insert` gave; nil, and the token of an element that is not there, change nothing.
-  /// - Returns: the element, if it was there.
+  /// - Parameter token: The token from `insert`. nil, and the token of an element that is not in the bag, change nothing.
+  /// - Returns: the element, if it was in the bag.
   @discardableResult
   public mutating func remove(_ token: Token?) -> Element? {
     guard let number = token?.number else { return nil }
@@ -38,24 +38,24 @@ public struct Bag<Element> {
   }
 }
 
-/// The tokens that were given so far, by all bags.
+/// The number of tokens that all bags have returned so far.
 private let tokenCount = Atomic<UInt64>(0)
 
 extension Bag: Sendable where Element: Sendable {}
 
 extension Bag: RandomAccessCollection {
-  /// Where the first element is.
+  /// The position of the first element.
   public var startIndex: Int { 0 }
 
-  /// Behind the last element.
+  /// The position after the last element.
   public var endIndex: Int { entries.count }
 
-  /// The element at a place.
+  /// The element at a position.
   public subscript(position: Int) -> Element { entries[position].element }
 }
 
 extension RandomAccessCollection where Index == Int {
-  /// The first place at which `isReached` holds, when it holds at every later one too.
+  /// The first index at which `isReached` is true; it must be true at every later index too.
   fileprivate func firstIndexInOrder(where isReached: (Element) -> Bool) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {

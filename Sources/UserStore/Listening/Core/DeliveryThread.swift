@@ -1,39 +1,39 @@
 // Modelled in Model/Pump.pml; change both.
 
-/// What a thread is in the middle of, with respect to all hubs.
+/// The calls, deliveries and transactions that a thread is inside of, for all hubs.
 ///
 /// A property of the thread and not of the task: a task that a listener starts is not the listener.
 final class DeliveryThread {
   private static let local = ThreadLocal<DeliveryThread> { DeliveryThread() }
 
-  /// That of the calling thread.
+  /// The object of the calling thread.
   static var current: DeliveryThread { local.value }
 
-  /// The calls that are being made, one at a time.
+  /// The call that the thread is making; nil outside of listeners.
   var calling: CallContext? { calls > 0 ? context : nil }
   private let context = CallContext()
-  /// How many calls this thread is inside of.
+  /// The number of calls that this thread is inside of.
   private var calls = 0
-  /// What else this thread is inside of: the hubs that it delivers for, and the stores that it has transactions of.
+  /// The hubs that the thread delivers for and the stores that it has transactions of: the innermost, then the others.
   ///
-  /// One by one and not as an array, which only the rest is: each use of an array in an object is checked for exclusive
-  /// access, and this is asked at every send.
+  /// Only the others are in an array, because each use of an array in an object is checked for exclusive access, and every
+  /// send asks for the innermost.
   private var innermost: ObjectIdentifier?
   private var outer: [ObjectIdentifier] = []
   private var depth = 0
-  /// How many of them are transactions.
+  /// The number of transactions among them.
   private var transactions = 0
-  /// What was put off until the present call, round or transaction is over.
+  /// The actions that wait until the present call, round or transaction has ended.
   private var deferred = RankedQueue<@Sendable () -> Void>()
   private var hasDeferred = false
   private var isRunningDeferred = false
   let parker = Parker()
 
-  /// Puts an action off until the present call or transaction is over, and the round that it belongs to.
+  /// Defers an action until the present call, round or transaction has ended.
   ///
   /// - Parameters:
-  ///   - rank: Lower ones first, those of one rank in the order in which they came: what is made of other things waits
-  ///     for them.
+  ///   - rank: Actions of lower ranks run first, those of one rank in the order in which they were deferred. A combined
+  ///     signal has a higher rank than its sources, and so waits for them.
   ///   - action: Called by `runDeferred`.
   func `defer`(rank: Int = 0, _ action: @escaping @Sendable () -> Void) {
     deferred.append(action, rank: rank)
@@ -46,11 +46,11 @@ final class DeliveryThread {
     return innermost == ObjectIdentifier(object) || outer.contains(ObjectIdentifier(object))
   }
 
-  /// Marks it as inside of one more.
+  /// Marks the thread as inside of a hub or a store.
   ///
   /// - Parameters:
-  ///   - object: The hub, or what stands for the store.
-  ///   - isTransaction: Whether it must not wait for a delivery in it, nor run what was put off.
+  ///   - object: The hub, or the object that identifies the store.
+  ///   - isTransaction: Whether deferred actions and deliveries must wait for its end.
   func enter(_ object: some AnyObject, isTransaction: Bool = false) {
     if let innermost { outer.append(innermost) }
     innermost = ObjectIdentifier(object)
@@ -58,7 +58,7 @@ final class DeliveryThread {
     if isTransaction { transactions += 1 }
   }
 
-  /// The one that was entered last is over.
+  /// Ends the mark that was made last.
   func leave(_ object: some AnyObject, isTransaction: Bool = false) {
     assert(innermost == ObjectIdentifier(object), "what was entered last is left first")
     depth -= 1
@@ -66,7 +66,7 @@ final class DeliveryThread {
     if isTransaction { transactions -= 1 }
   }
 
-  /// Makes calls, in the cascade that they belong to, if a listener caused them: marks the thread as one that runs listeners.
+  /// Makes calls in a cascade, the one of the listener that caused them, and marks the thread as inside of a listener.
   func call(in cascade: Cascade?, _ body: (CallContext) -> Void) {
     let outer = context.begin(cascade)
     calls += 1
@@ -75,13 +75,13 @@ final class DeliveryThread {
     context.end(outer)
   }
 
-  /// Whether waiting for a delivery could be waiting for itself.
+  /// Whether the thread must not wait for a delivery, because it could be waiting for itself.
   var isBusy: Bool { calls > 0 || depth > 0 }
 
-  /// Runs what was put off, unless this thread is still in the middle of something.
+  /// Runs the deferred actions, unless this thread is still inside of a call or a transaction.
   ///
-  /// At the end of each round, so that the next one finds all consequences drawn. Never one inside another, or the
-  /// stack would grow with hubs that answer each other.
+  /// Called at the end of each round, so that the consequences of a round come before the next one. A deferred action never
+  /// runs inside another one: the stack would grow with hubs that answer each other.
   func runDeferred() {
     if !hasDeferred || isRunningDeferred { return }
     isRunningDeferred = true
@@ -93,28 +93,28 @@ final class DeliveryThread {
 
 /// The calls of one round, as the thread that makes them sees them.
 final class CallContext {
-  /// The name of the listener that runs now, if it has one.
+  /// The name of the listener that is called, if it has one.
   var name: String?
-  /// What the calls belong to; made when first asked for, because few listeners cause anything.
+  /// The cascade of the calls; made when it is first asked for, because few listeners cause rounds.
   var cascade: Cascade {
-    if let known { return known }
+    if let present { return present }
     let cascade = Cascade()
-    known = cascade
+    present = cascade
     return cascade
   }
-  private var known: Cascade?
+  private var present: Cascade?
 
   typealias Outer = (name: String?, cascade: Cascade?)
 
   fileprivate func begin(_ cascade: Cascade?) -> Outer {
-    defer { (name, known) = (nil, cascade) }
-    return (name, known)
+    defer { (name, present) = (nil, cascade) }
+    return (name, present)
   }
 
-  fileprivate func end(_ outer: Outer) { (name, known) = (outer.name, outer.cascade) }
+  fileprivate func end(_ outer: Outer) { (name, present) = (outer.name, outer.cascade) }
 }
 
-/// A change and all that listeners wrote in answer to it, and to that.
+/// A change, everything that listeners wrote in answer to it, and everything that listeners wrote in answer to that.
 final class Cascade: Sendable {
   private let state = Lock((rounds: 0, writers: [String]()))
 

@@ -1,10 +1,10 @@
-/// A value on its way, of a type that only sender and receiver know.
+/// A value whose type only the sender and the receiver know.
 ///
-/// So that a hub is compiled once, for all types, and not left to generic code that is specialised for none: one value to
-/// one listener took 5,500 ns that way. What packs and unpacks is inlinable, so that it is compiled for its type.
+/// With it a hub is compiled once, for all types. Generic code that is not specialized took 5,500 ns to send one value to one
+/// listener. The initializer and `unbox` are inlinable, so that they are compiled for the type of the value.
 @usableFromInline typealias ErasedValue = any AnyObject & Sendable
 
-/// What a value holds.
+/// The box that holds an erased value.
 @usableFromInline final class ValueBox<Value: Sendable>: Sendable {
   @usableFromInline let value: Value
 

@@ -1,24 +1,24 @@
-/// The present value of a topic of a hub, kept current by the hub's rounds.
+/// The present value of a topic, updated by each round of the hub.
 ///
-/// It hears each round before every listener, so that whoever is called finds the new value stored.
+/// It receives each round before all listeners, so that every listener finds the new value stored.
 final class HubValue<Content: Routable>: Sendable {
-  /// A value, and the last round that it knows of: later than the present one when it had to be read anew.
+  /// A value, and the last round that it includes: a later round than the present one when the value was read again.
   struct Decoded: Sendable {
     let value: ErasedValue
     let through: Int128
   }
 
-  /// The value that a round leaves; nil when the round says nothing of it.
+  /// Gets the value from a round; nil when the round does not change it.
   ///
-  /// What it throws goes to the hub's error handler, and the fallback, if there is one, takes the value's place.
+  /// An error goes to the hub's error handler, and the fallback, if there is one, becomes the value.
   typealias Decode = @Sendable (Content) throws -> Decoded?
 
   typealias Action = @Sendable (ErasedValue) throws -> Void
 
-  /// Makes of an action on values one on rounds that have theirs ready: quicker than asking for what is stored.
+  /// Turns an action on values into an action on rounds that contain their value, which is faster than a stored one.
   ///
-  /// A round that is a failure goes to the other action.
-  typealias Adapter = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> @Sendable (Content) throws -> Void
+  /// A round with a failure goes to the second action.
+  typealias Adapter = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> Content.Action
 
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
@@ -28,23 +28,26 @@ final class HubValue<Content: Routable>: Sendable {
   private let stored: StoredValueOfTopic
   private let registration: SubscriptionToken
 
-  /// Joins the hub, then calls `read` for the value and its position: in this order no round is missed.
+  /// Registers with the hub, then calls `read` for the value and its position.
+  ///
+  /// In this order no round is missed.
   init<Failure: Error>(
     hub: ListenerHub<Content>, topic: Content.Topic, fallback: ErasedValue?, decode: @escaping Decode,
     adapt: Adapter? = nil, read: () throws(Failure) -> Decoded
   ) throws(Failure) {
     let stored = StoredValueOfTopic()
-    let remove = hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true) { content in
+    let update = Content.Action { content in
       do {
         guard let decoded = try decode(content) else { return }
         stored.store(decoded.value, at: content.position, through: max(content.position, decoded.through))
       } catch {
-        // Told once, here; those who listen get the fallback.
+        // The error is reported once, here; the listeners receive the fallback.
         if let fallback { stored.store(fallback, at: content.position, through: content.position) }
         throw error
       }
     }
-    registration = SubscriptionToken(remove)
+    registration = SubscriptionToken(
+      hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true, update))
     self.hub = hub
     self.topic = topic
     self.decode = decode
@@ -55,7 +58,7 @@ final class HubValue<Content: Routable>: Sendable {
     stored.store(first.value, at: first.through, through: first.through)
   }
 
-  /// What a listenable needs of it.
+  /// The functions of a listenable for this value.
   var backing: ListenableBacking {
     ListenableBacking(
       value: { self.stored.current.value },
@@ -86,12 +89,12 @@ final class HubValue<Content: Routable>: Sendable {
 
   private func onRound(
     _ action: @escaping Action, _ terms: ListeningTerms
-  ) -> @Sendable (Content) throws -> Void {
+  ) -> Content.Action {
     if let adapt { return adapt(action, terms.onFailure) }
-    return { [decode, fallback, stored] content in
+    return Content.Action { [decode, fallback, stored] content in
       switch stored.meaning(of: content.position) {
       case .value(let value): try action(value)
-      case .known: break
+      case .included: break
       case .unknown:
         let decoded: Decoded?
         do { decoded = try decode(content) } catch {
@@ -106,7 +109,7 @@ final class HubValue<Content: Routable>: Sendable {
     }
   }
 
-  /// Keeps this object alive until the first value was handed over.
+  /// Holds this object until the first value was delivered.
   private func firstValue(_ action: @escaping Action) -> ListenerHub<Content>.FirstValue {
     ListenerHub<Content>.FirstValue(
       read: {
@@ -117,22 +120,22 @@ final class HubValue<Content: Routable>: Sendable {
   }
 }
 
-/// The value as of a round; only ever replaced by what later rounds leave.
+/// The value as of a round; replaced only by values of later rounds.
 private final class StoredValueOfTopic: Sendable {
   struct Entry {
     let value: ErasedValue
-    /// The round that gave it.
+    /// The round that set it.
     let position: Int128
-    /// The last round that it knows of.
+    /// The last round that it includes.
     let through: Int128
   }
 
-  /// What a round is to those who listen.
+  /// The meaning of a round for the listeners.
   enum Meaning {
     case value(ErasedValue)
-    /// They have been given what it brings, with a value that was read anew.
-    case known
-    /// Not stored: nobody keeps the value any more, or others have followed.
+    /// The listeners have received the content of this round already, in a value that was read again.
+    case included
+    /// Not stored: this object is gone, or later rounds have replaced the value.
     case unknown
   }
 
@@ -140,7 +143,7 @@ private final class StoredValueOfTopic: Sendable {
 
   var current: Entry {
     guard let current = state.withLock({ $0 }) else {
-      preconditionFailure("the initializer stores a value before anybody has the object")
+      preconditionFailure("the initializer stores the first value")
     }
     return current
   }
@@ -149,12 +152,12 @@ private final class StoredValueOfTopic: Sendable {
     state.withLock { entry in
       guard let entry else { return .unknown }
       if entry.position == position { return .value(entry.value) }
-      return entry.position < position && position <= entry.through ? .known : .unknown
+      return entry.position < position && position <= entry.through ? .included : .unknown
     }
   }
 
   func store(_ value: ErasedValue, at position: Int128, through: Int128) {
-    // Swapped, so that the value before it is released under no lock: its deinitializer may ask for the present one.
+    // Swapped, so that the old value is released under no lock: its deinitializer may ask for the present value.
     var other: Entry? = Entry(value: value, position: position, through: through)
     state.withLock { entry in
       if let entry, entry.through >= through, entry.through >= position { return }

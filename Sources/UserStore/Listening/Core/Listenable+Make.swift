@@ -7,10 +7,10 @@ extension Listenable {
   ///
   /// - Parameters:
   ///   - value: The first value.
-  ///   - onError: Gets what listeners throw, with the listener's name, on the thread that called it. A line on standard
-  ///     error unless said otherwise.
-  /// - Returns: the right to change the value, and the right to listen. A value that is sent is told even when it equals
-  ///   the present one.
+  ///   - onError: Called with errors that listeners throw and with the listener's name, on the thread that called the
+  ///     listener. The default prints a line to standard error.
+  /// - Returns: the source, which sets the value, and the listenable. The source delivers every value, also one that equals
+  ///   the present value.
   public static func make(
     _ value: Value, onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (source: SignalSource<Value>, listenable: Listenable) {
@@ -18,7 +18,7 @@ extension Listenable {
     let held = HubValue(
       hub: hub, topic: .all, fallback: nil, decode: { .init(value: try $0.content.get(), through: $0.position) },
       adapt: { action, onFailure in
-        { round in
+        SignalRound.Action { round in
           switch round.content {
           case .success(let value): try action(value)
           case .failure(let error): try onFailure?(error)

@@ -1,10 +1,10 @@
-/// A current value, and the listeners that are told when it changes.
+/// A present value, and the listeners that are called when it changes.
 ///
 ///     let name = try store.listenable(.name, of: id)
 ///     name.bindAndFire("FirstScreen", on: .main) { label.text = $0 }
 ///
-/// Names are scoped by what is listened to: two listenables for the same attribute of the same user share them.
-/// Named listeners live on when the listenable goes.
+/// Names belong to the attribute or value, not to this object: two listenables for the same attribute of the same user
+/// share them. Named listeners outlive the listenable.
 public final class Listenable<Value: Sendable>: Sendable {
   @usableFromInline let backing: ListenableBacking
 
@@ -12,18 +12,19 @@ public final class Listenable<Value: Sendable>: Sendable {
     self.backing = backing
   }
 
-  /// The value as of the round that is being delivered, or of the last one.
+  /// The value as of the round that is being delivered, or of the last round.
   ///
   /// May be read on any thread.
   @inlinable public var value: Value { ValueBox.unbox(backing.value()) }
 
-  /// Calls `action` from the next change on.
+  /// Calls a closure with each new value, from the next change on.
   ///
   /// - Parameters:
-  ///   - name: Whoever binds it again replaces this listener and takes its place in the order.
-  ///   - place: Where `action` is called.
-  ///   - action: Gets the new value, in commit order, once a round. It may write, bind and unbind.
-  /// - Returns: a token that unbinds; releasing it does nothing.
+  ///   - name: The listener's name. It replaces the listener that has this name, and takes its place in the order.
+  ///   - place: The place where `action` is called.
+  ///   - action: Called with the new value, once a round, in commit order. It may write, bind and unbind. An error that it
+  ///     throws goes to the error handler.
+  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bind(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
@@ -31,16 +32,17 @@ public final class Listenable<Value: Sendable>: Sendable {
     bind(name, ListeningTerms(place: place), action)
   }
 
-  /// Calls `action` with the present value, then from the next change on: no change is missed between, none comes twice.
+  /// Calls a closure with the present value, then with each new value; no change is missed between, and none comes twice.
   ///
-  /// Returns after that first call. Exceptions: inside a read or a write, inside a listener of another store and
-  /// inside one that runs on an actor the call is made when that is over; bound to an actor it is made there.
+  /// The first call is made before this method returns, with these exceptions: inside of a read or a write, inside of a
+  /// listener of another store and inside of a listener on an actor it is made when that has ended; with an actor as the
+  /// place, it is made there.
   ///
   /// - Parameters:
-  ///   - name: Whoever binds it again replaces this listener and takes its place in the order.
-  ///   - place: Where `action` is called.
-  ///   - action: Gets the value, in commit order.
-  /// - Returns: a token that unbinds; releasing it does nothing.
+  ///   - name: The listener's name. It replaces the listener that has this name, and takes its place in the order.
+  ///   - place: The place where `action` is called.
+  ///   - action: Called with the value, in commit order.
+  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bindAndFire(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
@@ -48,13 +50,13 @@ public final class Listenable<Value: Sendable>: Sendable {
     bind(name, ListeningTerms(place: place, fires: true), action)
   }
 
-  /// Calls `action` on the main actor from the next change on.
+  /// Calls a closure on the main actor with each new value, from the next change on.
   ///
   /// - Parameters:
-  ///   - name: Whoever binds it again replaces this listener.
+  ///   - name: The listener's name. It replaces the listener that has this name.
   ///   - place: `.main`.
-  ///   - action: Called on the main actor.
-  /// - Returns: a token that unbinds; releasing it does nothing.
+  ///   - action: Called on the main actor with the new value, in commit order.
+  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bind(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
@@ -64,13 +66,13 @@ public final class Listenable<Value: Sendable>: Sendable {
     }
   }
 
-  /// Calls `action` with the present value, before this returns, then on the main actor from the next change on.
+  /// Calls a closure with the present value, before this method returns, then on the main actor with each new value.
   ///
   /// - Parameters:
-  ///   - name: Whoever binds it again replaces this listener.
+  ///   - name: The listener's name. It replaces the listener that has this name.
   ///   - place: `.main`.
-  ///   - action: Called on the main actor.
-  /// - Returns: a token that unbinds; releasing it does nothing.
+  ///   - action: Called on the main actor with the value, in commit order.
+  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
   @MainActor @discardableResult @inlinable
   public func bindAndFire(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
@@ -80,14 +82,14 @@ public final class Listenable<Value: Sendable>: Sendable {
     }
   }
 
-  /// Binds for as long as `owner` lives; it is held weakly, and handed to the action.
+  /// Calls a closure with each new value for as long as an owner lives.
   ///
   /// - Parameters:
-  ///   - name: Whoever binds it again replaces this listener.
-  ///   - place: Where `action` is called.
-  ///   - owner: The listener ends with it.
-  ///   - action: Called with the owner and the new value.
-  /// - Returns: a token that unbinds; releasing it does nothing.
+  ///   - name: The listener's name. It replaces the listener that has this name.
+  ///   - place: The place where `action` is called.
+  ///   - owner: Held weakly; the listener ends with it.
+  ///   - action: Called with the owner and the new value, in commit order.
+  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
@@ -96,14 +98,14 @@ public final class Listenable<Value: Sendable>: Sendable {
     bind(name, ListeningTerms(place: place, owner: owner), Self.weakly(owner, action))
   }
 
-  /// The same with the present value first.
+  /// Calls a closure with the present value, then with each new value, for as long as an owner lives.
   ///
   /// - Parameters:
-  ///   - name: Whoever binds it again replaces this listener.
-  ///   - place: Where `action` is called.
-  ///   - owner: The listener ends with it.
-  ///   - action: Called with the owner and the value.
-  /// - Returns: a token that unbinds; releasing it does nothing.
+  ///   - name: The listener's name. It replaces the listener that has this name.
+  ///   - place: The place where `action` is called.
+  ///   - owner: Held weakly; the listener ends with it.
+  ///   - action: Called with the owner and the value, in commit order.
+  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bindAndFire<Owner: AnyObject & Sendable>(
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
@@ -112,14 +114,14 @@ public final class Listenable<Value: Sendable>: Sendable {
     bind(name, ListeningTerms(place: place, owner: owner, fires: true), Self.weakly(owner, action))
   }
 
-  /// Binds on the main actor for as long as `owner` lives, a screen for instance: held weakly, handed to the action.
+  /// Calls a closure on the main actor with each new value for as long as an owner lives, a screen for instance.
   ///
   /// - Parameters:
-  ///   - name: Whoever binds it again replaces this listener.
+  ///   - name: The listener's name. It replaces the listener that has this name.
   ///   - place: `.main`.
-  ///   - owner: The listener ends with it.
-  ///   - action: Called on the main actor with the owner and the new value.
-  /// - Returns: a token that unbinds; releasing it does nothing.
+  ///   - owner: Held weakly; the listener ends with it.
+  ///   - action: Called on the main actor with the owner and the new value, in commit order.
+  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, on place: MainActorPlace, owner: Owner,
@@ -129,14 +131,14 @@ public final class Listenable<Value: Sendable>: Sendable {
     return bind(name, ListeningTerms(place: .mainActor, owner: owner), onMain)
   }
 
-  /// The same with the present value first, before this returns.
+  /// Calls a closure with the present value, before this method returns, then on the main actor for as long as an owner lives.
   ///
   /// - Parameters:
-  ///   - name: Whoever binds it again replaces this listener.
+  ///   - name: The listener's name. It replaces the listener that has this name.
   ///   - place: `.main`.
-  ///   - owner: The listener ends with it.
-  ///   - action: Called on the main actor with the owner and the value.
-  /// - Returns: a token that unbinds; releasing it does nothing.
+  ///   - owner: Held weakly; the listener ends with it.
+  ///   - action: Called on the main actor with the owner and the value, in commit order.
+  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
   @MainActor @discardableResult @inlinable
   public func bindAndFire<Owner: AnyObject & Sendable>(
     _ name: String, on place: MainActorPlace, owner: Owner,
@@ -146,11 +148,11 @@ public final class Listenable<Value: Sendable>: Sendable {
     return bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, owner: owner, fires: true), onMain)
   }
 
-  /// Ends a named listener now, also for the round in flight.
+  /// Ends a named listener immediately, also for the round that is being delivered.
   ///
-  /// A name that nobody has is no error.
+  /// Does nothing when the name is not bound.
   ///
-  /// - Parameter name: The name.
+  /// - Parameter name: The listener's name.
   public func unbind(_ name: String) {
     backing.unbind(name)
   }
@@ -180,24 +182,24 @@ public final class Listenable<Value: Sendable>: Sendable {
   }
 }
 
-/// What a listenable stands on, whatever its type and its hub's.
+/// The functions behind a listenable, for every type of hub.
 @usableFromInline struct ListenableBacking: Sendable {
   @usableFromInline let value: @Sendable () -> ErasedValue
   let names: @Sendable () -> [String]
-  /// Gets what listeners throw.
+  /// Called with errors that listeners throw.
   let handleError: ListenerErrors.Handler
   @usableFromInline let bind:
     @Sendable (String?, ListeningTerms, @escaping @Sendable (ErasedValue) throws -> Void) -> ListenerRemoval
   let unbind: @Sendable (String) -> Void
 }
 
-/// How somebody listens.
+/// How a listener is called.
 @usableFromInline struct ListeningTerms {
   let place: DeliveryPlace
-  /// Whether the caller is on the actor that it wants to be called on.
+  /// Whether the caller is on the actor that the listener is called on.
   let isOnPlace: Bool
   let owner: (any AnyObject & Sendable)?
-  /// Whether the present value comes first.
+  /// Whether the listener is called with the present value first.
   var fires: Bool
   @usableFromInline var onEnd: (@Sendable () throws -> Void)?
   /// Called with failures that were sent.

@@ -1,24 +1,24 @@
-/// One listener, until its name is bound again or it ends: what does not change in it.
+/// One listener, until its name is bound again or it ends: the part of it that does not change.
 ///
-/// One object, because a round takes one reference to it for a call; what rarely matters is behind `conditions`. The table
-/// of the hub holds the only lasting reference, so that whoever takes it out holds the last one.
+/// One object, because a round takes one reference to it for a call; what few listeners have is behind `conditions`. The hub's
+/// table holds the only lasting reference, so that the caller that removes a listener holds the last one.
 final class Listener<Content: Routable>: Sendable {
-  typealias Action = @Sendable (Content) throws -> Void
+  typealias Action = Content.Action
 
   let topic: Content.Topic
   let name: String?
-  /// Counts the actions that ever took a slot: the token of a replaced action does not fit any more.
+  /// The number of the action among all that were ever bound: the token of a replaced action has another one.
   let registration: Int
   let keepsValue: Bool
-  /// nil when a call is only a call: inline, and for as long as it is bound.
+  /// nil when the listener is called inline and lives as long as it is bound.
   let conditions: ListenerConditions?
-  /// Told when nothing comes any more.
+  /// Called when the hub ends.
   let onEnd: ListenerConditions.OnEnd?
   let action: Action
 
   init(
     topic: Content.Topic, name: String?, registration: Int, keepsValue: Bool, conditions: ListenerConditions?,
-    onEnd: ListenerConditions.OnEnd?, action: @escaping Action
+    onEnd: ListenerConditions.OnEnd?, action: Action
   ) {
     self.topic = topic
     self.name = name
@@ -30,22 +30,24 @@ final class Listener<Content: Routable>: Sendable {
   }
 }
 
-/// Where, and for how long, a listener is called that is not simply called.
+/// The place and the lifetime of a listener that has others than the usual ones.
 final class ListenerConditions: Sendable {
   typealias OnEnd = @Sendable () throws -> Void
 
-  /// Reads the present value with its position, and hands it over.
+  /// Reads the present value with its position, and delivers it.
   struct FirstValue: Sendable {
     let read: @Sendable () -> (value: ErasedValue, position: Int128)
     let deliver: @Sendable (ErasedValue) throws -> Void
   }
 
   let mailbox: Mailbox?
-  /// Kept alive, unless it is the owner itself.
+  /// Held, unless it is the owner.
   private let actor: (any Actor)?
-  /// Only to be looked at under no lock: looking holds it, and letting go of the last reference runs its deinitializer.
+  /// Read only under no lock: reading takes a reference, and releasing the last one runs a deinitializer.
   let owner: WeakReference?
-  /// Still to be handed over: it lies here, and not in the queue, so that it goes with the action.
+  /// The first value that is still to be delivered.
+  ///
+  /// It is here and not in the queue, so that it goes with the action.
   let first: Lock<FirstValue?>
 
   init(mailbox: Mailbox?, actor: (any Actor)?, owner: WeakReference?, first: FirstValue?) {
@@ -56,7 +58,7 @@ final class ListenerConditions: Sendable {
   }
 }
 
-/// An object that is not kept alive by being known.
+/// A weak reference that can be stored in a value.
 struct WeakReference: Sendable {
   weak let object: (any AnyObject & Sendable)?
 }

@@ -1,26 +1,26 @@
-/// A listener as a dump shows it.
+/// A listener of a hub, for tests and for display.
 struct ListenerSnapshot<Topic: Hashable & Sendable>: Sendable {
-  /// Its name; nil for one that is held by its token.
+  /// The listener's name; nil for a listener that is held by its token.
   let name: String?
-  /// What it listens to.
+  /// The topic that it is bound to.
   let topic: Topic
-  /// How often it was called, those before it was replaced included.
+  /// The number of calls so far, including those of listeners that had the name before.
   let calls: Int
-  /// The position of the last round that it heard; nil before the first.
+  /// The position of the last round that it was called in; nil before the first.
   let lastPosition: Int128?
 }
 
 extension ListenerHub {
-  /// How many listeners there are, those whose owner is gone not counted.
+  /// The number of listeners; those whose owner was released are not counted.
   var count: Int { all.count }
 
-  /// The names in the order of calls.
+  /// The names of all listeners, in the order of calls.
   var names: [String] { all.compactMap(\.name) }
 
-  /// All listeners in the order of calls, for tests and for display; none when the hub has ended.
+  /// All listeners in the order of calls; none after the hub has ended.
   var all: [ListenerSnapshot<Topic>] {
     removeOver()
-    // Those of an actor stay until they have heard there what came before the end.
+    // Listeners on an actor stay in the table until they have received there what came before the end.
     let slots = state.withLock { $0.isOver ? [] : $0.registry.inOrder.map(\.slot) }
     return slots.filter { !$0.listener.keepsValue }.map {
       ListenerSnapshot(
@@ -31,7 +31,7 @@ extension ListenerHub {
   /// The names that are bound to a topic, in the order of calls.
   ///
   /// - Parameter topic: The topic.
-  /// - Returns: the names; listeners without one are left out.
+  /// - Returns: the names; listeners without a name are left out.
   func names(of topic: Topic) -> [String] {
     all.filter { $0.topic == topic }.compactMap(\.name)
   }

@@ -6,7 +6,7 @@ extension ListenerHub {
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
     keepsValue: Bool = false, after position: Int128 = .min, holdsHub: Bool = false,
     onEnd: ListenerConditions.OnEnd? = nil,
-    _ action: @escaping Listener<Content>.Action
+    _ action: Content.Action
   ) -> ListenerRemoval {
     let options = Registry.Options(
       place: place.actor, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
@@ -18,11 +18,11 @@ extension ListenerHub {
     return removal(of: binding, isOwned: owner != nil, holdsHub: holdsHub)
   }
 
-  /// Registers, and hands over a first value: in the queue's order, so that no round comes before it or is missed.
+  /// Registers a listener, and delivers a first value in the order of the queue: no round comes before it, and none is missed.
   @discardableResult
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
-    first: FirstValue, onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
+    first: FirstValue, onEnd: ListenerConditions.OnEnd? = nil, _ action: Content.Action
   ) -> ListenerRemoval {
     let owner = owner.map { WeakReference(object: $0) }
     if DeliveryThread.current.isInside(self), case .inline = place {
@@ -37,19 +37,19 @@ extension ListenerHub {
     return removal(of: binding, isOwned: owner != nil)
   }
 
-  /// Registers and calls right here.
+  /// Registers a listener, and delivers its first value on the calling thread.
   ///
-  /// Only where no round can run at the same time: by the thread that delivers, or on the actor that the listener's
-  /// calls are made on.
+  /// Only where no round can run at the same time: on the thread that delivers, or on the actor that the listener is called
+  /// on.
   func registerAtOnce(
     _ name: String?, to topic: Topic, on actor: (any Actor)?, owner: WeakReference?, first: FirstValue,
-    onEnd: ListenerConditions.OnEnd? = nil, _ action: @escaping Listener<Content>.Action
+    onEnd: ListenerConditions.OnEnd? = nil, _ action: Content.Action
   ) -> ListenerRemoval {
     let options = Registry.Options(place: actor, owner: owner, onEnd: onEnd)
     let binding = state.withLock { state in
       state.registry.bind(name, to: topic, options, startsAfter: state.begun, action: action)
     }
-    // After it has registered: what a round brings from here on is in the value, or is still to be called.
+    // Read after the registration: later rounds are in the value already, or the listener is still called for them.
     let (value, position) = first.read()
     let listener = state.withLock { state in
       state.registry.start(binding.reference, registration: binding.registration, after: position)
@@ -62,7 +62,7 @@ extension ListenerHub {
     return removal(of: binding, isOwned: owner != nil)
   }
 
-  /// Who comes too late is told at once that nothing comes any more.
+  /// Ends a listener at once that was registered after the hub had ended.
   func endIfOver(_ reference: SlotReference, _ registration: Int) {
     guard state.withLock({ $0.isOver }) else { return }
     endInPlace(reference, registration)
@@ -74,7 +74,7 @@ extension ListenerHub {
   private func removal(
     of binding: Registry.Binding, isOwned: Bool, holdsHub: Bool = false
   ) -> ListenerRemoval {
-    // Listeners to topics of which nothing is heard any more would otherwise outlive their owners for ever.
+    // Without this, listeners of topics that get no more rounds would stay for ever after their owners.
     if isOwned, state.withLock({ $0.registry.isSweepDue }) { removeOver() }
     let (reference, registration) = (binding.reference, binding.registration)
     if holdsHub { return { self.remove(reference, registration: registration) } }

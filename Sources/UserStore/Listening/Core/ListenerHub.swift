@@ -6,39 +6,40 @@
 ///     bindAndFire ─ append ─▶   │                                          └▶ mailbox ─▶ listener, on its actor
 ///                               └ first values, each a round of its own
 ///
-/// Registering is open to everybody who has the hub; publishing is its owner's alone.
+/// The public types over it separate the rights: a `SignalSource` and the store publish, a `Listenable`, a `Signal`,
+/// `Observers` and `Listeners` register.
 ///
-/// The promises, each with a test in `Tests/UserStoreTests/Listening/Core`:
+/// Guarantees, each with a test in `Tests/UserStoreTests/Listening/Core`:
 /// - Listeners are called in the order of their first registration, across all topics. Binding a name again keeps its
 ///   place.
-/// - A name is scoped by its topic. Two names are the same when Swift's `==` says so; attribute names, consumer names and
-///   values are compared by their bytes. Binding a name again replaces the listener at once: the old closure is called no
-///   more, not in the round in flight either (a call that runs already finishes), and the hub holds no reference to it when
-///   `bind` returns.
-/// - What a listener writes is delivered after the present round has reached everybody, so that nobody is left with a
-///   stale value. The stack does not grow with it.
+/// - A name belongs to its topic. Two names are the same when Swift's `==` says so; attribute names, consumer names and
+///   values are compared by their bytes. Binding a name again replaces the listener immediately: the old closure is not
+///   called again, not even in the round that is being delivered (a call that is already running finishes), and the hub
+///   holds no reference to it when `bind` returns.
+/// - What a listener writes is delivered after the present round has reached all listeners, so that no listener is left
+///   with a stale value. The stack does not grow with it.
 /// - No lock is held while a listener is called or a closure is released.
-/// - A listener that throws stops nobody; its error goes to the hub's error handler.
+/// - When a listener throws, the others are called; its error goes to the hub's error handler.
 @usableFromInline final class ListenerHub<Content: Routable>: Sendable {
   typealias Topic = Content.Topic
 
   typealias Registry = ListenerRegistry<Content>
 
   enum Item: Sendable {
-    /// With what it belongs to, when a listener caused it; in a box, because it is copied on its way.
+    /// With the cascade of the listener that caused it; in a box, because it is copied on its way.
     indirect case round(Content, Cascade?)
     /// The first value of one listener.
     case first(SlotReference, registration: Int)
-    /// Nothing comes after it.
+    /// The end of the hub; nothing follows.
     case end
   }
 
   struct State {
     var registry = Registry()
     var queue = RoundQueue<Item>()
-    /// The position of the round that was begun last.
+    /// The position of the round that began last.
     var begun = Int128.min
-    /// Whether nothing will come any more.
+    /// Whether the hub has ended.
     var isOver = false
   }
 
@@ -47,8 +48,9 @@
   @usableFromInline let handleError: @Sendable (_ listener: String?, any Error) -> Void
 
   /// - Parameters:
-  ///   - rank: Greater than that of the hubs that its rounds are made from: of what one thread puts off, theirs come first.
-  ///   - onError: Gets what listeners throw, on the thread that called them.
+  ///   - rank: Higher than the ranks of the hubs that its rounds are made from: of the deferred deliveries of a thread,
+  ///     theirs come first.
+  ///   - onError: Called with errors that listeners throw, on the thread that called the listener.
   init(rank: Int = 0, onError: @escaping @Sendable (_ listener: String?, any Error) -> Void) {
     self.rank = rank
     handleError = onError
@@ -56,37 +58,39 @@
 
   // MARK: Publishing
 
-  /// Whether anybody listens: without, a round need not be made.
+  /// Whether there are listeners.
+  ///
+  /// If not, no round needs to be built.
   var hasListeners: Bool { state.withLock { !$0.registry.lists.isEmpty } }
 
-  /// Appends a round to the queue; `deliver` must follow.
+  /// Appends a round to the queue; the caller must call `deliver` afterwards, under no lock.
   ///
   /// - Parameters:
-  ///   - content: Its position follows that of the one before.
-  ///   - cascade: What it belongs to, when a listener caused it.
-  /// - Returns: its ticket.
+  ///   - content: The round; its position follows that of the round before.
+  ///   - cascade: The cascade of the listener that caused it, if one did.
+  /// - Returns: the round's ticket.
   func append(_ content: Content, cascade: Cascade?) -> RoundQueue<Item>.Ticket {
     state.withLock { $0.queue.append(.round(content, cascade)) }
   }
 
-  /// Ends all listeners, after what is queued; those that wanted it are told.
+  /// Ends all listeners after the queued rounds have been delivered, and calls their `onEnd`.
   ///
-  /// - Parameter waits: Whether they have been told when this returns, if that can be.
+  /// - Parameter waits: Whether to wait until they have ended, where waiting is possible.
   func end(waits: Bool = true) {
     let ticket = state.withLock { $0.queue.append(.end) }
     deliver(through: waits ? ticket : nil)
   }
 
-  /// Delivers what is queued, or waits until another thread has delivered it, up to `ticket`.
+  /// Delivers what is queued, or waits until another thread has delivered it, up to a ticket.
   ///
-  /// Inside a listener, of this hub or another, and inside a transaction it returns at once: the delivery follows at the
-  /// end of the round, or of the transaction.
+  /// Inside of a listener, of this hub or another, and inside of a transaction it returns at once; the delivery follows at
+  /// the end of the round or of the transaction.
   ///
-  /// - Parameter ticket: What must be delivered when this returns; nil to deliver only what nobody else is delivering.
+  /// - Parameter ticket: The last item to wait for; nil to deliver only what no other thread is delivering.
   func deliver(through ticket: RoundQueue<Item>.Ticket?) {
     let thread = DeliveryThread.current
     if thread.isBusy {
-      // The deliverer of this hub comes to the new item by itself.
+      // This thread delivers for the hub, and comes to the new item.
       if !thread.isInside(self) {
         thread.defer(rank: rank) { self.take(through: nil, .current) }
       }
@@ -96,7 +100,9 @@
     thread.runDeferred()
   }
 
-  /// Delivers, or waits if there is a ticket: never with one by a thread that delivers for another hub.
+  /// Delivers, or waits if there is a ticket.
+  ///
+  /// A thread that delivers for another hub never waits.
   private func take(through ticket: RoundQueue<Item>.Ticket?, _ thread: DeliveryThread) {
     while true {
       let (entrance, item, wake) = state.withLock { state -> (RoundQueue<Item>.Entrance, Item?, [Parker]) in
@@ -113,19 +119,19 @@
         thread.enter(self)
         drain(item, through: ticket, thread)
         thread.leave(self)
-        // Not asked again: what is left is an heir's, who is on its way, and from whom this would take it back.
+        // Not again: the next deliverer is on its way to what is left, and this thread would take the role back from it.
         return
       }
     }
   }
 
-  /// Appends a round and delivers it, like `append` and `deliver`: for a thread that is in the middle of nothing.
+  /// Appends a round and delivers it, for a thread that is not inside of anything.
   ///
-  /// Where nothing is queued and nobody delivers, the round needs no place in the queue.
+  /// If nothing is queued and no thread delivers, the round needs no place in the queue.
   ///
   /// - Parameters:
-  ///   - thread: The calling one.
-  ///   - make: Makes the round of the number of its ticket.
+  ///   - thread: The calling thread.
+  ///   - make: Makes the round from its ticket.
   func deliver(on thread: DeliveryThread, _ make: (RoundQueue<Item>.Ticket) -> Content) {
     let (content, ticket, isAlone) = state.withLock { state in
       let content = make(state.queue.nextTicket)
@@ -161,7 +167,7 @@
 
   // MARK: One round
 
-  /// Values first, then `begun`, then listeners: whoever registers after that finds a value that is no older.
+  /// Calls the values, then sets `begun`, then calls the listeners: a listener that registers later finds a current value.
   private func run(_ content: Content, _ context: CallContext) {
     var (lists, keepsValues) = state.withLock { state in
       if !state.registry.keepsValues { state.begun = content.position }
@@ -181,9 +187,9 @@
 
   private typealias Lists = [Topic: TopicList]
 
-  /// Calls those that are told of the parts, in order; of the whole, if it is not divided.
+  /// Calls the listeners of all parts, in order; if the round is not divided, all listeners.
   ///
-  /// By far the most rounds have one part: nothing needs to be sorted then.
+  /// Most rounds have one part, and then nothing needs to be sorted.
   private func call(
     _ content: Content, _ parts: [(topic: Topic, part: Content)]?, _ lists: inout Lists,
     _ list: (TopicList) -> [SlotReference], _ context: CallContext
@@ -200,7 +206,7 @@
     }
   }
 
-  /// The lists are let go before anybody is called: a bind that met a snapshot would have to copy the table.
+  /// Releases the lists before the first call: a `bind` during a call would otherwise have to copy the table.
   private func call(
     _ references: [SlotReference], _ lists: inout Lists, with part: Content, _ context: CallContext
   ) {
@@ -208,7 +214,7 @@
     for reference in references { call(reference, with: part, context) }
   }
 
-  /// All of several lists in the order of calls, each with the index of its list.
+  /// Merges lists in the order of calls, each reference with the index of its list.
   private static func inOrder(_ lists: [[SlotReference]]) -> [(reference: SlotReference, list: Int)] {
     let all = lists.enumerated().flatMap { index, list in list.map { (reference: $0, list: index) } }
     return all.sorted { $0.reference.ordinal < $1.reference.ordinal }
@@ -225,7 +231,7 @@
     }
   }
 
-  /// Calls one whose owner must live, or in another place.
+  /// Calls a listener with conditions: its owner must live, or its place is an actor.
   private func call(
     _ listener: Listener<Content>, in reference: SlotReference, with part: Content, _ context: CallContext
   ) {
@@ -246,7 +252,7 @@
     do { try body() } catch { handleError(listener.name, error) }
   }
 
-  /// Reads a first value, in the queue's order, and hands it over here or on the listener's actor.
+  /// Reads a first value, in the order of the queue, and delivers it here or on the listener's actor.
   private func runFirst(_ reference: SlotReference, _ registration: Int) {
     guard let first = state.withLock({ $0.registry.first(reference, registration: registration) }) else { return }
     let (value, position) = first.read()
@@ -279,7 +285,7 @@
     for (reference, registration) in all { endInPlace(reference, registration) }
   }
 
-  /// Ends a listener in its place, after the calls that wait there: what was sent before the end is heard before it.
+  /// Ends a listener in its place, after the calls that wait there.
   func endInPlace(_ reference: SlotReference, _ registration: Int) {
     guard let listener = state.withLock({ $0.registry.listener(reference, registration) }) else { return }
     guard let mailbox = listener.conditions?.mailbox else { return end(reference, registration) }
@@ -294,9 +300,9 @@
     if let ended, let onEnd = ended.onEnd { call(ended, nil, onEnd) }
   }
 
-  /// Leaves a call to an actor.
+  /// Posts a call to an actor.
   ///
-  /// Whether it is still wanted is asked again there.
+  /// The call checks there whether the listener is still bound.
   private func post(
     _ part: Content, to mailbox: Mailbox, _ cascade: Cascade, at reference: SlotReference, _ registration: Int
   ) {
@@ -309,18 +315,18 @@
     }
   }
 
-  /// Makes one call by itself.
+  /// Makes one call outside of a round.
   func call(_ listener: Listener<Content>, _ cascade: Cascade?, _ body: () throws -> Void) {
     DeliveryThread.current.call(in: cascade) { make($0, listener, body) }
   }
 
-  /// Ends a listener, and lets go of it under no lock.
+  /// Ends a listener, and releases it under no lock.
   func remove(_ reference: SlotReference, registration: Int) {
     let removed = state.withLock { $0.registry.remove(reference, registration: registration) }
     withExtendedLifetime(removed) {}
   }
 
-  /// Ends a named listener, if there is one.
+  /// Ends a named listener, if it exists, and releases it under no lock.
   func remove(_ name: String, from topic: Topic) {
     let removed = state.withLock { $0.registry.remove(name, from: topic) }
     withExtendedLifetime(removed) {}
@@ -332,7 +338,7 @@
     withExtendedLifetime(removed) {}
   }
 
-  /// Ends those whose owner is gone.
+  /// Ends the listeners whose owner was released.
   func removeOver() {
     for (reference, listener) in state.withLock({ $0.registry.withOwner })
     where listener.conditions?.owner?.object == nil {

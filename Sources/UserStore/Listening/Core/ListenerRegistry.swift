@@ -1,16 +1,16 @@
-/// Who listens to what: the table of a hub, a value without locks or calls.
+/// The listeners of a hub by topic: a value without locks or calls.
 ///
-/// A slot is one place in the order of calls, and keeps it while another listener takes over its name. Slots lie in one
-/// array and are named by index and ordinal, so that a reference to one that is gone is recognised; nothing else refers to
-/// a listener, so that whoever removes it holds the last reference.
+/// A slot is one place in the order of calls; it stays when another listener takes over its name. Slots are in one array,
+/// and a reference to a slot has its index and its ordinal, so that a reference to a removed slot is recognized. Nothing
+/// else refers to a listener, so that the caller that removes it holds the last reference.
 struct ListenerRegistry<Content: Routable>: Sendable {
   typealias Topic = Content.Topic
 
-  /// What changes in a listener; small, because a round touches it at each call.
+  /// The part of a listener that changes; small, because a round touches it at each call.
   struct Slot: Sendable {
     let ordinal: Int
     let listener: Listener<Content>
-    /// Rounds up to this position are not for the present listener.
+    /// The listener is called only for rounds after this position.
     var startsAfter: Int128
     var calls: Int
     var lastPosition: Int128?
@@ -21,17 +21,19 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   private var mailboxes: [ObjectIdentifier: (mailbox: Mailbox, listeners: Int)] = [:]
   private var nextOrdinal = 0
   private var nextRegistration = 0
-  /// How many have an owner, and at how many of them it is worth looking whose owner is gone.
+  /// The number of listeners with an owner, and the number of them at which to look for released owners.
   private var owned = 0
   private var sweepAt = 64
   private var keepers = 0
-  /// By topic, what a round looks up: a copy of it is a snapshot.
+  /// The lists that a round looks up, by topic.
+  ///
+  /// A copy of it is a snapshot.
   private(set) var lists: [Topic: TopicList] = [:]
 
-  /// Whether anything keeps a value, and is told before the listeners.
+  /// Whether there are values, which are called before the listeners.
   var keepsValues: Bool { keepers > 0 }
 
-  /// All in order of calls.
+  /// All slots in the order of calls.
   var inOrder: [(reference: SlotReference, slot: Slot)] {
     present.sorted { $0.reference.ordinal < $1.reference.ordinal }
   }
@@ -44,7 +46,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   // MARK: Registering
 
-  /// How somebody wants to listen.
+  /// How a listener is to be called.
   struct Options {
     var place: (any Actor)?
     var owner: WeakReference?
@@ -55,20 +57,20 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     var isPlain: Bool { place == nil && owner == nil && first == nil }
   }
 
-  /// Who was bound, and what it replaced: to be released under no lock.
+  /// A listener that was bound, and the one that it replaced, to be released under no lock.
   struct Binding {
     let reference: SlotReference
     let registration: Int
     let replaced: Listener<Content>?
   }
 
-  /// A name takes the place that it has in its topic, or the last one.
+  /// Binds a listener: to the slot that its name has in the topic, or to a new one at the end.
   mutating func bind(
     _ name: String?, to topic: Topic, _ options: Options, startsAfter: Int128,
-    action: @escaping Listener<Content>.Action
+    action: Content.Action
   ) -> Binding {
     nextRegistration += 1
-    let listener = Listener(
+    let listener = Listener<Content>(
       topic: topic, name: name, registration: nextRegistration, keepsValue: options.keepsValue,
       conditions: options.isPlain ? nil : conditions(of: options), onEnd: options.onEnd, action: action)
     if options.owner != nil { owned += 1 }
@@ -83,9 +85,9 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return Binding(reference: reference, registration: nextRegistration, replaced: nil)
   }
 
-  /// Removes a slot, if it still has that registration.
+  /// Removes a slot, if it still has the registration.
   ///
-  /// - Returns: what was removed: to be released under no lock.
+  /// - Returns: the listener, to be released under no lock.
   mutating func remove(_ reference: SlotReference, registration: Int) -> Listener<Content>? {
     guard let listener = listener(reference, registration), let list = lists.index(forKey: listener.topic)
     else { return nil }
@@ -93,58 +95,58 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return removeSlot(at: reference.index, of: list)
   }
 
-  /// Removes a name from a topic.
+  /// Removes a name from a topic, and returns the listener, to be released under no lock.
   mutating func remove(_ name: String, from topic: Topic) -> Listener<Content>? {
     guard let list = lists.index(forKey: topic), let index = lists.values[list].removeName(name) else { return nil }
     return removeSlot(at: index, of: list)
   }
 
-  /// Those that end with an owner.
+  /// The listeners that end with an owner.
   var withOwner: [(reference: SlotReference, listener: Listener<Content>)] {
     present.compactMap { $1.listener.conditions?.owner == nil ? nil : ($0, $1.listener) }
   }
 
-  /// Whether those with an owner have doubled since they were looked through.
+  /// Whether the listeners with an owner have doubled since the last sweep.
   var isSweepDue: Bool { owned >= sweepAt }
 
-  /// They were looked through.
+  /// Records that a sweep was made.
   mutating func swept() { sweepAt = max(64, owned * 2) }
 
-  /// Removes all.
+  /// Removes all listeners.
   ///
-  /// - Returns: what was removed, in the order of calls: to be released under no lock.
+  /// - Returns: the listeners in the order of calls, to be released under no lock.
   mutating func removeAll() -> [Listener<Content>] {
     inOrder.compactMap { remove($0.reference, registration: $0.slot.listener.registration) }
   }
 
   // MARK: Calling
 
-  /// Whom to call.
+  /// A call to make.
   enum Call {
-    /// Without the listener: one reference less to count is a tenth of what a call costs.
+    /// Without the listener: the reference that is not taken is a tenth of the cost of a call.
     case plain(Listener<Content>.Action, name: String?)
     case conditional(Listener<Content>)
   }
 
-  /// Counts a call and says whom to call; nil for one that is gone or has not started yet.
+  /// Counts a call and returns what to call; nil if the slot is gone or has not started yet.
   mutating func call(_ reference: SlotReference, at position: Int128) -> Call? {
-    // In place: a copy of the slot would be most of what a call costs.
+    // In place: a copy of the slot would be most of the cost of a call.
     slots[reference.index]?.call(reference.ordinal, at: position) ?? nil
   }
 
-  /// The same for a call that waited in a mailbox, and was counted then.
+  /// Returns the listener of a call that waited in a mailbox, and was counted when it was posted.
   func call(_ reference: SlotReference, registration: Int, at position: Int128) -> Listener<Content>? {
     guard let slot = slot(reference), slot.listener.registration == registration, slot.startsAfter < position
     else { return nil }
     return slot.listener
   }
 
-  /// The first value that is still wanted.
+  /// The first value of a listener, if it is still to be delivered.
   func first(_ reference: SlotReference, registration: Int) -> ListenerConditions.FirstValue? {
     listener(reference, registration)?.conditions?.first.withLock { $0 }
   }
 
-  /// The same, to be handed over now: it is forgotten, and with it what it keeps alive.
+  /// Takes the first value of a listener to deliver it now: the table holds it no longer.
   func takeFirst(
     _ reference: SlotReference, registration: Int
   ) -> (first: ListenerConditions.FirstValue, listener: Listener<Content>)? {
@@ -152,13 +154,13 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return listener.conditions?.first.withLock { $0.take() }.map { ($0, listener) }
   }
 
-  /// Who is in a slot, if it still has that registration.
+  /// The listener in a slot, if the slot still has the registration.
   func listener(_ reference: SlotReference, _ registration: Int) -> Listener<Content>? {
     guard let slot = slot(reference), slot.listener.registration == registration else { return nil }
     return slot.listener
   }
 
-  /// Lets a listener hear the rounds after `position`, and counts the call with its first value.
+  /// Starts a listener with the rounds after `position`, and counts the call with its first value.
   mutating func start(_ reference: SlotReference, registration: Int, after position: Int128) -> Listener<Content>? {
     guard let listener = listener(reference, registration) else { return nil }
     slots[reference.index]?.startsAfter = position
@@ -174,7 +176,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   }
 
   private mutating func replace(at index: Int, with listener: Listener<Content>, startsAfter: Int128) -> Binding {
-    guard let old = slots[index] else { preconditionFailure("a name refers to a slot that nobody is in") }
+    guard let old = slots[index] else { preconditionFailure("a name refers to an empty slot") }
     slots[index] = Slot(
       ordinal: old.ordinal, listener: listener, startsAfter: startsAfter, calls: old.calls,
       lastPosition: old.lastPosition)

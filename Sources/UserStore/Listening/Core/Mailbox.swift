@@ -1,7 +1,7 @@
 /// The calls that wait for an actor, in order.
 ///
-/// One task at a time runs on the actor and makes all of them: tasks that are started one for each call may overtake
-/// each other. The actor is held by who listens on it, so that one that owns its listeners can go.
+/// One task at a time runs on the actor and makes all of them: tasks that are started for single calls may overtake each
+/// other. The listeners on an actor hold it, not the mailbox, so that an actor that owns its listeners can be released.
 final class Mailbox: Sendable {
   typealias Call = @Sendable () -> Void
 
@@ -19,7 +19,7 @@ final class Mailbox: Sendable {
     id = ObjectIdentifier(actor)
   }
 
-  /// Whether it is that of an actor, and not of one that is gone and lay at the same address.
+  /// Whether the mailbox belongs to this actor, and not to a released one that had the same address.
   func isOf(_ actor: any Actor) -> Bool { self.actor === actor }
 
   func post(_ call: @escaping Call) {

@@ -59,7 +59,7 @@ enum ObservationTurn {
   private static let waiting = Lock<[Reading]>([])
   @MainActor private static let round = Round()
 
-  /// What the thread is inside of during the deliveries, so that their rounds are deferred to the end.
+  /// Marks the thread during the deliveries, so that their rounds are deferred to the end.
   private final class Round: Sendable {}
 
   static func add(_ reading: @escaping Reading) {

@@ -1,4 +1,4 @@
-/// What observers are told through: a struct of closures for instance, one for each thing that can happen.
+/// Handles the notifications of `Observers`: for instance a struct with a closure for each thing that can happen.
 ///
 ///     struct LoginHandler: NotificationHandler {
 ///       var didLogIn: @Sendable (String) -> Void = { _ in }
@@ -12,15 +12,15 @@
 ///       }
 ///     }
 ///
-/// Further ways in are further initialisers of it: one closure for all, an object that is held weakly, some parts only.
+/// A handler can have further initializers: one closure for all notifications, an object that is held weakly, some parts only.
 public protocol NotificationHandler<Notification>: Sendable {
-  /// What can happen.
+  /// The things that can happen.
   associatedtype Notification: Sendable
 
-  /// Divides a notification among the parts of the handler.
+  /// Handles a notification, most often by calling one part of the handler.
   ///
-  /// - Parameter notification: What happened.
-  /// - Throws: whatever; it goes to the error handler of the observers, and stops nobody.
+  /// - Parameter notification: The notification.
+  /// - Throws: any error. It goes to the error handler of the observers; the other handlers are called.
   func handle(_ notification: Notification) throws
 }
 
@@ -30,11 +30,11 @@ public protocol NotificationHandler<Notification>: Sendable {
 ///     let token = observers.add(LoginHandler(didLogIn: { print("welcome", $0) }))
 ///     source.send(.loggedIn("Zoë"))
 ///
-/// Whoever has the observers may register; only who has the source may notify, and nobody can replace the list. Adding the
-/// same handler twice makes two observers: for one that an entered screen may add again, bind a name to a `Listenable` or a
-/// hub instead.
+/// Code that has the observers can add handlers; only code that has the source can notify them, and no code can replace the
+/// list. Adding the same handler twice makes two observers. For a screen that can be entered twice, bind a name to a
+/// `Listenable` or to a store's `Listeners` instead.
 ///
-/// Handlers are called in the order in which they were added. One that is added in a round is not called in that round.
+/// Handlers are called in the order in which they were added. A handler that is added during a round is not called in it.
 public final class Observers<Handler: NotificationHandler>: Sendable {
   @usableFromInline let hub: SignalHub
 
@@ -42,11 +42,13 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
     self.hub = hub
   }
 
-  /// Makes a list of observers; one object may have several, each with its own notifications.
+  /// Makes a list of observers.
   ///
-  /// - Parameter onError: Gets what handlers throw, on the thread that called them. A line on standard error unless said
-  ///   otherwise.
-  /// - Returns: the right to notify, and the right to register. When the source goes, all observers are let go.
+  /// An object may have several, each with its own notifications.
+  ///
+  /// - Parameter onError: Called with errors that handlers throw, on the thread that called the handler. The default prints a
+  ///   line to standard error.
+  /// - Returns: the source, which notifies, and the observers. When the source is released, all handlers are removed.
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (source: SignalSource<Handler.Notification>, observers: Observers) {
@@ -54,25 +56,25 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
     return (SignalSource(hub), Observers(hub))
   }
 
-  /// Adds a handler, until its token goes.
+  /// Adds a handler for as long as its token is held.
   ///
   /// - Parameters:
-  ///   - handler: Told of each notification from now on, in order.
-  ///   - place: Where it is called.
-  /// - Returns: the token: releasing it removes the handler, at once, also for the round in flight.
+  ///   - handler: Called with each notification from the next one on, in order.
+  ///   - place: The place where it is called.
+  /// - Returns: the token; releasing it removes the handler immediately, also for the round that is being delivered.
   @inlinable public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> SubscriptionToken {
     hub.listen(ListeningTerms(place: place)) { round in
       if case .success(let value) = round.content { try handler.handle(ValueBox.unbox(value)) }
     }
   }
 
-  /// Removes a handler now, also for the round in flight.
+  /// Removes a handler immediately, also for the round that is being delivered.
   ///
-  /// - Parameter token: What `add` gave; nil, and a token whose handler was removed already, are no error.
+  /// - Parameter token: The token from `add`. nil, and the token of a handler that was removed already, change nothing.
   public func remove(_ token: SubscriptionToken?) {
     token?.dispose()
   }
 
-  /// How many handlers there are.
+  /// The number of handlers.
   public var count: Int { hub.count }
 }

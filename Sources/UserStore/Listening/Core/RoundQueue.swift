@@ -1,10 +1,10 @@
 // Modelled in Model/Pump.pml; change both.
 
-/// What waits to be delivered, and whose turn it is to deliver: a value without locks or calls.
+/// The items that wait to be delivered, and the thread that delivers: a value without locks or calls.
 ///
-/// One thread delivers at a time. It takes items from the front until its own is done; then another thread that waits
-/// for its own item takes over, and if none waits it empties the queue. States that cannot be: an item and neither a
-/// deliverer nor a thread on its way to become one.
+/// One thread delivers at a time. It takes items from the front until its own item is delivered; then another thread that
+/// waits for its own item takes over. If no thread waits, it empties the queue. Invariant: while an item is queued, some
+/// thread is delivering or about to.
 struct RoundQueue<Item: Sendable>: Sendable {
   /// The number of an item, counted from 1.
   typealias Ticket = Int
@@ -20,10 +20,10 @@ struct RoundQueue<Item: Sendable>: Sendable {
   private var hasDeliverer = false
   private var waiters: [Waiter] = []
 
-  /// Whether anybody sleeps until its item is delivered.
+  /// Whether a thread sleeps until its item is delivered.
   var hasWaiters: Bool { !waiters.isEmpty }
 
-  /// What the next item will have.
+  /// The ticket that the next item will get.
   var nextTicket: Ticket { lastTicket + 1 }
 
   /// Appends an item.
@@ -33,9 +33,9 @@ struct RoundQueue<Item: Sendable>: Sendable {
     return lastTicket
   }
 
-  /// Appends an item that the caller delivers now: it is the deliverer, and goes on with `next`.
+  /// Gives a ticket to an item that the caller delivers now: it becomes the deliverer, and continues with `next`.
   ///
-  /// - Returns: nil when others come first; nothing was appended then.
+  /// - Returns: nil, and nothing is changed, when other items come first.
   mutating func beginAlone() -> Ticket? {
     guard !hasDeliverer, items.isEmpty else { return nil }
     hasDeliverer = true
@@ -44,15 +44,15 @@ struct RoundQueue<Item: Sendable>: Sendable {
   }
 
   enum Entrance {
-    /// The caller delivers: `next` until it returns nil.
+    /// The caller delivers: it calls `next` until that returns nil.
     case deliver
-    /// The caller sleeps on its parker, then asks again.
+    /// The caller sleeps on its parker, then calls `enter` again.
     case wait
     /// There is nothing to do.
     case leave
   }
 
-  /// A thread comes to see an item delivered, or (without a ticket) to deliver what nobody delivers.
+  /// Called by a thread that waits for an item, or, without a ticket, delivers items that no thread delivers.
   mutating func enter(through ticket: Ticket?, parker: Parker) -> Entrance {
     if let ticket, ticket <= lastDelivered { return .leave }
     if !hasDeliverer {
@@ -65,14 +65,14 @@ struct RoundQueue<Item: Sendable>: Sendable {
     return .wait
   }
 
-  /// The deliverer is done with what it had, and gets the next item; nil ends its turn.
+  /// Called by the deliverer when it has delivered an item, for the next item; nil ends its turn.
   ///
   /// - Parameters:
-  ///   - isFirst: Whether it had nothing yet.
+  ///   - isFirst: Whether it has not delivered an item yet.
   ///   - ticket: The deliverer's own item.
-  /// - Returns: the item, and whom to wake under no lock.
+  /// - Returns: the item, and the parkers to wake under no lock.
   mutating func next(isFirst: Bool, through ticket: Ticket?) -> (item: Item?, wake: [Parker]) {
-    precondition(hasDeliverer, "somebody delivers whose turn it is not")
+    precondition(hasDeliverer, "only the deliverer may ask for the next item")
     if !isFirst { lastDelivered += 1 }
     var wake: [Parker] = []
     if !waiters.isEmpty {

@@ -1,7 +1,7 @@
-/// A hub of one topic: what sources send to.
+/// A hub with one topic, for one value or failure after another.
 @usableFromInline typealias SignalHub = ListenerHub<SignalRound>
 
-/// One value, or one failure, for all who listen.
+/// One value, or one failure.
 @usableFromInline struct SignalRound: Routable {
   @usableFromInline typealias Content = Result<ErasedValue, any Error>
 
@@ -12,18 +12,25 @@
   @usableFromInline let position: Int128
   @usableFromInline let content: Content
 
+  @usableFromInline struct Action: ListenerAction {
+    private let body: @Sendable (SignalRound) throws -> Void
+
+    @usableFromInline init(_ body: @escaping @Sendable (SignalRound) throws -> Void) { self.body = body }
+    @usableFromInline func callAsFunction(_ round: SignalRound) throws { try body(round) }
+  }
+
   @usableFromInline func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: SignalRound)]? { nil }
 }
 
 extension ListenerHub where Content == SignalRound {
-  /// How many rounds one change may cause through listeners that send.
+  /// The number of rounds that one change may cause through listeners that send.
   static var roundLimit: Int { 1_000 }
 
   @usableFromInline convenience init(reportingTo onError: ListenerErrors.Handler?) {
     self.init(onError: onError ?? ListenerErrors.print)
   }
 
-  /// Sends, within the limit.
+  /// Sends a value or a failure, within the limit.
   func send(_ content: SignalRound.Content) {
     let thread = DeliveryThread.current
     if !thread.isBusy { return deliver(on: thread) { SignalRound(position: Int128($0), content: content) } }
@@ -34,23 +41,26 @@ extension ListenerHub where Content == SignalRound {
     deliver(through: append(content, in: calling?.cascade))
   }
 
-  /// Queues a value, with what caused it; `deliver` must follow, under no lock.
+  /// Queues a value, with the cascade that caused it; the caller must call `deliver` afterwards, under no lock.
   func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int {
     state.withLock { state in
       state.queue.append(.round(SignalRound(position: Int128(state.queue.nextTicket), content: content), cascade))
     }
   }
 
-  /// Registers without a name, for as long as the token lives; the token keeps the hub alive.
+  /// Registers a listener without a name.
+  ///
+  /// The token holds the hub.
   @usableFromInline func listen(
     _ terms: ListeningTerms, _ action: @escaping @Sendable (SignalRound) throws -> Void
   ) -> SubscriptionToken {
     SubscriptionToken(
-      register(nil, to: .all, on: terms.place, owner: nil, holdsHub: true, onEnd: terms.onEnd, action))
+      register(
+        nil, to: .all, on: terms.place, owner: nil, holdsHub: true, onEnd: terms.onEnd, SignalRound.Action(action)))
   }
 }
 
-/// What becomes of an error that a listener throws, unless something else was asked for: a line on standard error.
+/// The default error handler: prints a line to standard error.
 @usableFromInline enum ListenerErrors {
   @usableFromInline typealias Handler = @Sendable (_ listener: String?, any Error) -> Void
 

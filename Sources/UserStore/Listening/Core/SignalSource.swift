@@ -1,10 +1,10 @@
-/// The right to send: to a listenable, a signal, or observers, which others have only the right to listen to.
+/// Sends values to a listenable, a signal or observers.
 ///
 ///     let (source, signal) = Signal<Int>.make()
 ///     let token = signal.subscribe { print($0) }
 ///     source.send(1)
 ///
-/// It holds weakly what it sends to. When it is released nothing can come any more, and what it sends to ends.
+/// It holds its receiver weakly. When the source is released, its signal or listenable ends.
 public final class SignalSource<Value: Sendable>: Sendable {
   weak let hub: SignalHub?
 
@@ -16,12 +16,12 @@ public final class SignalSource<Value: Sendable>: Sendable {
     end()
   }
 
-  /// Sends a value to everybody who listens.
+  /// Sends a value to all listeners.
   ///
-  /// May be called on any thread. When it returns, every inline listener has been called; inside a listener, of this source
-  /// or another, they are called at the end of the present round, so that nobody is left with a stale value.
+  /// May be called on any thread. When it returns, every inline listener has been called. Inside of a listener, of this source
+  /// or another, the listeners are called at the end of the present round, so that no listener is left with a stale value.
   ///
-  /// A value that goes beyond 1,000 rounds which listeners have caused by sending is not sent: the error handler gets
+  /// When listeners that send have caused 1,000 rounds, the next value is not sent, and the error handler is called with
   /// `TooManyRounds`.
   ///
   /// - Parameter value: The value.
@@ -29,17 +29,19 @@ public final class SignalSource<Value: Sendable>: Sendable {
     post(ValueBox(value))
   }
 
-  /// Sends a failure, which does not end a signal.
+  /// Sends a failure.
   ///
-  /// A listenable keeps its value: its named listeners are not called, those who follow its `signal` hear of the failure,
-  /// and its error handler gets it.
+  /// It does not end a signal.
   ///
-  /// - Parameter error: What failed.
+  /// A listenable keeps its value, and its named listeners are not called. Subscribers of its `signal` receive the failure,
+  /// and so does its error handler.
+  ///
+  /// - Parameter error: The error.
   public func fail(_ error: any Error) {
     hub?.send(.failure(error))
   }
 
-  /// Says that nothing comes any more, after what was sent: everybody is told once, and what is sent later is dropped.
+  /// Ends the signal or listenable after the values that were sent before; later values are dropped.
   public func end() {
     hub?.end()
   }
@@ -48,7 +50,7 @@ public final class SignalSource<Value: Sendable>: Sendable {
     hub?.send(.success(value))
   }
 
-  /// Queues a value, with what caused it; `deliver` must follow, under no lock.
+  /// Queues a value, with the cascade that caused it; the caller must call `deliver` afterwards, under no lock.
   @discardableResult
   func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int? {
     hub?.append(content, in: cascade)
@@ -56,18 +58,18 @@ public final class SignalSource<Value: Sendable>: Sendable {
 
   /// Delivers what is queued.
   ///
-  /// - Parameter ticket: What must be delivered when this returns, if it can be.
+  /// - Parameter ticket: The last item to wait for, where waiting is possible.
   func deliver(through ticket: Int? = nil) {
     hub?.deliver(through: ticket)
   }
 }
 
-/// Listeners answered each other without end: a round that one of them wanted to cause was refused.
+/// Listeners that send caused too many rounds; the last round was not sent.
 public struct TooManyRounds: Error, CustomStringConvertible {
-  /// The names of those that caused rounds, in the order in which they began.
+  /// The names of the listeners that caused rounds, in the order in which they began.
   public let listeners: [String]
 
-  /// The text that stands for it.
+  /// A description of the error.
   public var description: String {
     "listeners answer each other without end (\(listeners.joined(separator: ", "))); the last round was refused"
   }

@@ -1,13 +1,15 @@
-/// A listener's slot, as a round remembers it.
+/// A reference from a round to a listener's slot.
 struct SlotReference: Sendable {
-  /// The order of calls; never given twice.
+  /// The place in the order of calls; never used twice.
   let ordinal: Int
   let index: Int
 }
 
-/// Who is told of one topic, in order of registration; references to slots that are gone stay for a while.
+/// The listeners of one topic, in the order of registration.
+///
+/// References to removed slots stay for a while.
 struct TopicList: Sendable {
-  /// What keeps a value: told before all who may ask for it.
+  /// The values, which are called before the listeners that may read them.
   private(set) var values: [SlotReference] = []
   private(set) var listeners: [SlotReference] = []
   private var indexByName: [String: Int] = [:]
@@ -15,7 +17,7 @@ struct TopicList: Sendable {
 
   var isEmpty: Bool { activeCount == 0 }
 
-  /// The index of the slot that a name has here; without one, that of a new slot, which is entered.
+  /// The index of the slot that a name has here; if there is none, enters a new slot and returns its index.
   mutating func index(for new: SlotReference, _ name: String?, keepsValue: Bool) -> Int {
     // Found or entered with one hashing.
     func same(_ index: inout Int) -> Int { index }
@@ -28,14 +30,14 @@ struct TopicList: Sendable {
     return new.index
   }
 
-  /// Forgets a name.
+  /// Removes a name.
   ///
   /// - Returns: the index of its slot.
   mutating func removeName(_ name: String) -> Int? { indexByName.removeValue(forKey: name) }
 
-  /// One is gone.
+  /// Counts one slot less.
   ///
-  /// - Parameter isActive: Whether a slot is still the one that is meant; asked of all when most are gone.
+  /// - Parameter isActive: Whether a slot still has the listener of the reference; called for all when most are gone.
   mutating func removeOne(isActive: (SlotReference) -> Bool) {
     activeCount -= 1
     guard activeCount > 0, values.count + listeners.count > 2 * activeCount + 8 else { return }

@@ -1,9 +1,10 @@
-/// Whether two values are the same, where a change is decided; found out once for each type.
+/// Decides whether two values are equal, and so whether a value has changed.
 ///
-/// What is `Equatable` is compared by `==`: two objects that are equal are the same, though they are not identical.
-/// Exceptions: text is compared by its UTF-8 bytes, as everywhere in this library, and a value that does not equal itself
-/// (not-a-number) is the same as another such. Objects that are not `Equatable` are the same when they are identical.
-/// Of all else nobody can tell.
+/// The test is chosen once for each type.
+///
+/// Values of `Equatable` types are compared by `==`, objects too, with two exceptions: text is compared by its UTF-8 bytes,
+/// as everywhere in this library, and a value that does not equal itself (not-a-number) equals another such value. Objects
+/// of other types are equal when they are identical. For all other types there is no answer.
 enum ValueEquality {
   typealias Test<Value> = (Value, Value) -> Bool?
 
@@ -14,7 +15,7 @@ enum ValueEquality {
     return { _, _ in nil }
   }
 
-  /// For what is known to be comparable, on any thread: `==`, and text by its UTF-8 bytes.
+  /// The test for an `Equatable` type, on any thread: `==`, and the UTF-8 bytes for text.
   static func equality<Value: Equatable & Sendable>(of type: Value.Type) -> @Sendable (Value, Value) -> Bool {
     guard isText(type) else { return { $0 == $1 } }
     return { isSameText($0, $1) }

@@ -1,14 +1,14 @@
 extension Signal {
-  /// The latest values of two signals together, whenever one of them has a new one, once both have one.
+  /// Emits the latest values of two signals whenever one of them has a new value, once both have one.
   ///
-  /// - **Order and rounds**: values that both get in one round (one write that changes two attributes, or a value that
-  ///   reaches both over different ways) give one pair, at the end of that round. Sources that send on several threads
-  ///   at once give their pairs on one of them.
-  /// - **Failures** pass through at once.
-  /// - **End**: when both have ended, or one did that never had a value.
+  /// - **Order and rounds**: values that both receive in one round (one write that changes two attributes, or one value that
+  ///   reaches both in different ways) give one pair, at the end of that round. If sources send on several threads at the
+  ///   same time, the pairs come on one of the threads.
+  /// - **Failures** are emitted immediately.
+  /// - **End**: when both signals have ended, or when one ended that never had a value.
   ///
   /// - Parameter other: The other signal.
-  /// - Returns: the pairs.
+  /// - Returns: a signal of pairs.
   public func combineLatest<Other>(_ other: Signal<Other>) -> Signal<(Value, Other)> {
     let rank = max(rank, other.rank) + 1
     return Signal<(Value, Other)>(rank: rank, onError: onError) { source in
@@ -21,24 +21,24 @@ extension Signal {
     }
   }
 
-  /// The latest values of two signals, put together by `transform`.
+  /// Emits a value made from the latest values of two signals; otherwise like `combineLatest(_:)`.
   ///
   /// - Parameters:
   ///   - other: The other signal.
-  ///   - transform: What it throws becomes a failure.
-  /// - Returns: the combined values; as `combineLatest` of pairs.
+  ///   - transform: Makes a value of the latest values. An error that it throws is emitted as a failure.
+  /// - Returns: a signal of the combined values.
   public func combineLatest<Other, New>(
     _ other: Signal<Other>, _ transform: @escaping @Sendable (Value, Other) throws -> New
   ) -> Signal<New> {
     combineLatest(other).map { try transform($0.0, $0.1) }
   }
 
-  /// The latest values of three signals together, once all have one; as `combineLatest` of two.
+  /// Emits the latest values of three signals, once all have one; otherwise like `combineLatest(_:)`.
   ///
   /// - Parameters:
-  ///   - second: Another signal.
-  ///   - third: Another signal.
-  /// - Returns: the values of the three.
+  ///   - second: The second signal.
+  ///   - third: The third signal.
+  /// - Returns: a signal of the three values.
   public func combineLatest<Second, Third>(
     _ second: Signal<Second>, _ third: Signal<Third>
   ) -> Signal<(Value, Second, Third)> {
@@ -46,12 +46,12 @@ extension Signal {
   }
 }
 
-/// What was heard last of two signals.
+/// The latest values of two signals, in one subscription.
 private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
   struct State {
     var first: First?
     var second: Second?
-    /// Whether there is something that was not told yet.
+    /// Whether a value has come since the last pair.
     var hasUnsentValue = false
     var active = 2
 
@@ -72,7 +72,7 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
   func receive<Value>(_ event: Signal<Value>.Event, _ place: WritableKeyPath<State, Value?>) {
     switch event {
     case .value(let value):
-      // Swapped, so that the value before it is released under no lock.
+      // Swapped, so that the old value is released under no lock.
       var other: Value? = value
       state.withLock { state in
         swap(&state[keyPath: place], &other)
@@ -80,7 +80,7 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
       }
       let thread = DeliveryThread.current
       let cascade = thread.calling?.cascade
-      // At the end of the round, when the other one has heard of it too.
+      // At the end of the round, when the other signal has received its value too.
       thread.defer(rank: rank) { self.emit(in: cascade) }
       thread.runDeferred()
     case .failure(let error): source.relay(.failure(error))
@@ -100,7 +100,7 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
   }
 
   private func emit(in cascade: Cascade?) {
-    // Held, so that its last reference does not go under the lock.
+    // Held, so that the last reference is not released under the lock.
     let hub = source.hub
     defer { withExtendedLifetime(hub) {} }
     state.withLock { state in

@@ -1,30 +1,31 @@
 extension Signal {
-  /// The last value of each burst: a value leaves when none has followed it for an interval.
+  /// Emits the last value of each burst: a value is emitted when no other has followed it for an interval.
   ///
   ///     field.debounce(for: .milliseconds(300)).flatMapLatest { text in try await search(text) }
   ///
-  /// - **Order** is kept, but a failure does not wait: it overtakes a value that does.
-  /// - **End**: a value that waits leaves at once, before the end.
-  /// - **Place**: values come from a task that waits for the clock; it is cancelled when the subscription ends.
+  /// - **Order** is kept, except that a failure does not wait: it overtakes a value that waits.
+  /// - **End**: a value that waits is emitted immediately, before the end.
+  /// - **Place**: values come from a task that waits for the clock. The task is canceled when the subscription ends.
   ///
   /// - Parameters:
-  ///   - interval: How long it must be quiet.
-  ///   - clock: What measures it.
-  /// - Returns: the new signal.
+  ///   - interval: The time without a value after which the last one is emitted.
+  ///   - clock: The clock that measures the interval.
+  /// - Returns: the debounced signal.
   public func debounce<C: Clock<Duration>>(for interval: Duration, clock: C = ContinuousClock()) -> Signal {
     paced(by: clock) { .init(interval: interval, isLeading: false) }
   }
 
-  /// At most one value in an interval: the first at once, and the latest of those that followed when the interval is over.
+  /// Emits at most one value in an interval: the first one immediately, and the latest of the others at the end of the interval.
   ///
-  /// - **Order** is kept, but a failure does not wait: it overtakes a value that does.
-  /// - **End**: a value that waits leaves at once, before the end.
-  /// - **Place**: values that waited come from a task that waits for the clock; it is cancelled when the subscription ends.
+  /// - **Order** is kept, except that a failure does not wait: it overtakes a value that waits.
+  /// - **End**: a value that waits is emitted immediately, before the end.
+  /// - **Place**: values that waited come from a task that waits for the clock. The task is canceled when the subscription
+  ///   ends.
   ///
   /// - Parameters:
-  ///   - interval: The time from one value to the next.
-  ///   - clock: What measures it.
-  /// - Returns: the new signal.
+  ///   - interval: The shortest time between two values.
+  ///   - clock: The clock that measures the interval.
+  /// - Returns: the throttled signal.
   public func throttle<C: Clock<Duration>>(for interval: Duration, clock: C = ContinuousClock()) -> Signal {
     paced(by: clock) { .init(interval: interval, isLeading: true) }
   }
@@ -34,7 +35,7 @@ extension Signal {
   ) -> Signal {
     Signal(rank: rank + 1, onError: onError) { source in
       let timer = PaceTimer(source, pace(), clock)
-      let token = attach(ListeningTerms()) { timer.hear($0) }
+      let token = attach(ListeningTerms()) { timer.receive($0) }
       return SubscriptionToken {
         token.dispose()
         timer.stop()
@@ -43,7 +44,7 @@ extension Signal {
   }
 }
 
-/// Lets values leave by the clock, in one subscription.
+/// Emits values by the clock, in one subscription.
 final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
   private let source: SignalSource<Value>
   private let clock: C
@@ -56,37 +57,37 @@ final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
     state = Lock(pace)
   }
 
-  func hear(_ event: Signal<Value>.Event) {
+  func receive(_ event: Signal<Value>.Event) {
     switch event {
-    case .value(let value): take(value)
+    case .value(let value): handle(value)
     case .failure: source.relay(event)
     case .end:
       task.close()
-      leave { ($0.end(), ()) }
+      emit { ($0.end(), ()) }
       source.relay(.end)
     }
   }
 
-  /// Cancels the task; what waits goes with this object.
+  /// Cancels the task; a value that waits is released with this object.
   func stop() {
     task.close()
   }
 
-  private func take(_ value: Value) {
+  private func handle(_ value: Value) {
     let now = clock.now
     var other: Value? = value
-    let step = leave { pace in
-      let step = pace.hear(&other, at: now)
-      if case .leave = step { return (value, step) }
+    let step = emit { pace in
+      let step = pace.receive(&other, at: now)
+      if case .emit = step { return (value, step) }
       return (nil, step)
     }
     switch step {
-    case .leave(let instant), .wait(let instant): wake(at: instant)
-    case .waitForOther, nil: break
+    case .emit(let instant), .wait(let instant): wake(at: instant)
+    case .waitForPresentEnd, nil: break
     }
   }
 
-  /// The task holds this weakly: what sleeps keeps nobody alive.
+  /// Starts a task, which holds this object weakly: a task that sleeps keeps nothing alive.
   private func wake(at instant: C.Instant) {
     let task = Task { [weak self, clock] in
       var next: C.Instant? = instant
@@ -100,22 +101,22 @@ final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
 
   private func wake() -> C.Instant? {
     let now = clock.now
-    return leave { $0.wake(at: now) } ?? nil
+    return emit { $0.wake(at: now) } ?? nil
   }
 
-  /// Changes the pace and queues what leaves, in the order of the changes.
+  /// Changes the pace and queues the value that it emits, in the order of the changes.
   ///
-  /// - Returns: nil when nobody listens any more.
+  /// - Returns: nil when the subscription has ended.
   @discardableResult
-  private func leave<Result: Sendable>(
+  private func emit<Result: Sendable>(
     _ change: (inout Pace<Value, C.Instant>) -> (Value?, Result)
   ) -> Result? {
-    // Held, so that its last reference does not go under the lock.
+    // Held, so that the last reference is not released under the lock.
     guard let hub = source.hub else { return nil }
     let cascade = DeliveryThread.current.calling?.cascade
     let result = state.withLock { pace in
-      let (leaves, result) = change(&pace)
-      if let leaves { source.append(.success(ValueBox(leaves)), in: cascade) }
+      let (emitted, result) = change(&pace)
+      if let emitted { source.append(.success(ValueBox(emitted)), in: cascade) }
       return result
     }
     source.deliver()
@@ -124,13 +125,13 @@ final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
   }
 }
 
-/// When values leave that come too fast: a value without clocks, locks or calls.
+/// Decides when values are emitted: a value without clocks, locks or calls.
 struct Pace<Value: Sendable, Instant: InstantProtocol>: Sendable where Instant.Duration == Duration {
   let interval: Duration
-  /// Whether a value that follows none leaves at once, and the interval runs from there; otherwise from the last value.
+  /// Whether the first value is emitted immediately and starts the interval; otherwise every value starts the interval again.
   let isLeading: Bool
   private var waiting: Value?
-  /// When a value that waits leaves; nil when none would have to wait for that.
+  /// The end of the present interval; nil when there is none.
   private var deadline: Instant?
 
   init(interval: Duration, isLeading: Bool) {
@@ -138,42 +139,42 @@ struct Pace<Value: Sendable, Instant: InstantProtocol>: Sendable where Instant.D
     self.isLeading = isLeading
   }
 
-  /// What is to be done about a value.
+  /// How to handle a value.
   enum Step {
-    case leave(thenWakeAt: Instant)
+    case emit(thenWakeAt: Instant)
     case wait(wakeAt: Instant)
-    /// It waits for somebody who will wake already.
-    case waitForOther
+    /// It waits, and the end of the interval is waited for already.
+    case waitForPresentEnd
   }
 
-  /// A value comes.
+  /// Handles a value.
   ///
   /// - Parameters:
-  ///   - value: Becomes the one that waited before, if this one waits: to be released under no lock.
-  ///   - now: The time.
-  /// - Returns: what is to be done about it.
-  mutating func hear(_ value: inout Value?, at now: Instant) -> Step {
-    let wakes = deadline == nil
+  ///   - value: If it waits, replaced by the value that waited before, which is to be released under no lock.
+  ///   - now: The present time.
+  /// - Returns: how to handle it.
+  mutating func receive(_ value: inout Value?, at now: Instant) -> Step {
+    let isFirst = deadline == nil
     let next = now.advanced(by: interval)
-    if wakes || !isLeading { deadline = next }
-    if wakes, isLeading { return .leave(thenWakeAt: next) }
+    if isFirst || !isLeading { deadline = next }
+    if isFirst, isLeading { return .emit(thenWakeAt: next) }
     swap(&value, &waiting)
-    return wakes ? .wait(wakeAt: next) : .waitForOther
+    return isFirst ? .wait(wakeAt: next) : .waitForPresentEnd
   }
 
-  /// The clock has been waited for.
+  /// Called when the clock has reached the time to wake at.
   ///
-  /// - Returns: what leaves, and until when to wait again.
-  mutating func wake(at now: Instant) -> (leaves: Value?, wakesAt: Instant?) {
+  /// - Returns: the value to emit, and the time to wake at next.
+  mutating func wake(at now: Instant) -> (emitted: Value?, wakesAt: Instant?) {
     if let deadline, now < deadline { return (nil, deadline) }
-    let leaves = waiting.take()
-    deadline = isLeading && leaves != nil ? now.advanced(by: interval) : nil
-    return (leaves, deadline)
+    let emitted = waiting.take()
+    deadline = isLeading && emitted != nil ? now.advanced(by: interval) : nil
+    return (emitted, deadline)
   }
 
-  /// Nothing follows.
+  /// Ends the present interval.
   ///
-  /// - Returns: what waited.
+  /// - Returns: the value that waited.
   mutating func end() -> Value? {
     deadline = nil
     return waiting.take()

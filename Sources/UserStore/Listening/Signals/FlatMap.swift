@@ -1,76 +1,76 @@
 extension Signal {
-  /// The values of the signal that the latest value leads to.
+  /// Maps each value to a signal, and emits the values of the latest of these inner signals.
   ///
   ///     selected.flatMapLatest { id in store.signal(.name, of: id) }
   ///
-  /// - **Order**: a later value replaces the inner signal: from then on nothing of the replaced one is delivered, also what
-  ///   it told earlier in the same round, or what waits for the subscriber's actor.
-  /// - **Rounds**: values leave at the end of the round, so that two attributes of one write fit each other. The signal
-  ///   that `transform` returns is not known beforehand: one that is itself put together from others may come after the end
-  ///   of the round, and give a second value for it; the last one is right.
-  /// - **Failures** of both pass through. One of this signal replaces nothing.
-  /// - **End**: when this signal and the present inner one have ended.
+  /// - **Order**: a later value replaces the inner signal. From then on no value of the replaced signal is delivered, neither
+  ///   a value from earlier in the same round nor one that waits for the subscriber's actor.
+  /// - **Rounds**: values are emitted at the end of the round, so that two attributes of one write fit each other. The signal
+  ///   that `transform` returns is not known in advance: if it combines others, it may emit after the end of the round, and a
+  ///   second value for the same round follows. The last value is right.
+  /// - **Failures** of this signal and of the inner signal are emitted. A failure of this signal replaces nothing.
+  /// - **End**: when this signal and the latest inner signal have ended.
   ///
-  /// - Parameter transform: Makes the inner signal; it is called on the thread that delivers the value. What it throws
-  ///   becomes a failure, after which the inner signal before it is replaced all the same.
-  /// - Returns: the new signal.
+  /// - Parameter transform: Makes the inner signal; called on the thread that delivers the value. An error that it throws is
+  ///   emitted as a failure, and the previous inner signal is replaced all the same.
+  /// - Returns: a signal of the values of the latest inner signal.
   public func flatMapLatest<New>(_ transform: @escaping @Sendable (Value) throws -> Signal<New>) -> Signal<New> {
     flattened(keepsAll: false) { try $0.inner(transform) }
   }
 
-  /// The result of the asynchronous function that the latest value is given to.
+  /// Passes each value to an asynchronous function, and emits the result for the latest value.
   ///
   ///     selected.flatMapLatest { id in try await fetch(id) }
   ///
-  /// A later value cancels the task before, and nothing of that is delivered any more. Otherwise as `flatMapLatest` of signals.
+  /// A later value cancels the previous task, and no result of it is delivered. Otherwise like `flatMapLatest` with signals.
   ///
-  /// - Parameter operation: Runs in a task of its own. What it throws becomes a failure.
-  /// - Returns: the new signal.
+  /// - Parameter operation: Runs in a task of its own. An error that it throws is emitted as a failure.
+  /// - Returns: a signal of the results.
   public func flatMapLatest<New>(_ operation: @escaping @Sendable (Value) async throws -> New) -> Signal<New> {
     flatMapLatest { value in Signal<New> { try await operation(value) } }
   }
 
-  /// The values of all the signals that values lead to.
+  /// Maps each value to a signal, and emits the values of all these inner signals.
   ///
-  /// - **Order**: that of each inner signal is kept; between them, as they come.
-  /// - **Rounds**, **failures**: as `flatMapLatest`.
-  /// - **End**: when this signal and all inner ones have ended.
+  /// - **Order**: the values of one inner signal keep their order; values of several are emitted as they come.
+  /// - **Rounds**, **failures**: like `flatMapLatest`.
+  /// - **End**: when this signal and all inner signals have ended.
   ///
-  /// - Parameter transform: Makes an inner signal; it is called on the thread that delivers the value. What it throws
-  ///   becomes a failure.
-  /// - Returns: the new signal.
+  /// - Parameter transform: Makes an inner signal; called on the thread that delivers the value. An error that it throws is
+  ///   emitted as a failure.
+  /// - Returns: a signal of the values of all inner signals.
   public func flatMap<New>(_ transform: @escaping @Sendable (Value) throws -> Signal<New>) -> Signal<New> {
     flattened(keepsAll: true) { try $0.inner(transform) }
   }
 
-  /// The results of the asynchronous function that every value is given to, as they come.
+  /// Passes each value to an asynchronous function, and emits all results as they come.
   ///
-  /// - Parameter operation: Runs in a task for each value, all at the same time. What it throws becomes a failure.
-  /// - Returns: the new signal.
+  /// - Parameter operation: Runs in a task for each value, all at the same time. An error that it throws is emitted as a failure.
+  /// - Returns: a signal of the results.
   public func flatMap<New>(_ operation: @escaping @Sendable (Value) async throws -> New) -> Signal<New> {
     flatMap { value in Signal<New> { try await operation(value) } }
   }
 
-  /// The values of this signal and others, as they come.
+  /// Emits the values of this signal and of others as they come.
   ///
-  /// Failures of all pass through. Ends when all have ended.
+  /// Failures of all of them are emitted. Ends when all have ended.
   ///
   /// - Parameter others: The other signals.
-  /// - Returns: the new signal.
+  /// - Returns: the merged signal.
   public func merge(_ others: Signal...) -> Signal {
     let all = [self] + others
     return Signal<Signal>(results: all.map { .success($0) }, onError: onError)
       .flattened(keepsAll: true, rank: all.reduce(0) { max($0, $1.rank) } + 1) { try $0.inner { $0 } }
   }
 
-  /// The values of another signal in the place of each failure.
+  /// Replaces each failure with the values of another signal.
   ///
-  /// Values of this signal pass through, and go on while the other one tells its own. Ends when this signal and all that
-  /// took the place of failures have ended. Rounds: as `flatMapLatest`.
+  /// Values of this signal are emitted, also while the other signal emits its own. Ends when this signal and all signals that
+  /// replaced failures have ended. Rounds: like `flatMapLatest`.
   ///
-  /// - Parameter transform: Makes the signal; it is called on the thread that delivers the failure. What it throws is told
-  ///   as the failure instead.
-  /// - Returns: the new signal.
+  /// - Parameter transform: Makes the signal; called on the thread that delivers the failure. An error that it throws is
+  ///   emitted in place of the failure.
+  /// - Returns: a signal of the values of both.
   public func `catch`(_ transform: @escaping @Sendable (any Error) throws -> Signal) -> Signal {
     flattened(keepsAll: true) { result in
       switch result {
@@ -81,9 +81,9 @@ extension Signal {
   }
 
   /// - Parameters:
-  ///   - keepsAll: Whether an inner signal goes on when there is a later one.
-  ///   - rank: Greater than those of this signal and of all inner ones that are known.
-  ///   - step: What each value or failure leads to. What it throws is the failure of an inner signal.
+  ///   - keepsAll: Whether an inner signal stays when a later one comes.
+  ///   - rank: Higher than the ranks of this signal and of all inner signals that are known.
+  ///   - step: Maps a value or failure to an event or an inner signal. An error that it throws is a failure of an inner signal.
   /// - Returns: the new signal.
   func flattened<New>(
     keepsAll: Bool, rank: Int? = nil, _ step: @escaping InnerSignals<New>.Step<Value>
@@ -96,7 +96,7 @@ extension Signal {
       }
       return numbered.attach(terms) { event in
         switch event {
-        // Asked where it is delivered: in the meantime it may have been replaced.
+        // Checked where the event is delivered: its inner signal may have been replaced in the meantime.
         case .value(let numbered): if inner.isCurrent(numbered.number) { try observer(numbered.event) }
         case .failure(let error): try observer(.failure(error))
         case .end: try observer(.end)
@@ -107,7 +107,7 @@ extension Signal {
 }
 
 extension Result {
-  /// A value leads to a signal, a failure is numbered.
+  /// Maps a value to an inner signal, and a failure to an event.
   fileprivate func inner<New>(
     _ transform: (Success) throws -> Signal<New>
   ) throws -> InnerSignals<New>.Outcome {

@@ -1,9 +1,9 @@
-/// The signals that an outer one led to, in one subscription.
+/// The inner signals of one subscription to a flattened signal.
 ///
-///     outer ── step ─┬─ tell ────────────────────────────▶ source
-///                    └─ attach ─▶ inner signal, numbered ──▶ source ─▶ only if its number is still current
+///     outer ── step ─┬─ emit ──────────────────────────────────▶ source
+///                    └─ subscribe ─▶ inner signal, numbered ──▶ source ─▶ only if its number is still current
 final class InnerSignals<Value: Sendable>: Sendable {
-  /// What an outer value or failure leads to.
+  /// The result of a step for a value or failure of the outer signal.
   enum Outcome {
     case emit(Signal<Value>.Event)
     case subscribe(to: Signal<Value>)
@@ -11,7 +11,7 @@ final class InnerSignals<Value: Sendable>: Sendable {
 
   typealias Step<Outer> = @Sendable (Result<Outer, any Error>) throws -> Outcome
 
-  /// An event and the inner signal that it is of; 0 for the outer one.
+  /// An event with the number of its inner signal; 0 for the outer signal.
   struct NumberedEvent: Sendable {
     let number: Int
     let event: Signal<Value>.Event
@@ -23,7 +23,7 @@ final class InnerSignals<Value: Sendable>: Sendable {
     var isOuterOver = false
     var isClosed = false
 
-    /// Makes room for one more.
+    /// Adds a slot for an inner signal.
     mutating func open(keepsAll: Bool) -> (number: Int, slot: TokenSlot, replaced: [TokenSlot])? {
       if isClosed { return nil }
       last += 1
@@ -42,12 +42,14 @@ final class InnerSignals<Value: Sendable>: Sendable {
     self.keepsAll = keepsAll
   }
 
-  /// Whether an inner signal was not replaced; it may have ended.
+  /// Whether an inner signal was not replaced.
+  ///
+  /// It may have ended.
   func isCurrent(_ number: Int) -> Bool {
     keepsAll || number == 0 || state.withLock { $0.last } == number
   }
 
-  /// - Returns: what ends all of them.
+  /// - Returns: the token that ends all subscriptions.
   func connect<Outer>(_ outer: Signal<Outer>, to source: SignalSource<NumberedEvent>, _ step: @escaping Step<Outer>)
     -> SubscriptionToken
   {

@@ -1,7 +1,7 @@
 extension Listenable {
-  /// The value over time: the present one first, then each change, and the failures that its source sends.
+  /// The present value, then each new value, and the failures that the source sends.
   ///
-  /// Ends when nobody can change it any more: with its source, or its store.
+  /// Ends when no new value can come: when its source is released, or its store is closed or released.
   public var signal: Signal<Value> {
     Signal(rank: 0, onError: backing.handleError) { terms, observer in
       var terms = terms

@@ -1,34 +1,36 @@
 extension Signal {
-  /// One subscription for all subscribers: the operators before it run once.
+  /// Shares one subscription among all subscribers, so that the operators before it run once.
   ///
-  /// - **Lifetime**: connected with the first subscriber, disconnected when the last token has gone; the next subscriber
-  ///   connects anew.
-  /// - **Order**, **failures**: as of this signal. Values leave at the end of the round. A subscriber hears what comes after
-  ///   it has subscribed.
-  /// - **End**: with this signal. Who subscribes after that, while tokens are held, is told the end at once.
-  /// - **Place**: what is before it runs on the thread that delivers, each subscriber in a place of its own.
+  /// - **Lifetime**: the shared subscription begins with the first subscriber, and ends when the last token is disposed. The
+  ///   next subscriber begins a new one.
+  /// - **Order**, **failures**: as in this signal. Values are emitted at the end of the round. A subscriber receives the values
+  ///   that come after it has subscribed.
+  /// - **End**: with this signal. A subscriber that comes later, while tokens are held, receives the end immediately.
+  /// - **Place**: the operators before it run on the thread that delivers, each subscriber in its own place.
   ///
-  /// - Parameter replayingLatest: Whether a late subscriber gets the last value first. No value is missed after it, and none
-  ///   comes twice. The value is kept as long as any token is held, also after the end; failures are not kept. A number
-  ///   of values, as `share(replay:)` has it elsewhere, would have only the meanings 0 and 1: a late subscriber needs the
-  ///   present value, and one that needs the history reads the change feed.
+  /// - Parameter replayingLatest: Whether a late subscriber receives the last value first. No value is missed after it, and
+  ///   none comes twice. The value is held as long as any token is held, also after the end. Failures are not replayed. There
+  ///   is no number of values as in other libraries' `share(replay:)`: a late subscriber needs the present value, and one that
+  ///   needs the history reads the change feed.
   /// - Returns: the shared signal; copies of it share the same subscription.
   public func share(replayingLatest: Bool = false) -> Signal { shared(replays: replayingLatest) }
 
   private func shared(replays: Bool) -> Signal {
     let rank = rank + 1
-    let seats = SharedSeats<Value> { [onError] in SharedConnection(rank: rank, replays: replays, onError: onError) }
-    return Signal(rank: rank, onError: onError) { seats.attach($0, $1, to: self) }
+    let subscribers = SharedSubscribers<Value> { [onError] in
+      SharedConnection(rank: rank, replays: replays, onError: onError)
+    }
+    return Signal(rank: rank, onError: onError) { subscribers.attach($0, $1, to: self) }
   }
 }
 
-/// Who shares a signal.
+/// The subscribers that share a signal.
 ///
 ///     token ──▶ SharedConnection ──▶ hub ──▶ subscribers
-///                      └──▶ token of the source ──▶ source ──▶ source ┄┄▶ hub (weakly)
+///                      └──▶ token of the signal ──▶ signal ──▶ source ┄┄▶ hub (weakly)
 ///
-/// It does not know the signal: a token would keep that, and what its closures hold, alive after the end.
-private final class SharedSeats<Value: Sendable>: Sendable {
+/// It does not hold the signal: otherwise a token would keep the signal, and what its closures hold, alive after the end.
+private final class SharedSubscribers<Value: Sendable>: Sendable {
   private struct State {
     var connection: SharedConnection<Value>?
     var subscribers = 0
@@ -46,7 +48,7 @@ private final class SharedSeats<Value: Sendable>: Sendable {
   ) -> SubscriptionToken {
     let (connection, isFirst) = enter()
     let token = connection.attach(terms, observer)
-    // After it listens, so that it misses nothing that comes at once.
+    // After the subscriber was attached, so that it receives values that come immediately.
     if isFirst { connection.connect(to: signal) }
     return SubscriptionToken {
       token.dispose()
@@ -74,13 +76,13 @@ private final class SharedSeats<Value: Sendable>: Sendable {
   }
 }
 
-/// From the first subscriber to the last token.
+/// The shared subscription, from the first subscriber to the last token.
 private final class SharedConnection<Value: Sendable>: Sendable {
   let upstream = TokenSlot()
   private let hub: SignalHub
   private let rank: Int
   private let last: LastValue?
-  private let keeper: SubscriptionToken?
+  private let lastUpdate: SubscriptionToken?
 
   init(rank: Int, replays: Bool, onError: @escaping ListenerErrors.Handler) {
     let hub = SignalHub(rank: rank, onError: onError)
@@ -88,10 +90,10 @@ private final class SharedConnection<Value: Sendable>: Sendable {
     self.hub = hub
     self.rank = rank
     self.last = last
-    // Before all who may ask for it.
-    keeper = last.map { last in
+    // Receives each round before all subscribers that may read the value.
+    lastUpdate = last.map { last in
       SubscriptionToken(
-        hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true) { last.keep($0) })
+        hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true, .init { last.keep($0) }))
     }
   }
 
@@ -110,7 +112,7 @@ private final class SharedConnection<Value: Sendable>: Sendable {
       read: { last.present },
       deliver: { if !($0 is LastValue.Nothing) { try observer(.value(ValueBox<Value>.unbox($0))) } })
     let onEnd: ListenerConditions.OnEnd = { try observer(.end) }
-    let action: Listener<SignalRound>.Action = { try observer(Signal<Value>.Event($0.content)) }
+    let action = SignalRound.Action { try observer(Signal<Value>.Event($0.content)) }
     if terms.isOnPlace {
       return SubscriptionToken(
         hub.registerAtOnce(nil, to: .all, on: terms.place.actor, owner: nil, first: first, onEnd: onEnd, action))
@@ -120,18 +122,18 @@ private final class SharedConnection<Value: Sendable>: Sendable {
   }
 }
 
-/// The value that late subscribers are told.
+/// The last value, for late subscribers.
 private final class LastValue: Sendable {
   final class Nothing: Sendable {}
 
   private let state = Lock<(value: ErasedValue, position: Int128)>((Nothing(), 0))
 
-  /// With the round that gave it.
+  /// The value with the position of its round.
   var present: (value: ErasedValue, position: Int128) { state.withLock { $0 } }
 
   func keep(_ round: SignalRound) {
     guard case .success(let value) = round.content else { return }
-    // Swapped, so that the value before it is released under no lock.
+    // Swapped, so that the old value is released under no lock.
     var other = (value: value, position: round.position)
     state.withLock { swap(&$0, &other) }
   }

@@ -1,38 +1,40 @@
-// Operators that handle each event by itself, without memory. All of them pass failures and the end through, keep the
-// order, and call their closures once for each subscription, in the subscriber's place. What a closure throws becomes a
-// failure in the value's place.
+// Operators without state. All of them emit failures and the end, keep the order, and call their closures once for each
+// subscription, in the subscriber's place. An error that a closure throws is emitted as a failure in place of the value.
 extension Signal {
-  /// Each value changed by `transform`.
+  /// Transforms each value.
   ///
-  /// Order, failures and the end pass through. Runs once for each subscription, in the subscriber's place.
+  /// Failures and the end are emitted; the order is kept. The closure runs once for each subscription, in the subscriber's
+  /// place.
   ///
-  /// - Parameter transform: What it throws becomes a failure in the value's place.
-  /// - Returns: the new signal.
+  /// - Parameter transform: Makes the new value. An error that it throws is emitted as a failure in place of the value.
+  /// - Returns: a signal of the new values.
   @inlinable public func map<New>(_ transform: @escaping @Sendable (Value) throws -> New) -> Signal<New> {
     compactMap { .some(try transform($0)) }
   }
 
-  /// The values that a condition holds for.
+  /// Emits only the values that satisfy a condition.
   ///
-  /// Order, failures and the end pass through. Runs once for each subscription, in the subscriber's place.
+  /// Failures and the end are emitted; the order is kept. The closure runs once for each subscription, in the subscriber's
+  /// place.
   ///
-  /// - Parameter isIncluded: The condition. What it throws becomes a failure in the value's place.
-  /// - Returns: the new signal.
+  /// - Parameter isIncluded: The condition. An error that it throws is emitted as a failure in place of the value.
+  /// - Returns: a signal of the values that satisfy the condition.
   @inlinable public func filter(_ isIncluded: @escaping @Sendable (Value) throws -> Bool) -> Signal {
     compactMap { try isIncluded($0) ? .some($0) : .none }
   }
 
-  /// Each value changed by `transform`, those left out for which it returns nil.
+  /// Transforms each value, and leaves out the values for which the closure returns nil.
   ///
-  /// Order, failures and the end pass through. Runs once for each subscription, in the subscriber's place.
+  /// Failures and the end are emitted; the order is kept. The closure runs once for each subscription, in the subscriber's
+  /// place.
   ///
-  /// - Parameter transform: What it throws becomes a failure in the value's place.
-  /// - Returns: the new signal.
+  /// - Parameter transform: Makes the new value, or nil. An error that it throws is emitted as a failure in place of the value.
+  /// - Returns: a signal of the new values.
   @inlinable public func compactMap<New>(_ transform: @escaping @Sendable (Value) throws -> New?) -> Signal<New> {
     derived { event, observer in
       switch event {
       case .value(let value):
-        // The closure's errors are failures; the observer's are not, and go on to the error handler.
+        // Errors of the closure are failures. Errors of the observer are not; they go to the error handler.
         switch Result(catching: { try transform(value) }) {
         case .success(let new?): try observer(.value(new))
         case .success(nil): break
@@ -44,24 +46,23 @@ extension Signal {
     }
   }
 
-  /// Each failure changed by `transform`, into one that says what was being tried, for instance.
+  /// Transforms each failure, for instance into one that names the operation that failed.
   ///
-  /// Values, order and the end pass through. Runs once for each subscription, in the subscriber's place.
+  /// Values and the end are emitted; the order is kept. The closure runs once for each subscription, in the subscriber's place.
   ///
-  /// - Parameter transform: Returns the failure to tell instead; one that it throws is told too.
-  /// - Returns: the new signal.
+  /// - Parameter transform: Makes the new failure. An error that it throws is emitted in place of the failure too.
+  /// - Returns: a signal with the new failures.
   public func mapFailure(_ transform: @escaping @Sendable (any Error) throws -> any Error) -> Signal {
-    let told: @Sendable (any Error) throws -> Value = { throw try transform($0) }
-    return `catch`(told)
+    let replacement: @Sendable (any Error) throws -> Value = { throw try transform($0) }
+    return `catch`(replacement)
   }
 
-  /// A value in the place of each failure.
+  /// Replaces each failure with a value.
   ///
-  /// Values, order and the end pass through. Runs once for each subscription, in the subscriber's place.
+  /// Values and the end are emitted; the order is kept. The closure runs once for each subscription, in the subscriber's place.
   ///
-  /// - Parameter transform: Makes the value. What it throws is told as the failure instead: for failures that it has no
-  ///   value for.
-  /// - Returns: the new signal.
+  /// - Parameter transform: Makes the value. An error that it throws is emitted in place of the failure.
+  /// - Returns: a signal with values in place of failures.
   public func `catch`(_ transform: @escaping @Sendable (any Error) throws -> Value) -> Signal {
     derived { event, observer in
       guard case .failure(let error) = event else { return try observer(event) }
@@ -69,7 +70,7 @@ extension Signal {
     }
   }
 
-  /// A signal that handles each event by itself, without memory.
+  /// Makes a signal that handles each event without state.
   @inlinable func derived<New>(
     _ handle: @escaping @Sendable (Event, Signal<New>.Observer) throws -> Void
   ) -> Signal<New> {

@@ -1,18 +1,18 @@
-// Operators that handle each value with a memory of their own for each subscription. All of them pass failures and the
-// end through, keep the order, and call their closures in the subscriber's place. What a closure throws becomes a failure
-// in the value's place, and leaves the memory as it was.
+// Operators with state, a separate one for each subscription. All of them emit failures and the end, keep the order, and call
+// their closures in the subscriber's place. An error that a closure throws is emitted as a failure in place of the value, and
+// leaves the state unchanged.
 extension Signal {
-  /// What has come together so far, after each value.
+  /// Combines each value with the result so far, and emits every result.
   ///
   ///     words.scan(0) { $0 + $1.count }     // "a", "bc" → 1, 3
   ///
-  /// Order, failures and the end pass through. Each subscription begins with `initial`, which is not told itself.
+  /// Failures and the end are emitted; the order is kept. Each subscription begins with `initial`, which is not emitted.
   ///
   /// - Parameters:
-  ///   - initial: What the first value is put together with.
-  ///   - combine: Gets what came together so far and the value, in the subscriber's place. What it throws becomes a
-  ///     failure in the value's place, and changes nothing.
-  /// - Returns: the new signal.
+  ///   - initial: The value that the first value is combined with.
+  ///   - combine: Makes the new result from the result so far and a value, in the subscriber's place. An error that it throws
+  ///     is emitted as a failure in place of the value; the result stays.
+  /// - Returns: a signal of the results.
   public func scan<Total: Sendable>(
     _ initial: Total, _ combine: @escaping @Sendable (Total, Value) throws -> Total
   ) -> Signal<Total> {
@@ -22,22 +22,22 @@ extension Signal {
     }
   }
 
-  /// What came together of all values, told once, when the signal ends.
+  /// Combines all values, and emits the result when the signal ends.
   ///
   ///     words.reduce(0) { $0 + $1.count }     // "a", "bc", the end → 3, the end
   ///
-  /// - **Failures** pass through at once.
-  /// - **End**: the total, `initial` if no value came, then the end.
+  /// - **Failures** are emitted immediately.
+  /// - **End**: the result is emitted before the end; without a value it is `initial`.
   ///
   /// - Parameters:
-  ///   - initial: What the first value is put together with.
-  ///   - combine: Gets what came together so far and the value, on the thread that delivers it. What it throws becomes a
-  ///     failure, and changes nothing.
-  /// - Returns: the new signal.
+  ///   - initial: The value that the first value is combined with.
+  ///   - combine: Makes the new result from the result so far and a value, on the thread that delivers the value. An error that
+  ///     it throws is emitted as a failure; the result stays.
+  /// - Returns: a signal of one value.
   public func reduce<Total: Sendable>(
     _ initial: Total, _ combine: @escaping @Sendable (Total, Value) throws -> Total
   ) -> Signal<Total> {
-    // A relay, so that who is disposed of by the total hears no end.
+    // With a source of its own, so that a subscriber that disposes its token when the result comes receives no end.
     Signal<Total>(rank: rank + 1, onError: onError) { source in
       let total = Lock(initial)
       return scan(initial, combine).attach(ListeningTerms()) { event in
@@ -52,11 +52,11 @@ extension Signal {
     }
   }
 
-  /// Each value with the one before it.
+  /// Emits each value with the value before it.
   ///
-  /// Order, failures and the end pass through. Each subscription has its own first value, for which `old` is nil.
+  /// Failures and the end are emitted; the order is kept. For the first value of each subscription `old` is nil.
   ///
-  /// - Returns: the new signal.
+  /// - Returns: a signal of the pairs.
   public func withPrevious() -> Signal<(old: Value?, new: Value)> {
     compactMap(from: Value?.none) { previous, value in
       defer { previous = .some(value) }
@@ -64,12 +64,12 @@ extension Signal {
     }
   }
 
-  /// A signal that handles each value with a memory of its own for each subscription.
+  /// Makes a signal that handles each value with state, a separate one for each subscription.
   ///
   /// - Parameters:
-  ///   - initial: The memory at first.
-  ///   - transform: Changes the memory, and says what to tell. It is called under no lock: one subscription hears one
-  ///     event at a time. What it throws becomes a failure in the value's place.
+  ///   - initial: The state at first.
+  ///   - transform: Changes the state, and returns the value to emit. It is called under no lock, because a subscription
+  ///     receives one event at a time. An error that it throws is emitted as a failure in place of the value.
   /// - Returns: the new signal.
   func compactMap<State: Sendable, New>(
     from initial: State, _ transform: @escaping @Sendable (inout State, Value) throws -> New?
@@ -78,7 +78,7 @@ extension Signal {
       let memory = Lock<State?>(initial)
       let stateless = compactMap { value in
         guard var state = memory.withLock({ $0.take() }) else {
-          preconditionFailure("one subscription hears two events at the same time")
+          preconditionFailure("one subscription receives two events at the same time")
         }
         defer { memory.withLock { $0 = state } }
         return try transform(&state, value)
@@ -89,27 +89,27 @@ extension Signal {
 }
 
 extension Signal where Value: Equatable {
-  /// The values that differ from the one before.
+  /// Emits only the values that differ from the value before.
   ///
-  /// Text differs when its bytes of UTF-8 do, as in SQLite: Swift's `==` holds "é" and "e" with an accent after it for
-  /// equal. Text inside other types compares as those types do.
+  /// Text is compared by its UTF-8 bytes, as in SQLite; Swift's `==` takes "é" and "e" with a combining accent for equal. Text
+  /// inside of other types is compared as those types do.
   ///
-  /// Order, failures and the end pass through; a failure between two equal values makes them no different.
+  /// Failures and the end are emitted; the order is kept. A failure between two equal values does not make them differ.
   ///
-  /// - Returns: the new signal.
+  /// - Returns: a signal without repeated values.
   public func removeDuplicates() -> Signal { removeDuplicates(by: { $0 }) }
 }
 
 extension Signal {
-  /// The values of which a part differs from that of the value before.
+  /// Emits only the values whose key differs from the key of the value before.
   ///
   ///     users.removeDuplicates(by: \.id)
   ///
-  /// Order, failures and the end pass through. Text differs when its bytes of UTF-8 do.
+  /// Failures and the end are emitted; the order is kept. Text is compared by its UTF-8 bytes.
   ///
-  /// - Parameter key: The part, asked for once for each value, in the subscriber's place. What it throws becomes a failure
-  ///   in the value's place, and the next value is compared with the one before that.
-  /// - Returns: the new signal.
+  /// - Parameter key: Returns the key of a value; called once for each value, in the subscriber's place. An error that it throws
+  ///   is emitted as a failure in place of the value, and the next value is compared with the value before that one.
+  /// - Returns: a signal without repeated values.
   public func removeDuplicates<Key: Equatable & Sendable>(by key: @escaping @Sendable (Value) throws -> Key) -> Signal {
     let isSame = ValueEquality.equality(of: Key.self)
     return compactMap(from: Key?.none) { last, value in

@@ -1,22 +1,22 @@
 extension Signal {
-  /// A signal of given values, told to each subscriber before `subscribe` returns; then it ends.
+  /// Makes a signal that emits given values to each subscriber before `subscribe` returns, and then ends.
   ///
-  /// Inside a listener they come at the end of the present round.
+  /// Inside of a listener the values come at the end of the present round.
   ///
-  /// - Parameter values: The values; none for a signal that ends at once.
+  /// - Parameter values: The values; with none, the signal ends immediately.
   public init(of values: [Value]) {
-    // An array, because a closure would pass for one of several values: `Signal { 1 }` is an asynchronous function.
+    // An array and not a variadic parameter: a closure would be taken for one of the values, as in `Signal { 1 }`.
     self.init(results: values.map { .success($0) })
   }
 
-  /// A signal of what an asynchronous function returns; then it ends.
+  /// Makes a signal that emits the result of an asynchronous function, and then ends.
   ///
   ///     let token = Signal { try await fetchUsers() }.subscribe { print($0) }
   ///
-  /// Each subscription runs it once, in a task of its own, from which the subscriber is called. What it throws is a
-  /// failure, before the end.
+  /// Each subscription runs the function once, in a task of its own, and the subscriber is called from that task. An error that
+  /// it throws is emitted as a failure before the end.
   ///
-  /// - Parameter operation: Its task is cancelled when the subscription ends; whatever it returns after that is dropped.
+  /// - Parameter operation: The function. Its task is canceled when the subscription ends; a result after that is dropped.
   public init(_ operation: @escaping @Sendable () async throws -> Value) {
     self.init(rank: 0) { source in
       let task = Task {

@@ -1,41 +1,41 @@
-/// Values over time, to be subscribed to and put together with operators.
+/// Values over time, with operators that combine them.
 ///
 ///     let (source, signal) = Signal<String>.make()
 ///     let token = signal.map(\.count).removeDuplicates().subscribe { print($0) }
 ///     source.send("Zoë")
 ///
-/// A signal is a recipe: each subscription runs its operators by itself (`share` runs them once for all).
+/// A signal is a recipe: each subscription runs its own operators. `share` runs them once for all subscriptions.
 ///
-/// - **Order**: one subscription is never called twice at the same time, and hears values in the order in which they
-///   were sent.
-/// - **Errors**: a failure is a value of another kind and does not end a signal. What a subscriber throws goes to the
-///   error handler of the source, and stops nobody.
-/// - **End**: a signal ends when nothing can come any more: the source was released, the store closed. Subscribers are told
-///   once, and let go.
-/// - **Lifetime**: a subscription lives as long as its token, and keeps the source of the signal alive; a source does not.
+/// - **Order**: a subscriber is never called twice at the same time, and receives values in the order in which they were sent.
+/// - **Errors**: a failure is an event like a value, and does not end a signal. An error that a subscriber throws goes to the
+///   error handler of the source; the other subscribers are called.
+/// - **End**: a signal ends when no value can come any more: its source was released, or its store was closed. Each subscriber
+///   receives the end once, and is released.
+/// - **Lifetime**: a subscription lives as long as its token, and holds the signal that it is subscribed to. A `SignalSource`
+///   does not hold its signal.
 public struct Signal<Value: Sendable>: Sendable {
-  /// What a signal tells its subscribers.
+  /// An event of a signal.
   public enum Event: Sendable {
     /// A value.
     case value(Value)
-    /// A value that could not be had; others may follow.
+    /// An error in place of a value; other events may follow.
     case failure(any Error)
-    /// Nothing follows.
+    /// The end; nothing follows.
     case end
   }
 
   @usableFromInline typealias Observer = @Sendable (Event) throws -> Void
 
-  /// Greater than the rank of every signal that this one is made from: what is made of several waits for all of them.
+  /// Higher than the rank of every signal that this one is made from: a combined signal waits for all its sources.
   @usableFromInline let rank: Int
-  /// Gets what subscribers throw: that of the source, for what is made from this signal too.
+  /// Called with errors that subscribers throw; the error handler of the source, also for signals made from this one.
   @usableFromInline let onError: ListenerErrors.Handler
   @usableFromInline let attach: @Sendable (ListeningTerms, @escaping Observer) -> SubscriptionToken
 
   /// - Parameters:
-  ///   - rank: As of the property.
-  ///   - onError: As of the property.
-  ///   - attach: Lets an observer hear events, one at a time and in order, none after `end`; the token ends that.
+  ///   - rank: See the property.
+  ///   - onError: See the property.
+  ///   - attach: Delivers events to an observer, one at a time and in order, none after `end`, until the token is disposed.
   @inlinable init(
     rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
     attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> SubscriptionToken
@@ -47,11 +47,11 @@ public struct Signal<Value: Sendable>: Sendable {
 
   // MARK: Sources
 
-  /// Makes a signal that its source sends to; all subscribers hear the same values.
+  /// Makes a signal and the source that sends to it; all subscribers receive the same values.
   ///
-  /// - Parameter onError: Gets what subscribers throw, on the thread that called them. A line on standard error unless
-  ///   said otherwise.
-  /// - Returns: the right to send, and the right to listen.
+  /// - Parameter onError: Called with errors that subscribers throw, on the thread that called the subscriber. The default
+  ///   prints a line to standard error.
+  /// - Returns: the source and the signal.
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (source: SignalSource<Value>, signal: Signal) {
@@ -59,21 +59,23 @@ public struct Signal<Value: Sendable>: Sendable {
     return (SignalSource(hub), Signal(hub, rank: 0))
   }
 
-  /// A signal with a source of its own for each subscription.
+  /// Makes a signal with a separate source for each subscription.
   ///
-  /// - Parameter connect: Called with each subscription, on its thread: begins to send, and returns what ends that. The
-  ///   signal ends when the source does, or is released.
+  /// - Parameter connect: Called for each subscription, on the thread that subscribes. It begins to send to the source, and
+  ///   returns a token that ends that. The signal ends when the source ends or is released.
   public init(_ connect: @escaping @Sendable (SignalSource<Value>) -> SubscriptionToken) {
     self.init(rank: 0, connect: connect)
   }
 
-  /// The same for what is made from other signals: values that arrive in one round leave at the end of that round, each
-  /// in a round of its own, in the order in which they arrived.
+  /// Makes a signal from other signals.
+  ///
+  /// Values that arrive in one round are emitted at the end of that round, each in a round of its own, in the order in
+  /// which they arrived.
   ///
   /// - Parameters:
-  ///   - rank: Greater than those of the signals that `connect` attaches to.
-  ///   - onError: Gets what subscribers throw.
-  ///   - connect: As above. What it returns is disposed of with the subscription, or when the source ends.
+  ///   - rank: Higher than the ranks of the signals that `connect` attaches to.
+  ///   - onError: Called with errors that subscribers throw.
+  ///   - connect: See above. The token that it returns is disposed when the subscription or the source ends.
   init(
     rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
     connect: @escaping @Sendable (SignalSource<Value>) -> SubscriptionToken
@@ -103,12 +105,12 @@ public struct Signal<Value: Sendable>: Sendable {
 
   // MARK: Subscribing
 
-  /// Calls `action` with each value until the token goes.
+  /// Calls a closure with each value for as long as the token is held.
   ///
   /// - Parameters:
-  ///   - place: Where `action` and the operators before it are called.
-  ///   - action: Gets the values, in order. It may send, subscribe and dispose. Failures are passed over.
-  /// - Returns: the token: releasing it ends the subscription, at once, also for the round in flight.
+  ///   - place: The place where `action` and the operators before it are called.
+  ///   - action: Called with the values, in order; not with failures. It may send, subscribe and dispose.
+  /// - Returns: the token; releasing it ends the subscription immediately, also for the round that is being delivered.
   @inlinable public func subscribe(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> SubscriptionToken {
@@ -117,26 +119,26 @@ public struct Signal<Value: Sendable>: Sendable {
     }
   }
 
-  /// Calls `action` with values, failures and the end.
+  /// Calls a closure with values, failures and the end for as long as the token is held.
   ///
   /// - Parameters:
-  ///   - place: Where `action` and the operators before it are called.
-  ///   - action: Gets the events, in order.
-  /// - Returns: the token: releasing it ends the subscription.
+  ///   - place: The place where `action` and the operators before it are called.
+  ///   - action: Called with the events, in order.
+  /// - Returns: the token; releasing it ends the subscription immediately, also for the round that is being delivered.
   @inlinable public func subscribeToEvents(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Event) throws -> Void
   ) -> SubscriptionToken {
     attach(ListeningTerms(place: place), action)
   }
 
-  /// Calls `action` on the main actor with each value until the token goes.
+  /// Calls a closure on the main actor with each value for as long as the token is held.
   ///
-  /// The present value of a listenable comes before this returns, unless the signal is made from several.
+  /// The present value of a listenable is delivered before this method returns, unless the signal combines several.
   ///
   /// - Parameters:
   ///   - place: `.main`.
-  ///   - action: Called on the main actor.
-  /// - Returns: the token: releasing it ends the subscription.
+  ///   - action: Called on the main actor with the values, in order; not with failures.
+  /// - Returns: the token; releasing it ends the subscription immediately, also for the round that is being delivered.
   @MainActor @inlinable public func subscribe(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> SubscriptionToken {
@@ -145,14 +147,14 @@ public struct Signal<Value: Sendable>: Sendable {
     }
   }
 
-  /// Calls `action` on the main actor with values, failures and the end.
+  /// Calls a closure on the main actor with values, failures and the end for as long as the token is held.
   ///
-  /// The present value of a listenable comes before this returns, unless the signal is made from several.
+  /// The present value of a listenable is delivered before this method returns, unless the signal combines several.
   ///
   /// - Parameters:
   ///   - place: `.main`.
   ///   - action: Called on the main actor with the events, in order.
-  /// - Returns: the token: releasing it ends the subscription.
+  /// - Returns: the token; releasing it ends the subscription immediately, also for the round that is being delivered.
   @MainActor @inlinable public func subscribeToEvents(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Event) throws -> Void
   ) -> SubscriptionToken {

@@ -1,8 +1,8 @@
 extension SignalSource {
-  /// Passes on what another signal told, as a part of what caused that.
+  /// Sends an event of another signal, in the cascade that caused it.
   ///
-  /// Not counted against the limit of `send`: who answers without end does so through a source that counts. Waits for
-  /// nobody, because it is called in the middle of a round, and by tasks.
+  /// It is not counted against the limit of `send`: listeners that answer each other without end do so through a source that
+  /// counts. It does not wait, because it is called in the middle of rounds, and by tasks.
   func relay(_ event: Signal<Value>.Event) {
     let cascade = DeliveryThread.current.calling?.cascade
     switch event {

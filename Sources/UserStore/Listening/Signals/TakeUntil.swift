@@ -1,10 +1,11 @@
 extension Signal {
-  /// The values until another signal has one.
+  /// Emits values until another signal emits its first value.
   ///
-  /// - **Rounds**: what comes in the same round as the other's first value still comes, in whichever order the two are told.
-  ///   If the other has a value at once, a listenable's for instance, nothing comes.
-  /// - **Failures** of both pass through, and end nothing.
-  /// - **End**: with this signal, or the other's first value; both are let go then. The other's end means nothing.
+  /// - **Rounds**: a value in the same round as the other signal's first value is emitted, whichever of the two is delivered
+  ///   first. If the other signal has a value immediately, as a listenable does, nothing is emitted.
+  /// - **Failures** of both signals are emitted, and do not end the signal.
+  /// - **End**: with this signal, or with the other signal's first value; both subscriptions end then. The end of the other
+  ///   signal has no effect.
   ///
   /// - Parameter other: The other signal.
   /// - Returns: the new signal.

@@ -1,6 +1,6 @@
-/// Room for the token of what is connected, replaced and ended in any order and on any thread.
+/// Holds the token of a subscription that is made, replaced and ended in any order and on any thread.
 ///
-/// Closed before its token came, by a source that ended while it was being connected, it disposes of it when it comes.
+/// A slot that is closed before its token comes, by a source that ends while it is being connected, disposes the token then.
 final class TokenSlot: Sendable {
   private struct State {
     var token: SubscriptionToken?
@@ -9,7 +9,7 @@ final class TokenSlot: Sendable {
 
   private let state = Lock(State())
 
-  /// Takes a token, in the place of the one before, which is disposed of.
+  /// Stores a token, and disposes the one before it.
   func put(_ token: SubscriptionToken) {
     let unwanted = state.withLock { state -> SubscriptionToken? in
       if state.isClosed { return token }
@@ -19,7 +19,7 @@ final class TokenSlot: Sendable {
     unwanted?.dispose()
   }
 
-  /// Disposes of what is in it, and of what is put in later.
+  /// Disposes the token, and every token that is stored later.
   func close() {
     let unwanted = state.withLock { state in
       state.isClosed = true

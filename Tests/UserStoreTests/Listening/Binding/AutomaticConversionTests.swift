@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// ORIGINS D6: text ↔ integer, float, bool.
+/// Row D6 of the article “What it grew from”: text ↔ integer, float, bool.
 struct AutomaticConversionTests {
   private func become<Target: Equatable>(_ value: Any, _ target: Target) -> Bool {
     (try? AutomaticConversion.convert(value, to: Target.self)) == target
@@ -20,12 +20,12 @@ struct AutomaticConversionTests {
   }
 
   @Test(arguments: ["", " ", "x", "1x", "1,5", "nan", "inf", "1e999", "128", "-129"])
-  func `D6: text that is no such number does not become one`(_ text: String) {
+  func `D6: text that is not a number of the type is not converted`(_ text: String) {
     #expect(cannot(text, become: Int8.self) && cannot(text, become: Bool.self))
     if Double(text).map(\.isFinite) != true { #expect(cannot(text, become: Double.self)) }
   }
 
-  @Test func `numbers become each other exactly, or not at all; floats are rounded among themselves`() {
+  @Test func `numbers are converted exactly, or not at all; only floats are rounded to floats`() {
     #expect(become(3.0, 3) && cannot(3.5, become: Int.self) && cannot(Double.nan, become: Int.self))
     #expect(cannot(300, become: UInt8.self) && cannot(-1, become: UInt.self))
     #expect(become(3, 3.0) && cannot(Int64.max, become: Double.self))
@@ -33,19 +33,19 @@ struct AutomaticConversionTests {
     #expect(become(1, true) && become(false, 0) && cannot(2, become: Bool.self) && cannot(0.0, become: Bool.self))
   }
 
-  @Test func `nil becomes nil and nothing else; what is not nil becomes optional`() {
+  @Test func `nil becomes only nil; other values become optional`() {
     #expect(become(Int?.none as Any, String?.none) && become(Int??.some(nil) as Any, Int?.none))
     #expect(cannot(Int?.none as Any, become: String.self) && cannot(Int?.none as Any, become: Int.self))
     #expect(become(Int?.some(3) as Any, "3") && become("3", Int?.some(3)) && become(3, Int??.some(3)))
     #expect(cannot("x", become: Int?.self))
   }
 
-  @Test func `other types become themselves only`() {
+  @Test func `other types are converted only to themselves`() {
     #expect(become([1, 2], [1, 2]) && cannot([1, 2], become: String.self) && cannot("x", become: [Int].self))
   }
 
-  @Test func `equality: by ==, text by its bytes, not-a-number like itself, objects by identity; else nobody can tell`()
-  {
+  @Test
+  func `equality: by ==, text by its bytes, not-a-number equals itself, objects by identity, no answer for others`() {
     final class Equal: Equatable { static func == (left: Equal, right: Equal) -> Bool { true } }
     struct Plain {}
     #expect(ValueEquality.test(of: String.self)("e\u{301}", "\u{e9}") == false)

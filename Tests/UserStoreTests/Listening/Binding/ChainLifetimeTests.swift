@@ -2,11 +2,11 @@ import Testing
 
 @testable import UserStore
 
-/// ORIGINS D9: who leaves, and what stays.
+/// Row D9 of the article “What it grew from”: members that leave.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainLifetimeTests {
   let faults = Faults()
 
-  @Test func `D9: a member that is released leaves by itself, and is not kept alive`() {
+  @Test func `D9: a released member leaves the chain, which does not hold it`() {
     let (a, b) = (Thing(number: 1), Thing())
     var middle: Thing? = Thing()
     weak let kept = middle
@@ -41,7 +41,7 @@ import Testing
     #expect(!chain.isBound(unbound) && chain.members.count == 3)
   }
 
-  @Test func `D9: a block and a member that a block unbinds are gone for the rest of the round`() {
+  @Test func `D9: a block and a member that a block unbinds take no part in the rest of the round`() {
     let (a, b) = (Thing(number: 1), Thing())
     var heard: [String] = []
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
@@ -58,7 +58,7 @@ import Testing
     #expect(heard == ["unbinds", "last", "unbinds", "last"] && b.number == 2)
   }
 
-  @Test func `D9: the chain dies with its last sender, and lets its blocks go`() {
+  @Test func `D9: the chain ends with its last member that sends, and releases its blocks`() {
     var a: Thing? = Thing(number: 1)
     let b = Thing()
     var held: Token? = Token()
@@ -93,7 +93,7 @@ import Testing
     #expect(other.members.count == 1)
   }
 
-  @Test func `D9: what was joined by a member that goes stays joined`() {
+  @Test func `D9: chains that were joined by a member stay joined when it leaves`() {
     let (a, c) = (Thing(number: 1), Thing())
     var b: Thing? = Thing()
     let chain = faults.chain().bind(a, \.number).bind(b!, \.number)
@@ -112,7 +112,7 @@ import Testing
     await turns { b.number == 3 }
   }
 
-  @Test func `with a screen everything goes: chain, closures, members`() async {
+  @Test func `chain, closures and members are released with their screen`() async {
     @MainActor final class Screen {
       let (model, label) = (ObservedThing(), ObservedThing())
       let chain = BindingChain("screen")
@@ -135,7 +135,7 @@ import Testing
     #expect(core == nil && token == nil)
   }
 
-  @Test func `two thousand chains that nobody holds leave nothing behind`() async {
+  @Test func `two thousand chains without handles leave nothing behind`() async {
     weak var last: ChainCore?
     var living = 0
     for index in 0..<2_000 {

@@ -2,13 +2,13 @@ import Testing
 
 @testable import UserStore
 
-/// ORIGINS D11: nothing goes round for ever.
+/// Row D11 of the article “What it grew from”: no endless rounds.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainLoopTests {
   let faults = Faults()
   let a = Thing(number: 1)
   let b = Thing()
 
-  @Test func `converters that do not undo each other come to an end at once`() {
+  @Test func `converters that are not inverse to each other come to an end immediately`() {
     let observed = Counted(0)
     let chain = faults.chain().bind(a, \.number)
       .bind(
@@ -25,7 +25,7 @@ import Testing
     #expect(faults.texts == [])
   }
 
-  @Test func `converters that do not undo each other come to an end between observed objects too`() async {
+  @Test func `converters that are not inverse to each other come to an end between observed objects too`() async {
     let (one, two) = (ObservedThing(), ObservedThing())
     let chain = faults.chain().bind(one, \.number)
       .bind(two, \.number, converting: .both(incoming: { (number: Int) in number * 3 }, outgoing: { $0 + 1 }))
@@ -40,7 +40,7 @@ import Testing
     _ = chain
   }
 
-  @Test func `a setter that corrects what it is given is the source of the next round`() {
+  @Test func `a setter that corrects its value makes its member the source of the next round`() {
     let even = Evener()
     var heard: [Int] = []
     let chain = faults.chain().bind(a, \.number).bind(even, \.number).on("block") { heard.append($0) }
@@ -55,7 +55,7 @@ import Testing
     #expect(a.number == 10 && even.number == 10 && only.number == 10)
   }
 
-  @Test func `setters that correct each other for ever are stopped and named, and the chain goes on`() {
+  @Test func `setters that correct each other forever are stopped and named, and the chain still works`() {
     let (even, odd) = (Evener(), Odder())
     let chain = faults.chain("odd and even").bind(even, \.number, initial: .none).bind(odd, \.number, initial: .none)
     even.number = 4
@@ -92,7 +92,7 @@ import Testing
     #expect(a.number == 500 && b.number == 500)
   }
 
-  @Test func `a block that feeds itself for ever is stopped and named`() {
+  @Test func `a block that feeds itself forever is stopped and named`() {
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
     chain.on("feeds") { [a, weak chain] (value: Int) in
       a.number = value + 1
@@ -138,7 +138,7 @@ import Testing
     #expect(Set(names) == ["left", "right"])
   }
 
-  @Test func `objects that are equal but not identical are the same`() {
+  @Test func `objects that are equal but not identical count as equal`() {
     final class Card: Equatable {
       let number: Int
       init(_ number: Int) { self.number = number }
@@ -154,13 +154,13 @@ import Testing
     #expect(two.value === one.value)
   }
 
-  @Test func `text that differs in its bytes only is another value`() {
+  @Test func `text that differs only in its bytes is another value`() {
     let (one, two) = (Counted("\u{e9}"), Counted("e\u{301}"))
     faults.chain().bind(one, \.value).bind(two, \.value)
     #expect(two.writes.count == 1 && Array(two.value.utf8) == Array("\u{e9}".utf8))
   }
 
-  @Test func `not-a-number goes round once`() {
+  @Test func `not-a-number is propagated once`() {
     let (one, two) = (Counted(1.0), Counted(1.0))
     let chain = faults.chain().bind(one, \.value).bind(two, \.value)
     one.value = .nan
@@ -181,7 +181,7 @@ import Testing
     #expect(rounds == 2 && chain.members.count == 2)
   }
 
-  @Test func `what cannot be compared has changed when its source says so`() {
+  @Test func `a value that cannot be compared has changed when its source reports a change`() {
     let (one, two) = (Counted(Plain()), Counted(Plain()))
     let chain = faults.chain().bind(one, \.value).bind(two, \.value)
     let before = two.writes.count

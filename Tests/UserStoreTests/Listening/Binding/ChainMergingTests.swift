@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// ORIGINS D8: whoever shares a member is one chain.
+/// Row D8 of the article “What it grew from”: chains that share a member are one chain.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainMergingTests {
   let faults = Faults()
 
@@ -48,7 +48,10 @@ import Testing
     #expect(failures == 0)
   }
 
-  @Test func `D8: of blocks with the same key that of the chain that joins stays; errors go to who bound the member`() {
+  @Test
+  func
+    `D8: of two blocks with the same key, the one of the chain that joins stays; errors go to the member's own chain`()
+  {
     let (a, b, c) = (Thing(number: 1), Thing(number: 1), Thing(number: 1))
     let (own, others) = (Faults(), Faults())
     var heard: [String] = []
@@ -77,7 +80,7 @@ import Testing
     #expect([a, b, c].map(\.number) == [1, 2, 2])
   }
 
-  @Test func `D8: merging inside a block, either chain's: the rest of the round is heard`() {
+  @Test func `D8: after merging inside of a block of either chain, the rest of the round is delivered`() {
     for isOwn in [true, false] {
       let (a, b, c) = (Thing(number: 1), Thing(number: 1), Thing(number: 1))
       var heard: [String] = []
@@ -98,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `D8: an edit that nobody noticed is spread where it was made before the chains join`() {
+  @Test func `D8: an edit that was not noticed is propagated in its own chain before the chains join`() {
     let (a, b, c) = (Thing(number: 1), Counted(1), Thing(number: 3))
     faults.chain().bind(a, \.number).bind(b, \.value)
     a.number = 9
@@ -106,7 +109,7 @@ import Testing
     #expect(b.writes == [9, 3] && a.number == 3)
   }
 
-  @Test func `random links are the same as sets in a plain table`() {
+  @Test func `random links give the same chains as a plain table of sets`() {
     let seed = Seed.base
     var random = SplitMix64(seed: seed)
     for _ in 0..<100 {

@@ -2,11 +2,11 @@ import Testing
 
 @testable import UserStore
 
-/// How a chain comes to know of changes.
+/// How a chain notices changes.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainNoticingTests {
   let faults = Faults()
 
-  @Test func `changes of an observed object come on the next turn, values in between are skipped`() async {
+  @Test func `changes of an observed object are noticed on the next turn, and values in between are skipped`() async {
     let (model, label) = (ObservedThing(), Counted(0))
     let chain = faults.chain().bind(model, \.number).bind(label, \.value, .out)
     for number in 1...10 { model.number = number }
@@ -31,7 +31,7 @@ import Testing
     _ = chain
   }
 
-  @Test func `an edit that nobody noticed is spread before it would be written over`() {
+  @Test func `an edit that was not noticed is propagated before its member is overwritten`() {
     let (a, b, c) = (Thing(number: 1), Thing(), Thing())
     var heard: [Int] = []
     let chain = faults.chain().bind(a, \.number).bind(b, \.number).bind(c, \.number).on("all") { heard.append($0) }
@@ -43,7 +43,7 @@ import Testing
     #expect(heard == [2, 3, 6, 5, 4] && [a, b, c].map(\.number) == [4, 4, 4])
   }
 
-  @Test func `of two edits one of which is refused the other one stays`() {
+  @Test func `of two edits, one of which is refused, the other one stays`() {
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number, filter: { $0 < 10 })
     (a.number, b.number) = (12, 3)
@@ -70,7 +70,7 @@ import Testing
     #expect(field.text == "Zoe" && heard.count == 2)
   }
 
-  @Test func `what others sent before an own value, and comes after it, is over: no flicker`() async {
+  @Test func `a value that others sent before an own value, and that arrives after it, has no effect`() async {
     let (source, name) = Listenable.make("NIX")
     let (field, label) = (Thing(), Counted(""))
     let chain = faults.chain().bind(name, source).bind(field, \.text).bind(label, \.value, .out)
@@ -83,7 +83,7 @@ import Testing
     await turns { field.text == "later" }
   }
 
-  @Test func `a listenable that others change meanwhile is followed to the last value, without echo`() async throws {
+  @Test func `a chain follows a listenable that others change to its last value, without echo`() async throws {
     let (source, number) = Listenable.make(0)
     let thing = Thing()
     let heard = Recorder<Int>()
@@ -103,7 +103,7 @@ import Testing
     #expect(heard.all.filter { $0 < 0 } == (1...500).map { -$0 })
   }
 
-  @Test func `a listenable without its source only sends, and leaves when its source goes`() async {
+  @Test func `a listenable without its source only sends, and leaves when its source is released`() async {
     var made: (source: SignalSource<Int>, listenable: Listenable<Int>)? = Listenable.make(1)
     let thing = Thing()
     let chain = faults.chain().bind(made!.listenable, nil).bind(thing, \.number)
@@ -116,7 +116,7 @@ import Testing
     #expect(chain.members == ["Thing.number"] && faults.texts == [])
   }
 
-  @Test func `inside a transaction the round follows after it`() throws {
+  @Test func `inside of a transaction, the round follows after it`() throws {
     let store = try UserStore.inMemory()
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// A text field ↔ an attribute in SQLite ↔ whoever writes there from another process.
+/// A text field ↔ an attribute in SQLite ↔ a writer in another process.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainProcessTests {
   @Test func `200 edits here and 200 in the sqlite3 shell: no echo, no loop, no lost change`() async throws {
     let folder = try Folder()

@@ -2,14 +2,14 @@ import Testing
 
 @testable import UserStore
 
-/// ORIGINS D4 and D6: what is refused.
+/// Rows D4 and D6 of the article “What it grew from”: refused values.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainRefusalTests {
   let faults = Faults()
   let a = Thing(number: 1)
   let b = Thing()
   let c = Thing()
 
-  @Test(arguments: [0, 1, 2]) func `D4: one refusal puts the source back, and nobody else changes`(_ place: Int) {
+  @Test(arguments: [0, 1, 2]) func `D4: one refusal restores the source, and no other member changes`(_ place: Int) {
     let things = [a, b, c]
     var heard: [Int] = []
     let chain = faults.chain("small").on("block") { heard.append($0) }
@@ -53,7 +53,7 @@ import Testing
     #expect(error as? Refusal == Refusal(reason: "big"))
   }
 
-  @Test func `D4: a newcomer that refuses the head's value stays as it is, and so does the chain`() {
+  @Test func `D4: a new member that refuses the head's value stays as it is, and so does the chain`() {
     faults.chain().bind(a, \.number).bind(b, \.number, filter: { $0 > 1 })
     #expect(a.number == 1 && b.number == 0)
     #expect(faults.all.count == 1)
@@ -74,7 +74,7 @@ import Testing
     #expect(faults.texts[1] == "n: “seven” cannot become the Int of \(chain.members[0])")
   }
 
-  @Test func `the name of a member is its type and its property, or the property's type where that is not known`() {
+  @Test func `the name of a member is its type and its property, or the property's type if its name is not known`() {
     let observed = ObservedThing()
     let chain = faults.chain().bind(a, \.number).bind(observed, \.number).bind(b, \.list, at: 3)
     #expect(chain.members == ["Thing.number", "ObservedThing.(Int)", "Thing.list[3]"])

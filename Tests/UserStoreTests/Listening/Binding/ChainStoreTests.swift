@@ -19,12 +19,12 @@ extension Attribute where Value == Int {
     nix = try store.writeNow { try $0.add(name: "NIX") }
   }
 
-  /// What the chain wrote, and everything else.
+  /// The changes of an origin, by default those of the chain.
   private func sets(of origin: String? = "test") throws -> [[String]] {
     try store.allChanges().filter { $0.origin == origin }.map(\.lines)
   }
 
-  @Test func `a field follows an attribute, and the attribute the field: one change set an edit, by the chain's name`()
+  @Test func `a field and an attribute follow each other: each edit is one change set, with the chain's name`()
     async throws
   {
     let field = Thing()
@@ -42,7 +42,7 @@ extension Attribute where Value == Int {
     #expect(faults.texts == [])
   }
 
-  @Test func `an edit that nobody noticed is not lost to a change in the store: it comes after it`() async throws {
+  @Test func `an edit that was not noticed is not lost to a change in the store, but follows it`() async throws {
     let field = Thing()
     let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text)
     field.text = "mine"
@@ -56,7 +56,7 @@ extension Attribute where Value == Int {
       ])
   }
 
-  @Test func `what the store refuses is refused for all, with its reason`() throws {
+  @Test func `a value that the store refuses is refused for all members, with the store's reason`() throws {
     let (field, label) = (Thing(), Thing())
     let chain = faults.chain().bind(field, \.text, initial: .none).bind(store, .name, of: nix, initial: .tail)
       .bind(label, \.text, .out)
@@ -84,7 +84,7 @@ extension Attribute where Value == Int {
     #expect(try sets() == [["updated 1 age - 36"], ["updated 1 age 36 -"]])
   }
 
-  @Test func `all attributes of a store in a chain are one write, and fall together`() throws {
+  @Test func `all attributes of a store in a chain are one write, and fail together`() throws {
     let field = Thing(number: 1)
     let zoe = try store.writeNow { try $0.add(name: "Zoë") }
     let chain = faults.chain().bind(field, \.number, .in)
@@ -113,7 +113,7 @@ extension Attribute where Value == Int {
     #expect(field.text == "NIX" && faults.all.count == 1)
     #expect(try store.readNow { try $0.value(.name, of: nix) } == "Zoë")
     #expect(try sets() == [["updated 1 name 'NIX' 'Zoë'"]])
-    // Then the committed value comes as any change of that store, and what a member refuses then is taken back.
+    // Then the committed value reaches the chain like any change of that store, and the refused value is taken back.
     await turns { faults.all.count >= 2 }
     #expect(faults.all.map(\.member) == ["name of user 1", "name of user 1"])
     #expect(try sets().last == ["updated 1 name 'Zoë' 'NIX'"])
@@ -152,7 +152,9 @@ extension Attribute where Value == Int {
     _ = tens
   }
 
-  @Test func `D9: the user is removed, or the store closed: the attribute leaves, and that is reported`() async throws {
+  @Test func `D9: when the user is removed or the store closed, the attribute leaves, and that is reported`()
+    async throws
+  {
     let field = Thing()
     let (name, age) = (faults.chain("name"), faults.chain("age"))
     let out = faults.chain("out").bind(field, \.number).bind(store, .size, of: nix, .out)
@@ -179,13 +181,13 @@ extension Attribute where Value == Int {
     #expect(field.text == "later")
   }
 
-  @Test func `a user that nobody knows is reported when bound, and the chain stays as it is`() {
+  @Test func `binding a user that does not exist is reported, and the chain stays as it is`() {
     let field = Thing(text: "x")
     let chain = faults.chain().bind(field, \.text).bind(store, .name, of: User.ID(99))
     #expect(chain.members == ["Thing.text"] && faults.all.count == 1)
   }
 
-  @Test func `the chain does not keep the store`() async throws {
+  @Test func `the chain does not hold the store`() async throws {
     weak var weakStore: UserStore?
     let field = Thing()
     let chain = faults.chain()
@@ -199,7 +201,7 @@ extension Attribute where Value == Int {
     #expect(chain.members == ["Thing.text"])
   }
 
-  @Test func `fields of two stores on one file follow each other, without echo; every edit is one change set`()
+  @Test func `fields of two stores on one file follow each other without echo, and every edit is one change set`()
     async throws
   {
     let second = try folder.open()

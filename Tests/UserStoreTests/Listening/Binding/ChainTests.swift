@@ -2,14 +2,14 @@ import Testing
 
 @testable import UserStore
 
-/// ORIGINS D, what members and blocks are.
+/// Part D of the article “What it grew from”: members and blocks.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainTests {
   let faults = Faults()
   let a = Thing(number: 1)
   let b = Thing()
   let c = Thing()
 
-  @Test func `D1: a member that is in only sends, one that is out only receives, inout does both`() {
+  @Test func `D1: a member with .in only sends, one with .out only receives, .inout does both`() {
     let chain = faults.chain()
       .bind(a, \.number, .in).bind(b, \.number, .out).bind(c, \.number)
     #expect([a, b, c].map(\.number) == [1, 1, 1])
@@ -25,7 +25,7 @@ import Testing
     #expect(faults.texts == [])
   }
 
-  @Test func `D2: a member with a source of its own is looked at when that tells`() async {
+  @Test func `D2: a member with its own events is read when they come`() async {
     let (source, tapped) = Signal<Void>.make()
     let chain = faults.chain().bind(a, \.number).bind(b, \.number, events: tapped)
     b.number = 7
@@ -40,7 +40,7 @@ import Testing
     #expect(a.number == 7)
   }
 
-  @Test func `D3: a converter takes what comes in; with both, what goes out; negated is out`() {
+  @Test func `D3: a converter converts received values; with both, sent values too; negated is one`() {
     let chain = faults.chain()
       .bind(a, \.number)
       .bind(b, \.text, .out, converting: .incoming { (number: Int) in "no. \(number)" })
@@ -58,7 +58,7 @@ import Testing
     #expect(on.flag)
   }
 
-  @Test func `D3: what a converter takes is converted to its input's type first`() {
+  @Test func `D3: a value is first converted automatically to the type of the converter's input`() {
     a.text = "12"
     faults.chain().bind(a, \.text).bind(b, \.number, .out, converting: .incoming { (number: Int) in number + 1 })
     #expect(b.number == 13)
@@ -81,7 +81,7 @@ import Testing
     #expect(heard.last == "second 6 6" && heard.count == 3)
   }
 
-  @Test func `D5: a block that throws stops no other, and is reported by its key`() {
+  @Test func `D5: when a block throws, the others are called, and it is reported by its key`() {
     var heard: [Int] = []
     let chain = faults.chain("many").bind(a, \.number).bind(b, \.number)
     for key in 0..<10 {
@@ -97,7 +97,7 @@ import Testing
     #expect(faults.all.allSatisfy { $0.chain == "many" && $0.object == nil })
   }
 
-  @Test func `D7: members and blocks come in any order, also later`() {
+  @Test func `D7: members and blocks can be added in any order, also later`() {
     var heard: [Int] = []
     let chain = faults.chain().on("early") { heard.append($0) }.bind(b, \.number, .out).bind(a, \.number)
     #expect(b.number == 0)
@@ -112,7 +112,7 @@ import Testing
     #expect(heard == [3, 4])
   }
 
-  @Test func `D10: an element of an array is a member; where the array is too short it waits`() {
+  @Test func `D10: an element of an array is a member; while the array is too short it waits`() {
     a.list = [1, 2, 3]
     let chain = faults.chain().bind(a, \.list[2]).bind(b, \.number)
     #expect(b.number == 3)
@@ -142,7 +142,8 @@ import Testing
     #expect(chain.isBound(a, \.list[1]) && !chain.isBound(a, \.list[0]))
   }
 
-  @Test func `D11: in one round a member is written once, the source never, and one that has the value not either`() {
+  @Test func `D11: in one round a member is written once; the source and a member that has the value are not written`()
+  {
     let (source, first, second) = (Counted(1), Counted(0), Counted(2))
     let chain = faults.chain().bind(source, \.value).bind(first, \.value).bind(second, \.value, initial: .none)
     #expect((source.writes, first.writes, second.writes) == ([], [1], []))
@@ -153,7 +154,7 @@ import Testing
     #expect(first.writes == [1, 2])
   }
 
-  @Test func `D12: at bind time the head wins; none and tail can be chosen`() {
+  @Test func `D12: when a member is bound the head's value counts; none and tail can be chosen`() {
     var heard: [Int] = []
     (b.number, c.number) = (2, 3)
     let chain = faults.chain().bind(a, \.number).on("all") { heard.append($0) }
@@ -167,7 +168,7 @@ import Testing
     #expect(heard == [4])
   }
 
-  @Test func `D12: what the head was changed to and nobody noticed is for all`() {
+  @Test func `D12: a change of the head that was not noticed is propagated to all members`() {
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
     a.number = 8
     chain.bind(c, \.number)

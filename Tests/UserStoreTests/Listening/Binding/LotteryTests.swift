@@ -1,7 +1,7 @@
 import Testing
 import UserStore
 
-/// The chains of a lottery, as somebody writes them who uses them: ORIGINS D ▶.
+/// The chains of a lottery, as a program would write them: part D of the article “What it grew from”.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct LotteryTests {
   @MainActor final class Lottery {
     var serial = 0
@@ -33,7 +33,7 @@ import UserStore
   let slider = Slider()
   let field = Field()
 
-  @Test func `the scene`() {
+  @Test func `the lottery's scene`() {
     var printed: [String] = []
     let colors = ["red", "green", "blue"]
 

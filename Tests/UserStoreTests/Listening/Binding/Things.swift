@@ -2,7 +2,7 @@ import Observation
 
 @testable import UserStore
 
-/// What screens and models have, for chains.
+/// A screen or a model, for chains.
 @MainActor final class Thing {
   var number = 0
   var real = 0.0
@@ -18,7 +18,7 @@ import Observation
   }
 }
 
-/// The same, and it tells of changes.
+/// The same, observable.
 @Observable @MainActor final class ObservedThing {
   var number = 0
   var text = ""
@@ -26,19 +26,19 @@ import Observation
   var plain = Plain()
 }
 
-/// Cannot be compared.
+/// A value that cannot be compared.
 struct Plain {
   var number = 0
 }
 
-/// Takes only even numbers: others are raised.
+/// Accepts only even numbers, and raises others.
 @MainActor final class Evener {
   var number = 0 {
     didSet { if number % 2 != 0 { number += 1 } }
   }
 }
 
-/// Takes only odd numbers.
+/// Accepts only odd numbers.
 @MainActor final class Odder {
   var number = 1 {
     didSet { if number % 2 == 0 { number += 1 } }
@@ -66,18 +66,18 @@ struct Plain {
   var texts: [String] { all.map(\.description) }
 }
 
-/// Lets what waits for the main actor run until something holds; the suite's time limit ends it otherwise.
+/// Yields to tasks that wait for the main actor until a condition is true; otherwise the suite's time limit ends it.
 @MainActor func turns(until isDone: () -> Bool) async {
   while !isDone(), !Task.isCancelled { await Task.yield() }
 }
 
-/// Lets what waits for the main actor run: for what must not happen.
+/// Yields to tasks that wait for the main actor, before an expectation that something did not happen.
 @MainActor func turns(_ count: Int = 50) async {
   for _ in 0..<count { await Task.yield() }
 }
 
 extension UserStore {
-  /// The synchronous forms, in a function that could await.
+  /// The synchronous forms, for use in an async function.
   @discardableResult
   func writeNow<Result>(_ body: (inout WriteTransaction) throws -> Result) throws -> Result {
     try write(origin: nil, body)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import UserStore
 
-/// A task that awaits values is cancelled.
+/// Canceling a task that awaits values.
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
-  @Test func `a task that waits ends at once, and its registration with it`() async {
+  @Test func `a task that waits ends immediately, and its subscription with it`() async {
     let (source, signal) = Signal<Int>.make()
     let heard = Recorder<Int>()
     let task = Task {
@@ -21,7 +21,7 @@ import Testing
     source.send(1)
   }
 
-  @Test func `a task that was cancelled before gets nothing, though a value waits`() async {
+  @Test func `a task that was canceled before receives nothing, although a value waits`() async {
     let (source, value) = Listenable.make(1)
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -32,7 +32,7 @@ import Testing
     #expect(source.hub?.count == 0)
   }
 
-  @Test func `a task is cancelled while a value is on its way to it`() async throws {
+  @Test func `a task is canceled while a value is on its way to it`() async throws {
     let (source, signal) = Signal<Int>.make()
     let (inside, goOn) = (Gate(), Gate())
     let heard = Recorder<Int>()
@@ -79,8 +79,8 @@ import Testing
     #expect(board.hub.count == 1)
   }
 
-  /// What a task's cancellation releases is released under the task's own lock.
-  @Test func `a value whose release cancels the task again stops nobody`() async {
+  /// Objects that a task's cancellation releases are released under the task's own lock.
+  @Test func `a value whose release cancels the task again causes no deadlock`() async {
     final class Canceller: Sendable {
       let task = Lock<Task<Void, Never>?>(nil)
       deinit { task.withLock { $0 }?.cancel() }
@@ -104,7 +104,7 @@ import Testing
     await task.value
   }
 
-  @Test func `a thousand times: sent, ended and cancelled by three threads at once`() async throws {
+  @Test func `three threads send, end and cancel at the same time, a thousand times`() async throws {
     for round in 0..<1_000 {
       let (source, value) = Listenable.make(0)
       let values = value.values

@@ -18,7 +18,7 @@ import Testing
     #expect(await iterator.next() == nil)
   }
 
-  @Test func `a consumer that waits is woken by a value, and by the end`() async {
+  @Test func `a value resumes a consumer that waits, and so does the end`() async {
     let (source, signal) = Signal<Int>.make()
     let heard = Recorder<Int>()
     let values = signal.values
@@ -50,7 +50,7 @@ import Testing
     #expect(await iterator.next() == .none)
   }
 
-  @Test func `values pass over failures, results have them`() async throws {
+  @Test func `values leave out failures, results include them`() async throws {
     let (source, signal) = Signal<Int>.make()
     var values = signal.values.makeAsyncIterator()
     var results = signal.results.makeAsyncIterator()
@@ -67,7 +67,7 @@ import Testing
     #expect(await results.next() == nil)
   }
 
-  @Test func `two iterations are independent, and each is registered while it lasts`() async {
+  @Test func `two iterations are independent, and each has a subscription while it lasts`() async {
     let (source, value) = Listenable.make(1)
     let values = value.values
     #expect(source.hub?.count == 0)
@@ -84,7 +84,7 @@ import Testing
     #expect(await second.next() == 4)
   }
 
-  @Test func `a loop that is left in the middle is unregistered`() async {
+  @Test func `leaving a loop in the middle ends its subscription`() async {
     let (source, value) = Listenable.make(1)
     for await present in value.values {
       #expect(present == 1)
@@ -94,7 +94,7 @@ import Testing
     #expect(source.hub?.count == 0)
   }
 
-  @Test func `C4, an attribute of the store is awaited, until the store is closed`() async throws {
+  @Test func `C4, the values of an attribute are a sequence until the store is closed`() async throws {
     let store = try UserStore.inMemory()
     let id = try await store.write { try $0.add(name: "NIX") }
     var iterator = try store.listenable(.name, of: id).values.makeAsyncIterator()
@@ -107,7 +107,7 @@ import Testing
     #expect(await iterator.next() == .none)
   }
 
-  @Test func `an iteration does not keep the store, and ends with it`() async throws {
+  @Test func `an iteration does not hold the store, and ends with it`() async throws {
     var store: UserStore? = try UserStore.inMemory()
     weak let kept = store
     let id = try await store?.write { try $0.add(name: "NIX") } ?? User.ID(0)
@@ -135,7 +135,7 @@ import Testing
     #expect(heard.all == [1, 2])
   }
 
-  @Test func `nothing is left: values that were missed, the source, what operators hold`() async {
+  @Test func `missed values, the source and everything that operators hold are released`() async {
     var (source, signal): (SignalSource<Token>?, Signal<Token>?) = Signal<Token>.make()
     weak let hub = source?.hub
     var held: Token? = Token()
@@ -154,7 +154,8 @@ import Testing
     #expect(missed == nil && last == nil && weakHeld == nil && hub == nil)
   }
 
-  @Test func `with several senders a consumer hears an ascending part of what was sent, and the last`() async throws {
+  @Test func `with several senders a consumer receives an ascending part of the values, and the last one`() async throws
+  {
     for _ in 0..<20 {
       let (source, value) = Listenable.make(0)
       let values = value.values

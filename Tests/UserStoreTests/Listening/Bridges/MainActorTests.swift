@@ -2,13 +2,13 @@ import Testing
 
 @testable import UserStore
 
-/// Every way in has one for the main actor.
+/// Every kind of listener can be called on the main actor.
 @Suite(.timeLimit(.minutes(5))) struct MainActorTests {
   @MainActor private final class Screen {
     var shown: [Int] = []
   }
 
-  @MainActor @Test func `a hub's listener with an owner hears on the main actor until the owner is gone`() async {
+  @MainActor @Test func `a listener with an owner is called on the main actor until the owner is released`() async {
     let board = Board()
     let heard = Recorder<Int>()
     var screen: Screen? = Screen()
@@ -24,7 +24,7 @@ import Testing
     #expect(board.hub.names == ["fence"])
   }
 
-  @Test func `a hub's listener without a name hears on the main actor until its token is gone`() async {
+  @Test func `a listener without a name is called on the main actor until its token is released`() async {
     let board = Board()
     let heard = Recorder<Int>()
     var token: SubscriptionToken? = board.hub.bind(to: "x", on: .main) { note in
@@ -38,7 +38,7 @@ import Testing
     #expect(board.hub.count == 0)
   }
 
-  @MainActor @Test func `a signal's events come on the main actor, the present value before it returns`() async {
+  @MainActor @Test func `a signal's events come on the main actor, the present value before subscribe returns`() async {
     let (source, value) = Listenable.make(1)
     let heard = Recorder<String>()
     let token = value.signal.subscribeToEvents(on: .main) { event in

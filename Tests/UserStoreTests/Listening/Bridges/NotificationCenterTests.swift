@@ -35,7 +35,7 @@ import UserStoreFoundation
     withExtendedLifetime((observer, tokens)) {}
   }
 
-  @Test func `A1, only what was asked for, until the token goes`() throws {
+  @Test func `A1, only changes of the topic are posted, until the token is released`() throws {
     let store = try UserStore.inMemory()
     let id = try store.write { try $0.add(name: "NIX") }
     let observer = observe()
@@ -53,7 +53,7 @@ import UserStoreFoundation
     withExtendedLifetime(observer) {}
   }
 
-  @Test func `A1, an observer may write, and on the main actor all come in commit order`() async throws {
+  @Test func `A1, an observer may write, and on the main actor all notifications come in commit order`() async throws {
     let store = try UserStore.inMemory()
     let id = try await store.write { try $0.add(name: "0") }
     let observer = observe { set in
@@ -76,7 +76,7 @@ import UserStoreFoundation
     mainObserver.withLock { main.removeObserver($0) }
   }
 
-  @Test func `posting keeps neither the store nor, after the token, the center`() throws {
+  @Test func `posting does not hold the store, and after the token not the center`() throws {
     var center: NotificationCenter? = NotificationCenter()
     weak let keptCenter = center
     var store: UserStore? = try UserStore.inMemory()
@@ -91,7 +91,7 @@ import UserStoreFoundation
     #expect(keptStore == nil)
   }
 
-  @Test func `notifications are a signal, for as long as somebody subscribes`() {
+  @Test func `notifications are a signal while there is a subscription`() {
     let name = Notification.Name("typed")
     let signal = center.signal(for: name) { $0.userInfo?["text"] as? String }
     var token: SubscriptionToken? = signal.map { $0.uppercased() }.subscribe { [heard] in heard.record($0) }

@@ -42,7 +42,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `properties that change in one turn are told together: combined, they give one pair`() async {
+  @Test func `properties that change in one turn are delivered together: combined, they give one pair`() async {
     let (field, sibling) = (Field(), Child())
     let text = Signal(observing: field, \.text)
     let both = text.combineLatest(Signal(observing: field, \.other)) { "\($0) \($1)" }
@@ -57,7 +57,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a listener that changes the property is heard too`() async {
+  @Test func `a change that a listener makes is noticed too`() async {
     let field = Field()
     let token = Signal(observing: field, \.text).subscribe(on: .main) { [heard] text in
       heard.record(text)
@@ -82,7 +82,7 @@ import Testing
     withExtendedLifetime((length, age)) {}
   }
 
-  @Test func `C4, the object is not kept, and the signal ends when it goes`() async {
+  @Test func `C4, the signal holds its object weakly, and ends when the object is released`() async {
     var field: Field? = Field()
     weak let kept = field
     let signal = Signal(observing: field!, \.text)
@@ -98,7 +98,7 @@ import Testing
     withExtendedLifetime((token, late)) {}
   }
 
-  @Test func `the object goes between a change and the turn after it`() async {
+  @Test func `the object is released between a change and the next turn`() async {
     var field: Field? = Field()
     let token = Signal(observing: field!, \.text).subscribeToEvents(on: .main) { [heard] in heard.record("\($0)") }
     field?.text = "b"
@@ -108,7 +108,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `C4, kept alive by its subscription, removed at release`() async {
+  @Test func `C4, a subscription holds the observation, and its release ends it`() async {
     let field = Field()
     var held: Token? = Token()
     weak let weakHeld = held
@@ -129,7 +129,7 @@ import Testing
     withExtendedLifetime(fence) {}
   }
 
-  @Test func `a property that Observation does not know has its first value, and takes no time`() async {
+  @Test func `a property that Observation does not track has only its first value, and costs no time`() async {
     let field = Field()
     let token = Signal(observing: field, \.ignored).subscribe { [heard] in heard.record("\($0)") }
     field.ignored = 2
@@ -138,7 +138,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `two subscriptions share one watch and hear the same`() async {
+  @Test func `two subscriptions share one observation and receive the same values`() async {
     let field = Field()
     let signal = Signal(observing: field, \.text)
     let tokens = ["x", "y"].map { name in signal.subscribe { [heard] in heard.record(name + $0) } }
@@ -148,7 +148,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `its values can be awaited`() async {
+  @Test func `its values are an async sequence`() async {
     let field = Field()
     var iterator = Signal(observing: field, \.text).values.makeAsyncIterator()
     #expect(await iterator.next() == "a")

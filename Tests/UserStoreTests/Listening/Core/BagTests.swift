@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 @Suite struct BagTests {
-  @Test func `B1, what is put in comes out for its token, once, and the rest stays in order`() {
+  @Test func `B1, an element is removed with its token, once, and the rest stays in order`() {
     var bag = Bag<String>()
     let tokens = ["a", "b", "c", "b"].map { bag.insert($0) }
     #expect(Array(bag) == ["a", "b", "c", "b"])
@@ -16,7 +16,7 @@ import Testing
     #expect(Set(tokens).count == 4)
   }
 
-  @Test func `B1, a token of another bag takes nothing out, that of a copy does`() {
+  @Test func `B1, the token of another bag removes nothing, that of a copy does`() {
     var (bag, other) = (Bag<Int>(), Bag<Int>())
     let token = bag.insert(1)
     _ = other.insert(2)

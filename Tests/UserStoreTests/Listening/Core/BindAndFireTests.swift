@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// DESIGN §8.4.
+/// The article “Listening”: the present value, then each new value, without gap or duplicate.
 @Suite(.timeLimit(.minutes(5))) struct BindAndFireTests {
   let board = Board()
   let heard = Recorder<Int>()
@@ -27,7 +27,7 @@ import Testing
     #expect(heard.all == [2])
   }
 
-  @Test func `inside a listener it fires at once, with the value of the round in flight, which skips it`() {
+  @Test func `inside of a listener it fires immediately, with the value of the present round, which skips it`() {
     let (board, heard) = (board, heard)
     let listenable = board.listenable("x")
     board.hub.bind("first", to: "x") { note in
@@ -40,7 +40,7 @@ import Testing
     #expect(heard.all == [1, 2])
   }
 
-  @Test func `a value that is read ahead of its round is heard once: the round skips it`() {
+  @Test func `a value that is read before its round is delivered once: the round skips it`() {
     let (board, heard) = (board, heard)
     board.hub.bind("first", to: "x") { note in
       guard note.position == 1 else { return }
@@ -54,7 +54,7 @@ import Testing
     #expect(heard.all == [2, 3])
   }
 
-  @Test func `a value is as of the round being delivered, though later ones are committed`() {
+  @Test func `a value is as of the round that is being delivered, although later ones are committed`() {
     let (board, heard) = (board, heard)
     let listenable = board.listenable("x")
     board.hub.bind("writes", to: "x") { note in
@@ -66,7 +66,7 @@ import Testing
     #expect(listenable.value == 2)
   }
 
-  @Test func `a listener finds the new value stored, though it was bound before that was first asked for`() {
+  @Test func `a listener finds the new value stored, although it was bound before the value was first read`() {
     let (board, heard) = (board, heard)
     let later = Lock<Listenable<Int>?>(nil)
     board.hub.bind("early", to: "x") { _ in heard.record(later.withLock { $0 }?.value ?? -1) }
@@ -87,7 +87,7 @@ import Testing
     #expect(heard.all == [12, 12, 1])
   }
 
-  @Test func `the first value is a round of its own: it waits for the round in flight`() throws {
+  @Test func `the first value is a round of its own: it waits for the present round`() throws {
     let (board, heard) = (board, heard)
     let listenable = board.listenable("x")
     let (inside, goOn) = (Gate(), Gate())
@@ -110,7 +110,9 @@ import Testing
     #expect(heard.all == [-1, 1, -2])
   }
 
-  @MainActor @Test func `on the main actor from the main actor the first value comes before it returns`() async {
+  @MainActor @Test func `on the main actor, from the main actor, the first value comes before bindAndFire returns`()
+    async
+  {
     let heard = heard
     board.post("x", 1)
     let listenable = board.listenable("x")
@@ -121,7 +123,7 @@ import Testing
     #expect(heard.all == [1, 2])
   }
 
-  @MainActor @Test func `on the main actor nothing comes twice or in reverse while others write`() async throws {
+  @MainActor @Test func `on the main actor no value comes twice or in reverse while others write`() async throws {
     let (board, heard) = (board, heard)
     let listenable = board.listenable("x")
     let writer = try Threads.start { for value in 1...2_000 { board.post("x", value) } }
@@ -141,7 +143,7 @@ import Testing
   }
 
   @Test(arguments: [1, 4])
-  func `no gap, no double, no reversal while threads write and bind`(_ writers: Int) throws {
+  func `no gap, duplicate or reversal while threads write and bind`(_ writers: Int) throws {
     let board = board
     let listenable = board.listenable("x")
     let next = Lock(0)
@@ -171,7 +173,7 @@ import Testing
     #expect(listenable.names.count == 4)
   }
 
-  @Test func `the values that a new listener hears have no gap, double or reversal`() throws {
+  @Test func `the values that a new listener receives have no gap, duplicate or reversal`() throws {
     let board = board
     let listenable = board.listenable("x")
     let writer = try Threads.start { for value in 1...5_000 { board.post("x", value) } }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import UserStore
 
-/// DESIGN §8.9.
+/// Guarantee 8 of the article “Listening”: the order holds in each place.
 @Suite(.timeLimit(.minutes(5))) struct DeliveryPlaceTests {
   let board = Board()
   let heard = Recorder<String>()
 
-  @Test func `calls on an actor come in commit order, over all its listeners, on the actor`() async {
+  @Test func `the calls of all listeners on an actor come in commit order, on the actor`() async {
     let heard = heard
     let place = Place()
     for name in ["a", "b"] {
@@ -61,7 +61,7 @@ import Testing
     #expect(heard.all == expected[how, default: ["end 2"]])
   }
 
-  @Test func `a first value that waits for its actor does not keep a closure that was replaced`() async throws {
+  @Test func `a first value that waits for its actor does not hold a closure that was replaced`() async throws {
     let (board, heard) = (board, heard)
     let place = Place()
     let goOn = Gate()
@@ -79,7 +79,7 @@ import Testing
     #expect(heard.all == ["new 0", "new 1"] || heard.all == ["new 1"])
   }
 
-  @Test func `on an actor a first value and the rounds after it have no gap, double or reversal`() async throws {
+  @Test func `on an actor, a first value and the rounds after it have no gap, duplicate or reversal`() async throws {
     let board = board
     let place = Place()
     let listenable = board.listenable("x")
@@ -117,7 +117,7 @@ import Testing
     #expect(heard.all == ["hub 1", "value 7"])
   }
 
-  @Test func `what a listener on an actor posts is delivered, in its cascade`() async {
+  @Test func `a post by a listener on an actor is delivered, in the listener's cascade`() async {
     let (board, heard) = (board, heard)
     let place = Place()
     board.hub.bind("answers", to: "x", on: .actor(place)) { note in
@@ -148,7 +148,7 @@ import Testing
     var shown: [Int] = []
   }
 
-  @MainActor @Test func `a screen on the main actor hears until it is gone, and is not kept`() async {
+  @MainActor @Test func `a screen on the main actor is called until it is released, and is held weakly`() async {
     let board = Board()
     let heard = Recorder<Int>()
     var screen: Screen? = Screen()

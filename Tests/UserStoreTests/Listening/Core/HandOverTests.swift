@@ -2,10 +2,10 @@ import Testing
 
 @testable import UserStore
 
-/// Whose turn it is to deliver when somebody waits.
+/// The turn to deliver while threads wait.
 @Suite(.timeLimit(.minutes(5))) struct HandOverTests {
-  @Test func `who delivers without a set of its own leaves the rest to who waits`() throws {
-    // Whoever takes the turn back is mostly faster than the heir wakes: one of these would show it.
+  @Test func `a deliverer without a set of its own leaves the rest to a thread that waits`() throws {
+    // A thread that takes the turn back is mostly faster than the next deliverer wakes; one of these runs would show it.
     for _ in 0..<20 { try handOver() }
   }
 

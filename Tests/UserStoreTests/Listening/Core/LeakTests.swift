@@ -4,7 +4,7 @@ import Testing
 
 /// Nothing is left after release.
 @Suite(.timeLimit(.minutes(5))) struct LeakTests {
-  @Test func `a hub goes with its owner, with all that listeners hold, though tokens and listenables remain`() {
+  @Test func `a hub is released with its owner and with all that listeners hold, although tokens remain`() {
     var board: Board? = Board()
     weak let weakBoard = board
     weak let hub = board?.hub
@@ -17,7 +17,7 @@ import Testing
     token?.dispose()
   }
 
-  @Test func `a listenable goes, and its place in the hub with it`() {
+  @Test func `a listenable is released, and its place in the hub with it`() {
     let board = Board()
     var listenable: Listenable<Int>? = board.listenable("x")
     weak let weakListenable = listenable
@@ -27,7 +27,7 @@ import Testing
     #expect(!board.hub.hasListeners)
   }
 
-  @Test func `a listenable that a listener of its own holds goes when that is unbound`() {
+  @Test func `a listenable that its own listener holds is released when that is unbound`() {
     let board = Board()
     var listenable: Listenable<Int>? = board.listenable("x")
     weak let weakListenable = listenable
@@ -39,7 +39,7 @@ import Testing
     #expect(weakListenable == nil)
   }
 
-  @Test func `what is called leaves nothing behind: rounds, mailboxes, threads`() async {
+  @Test func `calls leave nothing behind: no rounds, mailboxes or threads`() async {
     let heard = Recorder<Int>()
     actor Place {}
     weak var weakPlace: Place?
@@ -56,7 +56,7 @@ import Testing
     #expect(weakPlace == nil && weakHub == nil)
   }
 
-  @Test func `a listener that holds its store keeps it, one that holds it weakly does not`() throws {
+  @Test func `a listener that holds its store keeps it alive, one that holds it weakly does not`() throws {
     weak var weakStore: UserStore?
     do {
       let store = try UserStore.inMemory()

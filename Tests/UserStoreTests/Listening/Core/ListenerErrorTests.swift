@@ -2,9 +2,9 @@ import Testing
 
 @testable import UserStore
 
-/// DESIGN §8.8.
+/// Guarantee 7 of the article “Listening”: errors of listeners.
 @Suite(.timeLimit(.minutes(5))) struct ListenerErrorTests {
-  @Test func `a listener that throws stops nobody, and its error goes to the handler with its name`() {
+  @Test func `when a listener throws, the others are called, and its error goes to the handler with its name`() {
     let board = Board()
     let heard = Recorder<Int>()
     board.hub.bind("bad", to: "x") { _ in throw Refusal(reason: "no") }
@@ -18,7 +18,7 @@ import Testing
     withExtendedLifetime(nameless) {}
   }
 
-  @Test func `a first value that is thrown at goes to the handler, and the listener stays`() {
+  @Test func `an error at the first value goes to the handler, and the listener stays`() {
     let board = Board()
     let heard = Recorder<Int>()
     board.listenable("x").bindAndFire("a") { value in
@@ -30,7 +30,7 @@ import Testing
     #expect(board.errors.all.map(\.listener) == ["a"])
   }
 
-  @Test func `a listener that ended itself, and whose place has somebody else, is named as what it was`() {
+  @Test func `an error of a listener that ended itself has its name, although another one has its place`() {
     let board = Board()
     board.hub.bind("gone", to: "x") { _ in
       board.hub.unbind("gone", from: "x")
@@ -41,7 +41,7 @@ import Testing
     #expect(board.errors.all.map(\.listener) == ["gone"])
   }
 
-  @Test func `a value that cannot be made is told once a round, and listeners get the fallback`() {
+  @Test func `a value that cannot be decoded is reported once a round, and listeners receive the fallback`() {
     let heard = Recorder<Int>()
     let errors = Recorder<String?>()
     let hub = ListenerHub<Note> { listener, _ in errors.record(listener) }

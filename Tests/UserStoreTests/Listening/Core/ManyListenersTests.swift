@@ -38,7 +38,7 @@ import Testing
     #expect(board.hub.names.sorted() == ["first"])
   }
 
-  @Test func `a hundred thousand listeners on one topic are called in order, and go again`() {
+  @Test func `a hundred thousand listeners on one topic are called in order, and can be removed`() {
     let board = Board()
     let last = Lock((count: 0, isOrdered: true, number: -1))
     for number in 0..<100_000 {
@@ -58,7 +58,7 @@ import Testing
     #expect(board.hub.count == 0 && !board.hub.hasListeners)
   }
 
-  @Test func `churn neither loses nor doubles anybody`() {
+  @Test func `churn neither loses nor doubles a listener`() {
     let board = Board()
     let heard = Lock(Set<Int>())
     var bound: Set<Int> = []
@@ -80,7 +80,7 @@ import Testing
     #expect(board.hub.count == bound.count)
   }
 
-  @Test func `a dump tells names, topics, calls and rounds in the order of calls`() {
+  @Test func `a dump has names, topics, calls and rounds in the order of calls`() {
     let board = Board()
     board.hub.bind("a", to: "x") { _ in }
     let token = board.hub.bind(to: "y") { _ in }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// The observer bag, row by row.
+/// The observer bag of the article “What it grew from”, row by row.
 @Suite(.timeLimit(.minutes(5))) struct ObserversTests {
   private let heard = Recorder<String>()
 
@@ -10,7 +10,7 @@ import Testing
     LoginHandler(all: { [heard] notification in heard.record("\(name) \(notification)") })
   }
 
-  @Test func `B2, handlers hear what is notified until they are removed, removing nil is no error`() {
+  @Test func `B2, handlers receive notifications until they are removed, and removing nil has no effect`() {
     let (source, observers) = Observers<LoginHandler>.make()
     let first = observers.add(recording("first"))
     let second = observers.add(recording("second"))
@@ -24,7 +24,7 @@ import Testing
     withExtendedLifetime(second) {}
   }
 
-  @Test func `B2, a token that goes takes its handler along`() {
+  @Test func `B2, releasing a token removes its handler`() {
     let (source, observers) = Observers<LoginHandler>.make()
     do {
       let token = observers.add(recording("x"))
@@ -35,7 +35,7 @@ import Testing
     #expect(heard.all == [] && observers.count == 0)
   }
 
-  @Test func `B3, a notification fans out to the parts of a handler, and there are several ways to make one`() {
+  @Test func `B3, a notification is passed to the parts of a handler, which can be made in several ways`() {
     let (source, observers) = Observers<LoginHandler>.make()
     let heard = heard
     let screen = LoginScreen(heard)
@@ -54,7 +54,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `B3, a delegate is not kept alive`() {
+  @Test func `B3, a delegate is held weakly`() {
     let (source, observers) = Observers<LoginHandler>.make()
     var screen: LoginScreen? = LoginScreen(heard)
     weak let weakScreen = screen
@@ -78,8 +78,8 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `B5, who has the observers can register, and has nothing to notify with`() {
-    // What notifies is the source; without it nothing can come, and everybody is let go.
+  @Test func `B5, with the observers you can register, but not notify`() {
+    // Only the source notifies; without it no notification can come, and all handlers are released.
     let token = Lock<Token?>(Token())
     weak let weakToken = token.withLock { $0 }
     let observers: Observers<LoginHandler>
@@ -96,7 +96,7 @@ import Testing
     withExtendedLifetime(held) {}
   }
 
-  @Test func `B6, a handler that is added in a round is not called in it, one that is removed neither`() {
+  @Test func `B6, a handler that is added or removed during a round is not called in it`() {
     let (source, observers) = Observers<LoginHandler>.make()
     let bag = TokenBag()
     let later = Lock<SubscriptionToken?>(nil)
@@ -115,7 +115,7 @@ import Testing
     withExtendedLifetime(first) {}
   }
 
-  @Test func `a handler that throws stops nobody`() {
+  @Test func `when a handler throws, the others are called`() {
     let errors = Recorder<String>()
     let (source, observers) = Observers<LoginHandler>.make { errors.record("\($1)") }
     let tokens = [

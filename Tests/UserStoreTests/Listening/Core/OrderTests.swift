@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// DESIGN §8.1 and §8.2.
+/// Guarantees 1 and 2 of the article “Listening”: rounds and their order.
 @Suite(.timeLimit(.minutes(5))) struct OrderTests {
   let board = Board()
   let heard = Recorder<String>()
@@ -36,7 +36,7 @@ import Testing
     #expect(heard.all == ["b:1", "c:1", "d:1", "a:1"])
   }
 
-  @Test func `a round calls a listener once, with all that belongs to its topic and nothing else`() {
+  @Test func `a round calls a listener once, with exactly the part of its topic`() {
     let parts = Recorder<[String: Int]>()
     board.hub.bind("a", to: "x") { parts.record($0.values) }
     board.post(["x": 1, "y": 2])
@@ -44,7 +44,7 @@ import Testing
     #expect(parts.all == [["x": 1]])
   }
 
-  @Test func `a name is scoped by its topic`() {
+  @Test func `a name belongs to its topic`() {
     bind("same", to: "x")
     bind("same", to: "y")
     board.post(["x": 1, "y": 2])
@@ -53,7 +53,7 @@ import Testing
     #expect(board.hub.all.map(\.topic) == ["y"])
   }
 
-  @Test func `a listener that is bound in a round is not called in it`() {
+  @Test func `a listener that is bound during a round is not called in it`() {
     let board = board
     let heard = heard
     board.hub.bind("a", to: "x") { note in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// DESIGN §8.10.
+/// Guarantee 4 of the article “Listening”: owners.
 @Suite(.timeLimit(.minutes(5))) struct OwnerTests {
   let board = Board()
 
@@ -10,7 +10,7 @@ import Testing
     let heard = Recorder<Int>()
   }
 
-  @Test func `a listener ends with its owner, which it does not keep alive`() {
+  @Test func `a listener ends with its owner, which it holds weakly`() {
     var screen: Screen? = Screen()
     weak let weakScreen = screen
     let other = Recorder<Int>()
@@ -26,7 +26,7 @@ import Testing
     #expect(other.all == [1, 2])
   }
 
-  @Test func `an owner that goes in a round hears nothing more of it`() {
+  @Test func `an owner that is released during a round is not called any more in it`() {
     let heard = Recorder<Int>()
     let screen = Lock<Screen?>(Screen())
     board.hub.bind("first", to: "x") { _ in screen.withLock { $0 = nil } }
@@ -36,7 +36,7 @@ import Testing
     #expect(board.hub.count == 1)
   }
 
-  @Test func `what an ended listener held is released at the next round`() {
+  @Test func `objects that an ended listener held are released at the next round`() {
     let board = board
     var token: Token? = Token()
     weak let weakToken = token
@@ -47,7 +47,7 @@ import Testing
     #expect(weakToken == nil)
   }
 
-  @Test func `the same name with a new owner replaces`() {
+  @Test func `the same name with a new owner replaces the listener`() {
     let (old, new) = (Screen(), Screen())
     board.listenable("x").bind("screen", owner: old) { screen, value in screen.heard.record(value) }
     board.listenable("x").bind("screen", owner: new) { screen, value in screen.heard.record(value) }
@@ -55,7 +55,7 @@ import Testing
     #expect(old.heard.all == [] && new.heard.all == [1])
   }
 
-  @Test func `an actor that owns its listener is not kept alive by it`() async {
+  @Test func `an actor that owns its listener is held weakly by it`() async {
     let heard = Recorder<Int>()
     actor Model {}
     var model: Model? = Model()
@@ -64,7 +64,7 @@ import Testing
     board.post("x", 1)
     await heard.heard(1)
     model = nil
-    // The actor may still be leaving its last call.
+    // The actor may still be in its last call.
     while weakModel != nil, !Task.isCancelled { await Task.yield() }
     #expect(weakModel == nil)
     board.post("x", 2)

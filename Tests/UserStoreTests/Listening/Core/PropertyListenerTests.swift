@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// The property listener, row by row (A1, posting to NotificationCenter, is in its own suite).
+/// The property listener of the article “What it grew from”, row by row (A1, posting to NotificationCenter, is in its own suite).
 @Suite(.timeLimit(.minutes(5))) struct PropertyListenerTests {
   private let store: UserStore
   private let id: User.ID
@@ -28,7 +28,7 @@ import Testing
     #expect(heard.all == ["Zoë"])
   }
 
-  @Test func `A4, bindAndFire is called at once too, with no gap and nothing twice`() throws {
+  @Test func `A4, bindAndFire is also called immediately, with no gap and no duplicate`() throws {
     try store.listenable(.name, of: id).bindAndFire("screen") { [heard] in heard.record($0 ?? "gone") }
     #expect(heard.all == ["NIX"])
     try store.write { try $0.rename(id, to: "Zoë") }
@@ -43,7 +43,7 @@ import Testing
     #expect(heard.all == ["#ffffff"])
   }
 
-  @Test func `A6, entering a screen again replaces its listener, and the old closure hears nothing more`() throws {
+  @Test func `A6, entering a screen again replaces its listener, and the old closure is not called again`() throws {
     let name = try store.listenable(.name, of: id)
     for entered in 1...3 { name.bind("screen") { [heard] in heard.record("\(entered) \($0!)") } }
     #expect(store.listeners.count == 1)
@@ -51,7 +51,7 @@ import Testing
     #expect(heard.all == ["3 Zoë"])
   }
 
-  @Test func `A7, any type can be listened to: text, a colour, a number, one in memory`() throws {
+  @Test func `A7, values of any type have listeners: text, a color, a number, a value in memory`() throws {
     let age = Attribute<Int>("age")
     try store.listenable(age, of: id).bind("age") { [heard] in heard.record("\($0!)") }
     let (source, listenable) = Listenable.make([1: Token()])
@@ -75,7 +75,7 @@ import Testing
     #expect(heard.all == ["Zoë", "Zoë", "Zoë", "2 2"])
   }
 
-  @Test func `A9, a change tells the old value with the new one`() throws {
+  @Test func `A9, a change has the old value beside the new one`() throws {
     store.listeners.bind("form", to: .attribute(.name, of: id)) { [heard] set in
       for change in try set.changes { heard.record("\(try change.old(.name)!) → \(try change.new(.name)!)") }
     }
@@ -92,7 +92,7 @@ import Testing
     #expect(heard.all == ["2"])
   }
 
-  @Test func `A11, a screen that is gone is not kept, and hears nothing more`() throws {
+  @Test func `A11, a released screen is held by nothing, and its listener is not called again`() throws {
     var screen: LoginScreen? = LoginScreen(heard)
     weak let weakScreen = screen
     try store.listenable(.name, of: id).bind("screen", owner: screen!) { screen, name in screen.didLogIn(name ?? "gone")

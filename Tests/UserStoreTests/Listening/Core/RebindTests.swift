@@ -2,12 +2,12 @@ import Testing
 
 @testable import UserStore
 
-/// DESIGN §8.3.
+/// Guarantee 3 of the article “Listening”: binding a name again.
 @Suite(.timeLimit(.minutes(5))) struct RebindTests {
   let board = Board()
   let heard = Recorder<String>()
 
-  @Test func `the same name replaces, and its token does not remove the successor`() {
+  @Test func `the same name replaces a listener, whose token does not remove the new one`() {
     let heard = heard
     let old = board.hub.bind("a", to: "x") { _ in heard.record("old") }
     let new = board.hub.bind("a", to: "x") { _ in heard.record("new") }
@@ -19,7 +19,7 @@ import Testing
     #expect(board.hub.count == 0)
   }
 
-  @Test func `a token of a slot that somebody else has now is inert`() {
+  @Test func `the token of a slot that another listener has now has no effect`() {
     let heard = heard
     let old = board.hub.bind("a", to: "x") { _ in }
     board.hub.unbind("a", from: "x")
@@ -29,7 +29,7 @@ import Testing
     #expect(heard.all == ["b"])
   }
 
-  @Test func `the old closure gets nothing more, from the round in flight either`() {
+  @Test func `the old closure is not called again, not even in the round that is being delivered`() {
     let (board, heard) = (board, heard)
     board.hub.bind("first", to: "x") { note in
       if note.position == 1 { board.hub.bind("second", to: "x") { heard.record("new:\($0.position)") } }
@@ -41,7 +41,7 @@ import Testing
     #expect(heard.all == ["new:2"])
   }
 
-  @Test func `binding again while a round runs on another thread reaches that round too`() throws {
+  @Test func `binding again while another thread delivers a round takes effect in that round`() throws {
     let (board, heard) = (board, heard)
     let (inside, goOn) = (Gate(), Gate())
     board.hub.bind("first", to: "x") { _ in
@@ -74,7 +74,7 @@ import Testing
     #expect(weakToken == nil)
   }
 
-  @Test func `the old closure is released before bind returns, also while a round is in flight on another thread`()
+  @Test func `the old closure is released before bind returns, also while another thread delivers a round`()
     throws
   {
     let board = board
@@ -95,7 +95,7 @@ import Testing
     try writer.join()
   }
 
-  @Test func `a first value that still waits is not handed to a closure that was replaced`() throws {
+  @Test func `a first value that waits is not delivered to a closure that was replaced`() throws {
     let (board, heard) = (board, heard)
     let (inside, goOn) = (Gate(), Gate())
     board.hub.bind("busy", to: "y") { _ in
@@ -123,7 +123,7 @@ import Testing
     #expect(heard.all == ["9999"])
   }
 
-  @Test func `plain bind starts after the round in flight`() throws {
+  @Test func `bind starts after the present round`() throws {
     let (board, heard) = (board, heard)
     let (inside, goOn) = (Gate(), Gate())
     board.hub.bind("first", to: "x") { note in

@@ -3,9 +3,9 @@ import Testing
 
 @testable import UserStore
 
-/// DESIGN §8.6.
+/// Guarantee 5 of the article “Listening”: writes by listeners.
 @Suite(.timeLimit(.minutes(5))) struct ReentrancyTests {
-  @Test func `what a listener writes is delivered after the present round reached everybody`() {
+  @Test func `a write by a listener is delivered after the present round has reached all listeners`() {
     let board = Board()
     let heard = Recorder<String>()
     board.hub.bind("a", to: "x") { note in
@@ -20,7 +20,7 @@ import Testing
     #expect(heard.all == ["a1", "written", "b1", "a2", "b2"])
   }
 
-  @Test func `the write whose listener answers returns after the answers were delivered`() {
+  @Test func `a write returns after the answers of its listeners were delivered`() {
     let board = Board()
     let heard = Recorder<Int>()
     board.hub.bind("counts", to: "x") { note in
@@ -59,7 +59,7 @@ import Testing
     #expect(depths.count == 2 && depths.all[0] == depths.all[1])
   }
 
-  @Test func `a post inside a listener of another hub is delivered when that is over`() {
+  @Test func `a post inside of a listener of another hub is delivered when that has returned`() {
     let (left, right) = (Board(), Board())
     let heard = Recorder<String>()
     left.hub.bind("first", to: "x") { _ in
@@ -72,7 +72,7 @@ import Testing
     #expect(heard.all == ["written", "second", "other"])
   }
 
-  @Test func `a limit is for one cascade, and names who writes`() {
+  @Test func `a limit is for one cascade, and its error names the listeners`() {
     let cascade = Cascade()
     #expect(cascade.admit(by: "ping", limit: 2) == nil)
     #expect(cascade.admit(by: "pong", limit: 2) == nil)

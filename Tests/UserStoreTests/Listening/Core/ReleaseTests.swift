@@ -2,9 +2,9 @@ import Testing
 
 @testable import UserStore
 
-/// Nothing is let go of under the hub's lock: what goes may dispose of more, and would meet the lock again.
+/// Nothing is released under the hub's lock: a deinitializer may dispose tokens, and would take the lock again.
 @Suite(.timeLimit(.minutes(5))) struct ReleaseTests {
-  @Test func `a listenable that nobody holds goes with its first value`() throws {
+  @Test func `a listenable without references is released after its first value`() throws {
     let (first, second) = (try UserStore.inMemory(), try UserStore.inMemory())
     let (one, two) = (try first.write { try $0.add(name: "one") }, try second.write { try $0.add(name: "two") })
     let heard = Recorder<String?>()
@@ -19,7 +19,7 @@ import Testing
     let bag = TokenBag()
   }
 
-  @Test func `an owner that disposes when it goes may go while it is looked for`() throws {
+  @Test func `an owner that disposes in its deinitializer may be released while it is looked for`() throws {
     let hub = ListenerHub<Note> { _, _ in }
     let isDone = Lock(false)
     let counting = try Threads.start { while !isDone.withLock({ $0 }) { _ = hub.count } }
@@ -32,7 +32,7 @@ import Testing
     #expect(hub.count == 0)
   }
 
-  @Test func `listeners whose owner is gone do not pile up on quiet topics`() {
+  @Test func `listeners of released owners do not pile up on quiet topics`() {
     let hub = ListenerHub<Note> { _, _ in }
     for number in 0..<1_000 { hub.bind("screen", to: "topic \(number)", owner: Screen()) { _, _ in } }
     #expect(hub.state.withLock { $0.registry.withOwner.count } < 200)

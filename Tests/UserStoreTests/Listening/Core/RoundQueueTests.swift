@@ -2,12 +2,12 @@ import Testing
 
 @testable import UserStore
 
-/// The state machine by itself.
+/// The state machine alone.
 @Suite struct RoundQueueTests {
   private let first = Parker()
   private let second = Parker()
 
-  @Test func `the deliverer stops at its own item and hands over to who waits`() {
+  @Test func `the deliverer stops after its own item, and a thread that waits takes over`() {
     var queue = RoundQueue<String>()
     let own = queue.append("own")
     #expect(queue.enter(through: own, parker: first) == .deliver)
@@ -21,7 +21,7 @@ import Testing
     #expect(queue.next(isFirst: true, through: other).item == "other")
   }
 
-  @Test func `without anybody waiting it empties the queue`() {
+  @Test func `if no thread waits, the deliverer empties the queue`() {
     var queue = RoundQueue<String>()
     let own = queue.append("own")
     #expect(queue.enter(through: own, parker: first) == .deliver)
@@ -32,7 +32,7 @@ import Testing
     #expect(queue.enter(through: nil, parker: first) == .leave)
   }
 
-  @Test func `who waits is woken when somebody else has delivered its item`() {
+  @Test func `a thread that waits is woken when another thread has delivered its item`() {
     var queue = RoundQueue<String>()
     let early = queue.append("early")
     let late = queue.append("late")
@@ -44,7 +44,7 @@ import Testing
     #expect(queue.enter(through: early, parker: second) == .leave)
   }
 
-  @Test func `who has no item of its own delivers only what nobody delivers`() {
+  @Test func `a thread without an item delivers only items that no thread delivers`() {
     var queue = RoundQueue<String>()
     #expect(queue.enter(through: nil, parker: first) == .leave)
     _ = queue.append("a")
@@ -52,7 +52,7 @@ import Testing
     #expect(queue.enter(through: nil, parker: second) == .leave)
   }
 
-  @Test func `who comes alone delivers at once, and is waited for`() {
+  @Test func `a thread that comes alone delivers immediately, and others wait for it`() {
     var queue = RoundQueue<String>()
     let own = queue.beginAlone()
     #expect(own == 1)
@@ -68,7 +68,7 @@ import Testing
     #expect(queue.beginAlone() == 3)
   }
 
-  @Test func `nobody goes before what is queued`() {
+  @Test func `no thread delivers before what is queued`() {
     var queue = RoundQueue<String>()
     let early = queue.append("early")
     #expect(queue.beginAlone() == nil)

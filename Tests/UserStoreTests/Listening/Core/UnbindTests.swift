@@ -2,12 +2,12 @@ import Testing
 
 @testable import UserStore
 
-/// DESIGN §8.5 and §8.7.
+/// Guarantees 4 and 6 of the article “Listening”: unbinding, and no lock.
 @Suite(.timeLimit(.minutes(5))) struct UnbindTests {
   let board = Board()
   let heard = Recorder<String>()
 
-  @Test func `unbinding acts at once, also for the round in flight`() {
+  @Test func `unbinding takes effect immediately, also for the round that is being delivered`() {
     let (board, heard) = (board, heard)
     let third = Lock<ListenerToken?>(nil)
     board.hub.bind("first", to: "x") { _ in
@@ -22,7 +22,7 @@ import Testing
     #expect(board.hub.names == ["first"])
   }
 
-  @Test func `disposing on another thread reaches the round in flight`() throws {
+  @Test func `disposing on another thread takes effect for the round that is being delivered`() throws {
     let (board, heard) = (board, heard)
     let (inside, goOn) = (Gate(), Gate())
     board.hub.bind("first", to: "x") { _ in
@@ -49,7 +49,7 @@ import Testing
     #expect(heard.all == ["1"])
   }
 
-  @Test func `a disposer may dispose others, and itself`() {
+  @Test func `a token may dispose others, and itself`() {
     let heard = heard
     let own = Lock<SubscriptionToken?>(nil)
     let inner = SubscriptionToken { heard.record("inner") }
@@ -81,7 +81,7 @@ import Testing
     #expect(board.hub.names.contains("owner") == false)
   }
 
-  @Test func `the last reference to what a closure holds goes under no lock`() {
+  @Test func `the last reference to an object that a closure holds is released under no lock`() {
     let (board, heard) = (board, heard)
     do {
       let onRelease = OnRelease { board.hub.bind("heir", to: "x") { _ in heard.record("heir") } }
@@ -130,7 +130,7 @@ import Testing
     #expect(heard.all == ["1"])
   }
 
-  @Test func `a bag disposes with it, in order, and goes on empty`() {
+  @Test func `a bag disposes its tokens in order, and can be used again`() {
     let heard = heard
     var bag: TokenBag? = TokenBag()
     for name in ["a", "b"] { bag.map { SubscriptionToken { heard.record(name) }.disposed(by: $0) } }
@@ -143,7 +143,7 @@ import Testing
     #expect(heard.all == ["a", "b", "heard"])
   }
 
-  @Test func `unbinding a name that nobody has, and unbinding all, are no errors`() {
+  @Test func `unbinding a name that is not bound, and removing all twice, have no effect`() {
     board.hub.unbind("nobody", from: "x")
     board.hub.bind("a", to: "x") { _ in }
     board.hub.bind("b", to: "y") { _ in }

@@ -23,7 +23,7 @@ import Testing
     withExtendedLifetime((first, second, third)) {}
   }
 
-  @Test func `it is cancelled when the subscription ends, and nothing of it is told`() async {
+  @Test func `it is canceled when the subscription ends, and nothing of it is delivered`() async {
     let began = Recorder<Int>(), cancelled = Recorder<Int>(), clock = ManualClock()
     var token: SubscriptionToken? = heard.events(
       of: Signal<Int> {
@@ -49,7 +49,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `C6, a request that fails is a failure, and the next one is made all the same`() async {
+  @Test func `C6, a request that fails is a failure, and the next one is still made`() async {
     let (source, ids) = Signal<Int>.make()
     let token = heard.events(
       of: ids.flatMapLatest { id async throws -> String in
@@ -65,12 +65,12 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `C6, a later value cancels the earlier request, whose answer is not told`() async {
+  @Test func `C6, a later value cancels the earlier request, whose answer is not delivered`() async {
     let clock = ManualClock()
     let (source, ids) = Signal<Int>.make()
     let token = heard.events(
       of: ids.flatMapLatest { id async throws -> String in
-        // Answers even when it is cancelled, as many do.
+        // Answers even when it is canceled, as many requests do.
         try? await clock.sleep(for: .seconds(id))
         return "detail of \(id)"
       })
@@ -85,7 +85,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `flatMap makes all requests, and tells each answer as it comes`() async {
+  @Test func `flatMap makes all requests, and emits each answer as it comes`() async {
     let clock = ManualClock()
     let token = heard.events(
       of: Signal(of: [3, 1, 2]).flatMap { (id: Int) async throws -> Int in
@@ -111,7 +111,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `C7, what a cancelled request held goes when it returns`() async {
+  @Test func `C7, objects that a canceled request held are released when it returns`() async {
     let clock = ManualClock(), gone = Recorder<String>()
     let (source, ids) = Signal<Int>.make()
     var token: SubscriptionToken?

@@ -20,7 +20,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `what comes together over different ways comes once, however deep`() {
+  @Test func `a value that arrives in different ways is combined once, at any depth`() {
     let (source, signal) = Signal<Int>.make()
     let tens = signal.map { $0 * 10 }
     let sum = signal.combineLatest(tens) { $0 + $1 }
@@ -34,7 +34,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a listener that writes in the round changes nothing of that`() throws {
+  @Test func `a listener that writes in the round does not change that`() throws {
     let store = try UserStore.inMemory()
     let id = try store.write { try $0.add(name: "a") }
     let heard = Recorder<String>()
@@ -49,7 +49,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `it ends when both have ended, or one that never had a value`() {
+  @Test func `it ends when both have ended, or one of them that never had a value`() {
     let ended = Recorder<Int>()
     let (a, first) = Signal<Int>.make()
     let (b, second) = Signal<Int>.make()
@@ -67,7 +67,7 @@ import Testing
     withExtendedLifetime((token, other, c)) {}
   }
 
-  @Test func `two threads that send at once lose nothing: the last pair has both last values`() throws {
+  @Test func `two threads that send at the same time lose nothing: the last pair has both last values`() throws {
     for _ in 0..<50 {
       let (a, first) = Signal<Int>.make()
       let (b, second) = Signal<Int>.make()

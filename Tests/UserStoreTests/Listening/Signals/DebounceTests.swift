@@ -6,7 +6,7 @@ import Testing
   private let heard = Recorder<String>()
   private let clock = ManualClock()
 
-  @Test func `debounce tells the last value of a burst, an interval after it`() async {
+  @Test func `debounce emits the last value of a burst, an interval after it`() async {
     let (source, signal) = Signal<Int>.make()
     let token = heard.events(of: signal.debounce(for: .seconds(10), clock: clock))
     source.send(1)
@@ -41,7 +41,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `throttle tells the first value at once, then the latest of each interval`() async {
+  @Test func `throttle emits the first value immediately, then the latest of each interval`() async {
     let (source, signal) = Signal<Int>.make()
     let token = heard.events(of: signal.throttle(for: .seconds(10), clock: clock))
     source.send(1)
@@ -57,7 +57,7 @@ import Testing
     clock.advance(by: .seconds(10))
     await clock.slept.heard(3)
     #expect(heard.all == ["1", "3", "4"])
-    // An interval without a value: the next one is a first again.
+    // After an interval without a value, the next value is the first of an interval again.
     clock.advance(by: .seconds(20))
     source.send(5)
     await heard.heard(4)
@@ -75,7 +75,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test(arguments: [true, false]) func `C7, disposed of while a value waits: it goes, and the sleep is cancelled`(
+  @Test(arguments: [true, false]) func `C7, disposing while a value waits releases the value and cancels the sleep`(
     _ throttles: Bool
   ) async {
     let live = LiveTokens()
@@ -94,7 +94,7 @@ import Testing
     #expect(heard.all == (throttles ? ["1"] : []))
   }
 
-  @Test func `on the real clock too: of many values sent by two threads the last is told, in order`() async throws {
+  @Test func `on the real clock too, of many values of two threads the last one is emitted, in order`() async throws {
     let (source, signal) = Signal<Int>.make()
     let values = Recorder<Int>()
     let throttled = signal.throttle(for: .milliseconds(1)).subscribe { values.record($0) }

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct FlatMapTests {
   private let heard = Recorder<String>()
 
-  @Test func `C5, a later outer value replaces the inner signal, of which nothing comes any more`() {
+  @Test func `C5, a later outer value replaces the inner signal, which emits nothing any more`() {
     let (outer, numbers) = Signal<Int>.make()
     let inner = [Signal<String>.make(), Signal<String>.make()]
     let token = heard.events(of: numbers.flatMapLatest { number in inner[number].signal })
@@ -24,7 +24,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `it ends when the outer signal and the present inner one have ended, in any order`() {
+  @Test func `it ends when the outer signal and the latest inner signal have ended, in any order`() {
     for outerFirst in [true, false] {
       let heard = Recorder<String>()
       let (outer, numbers) = Signal<Int>.make()
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `what the closure throws is a failure, and replaces too`() {
+  @Test func `an error of the closure is a failure, and replaces the inner signal too`() {
     let (outer, numbers) = Signal<Int>.make()
     let (inner, signal) = Signal<Int>.make()
     let token = heard.events(
@@ -79,9 +79,9 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `what the replaced signal told earlier in the same round is not delivered`() {
+  @Test func `a value from the replaced signal earlier in the same round is not delivered`() {
     let (source, signal) = Signal<Int>.make()
-    // The outer signal waits for the end of the round, so that the inner one is told before it is replaced.
+    // The outer signal waits for the end of the round, so that the inner one is delivered before it is replaced.
     let outer = signal.combineLatest(signal) { a, _ in a }
     let token = outer.flatMapLatest { outer in signal.map { "\(outer) \($0)" }.merge(Signal(of: ["new \(outer)"])) }
       .subscribe { heard.record($0) }
@@ -91,7 +91,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `what waits for the subscriber's actor is dropped when it is replaced`() async {
+  @Test func `a value that waits for the subscriber's actor is dropped when its signal is replaced`() async {
     let place = Place()
     let (outer, numbers) = Signal<Int>.make()
     let inner = [Signal<String>.make(), Signal<String>.make()]
@@ -124,7 +124,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `merge tells the values of all as they come, and ends with the last`() {
+  @Test func `merge emits the values of all signals as they come, and ends with the last signal`() {
     let (a, first) = Signal<Int>.make()
     let (b, second) = Signal<Int>.make()
     let token = heard.events(of: first.merge(second, Signal(of: [0])))
@@ -138,7 +138,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a merged signal that is combined again gives one value a round`() {
+  @Test func `a merged signal that is combined again emits one value a round`() {
     let (source, signal) = Signal<Int>.make()
     let pair = signal.combineLatest(signal) { $0 + $1 }
     let merged = pair.merge(Signal(of: [0])).combineLatest(signal) { "\($0) \($1)" }
@@ -149,7 +149,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `catch with a signal: its values come in the failure's place, while the source goes on`() {
+  @Test func `catch with a signal emits its values in place of the failure, and the source's later values`() {
     let (source, signal) = Signal<Int>.make()
     let (other, replacement) = Signal<Int>.make()
     let recovered = signal.catch { error -> Signal<Int> in
@@ -169,7 +169,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a subscriber that sends into the outer signal replaces after everybody has heard`() {
+  @Test func `a subscriber that sends to the outer signal replaces the inner one after the round`() {
     let (outer, numbers) = Signal<Int>.make()
     let values = numbers.flatMapLatest { Signal(of: [$0 * 10, $0 * 10 + 1]) }
     let first = values.subscribe { value in
@@ -195,7 +195,7 @@ import Testing
     #expect(count.withLock { $0 } == (5_000, 1))
   }
 
-  @Test func `thousands of inner signals that are told in one round are told in order`() {
+  @Test func `thousands of inner signals that emit in one round emit in order`() {
     let board = Board()
     let topics = (0..<3_000).map { "topic \($0)" }
     let signals = topics.map { board.listenable($0).signal }
@@ -206,7 +206,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `sent from two threads, the last value is of the last inner signal, none of a replaced one`() throws {
+  @Test func `with two threads that send, the last value is of the last inner signal`() throws {
     for _ in 0..<30 {
       let (outer, numbers) = Signal<Int>.make()
       let (inner, values) = Signal<Int>.make()

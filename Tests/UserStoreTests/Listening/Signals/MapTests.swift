@@ -2,11 +2,11 @@ import Testing
 
 @testable import UserStore
 
-/// The operators that handle each value by itself, or with a memory.
+/// The operators that handle each value without state or with state.
 @Suite(.timeLimit(.minutes(5))) struct MapTests {
   private let heard = Recorder<String>()
 
-  @Test func `C5, map, filter and compactMap keep the order, and what they throw is a failure in the value's place`() {
+  @Test func `C5, map, filter and compactMap keep the order, and their errors are failures in place of the value`() {
     let (source, signal) = Signal<Int>.make()
     let tokens = [
       heard.events(
@@ -43,7 +43,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `what a subscriber throws is no failure: it goes to the error handler of the source, over any operator`() {
+  @Test func `an error of a subscriber is not a failure: it goes to the source's error handler, past any operator`() {
     let errors = Recorder<String>()
     let (source, signal) = Signal<Int>.make { errors.record("\(($1 as? Refusal)?.reason ?? "\($1)")") }
     let made: [Signal<Int>] = [
@@ -65,7 +65,7 @@ import Testing
     #expect(heard.all == ["1", "1", "2"] + Array(repeating: "1", count: 7))
   }
 
-  @Test func `scan tells what came together, each subscription from the beginning`() {
+  @Test func `scan emits the results so far, each subscription from the beginning`() {
     let (source, signal) = Signal<String>.make()
     let lengths = signal.scan(0) { sum, word in
       if word.isEmpty { throw Refusal(reason: "empty") }
@@ -81,7 +81,7 @@ import Testing
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test func `C5, reduce tells one value, at the end`() {
+  @Test func `C5, reduce emits one value, at the end`() {
     let (source, signal) = Signal<Int>.make()
     let token = heard.events(of: signal.reduce(10) { $0 + $1 })
     source.send(1)
@@ -95,7 +95,7 @@ import Testing
     withExtendedLifetime((token, late)) {}
   }
 
-  @Test func `who is disposed of by the total of reduce hears no end`() {
+  @Test func `a subscriber that disposes its token at the result of reduce receives no end`() {
     let (source, signal) = Signal<Int>.make()
     let bag = TokenBag()
     signal.reduce(0) { $0 + $1 }.subscribeToEvents { event in
@@ -115,8 +115,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `removeDuplicates leaves out what equals the value before, and a failure between changes nothing of that`()
-  {
+  @Test func `removeDuplicates leaves out values that equal the one before, also across a failure`() {
     let (source, signal) = Signal<Int?>.make()
     let token = heard.events(of: signal.removeDuplicates().map { $0.map { "\($0)" } ?? "nil" })
     for value in [1, 1, nil, nil, 2] { source.send(value) }
@@ -126,7 +125,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `text is compared by its bytes: composed and decomposed are two, for optional text too`() {
+  @Test func `text is compared by its bytes: composed and decomposed text differ, optional text too`() {
     let composed = "\u{E9}", decomposed = "e\u{301}"
     #expect(composed == decomposed)
     let (source, signal) = Signal<String>.make()
@@ -142,7 +141,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `removeDuplicates by a key compares only that, and a key that cannot be had is a failure`() {
+  @Test func `removeDuplicates by a key compares only the keys, and an error for a key is a failure`() {
     let (source, signal) = Signal<(id: Int, name: String)>.make()
     let tokens = [
       signal.removeDuplicates(by: \.id).subscribe { heard.record($0.name) },
@@ -162,7 +161,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `mapFailure changes failures alone, catch puts values in their place or tells another failure`() {
+  @Test func `mapFailure changes only failures, catch replaces them with values or with other failures`() {
     let (source, signal) = Signal<Int>.make()
     let told = signal.mapFailure { Refusal(reason: "while fetching: \(($0 as? Refusal)?.reason ?? "")") }
     let value = signal.catch { error -> Int in

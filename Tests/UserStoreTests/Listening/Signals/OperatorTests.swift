@@ -2,12 +2,12 @@ import Testing
 
 @testable import UserStore
 
-/// What every operator promises.
+/// The guarantees of every operator.
 @Suite(.timeLimit(.minutes(5))) struct OperatorTests {
   private let heard = Recorder<String>()
   private let live = LiveTokens()
 
-  /// An operator over a signal, and nothing that keeps either alive but what is returned.
+  /// Applies an operator to a signal; only the returned objects hold the two.
   private func listen(_ made: Operator) -> (source: SignalSource<Item>, token: SubscriptionToken) {
     let (source, signal) = Signal<Item>.make()
     return (source, heard.events(of: made.apply(signal, live.make())))
@@ -46,7 +46,7 @@ import Testing
     source.end()
     #expect(heard.all.last == "end")
     if made.testDescription.hasSuffix("share, replaying the latest") || made.testDescription == "several" {
-      // The value is kept for those who come late.
+      // The value is held for late subscribers.
       #expect(live.count == 1)
     } else {
       #expect(live.count == 0)
@@ -54,7 +54,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test(arguments: Operator.all) func `disposed in the middle of a round by somebody else, it tells nothing of it`(
+  @Test(arguments: Operator.all) func `a subscriber that another one disposes during a round receives nothing of it`(
     _ made: Operator
   ) {
     let (source, signal) = Signal<Item>.make()
@@ -68,7 +68,8 @@ import Testing
     withExtendedLifetime(first) {}
   }
 
-  @Test(arguments: Operator.all) func `a subscriber that disposes of itself hears no more`(_ made: Operator) {
+  @Test(arguments: Operator.all) func `a subscriber that disposes its own token receives nothing more`(_ made: Operator)
+  {
     let (source, signal) = Signal<Item>.make()
     let bag = TokenBag()
     made.apply(signal, live.make()).subscribeToEvents { event in
@@ -82,7 +83,8 @@ import Testing
     #expect(live.count == 0)
   }
 
-  @Test(arguments: Operator.all) func `a subscriber may send, and subscribe: everybody hears everything in order`(
+  @Test(arguments: Operator.all)
+  func `a subscriber may send and subscribe, and all subscribers receive all values in order`(
     _ made: Operator
   ) {
     let (source, signal) = Signal<Item>.make()
@@ -106,7 +108,7 @@ import Testing
     withExtendedLifetime(second) {}
   }
 
-  @Test(arguments: Operator.all) func `disposed on another thread, at most the call that runs already finishes`(
+  @Test(arguments: Operator.all) func `after disposing on another thread, at most the running call finishes`(
     _ made: Operator
   ) throws {
     for _ in 0..<10 {

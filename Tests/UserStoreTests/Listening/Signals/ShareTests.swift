@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ShareTests {
   private let heard = Recorder<String>()
 
-  /// A source that records when it is connected and let go.
+  /// A source that records when it is connected and when it ends.
   private func make() -> (source: SignalSource<Int>, signal: Signal<Int>) {
     let (source, values) = Signal<Int>.make()
     let signal = Signal<Int> { inner in
@@ -25,7 +25,7 @@ import Testing
     return (source, signal)
   }
 
-  @Test(arguments: [true, false]) func `it is connected with the first subscriber and let go with the last, each time`(
+  @Test(arguments: [true, false]) func `it is connected with the first subscriber and ended with the last, each time`(
     _ replays: Bool
   ) {
     let (source, signal) = make()
@@ -56,7 +56,7 @@ import Testing
 
   @Test
   func
-    `a late subscriber of share receives what comes next, of share that replays the last value first, and no failure`()
+    `a late subscriber of share receives the next values; with replay the last value first, and no failure`()
   {
     let (source, signal) = Signal<Int>.make()
     let (shared, replayed) = (signal.share(), signal.share(replayingLatest: true))
@@ -74,7 +74,7 @@ import Testing
     withExtendedLifetime((first, late, after)) {}
   }
 
-  @Test func `a value that comes while it is being connected is heard by the first subscriber, once`() {
+  @Test func `a value that comes while it is being connected reaches the first subscriber, once`() {
     let (source, present) = Listenable.make(1)
     for shared in [present.signal.share(), present.signal.share(replayingLatest: true)] {
       let token = heard.events(of: shared)
@@ -84,7 +84,7 @@ import Testing
     #expect(heard.all == ["1", "2", "2", "3"])
   }
 
-  @Test func `what comes together over a shared signal comes once`() {
+  @Test func `values that are combined from a shared signal come once`() {
     let (source, signal) = Signal<Int>.make()
     for shared in [signal.share(), signal.share(replayingLatest: true)] {
       let heard = Recorder<String>()
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `subscribed in the middle of a round, a replay gives the value of that round, once`() {
+  @Test func `a subscription in the middle of a round receives the value of that round as the replay, once`() {
     let (source, signal) = Signal<Int>.make()
     let replayed = signal.share(replayingLatest: true)
     let bag = TokenBag()
@@ -119,7 +119,7 @@ import Testing
     withExtendedLifetime((first, token)) {}
   }
 
-  @Test func `a replay misses nothing and doubles nothing while others send`() throws {
+  @Test func `a replay misses and duplicates nothing while others send`() throws {
     for _ in 0..<20 {
       let (source, signal) = Signal<Int>.make()
       let replayed = signal.share(replayingLatest: true)
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `subscribed and let go by many threads, it is connected once at a time and let go at last`() throws {
+  @Test func `with subscriptions of many threads, it is connected once at a time and ended at last`() throws {
     let (source, signal) = Signal<Int>.make()
     for shared in [signal.share(), signal.share(replayingLatest: true)] {
       try Threads.run(4) { thread in

@@ -2,11 +2,11 @@ import Testing
 
 @testable import UserStore
 
-/// The end of a signal, and who is told of it.
+/// The end of a signal.
 @Suite(.timeLimit(.minutes(5))) struct SignalEndTests {
   private let heard = Recorder<String>()
 
-  @Test func `who is disposed of while others are told of the end is not told`() {
+  @Test func `a subscriber that is disposed while others receive the end does not receive it`() {
     let (source, signal) = Signal<Int>.make()
     let bag = TokenBag()
     let first = signal.subscribeToEvents { event in
@@ -19,7 +19,7 @@ import Testing
     withExtendedLifetime(first) {}
   }
 
-  @Test func `who is disposed of before its actor hears of the end is not told`() async {
+  @Test func `a subscriber that is disposed before the end reaches its actor does not receive it`() async {
     let place = Place()
     let (source, signal) = Signal<Int>.make()
     let gate = Gate()
@@ -34,7 +34,7 @@ import Testing
     withExtendedLifetime(last) {}
   }
 
-  @Test func `the source of a signal is let go when the signal ends, not with the token`() {
+  @Test func `the source of a signal is released when the signal ends, not with the token`() {
     let ended = Recorder<Int>()
     let (source, signal) = Signal<Int>.make()
     let made = Signal<Int> { inner in
@@ -55,7 +55,7 @@ import Testing
     #expect(ended.count == 1)
   }
 
-  @Test func `a source that ends while it is being connected is let go too`() {
+  @Test func `a source that ends while it is being connected is released too`() {
     let ended = Recorder<Int>()
     let made = Signal<Int> { source in
       source.send(1)
@@ -67,13 +67,13 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `given values come before subscribe returns, then the end; none are the end alone`() {
+  @Test func `given values come before subscribe returns, then the end; without values only the end`() {
     let tokens = [heard.events(of: Signal(of: [1, 2])), heard.events(of: Signal<Int>(of: []))]
     #expect(heard.all == ["1", "2", "end", "end"])
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `a value that asks for the present one when it goes is released under no lock`() {
+  @Test func `a value that reads the present one in its deinitializer is released under no lock`() {
     let (source, listenable) = Listenable<Asker?>.make(nil)
     let pair = listenable.signal.combineLatest(listenable.signal) { _, _ in 1 }
     let last = listenable.signal.share(replayingLatest: true)

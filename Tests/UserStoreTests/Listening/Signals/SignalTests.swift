@@ -4,7 +4,7 @@ import Testing
 
 /// The core of signals: sources, subscriptions, order, end, lifetime.
 @Suite(.timeLimit(.minutes(5))) struct SignalTests {
-  @Test func `C1, values and failures reach every subscriber in order, and a failure ends nothing`() {
+  @Test func `C1, values and failures reach every subscriber in order, and a failure does not end the signal`() {
     let (source, signal) = Signal<Int>.make()
     let first = Recorder<String>(), second = Recorder<String>()
     let tokens = [first, second].map { heard in signal.subscribeToEvents({ heard.record("\($0)") }) }
@@ -21,7 +21,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `a failure that is sent to a listenable reaches those who follow its signal, and changes no value`() {
+  @Test func `a failure that is sent to a listenable reaches subscribers of its signal, and changes no value`() {
     let heard = Recorder<String>(), reported = Recorder<String>()
     let (source, listenable) = Listenable.make(1) { _, error in reported.record((error as? Refusal)?.reason ?? "other")
     }
@@ -43,7 +43,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `C2, the source holds what it sends to weakly, and ends it when it goes`() {
+  @Test func `C2, the source holds its signal weakly, and its release ends the signal`() {
     let heard = Recorder<String>()
     var (source, signal): (SignalSource<Int>?, Signal<Int>?) = Signal<Int>.make()
     weak let hub = source?.hub
@@ -80,7 +80,7 @@ import Testing
     #expect(token == nil && bag == nil)
   }
 
-  @Test func `a signal that keeps its own token in a subscriber is released with its source`() {
+  @Test func `a signal whose subscriber holds the token is released with its source`() {
     let box = Lock<SubscriptionToken?>(nil)
     weak let hub: SignalHub?
     var source: SignalSource<Int>?
@@ -102,7 +102,7 @@ import Testing
     let token = Lock<SubscriptionToken?>(nil)
   }
 
-  @Test func `what a subscriber sends comes after all have heard the present value`() {
+  @Test func `a value that a subscriber sends comes after all have received the present value`() {
     let (source, signal) = Signal<Int>.make()
     let heard = Recorder<String>()
     let first = signal.subscribe { value in
@@ -115,7 +115,7 @@ import Testing
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test func `a subscriber that feeds itself for ever is stopped, and named`() {
+  @Test func `a subscriber that feeds itself forever is stopped, and named`() {
     let errors = Recorder<String>()
     let (source, signal) = Signal<Int>.make { errors.record("\($1)") }
     let heard = Recorder<Int>()
@@ -131,7 +131,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `one that feeds itself over a combined signal is stopped too`() {
+  @Test func `a subscriber that feeds itself by way of a combined signal is stopped too`() {
     let errors = Recorder<String>()
     let (source, signal) = Signal<Int>.make { errors.record("\($1)") }
     let heard = Recorder<Int>()

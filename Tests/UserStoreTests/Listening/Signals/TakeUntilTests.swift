@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TakeUntilTests {
   private let heard = Recorder<String>()
 
-  @Test func `values come until the other signal has one; then both are let go`() {
+  @Test func `values come until the other signal has one; then both are released`() {
     let (source, signal) = Signal<Int>.make()
     let (stop, other) = Signal<String>.make()
     let token = heard.events(of: signal.take(until: other))
@@ -20,7 +20,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `the end of the other signal means nothing, that of this one is the end`() {
+  @Test func `the end of the other signal has no effect, the end of this one is the end`() {
     let (source, signal) = Signal<Int>.make()
     let (stop, other) = Signal<String>.make()
     let token = heard.events(of: signal.take(until: other))
@@ -31,7 +31,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `what comes in the round of the other's value still comes, whichever is told first`() {
+  @Test func `a value in the round of the other signal's first value is emitted, whichever comes first`() {
     let (source, signal) = Signal<Int>.make()
     let deep = signal.combineLatest(signal) { $0 + $1 }
     let tokens = [
@@ -44,7 +44,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `another signal that has a value at once ends it before anything is asked of this one`() {
+  @Test func `another signal with an immediate value ends it before this one is subscribed to`() {
     let asked = Recorder<Int>()
     let signal = Signal<Int> { _ in
       asked.record(1)
