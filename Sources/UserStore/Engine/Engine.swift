@@ -40,6 +40,7 @@ protocol Engine: AnyObject, Sendable {
   ///
   /// - Parameter session: The writing session, outside of a transaction.
   /// - Returns: false when another program's transaction still needs them.
+  /// - Throws: what writing can throw.
   func eraseOldPages(holding session: any Session) throws(StoreError) -> Bool
 
   // MARK: Copies and checks
@@ -69,7 +70,9 @@ protocol Engine: AnyObject, Sendable {
   func release()
 }
 
-/// Reports that something may have been committed. An event is a hint: the log is the truth.
+/// Reports that something may have been committed.
+///
+/// An event is a hint: the log is the truth.
 protocol CommitEvents: Sendable {
   /// Whether the system reports writes; if not, the watcher polls.
   var hasEvents: Bool { get }
@@ -97,6 +100,7 @@ protocol EngineBackup: Sendable {
   /// - Parameters:
   ///   - session: It has read in its transaction.
   ///   - progress: Gets the part that was copied, from 0 to 1. What it throws ends the copy.
+  /// - Throws: `StoreError`, and what `progress` throws.
   func copy(_ session: any Session, progress: (Double) throws -> Void) throws
 
   /// Checks the copy.
@@ -104,6 +108,7 @@ protocol EngineBackup: Sendable {
   /// - Parameters:
   ///   - end: Where its log must end.
   ///   - ignoringProblems: Whether a log that contradicts the records, and values that cannot be decoded, are accepted.
+  /// - Throws: `StoreError.Code.corrupt`, `.problemsFound`, and what reading can throw.
   func verify(endingAt end: Cursor, ignoringProblems: Bool) throws(StoreError)
 
   /// Syncs the copy and gives it its name.

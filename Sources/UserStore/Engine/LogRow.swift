@@ -4,10 +4,10 @@ struct LogRow {
   let nonce: Int64
   private let operation: Int64
 
-  /// - Parameters:
-  ///   - operation: 0 for the end of a write; 1, 2 or 3 for a change.
-  ///   - attribute: In the row of an end, what the writer called itself.
-  ///   - old: In the row of an end, the number of the write's first row.
+  /// Makes a row of what is stored.
+  ///
+  /// The operation is 0 for the end of a write, and 1, 2 or 3 for a change. In the row of an end the attribute is what the
+  /// writer called itself, and the old value the number of the write's first row.
   init(
     sequence: Int64, operation: Int64, user: Int64, attribute: String, old: StoredValue, new: StoredValue, nonce: Int64,
     milliseconds: Int64

@@ -1,4 +1,6 @@
-/// A connection to the database, with the operations of the store. `SessionPool` lends it to one thread at a time.
+/// A connection to the database, with the operations of the store.
+///
+/// `SessionPool` lends it to one thread at a time.
 protocol Session: RecordOperations, LogOperations, RetentionOperations, ConsumerOperations, AnyObject, Sendable {
   /// Whether a transaction is open: false also after the database ended it because of an error.
   var isInTransaction: Bool { get }
@@ -50,7 +52,9 @@ protocol Session: RecordOperations, LogOperations, RetentionOperations, Consumer
   func prepareToClose()
 }
 
-/// Reading and writing users. A transaction is open.
+/// Reading and writing users.
+///
+/// A transaction is open. All of them throw what reading, or writing, can throw.
 protocol RecordOperations {
   func user(_ id: User.ID) throws(StoreError) -> User?
 
@@ -79,9 +83,7 @@ protocol RecordOperations {
   /// The name of any further attribute of the user; nil when there is none.
   func anyAttribute(of id: User.ID) throws(StoreError) -> String?
 
-  /// Adds a user without further attributes.
-  ///
-  /// - Parameter id: The id to have; nil for a new one.
+  /// Adds a user without further attributes; without an id, it gets a new one.
   func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID
 
   /// Adds a further attribute that the user does not have.
@@ -104,7 +106,9 @@ enum PutResult {
   case noUser
 }
 
-/// Reading the log, and ending change sets. A transaction is open.
+/// Reading the log, and ending change sets.
+///
+/// A transaction is open.
 protocol LogOperations {
   /// The end of the log.
   func logEnd() throws(StoreError) -> Cursor
@@ -139,11 +143,11 @@ protocol LogOperations {
   func endSet(after start: Cursor, origin: String?) throws(StoreError) -> Cursor?
 }
 
-/// What deletes old rows of the log. A transaction is open.
+/// What deletes old rows of the log.
+///
+/// A transaction is open.
 protocol RetentionOperations {
-  /// Reads how far the log reaches and how large it is.
-  ///
-  /// - Parameter assumed: What a preview has compacted without deleting it.
+  /// Reads how far the log reaches and how large it is; `assumed` is what a preview has compacted without deleting it.
   func extent(assuming assumed: LogExtent?) throws(StoreError) -> LogExtent
 
   func save(_ extent: LogExtent) throws(StoreError)
@@ -159,9 +163,9 @@ protocol RetentionOperations {
   /// When a row was written, in milliseconds since 1970.
   func time(of sequence: Int64) throws(StoreError) -> Int64?
 
-  /// Calls `body` with the rows after `start`, through `end`, at most `limit`, until it returns false; values are not read.
+  /// Calls `body` with the rows after `start`, through `end`, at most `limit`, until it returns false.
   ///
-  /// - Parameter body: Gets the row's number and, for a row that ends a write, that end.
+  /// It gets the row's number and, for a row that ends a write, that end. Values are not read.
   func scan(
     after start: Int64, through end: Int64, limit: Int, while body: (_ sequence: Int64, SetEnd?) -> Bool
   ) throws(StoreError)
@@ -183,7 +187,9 @@ protocol RetentionOperations {
   func clearLeftovers(of user: User.ID) throws(StoreError)
 }
 
-/// The positions of named consumers. A transaction is open.
+/// The positions of named consumers.
+///
+/// A transaction is open.
 protocol ConsumerOperations {
   /// A consumer's position, and the fencing token of its current holder.
   func consumer(_ name: String) throws(StoreError) -> (cursor: Cursor, fencingToken: Int64)?

@@ -19,7 +19,8 @@ final class SessionPool: Sendable {
   ///   - open: Opens one; called when all are lent and the limit allows.
   init(
     limit: Int, adopting session: (any Session)? = nil,
-    open: @escaping @Sendable () throws(StoreError) -> any Session = { () throws(StoreError) in throw SessionPool.closed }
+    open: @escaping @Sendable () throws(StoreError) -> any Session = { () throws(StoreError) in throw SessionPool.closed
+    }
   ) {
     self.limit = limit
     self.open = open

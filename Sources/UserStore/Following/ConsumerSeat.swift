@@ -31,7 +31,9 @@ struct ConsumerSeat: Sendable {
     let row = try transaction.session.consumer(name)
     let shown = StoredValue.text(name).forMessages
     guard let row else { throw StoreError(.superseded, "the consumer \(shown) was removed") }
-    guard row.fencingToken == fencingToken else { throw StoreError(.superseded, "another consumer took the name \(shown)") }
+    guard row.fencingToken == fencingToken else {
+      throw StoreError(.superseded, "another consumer took the name \(shown)")
+    }
     return row.cursor
   }
 

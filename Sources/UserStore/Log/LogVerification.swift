@@ -1,5 +1,7 @@
 extension LogOperations {
-  /// Checks that the log continues after a cursor. A transaction is open.
+  /// Checks that the log continues after a cursor.
+  ///
+  /// A transaction is open.
   ///
   /// - Returns: the newest row.
   /// - Throws: `StoreError.Code.compacted`, `.diverged`, and what reading can throw.

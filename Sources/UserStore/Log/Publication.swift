@@ -40,7 +40,9 @@ final class Publication: Sendable {
     state = Lock(State(position: position))
   }
 
-  /// Whether there are listeners. If not, no change set needs to be read for them.
+  /// Whether there are listeners.
+  ///
+  /// If not, no change set needs to be read for them.
   var hasListeners: Bool { hub.hasListeners }
 
   /// Delivers what is queued.

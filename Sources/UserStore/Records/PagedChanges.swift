@@ -60,7 +60,11 @@ struct PagedChanges: Sendable {
     mutating func append(_ change: Change) {
       guard let count = changes?.count else { return }
       bytes += change.old.byteCount + change.new.byteCount
-      if count < PagedChanges.rowLimit, bytes <= PagedChanges.byteLimit { changes?.append(change) } else { changes = nil }
+      if count < PagedChanges.rowLimit, bytes <= PagedChanges.byteLimit {
+        changes?.append(change)
+      } else {
+        changes = nil
+      }
     }
   }
 

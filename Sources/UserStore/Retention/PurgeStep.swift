@@ -31,7 +31,9 @@ struct PurgeStep {
     let changes = try session.changes(of: user, after: start, through: end)
     let bytes = changes.reduce(0) { $0 + $1.bytes }
     let isCut = changes.count == PagedChanges.rowLimit || bytes >= PagedChanges.byteLimit
-    if isCut, let last = changes.last { (position, isLast) = (last.sequence, false) } else {
+    if isCut, let last = changes.last {
+      (position, isLast) = (last.sequence, false)
+    } else {
       (position, isLast) = (end, end == extent.head)
     }
     found = changes.count

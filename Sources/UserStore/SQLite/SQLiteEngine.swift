@@ -79,9 +79,10 @@ final class SQLiteEngine: Engine {
 
   func vacuum() throws(StoreError) { try file?.vacuum() }
 
+  /// Copies the -wal file under the write lock, so that the next commit restarts it and cuts off the rest.
+  ///
   /// Not with a checkpoint that truncates: that falls back to a passive one when the lock is busy, which our checkpoints
-  /// must never be without the lock (`Checkpoints`). Instead everything is copied under the lock; the next commit then
-  /// restarts the -wal file and cuts off the rest.
+  /// must never be without the lock (`Checkpoints`).
   func eraseOldPages(holding session: any Session) throws(StoreError) -> Bool {
     guard let file, let checkpoints else { return true }
     let session = SQLiteSession.own(session)

@@ -118,8 +118,11 @@ final class WriteConnection: Sendable {
 
   /// Runs a short transaction of the store's own, which no listener receives.
   ///
-  /// - Parameter body: Returns whether to commit.
+  /// - Parameters:
+  ///   - isWaiting: Whether it waits for another process that writes.
+  ///   - body: Returns whether to commit.
   /// - Returns: whether it was committed.
+  /// - Throws: what writing can throw, and what `body` throws.
   func maintain(
     isWaiting: Bool, _ body: (any Session) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
@@ -135,6 +138,7 @@ final class WriteConnection: Sendable {
   ///
   /// - Parameter body: Leaves a log with a new epoch.
   /// - Returns: a ticket of the hub's queue.
+  /// - Throws: what writing can throw, and what `body` throws.
   func replace(_ body: (any Session) throws(StoreError) -> Void) throws(StoreError) -> Int? {
     try withSession { session throws(StoreError) in
       _ = try begin(session)

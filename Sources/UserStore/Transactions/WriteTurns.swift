@@ -91,7 +91,9 @@ final class WriteTurns: Sendable {
     for waiter in line.withLock({ $0.removeEarlier() }) { waiter.end(error) }
   }
 
-  /// Admits no more writers. Those that wait get `StoreError.Code.closed`; the one that has the turn finishes.
+  /// Admits no more writers.
+  ///
+  /// Those that wait get `StoreError.Code.closed`; the one that has the turn finishes.
   func close() {
     for waiter in line.withLock({ $0.close() }) { waiter.end(Self.closed) }
     worker.stop()

@@ -84,7 +84,8 @@ import Testing
   private func value() throws -> HubValue<ChangeSet> {
     typealias Source = HubValue<ChangeSet>
     let read = { @Sendable [publication] in
-      Source.Decoded(value: ValueBox(publication.position.revision.rawValue), through: publication.round(at: publication.position))
+      Source.Decoded(
+        value: ValueBox(publication.position.revision.rawValue), through: publication.round(at: publication.position))
     }
     return Source(hub: hub, topic: .everything, fallback: nil, decode: { _ in read() }, read: read)
   }
@@ -92,7 +93,9 @@ import Testing
   private func append() -> Publication.Found { publication.appendFound([foreign]) { [asked] in asked.record("again") } }
 
   private func reset() -> Publication.Found {
-    publication.resetFound(from: publication.position, to: foreign.cursor, because: .diverged) { [asked] in asked.record("again") }
+    publication.resetFound(from: publication.position, to: foreign.cursor, because: .diverged) { [asked] in
+      asked.record("again")
+    }
   }
 
   private func isRefused(_ found: Publication.Found) -> Bool {

@@ -6,8 +6,7 @@ import Testing
 
 /// How a connection is opened, and what it leaves behind.
 @Suite struct ConnectionTests {
-  private static func open(_ path: String?, _ access: Connection.Access = .readWrite) throws(StoreError) -> Connection
-  {
+  private static func open(_ path: String?, _ access: Connection.Access = .readWrite) throws(StoreError) -> Connection {
     try Connection(path: path, access: access, busyTimeout: 0)
   }
 

@@ -45,7 +45,8 @@ import Testing
       let waiter: WriteLine.Waiter
       switch kind {
       case .task:
-        let task = AwaitedWrite(origin: nil, body: { _ in }, isCancelled: { false }, finish: { _ in }, serve: { _, _ in })
+        let task = AwaitedWrite(
+          origin: nil, body: { _ in }, isCancelled: { false }, finish: { _ in }, serve: { _, _ in })
         (waiter, names[ObjectIdentifier(task)]) = (.task(task), name)
       case .joining, .alone:
         let place = WritePlace()

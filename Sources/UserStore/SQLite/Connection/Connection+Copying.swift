@@ -12,8 +12,8 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - target: Takes the page size of this one.
-  ///   - goesOn: Gets the pages that are left, and how many there are; ends the copying with false.
   ///   - purpose: What it is for, for messages.
+  ///   - goesOn: Gets the pages that are left, and how many there are; ends the copying with false.
   /// - Throws: `StoreError`, also when it was ended.
   func copyPages(
     to target: borrowing Connection, for purpose: String, goesOn: (_ remaining: Int, _ total: Int) -> Bool

@@ -100,7 +100,10 @@ import CUserStoreSQLite
 
   /// Runs SQL once: setup and migrations, several statements allowed.
   ///
-  /// - Parameter purpose: What it is for, for messages: “cannot PURPOSE: …”.
+  /// - Parameters:
+  ///   - sql: The statements.
+  ///   - purpose: What they are for, for messages: “cannot PURPOSE: …”.
+  /// - Throws: `StoreError`; the statements before the one that failed were run.
   func execute(_ sql: String, to purpose: String) throws(StoreError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw unsafe StoreError(SQLiteError(code, on: handle), purpose) }

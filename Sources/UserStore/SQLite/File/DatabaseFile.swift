@@ -109,7 +109,9 @@ struct DatabaseFile: Sendable {
     func isEmpty() -> Bool { (try? Files.identity(of: path)) == identity && (try? Files.size(of: path)) == 0 }
     // Before the journal's mode is touched: that of somebody else's store stays as it is.
     guard isEmpty() else { return }
-    do { try connection.execute("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE", to: "remove \(path)") } catch { return }
+    do { try connection.execute("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE", to: "remove \(path)") } catch {
+      return
+    }
     defer { connection.rollBack() }
     if isEmpty() { Files.remove(path) }
   }
