@@ -27,8 +27,11 @@ import Testing
       }
       termination.resume()
 
-      kill(getpid(), SIGTERM)
-      while true { pause() }
+      // Again and again: Dispatch arms the source on a thread of its own, and until then the signal is ignored.
+      while true {
+        kill(getpid(), SIGTERM)
+        usleep(1_000)
+      }
     }
   }
 }
