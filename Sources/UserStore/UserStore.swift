@@ -25,7 +25,7 @@ public final class UserStore: Sendable {
   private let consumers: OpenConsumers?
   let housekeeping: Housekeeping
   private let readers: WorkerThread
-  private let watcher: FileWatcher?
+  let watcher: FileWatcher?
   let tail: LogTail
   private let bell: Bell
   /// Where the store lies; nil in memory.
@@ -135,7 +135,7 @@ public final class UserStore: Sendable {
       try Connection(path: nil, access: .readWrite, busyTimeout: 0)
     }
     try Schema.prepare(
-      connection, isFile: false, creates: true, pageSize: configuration.pageSize, timeout: 0)
+      connection, isFile: false, creates: true, pageSize: configuration.pageSize)
     let position = try ChangeLog.head(connection)
     let pool = ConnectionPool(limit: 1) { () throws(StoreError) in throw StoreError(.closed, "the store is closed") }
     pool.adopt(connection)
@@ -359,40 +359,6 @@ public final class UserStore: Sendable {
     writer?.pool.close()
     file?.connections.close()
     listeners.end()
-  }
-
-  /// Closes the store, and ends what other threads are doing in it.
-  ///
-  /// Their statements fail; when this returns, they have let go of their connections.
-  package func interruptAndClose() {
-    reader.close()
-    writer?.stop()
-    watcher?.stop()
-    _ = file?.connections.interrupt()
-    close()
-    // A statement that began after the interrupt is met by the next one.
-    while file?.connections.interrupt() == true { SystemThread.sleep(milliseconds: 1) }
-    file?.connections.release()
-  }
-
-  /// Ends what is under way in every file that is open in this process, once: also in a store that is being opened.
-  ///
-  /// From here on no store of this process waits for a lock of another program.
-  package static func interruptOnce() {
-    _ = FileConnections.interruptAll()
-  }
-
-  /// Ends what is under way in every file that is open in this process, until all are closed; stores are closed before.
-  ///
-  /// - Returns: whether there was something to end.
-  package static func interruptOpenFiles() -> Bool {
-    var isOpen = false
-    while FileConnections.interruptAll() {
-      isOpen = true
-      // Nothing can report that all are closed: a statement that begins meanwhile needs the next interrupt to end.
-      SystemThread.sleep(milliseconds: 1)
-    }
-    return isOpen
   }
 
   func writable<Part>(_ part: Part?) throws(StoreError) -> Part {

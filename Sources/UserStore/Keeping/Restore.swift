@@ -67,7 +67,7 @@ struct Restore: ~Copyable {
       try copy.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF")
       return copy
     }
-    try Schema.prepare(copy, isFile: false, creates: false, pageSize: 0, timeout: 0)
+    try Schema.prepare(copy, isFile: false, creates: false, pageSize: 0)
     return copy
   }
 
