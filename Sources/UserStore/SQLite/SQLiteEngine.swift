@@ -36,7 +36,7 @@ final class SQLiteEngine: Engine {
   init(inMemory configuration: Configuration) throws(StoreError) {
     try configuration.check()
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
-    try Schema.prepare(connection, isFile: false, creates: true, pageSize: configuration.pageSize, timeout: 0)
+    try Schema.prepare(connection, isFile: false, creates: true, pageSize: configuration.pageSize)
     readers = SessionPool(limit: 1, adopting: SQLiteSession(connection))
     writers = readers
     (file, checkpoints) = (nil, nil)

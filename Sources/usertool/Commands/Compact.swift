@@ -16,8 +16,9 @@ struct CompactCommand: ParsableCommand {
       What is beyond one of the limits is forgotten, in whole writes; without any, what is older than 30 days, or \
       beyond a million rows or 256 MiB, but for the newest 10,000 rows. Writing commands forget the same, a little \
       each time. A write in which a limit lies is forgotten when 10,000 rows have followed it. The records themselves \
-      stay. A watch or a cursor that needs what was forgotten begins anew. What a named consumer still needs stays \
-      too, up to 120 days, four million rows, and 1 GiB. The file does not shrink; its space is used again.
+      stay. A watch or a cursor that needs deleted changes starts from the present state. What a named consumer \
+      still needs stays too, up to 120 days, four million rows, and 1 GiB. The file does not shrink; its space is \
+      used again.
       """)
 
   @Option(help: ArgumentHelp("Forget what is older: 30d, 12h; with its unit.", valueName: "time"))

@@ -17,7 +17,7 @@ struct CompletionCommand: ParsableCommand {
         usertool completion zsh > ~/.zfunc/_usertool
         usertool completion fish > ~/.config/fish/completions/usertool.fish
 
-      Print the script anew after an update: older ones are not safe, or complete nothing.
+      Print the script again after an update: older scripts are not safe, or complete nothing.
       """)
 
   @Argument(help: "bash, zsh or fish.")

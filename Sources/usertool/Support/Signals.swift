@@ -27,13 +27,23 @@ final class Signals: Sendable {
   /// The command has come to its end.
   private let isDone = DispatchSemaphore(value: 0)
 
-  /// Lets the signals come here.
+  /// Lets the signals come here: all that are sent after this returns.
+  ///
+  /// Dispatch arms a source on a thread of its own. A signal that comes before has its default action, and ends the process,
+  /// which has nothing open yet.
   func install() {
     System.ignore(SIGPIPE)
+    let armed = DispatchGroup()
     for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated), (SIGHUP, .hungUp)] {
-      // Whoever starts it with nohup wants it to outlive its terminal.
-      if System.ignore(number), number == SIGHUP { continue }
+      // A process that was started with nohup is to outlive its terminal.
+      if number == SIGHUP, System.isIgnored(number) { continue }
+      #if canImport(Darwin)
+        // There the default action is taken beside the source. On Linux Dispatch puts a handler in its place.
+        System.ignore(number)
+      #endif
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      armed.enter()
+      source.setRegistrationHandler { armed.leave() }
       // The handler holds its source: it must live as long as the process.
       source.setEventHandler {
         _ = source
@@ -41,6 +51,7 @@ final class Signals: Sendable {
       }
       source.resume()
     }
+    armed.wait()
   }
 
   /// Why the process is to end; nil while it is not.
@@ -58,7 +69,7 @@ final class Signals: Sendable {
 
   private func receive(_ status: ExitStatus) {
     let now = System.uptime
-    if schedule.withLock({ $0.isPressing(at: now) }) { System.exit(status) }
+    if schedule.withLock({ $0.endsAtOnce(at: now) }) { System.exit(status) }
     end(with: status)
   }
 
@@ -101,12 +112,12 @@ final class Signals: Sendable {
   }
 }
 
-/// When a signal is a second wish.
+/// When a further signal ends a process that is ending already.
 struct EndingSchedule {
   /// When the process began to end, in milliseconds.
   private var start: Int64?
 
-  /// A second signal within this time is not a second wish: a terminal that closes and `timeout` each send two at once.
+  /// Signals within this time count as one: a terminal that closes and `timeout` each send two at once.
   private static let patience: Int64 = 300
 
   /// The process begins to end, for whatever reason.
@@ -115,7 +126,7 @@ struct EndingSchedule {
   }
 
   /// Whether a signal that comes now ends the process at once.
-  func isPressing(at now: Int64) -> Bool {
+  func endsAtOnce(at now: Int64) -> Bool {
     start.map { now - $0 > Self.patience } ?? false
   }
 }

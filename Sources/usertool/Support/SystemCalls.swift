@@ -75,11 +75,14 @@ enum System {
   }
 
   /// Ignores a signal.
-  ///
-  /// - Returns: whether it was ignored before.
-  @discardableResult
-  static func ignore(_ number: Int32) -> Bool {
+  static func ignore(_ number: Int32) {
+    _ = signal(number, SIG_IGN)
+  }
+
+  /// Whether a signal is ignored.
+  static func isIgnored(_ number: Int32) -> Bool {
     let before = signal(number, SIG_IGN)
+    signal(number, before)
     // SIG_IGN is 1 in every system's <signal.h>; functions cannot be compared.
     return unsafe unsafeBitCast(before, to: Int.self) == 1
   }

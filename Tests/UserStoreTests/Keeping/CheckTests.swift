@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: Evasion.allCases)
-  func `what a connection keeps from the triggers, or makes of them, is found`(_ evasion: Evasion) throws {
+  func `check finds changes by a connection that bypasses or alters the triggers`(_ evasion: Evasion) throws {
     let connection = try PlainConnection(folder.database)
     switch evasion {
     case .triggersOff:

@@ -49,7 +49,7 @@ import Testing
       #expect(happened(events) == .touched, "round \(round)")
       _ = manager.createFile(atPath: other, contents: nil)
       Files.signal(other)
-      #expect(happened(events) == [], "whoever reads another file wakes nobody")
+      #expect(happened(events) == [], "reading another file wakes no watcher")
       #expect(unsafe utimes(wal, nil) == 0)
       #expect(happened(events) == .touched)
       try manager.removeItem(atPath: wal)

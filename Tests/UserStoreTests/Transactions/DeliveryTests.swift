@@ -103,7 +103,7 @@ import Testing
     age.bind("answers") { value in
       if value == 1 {
         isInside.open()
-        // Nothing tells that a thread has begun to sleep.
+        // Nothing reports that a thread has begun to sleep.
         while !store.listeners.hub.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
         try store.write { try $0.set(.age, of: zoe, to: 3) }
       }

@@ -21,6 +21,18 @@ import Testing
     #expect(resumed.output.isEmpty)
   }
 
+  @Test func `a signal in its first milliseconds ends it`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    for round in 0..<60 {
+      let watcher = try workspace.start("watch", "--timeout", "20s")
+      // The test is about these moments: whether anything handles the signal yet depends on the round.
+      usleep(UInt32(round * 200))
+      watcher.send(SIGINT)
+      #expect(watcher.wait() == 130, "round \(round)")
+    }
+  }
+
   @Test func `a signal ends it while nobody reads what it prints`() throws {
     let workspace = try Workspace()
     try workspace.run("init")

@@ -60,7 +60,7 @@ final class Restore: EngineRestore {
     let copy = try Connection(path: path, access: .readWrite, busyTimeout: 0)
     try connection.copyPages(to: copy, for: purpose) { _, _ in true }
     try copy.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", to: purpose)
-    try Schema.prepare(copy, isFile: false, creates: false, pageSize: 0, timeout: 0)
+    try Schema.prepare(copy, isFile: false, creates: false, pageSize: 0)
     return copy
   }
 

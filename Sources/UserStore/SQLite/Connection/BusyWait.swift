@@ -44,16 +44,15 @@ import CUserStoreSQLite
 
   /// Sleeps before SQLite asks for the lock again.
   ///
-  /// - Parameter count: How often it has slept for this lock.
+  /// - Parameter count: How many times it has slept for this lock.
   /// - Returns: false when it gives up: SQLite says BUSY then.
   func goesOn(after count: Int) -> Bool {
-    guard isWaiting, !isInterrupted, let pause = Self.pause(after: count, within: timeout) else { return false }
+    // Once interrupted, the store is being ended: there is nothing to wait for.
+    if isInterruptible, file?.isInterrupted == true { return false }
+    guard isWaiting, let pause = Self.pause(after: count, within: timeout) else { return false }
     sleep(pause)
     return true
   }
-
-  /// Whether there is nothing more to wait for, because the store is being ended.
-  var isInterrupted: Bool { isInterruptible && file?.isInterrupted == true }
 
   /// What SQLite's own handler sleeps (`sqliteDefaultBusyCallback` in main.c), in milliseconds; nil when the time is over.
   static func pause(after count: Int, within timeout: Int) -> Int? {

@@ -120,8 +120,11 @@ import CUserStoreSQLite
     busyWait.isWaiting = isWaiting
   }
 
-  /// Whether it waits no more for locks of other connections, because the store is being ended.
-  var isInterrupted: Bool { busyWait.isInterrupted }
+  /// Waits where SQLite answers BUSY without asking the busy handler.
+  ///
+  /// - Parameter count: How many times the caller has waited for this lock.
+  /// - Returns: false when it is to give up.
+  func waits(after count: Int) -> Bool { busyWait.goesOn(after: count) }
 
   /// Whether a commit that begins the -wal file anew cuts off what lies behind it.
   func setShortensWAL(_ shortens: Bool) throws(StoreError) {

@@ -15,6 +15,7 @@ extension StoreError {
     case .notADatabase: "the file is not a database"
     case .corrupt: "the database is damaged (\(error.message))"
     case .readOnly: "the database can only be read (\(error.message))"
+    case .closed: "the store was closed"
     case .ioError, .noPermission, .cannotOpen:
       error.systemNumber == 0 ? error.message : "\(error.message): \(SystemError.text(error.systemNumber))"
     default: error.description
@@ -44,6 +45,8 @@ extension StoreError.Code {
       case .ioError: SystemError.meansNoPermission(error.systemNumber) ? .noPermission : .ioError
       case .outOfMemory: .outOfMemory
       case .tooBig: .badValue
+      // Only the end of a store interrupts statements.
+      case .interrupted: .closed
       default: .unexpected
       }
   }

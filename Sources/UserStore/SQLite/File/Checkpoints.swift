@@ -33,7 +33,7 @@ final class Checkpoints: Sendable {
   /// How long the -wal file was after a commit.
   func note(walPages: Int) {
     state.withLock { state in
-      // It was begun anew: the last checkpoint got everything.
+      // The file restarted: the last checkpoint copied everything.
       let isNew = walPages < max(state.walPages, Self.pageLimit)
       state.walPages = walPages
       state.hasCommitted = true

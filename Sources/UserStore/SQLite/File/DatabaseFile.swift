@@ -89,8 +89,7 @@ struct DatabaseFile: Sendable {
     if connection.isReadOnly { throw StoreError(.noPermission, "no permission to write \(path)") }
     do {
       try Schema.prepare(
-        connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize,
-        timeout: configuration.busyMilliseconds)
+        connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize)
     } catch {
       if isNew { removeIfEmpty(connection) }
       throw error
@@ -103,8 +102,8 @@ struct DatabaseFile: Sendable {
   /// Removes the file that was created here and could not be filled, on a full disk for example.
   ///
   /// Only under the exclusive lock, so that no other process is creating a store in it now. A process that has opened the
-  /// file gets `.moved` when it tries later. In an empty file SQLite begins by writing the first page: the journal is in memory,
-  /// because there may be no room for one.
+  /// file gets `.moved` when it tries later. In an empty file SQLite begins by writing the first page: the journal is in
+  /// memory, because there may be no room for one.
   private func removeIfEmpty(_ connection: borrowing Connection) {
     func isEmpty() -> Bool { (try? Files.identity(of: path)) == identity && (try? Files.size(of: path)) == 0 }
     // Before the journal's mode is touched: that of somebody else's store stays as it is.

@@ -19,15 +19,14 @@ enum Schema {
   ///   - isFile: Whether WAL is wanted.
   ///   - creates: Whether an empty file may become a store.
   ///   - pageSize: For a new file, in bytes.
-  ///   - timeout: How long to wait for others, in milliseconds.
   /// - Throws: `StoreError`, the codes under “Opening”.
   static func prepare(
-    _ connection: borrowing Connection, isFile: Bool, creates: Bool, pageSize: Int, timeout: Int
+    _ connection: borrowing Connection, isFile: Bool, creates: Bool, pageSize: Int
   ) throws(StoreError) {
     let header = try checkedHeader(connection)
     if header.isEmpty, !creates { throw StoreError(.notFound, "the file is empty: no store was created in it yet") }
     if header.version < Migration.latest { try migrate(connection, pageSize: pageSize) }
-    if isFile { try switchToWAL(connection, timeout: timeout) }
+    if isFile { try switchToWAL(connection) }
     // Before any row is read: a table that is not ours may compute what it shows.
     let check = try SchemaCheck(connection)
     try checkMigrations(connection, through: Migration.latest)
@@ -152,9 +151,8 @@ enum Schema {
 
   /// SQLite answers BUSY here without asking the busy handler, so several first opens at once need a loop:
   /// 141 of 1,200 failed without it.
-  private static func switchToWAL(_ connection: borrowing Connection, timeout: Int) throws(StoreError) {
-    let clock = ContinuousClock()
-    let deadline = clock.now.advanced(by: .milliseconds(timeout))
+  private static func switchToWAL(_ connection: borrowing Connection) throws(StoreError) {
+    var count = 0
     while true {
       let purpose = "switch the database to WAL"
       do throws(StoreError) {
@@ -164,8 +162,8 @@ enum Schema {
         throw StoreError(
           SQLiteError(code: .cannotOpen, message: "this file system does not support WAL"), purpose)
       } catch {
-        guard error.code == .busy, clock.now < deadline, !connection.isInterrupted else { throw error }
-        SystemThread.sleep(milliseconds: 2)
+        guard error.code == .busy, connection.waits(after: count) else { throw error }
+        count += 1
       }
     }
   }
