@@ -44,7 +44,7 @@ struct Acknowledgements {
   }
 }
 
-extension Cursor {
+extension UserStore.Cursor {
   /// Whether the other one moves a consumer on: it comes later, or is of another log, which then is the present one.
   fileprivate func isBefore(_ other: Cursor) -> Bool {
     epoch != other.epoch || revision < other.revision

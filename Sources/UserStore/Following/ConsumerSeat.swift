@@ -72,7 +72,7 @@ struct ConsumerSeat: Sendable {
   }
 }
 
-extension Consumer.Start {
+extension UserStore.Consumer.Start {
   fileprivate func cursor(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor {
     switch self {
     case .now: return try transaction.cursor

@@ -45,7 +45,7 @@ extension Attribute where Value == String {
   public static var name: Attribute { Attribute("name") }
 }
 
-extension Attribute where Value == Color {
+extension Attribute where Value == UserStore.Color {
   /// The colour of a user's hair.
   public static var hairColor: Attribute { Attribute("hair_color") }
 }

@@ -1,70 +1,72 @@
-/// Something that `check` found in a store.
-public struct Finding: Hashable, Sendable {
-  /// How bad it is.
-  public enum Severity: String, Hashable, Sendable {
-    /// It works, and could be better or safer.
-    case warning
-    /// Something is wrong: damaged, missing, or not what the log says.
-    case problem
-  }
-
-  /// What it is about.
-  ///
-  /// More may come: match with a default.
-  public struct Kind: RawRepresentable, Hashable, Sendable {
-    /// The value that stands for it.
-    public let rawValue: String
-
-    /// Makes one of its raw value.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
+extension UserStore {
+  /// Something that `check` found in a store.
+  public struct Finding: Hashable, Sendable {
+    /// How bad it is.
+    public enum Severity: String, Hashable, Sendable {
+      /// It works, and could be better or safer.
+      case warning
+      /// Something is wrong: damaged, missing, or not what the log says.
+      case problem
     }
 
-    /// What SQLite's own check of the file says.
-    public static let integrity = Kind(rawValue: "integrity")
-    /// Tables, views or migrations that are not those of the library; nothing further was looked at then.
-    public static let schema = Kind(rawValue: "schema")
-    /// A trigger of the log that is missing or changed: what was written since is not in the log.
-    public static let trigger = Kind(rawValue: "trigger")
-    /// The log has a gap or rows that cannot be, or does not say what the tables hold.
-    public static let log = Kind(rawValue: "log")
-    /// A stored value that no reader can decode.
-    public static let value = Kind(rawValue: "value")
-    /// An attribute whose user is gone.
-    public static let orphan = Kind(rawValue: "orphan")
-    /// Rows that a foreign writer's statement left where the triggers put rows aside; the next one clears them.
-    public static let scratch = Kind(rawValue: "scratch")
-    /// Somebody holds a read open, and the -wal file grows until it ends.
-    public static let reader = Kind(rawValue: "reader")
-    /// Others than the owner may read or replace the file.
-    public static let permissions = Kind(rawValue: "permissions")
-    /// The file has several names (hard links), and is opened only for reading.
-    public static let links = Kind(rawValue: "links")
-    /// The SQLite library has a known bug that can damage files: from `UserStore.checkLibrary`, never in a file.
-    public static let library = Kind(rawValue: "library")
-  }
+    /// What it is about.
+    ///
+    /// More may come: match with a default.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+      /// The value that stands for it.
+      public let rawValue: String
 
-  /// How bad it is.
-  public let severity: Severity
-  /// What it is about.
-  public let kind: Kind
-  /// What was found, for a person.
-  public let message: String
-  /// Whose record it concerns, when it is one.
-  public let user: User.ID?
-  /// Which attribute it concerns, when it is one; its bytes that are no UTF-8 are shown as U+FFFD.
-  public let attribute: String?
+      /// Makes one of its raw value.
+      public init(rawValue: String) {
+        self.rawValue = rawValue
+      }
 
-  /// Whether both say the same; texts are compared by their UTF-8 bytes.
-  public static func == (left: Finding, right: Finding) -> Bool { left.values == right.values }
+      /// What SQLite's own check of the file says.
+      public static let integrity = Kind(rawValue: "integrity")
+      /// Tables, views or migrations that are not those of the library; nothing further was looked at then.
+      public static let schema = Kind(rawValue: "schema")
+      /// A trigger of the log that is missing or changed: what was written since is not in the log.
+      public static let trigger = Kind(rawValue: "trigger")
+      /// The log has a gap or rows that cannot be, or does not say what the tables hold.
+      public static let log = Kind(rawValue: "log")
+      /// A stored value that no reader can decode.
+      public static let value = Kind(rawValue: "value")
+      /// An attribute whose user is gone.
+      public static let orphan = Kind(rawValue: "orphan")
+      /// Rows that a foreign writer's statement left where the triggers put rows aside; the next one clears them.
+      public static let scratch = Kind(rawValue: "scratch")
+      /// Somebody holds a read open, and the -wal file grows until it ends.
+      public static let reader = Kind(rawValue: "reader")
+      /// Others than the owner may read or replace the file.
+      public static let permissions = Kind(rawValue: "permissions")
+      /// The file has several names (hard links), and is opened only for reading.
+      public static let links = Kind(rawValue: "links")
+      /// The SQLite library has a known bug that can damage files: from `UserStore.checkLibrary`, never in a file.
+      public static let library = Kind(rawValue: "library")
+    }
 
-  /// Hashes what `==` compares.
-  public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+    /// How bad it is.
+    public let severity: Severity
+    /// What it is about.
+    public let kind: Kind
+    /// What was found, for a person.
+    public let message: String
+    /// Whose record it concerns, when it is one.
+    public let user: User.ID?
+    /// Which attribute it concerns, when it is one; its bytes that are no UTF-8 are shown as U+FFFD.
+    public let attribute: String?
 
-  private var values: [StoredValue] {
-    [
-      .text(severity.rawValue), .text(kind.rawValue), .text(message), user.map { .integer($0.rawValue) } ?? .null,
-      attribute.map { .text($0) } ?? .null,
-    ]
+    /// Whether both say the same; texts are compared by their UTF-8 bytes.
+    public static func == (left: Finding, right: Finding) -> Bool { left.values == right.values }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+
+    private var values: [StoredValue] {
+      [
+        .text(severity.rawValue), .text(kind.rawValue), .text(message), user.map { .integer($0.rawValue) } ?? .null,
+        attribute.map { .text($0) } ?? .null,
+      ]
+    }
   }
 }

@@ -28,7 +28,7 @@ final class Compactor: Sendable {
   }
 }
 
-extension Compaction {
+extension UserStore.Compaction {
   mutating func add(_ other: Compaction) {
     sets += other.sets
     changes += other.changes

@@ -59,7 +59,7 @@ struct RetentionBounds {
   }
 }
 
-extension RetentionPolicy {
+extension UserStore.RetentionPolicy {
   /// The smallest size that has a meaning; nil when none has.
   var byteLimit: Int64? { [limits.bytes, consumerLimits.bytes].compactMap { $0 }.min().map { Int64($0) } }
 }

@@ -14,7 +14,7 @@ public import Observation
 ///   not keep the store alive.
 @MainActor public final class ObservableUser: Observable {
   /// The key.
-  public let id: User.ID
+  public let id: UserStore.User.ID
 
   private let registrar = ObservationRegistrar()
   private let read: @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int128)
@@ -43,7 +43,7 @@ public import Observation
   public var name: String? { self[.name] }
 
   /// The hair colour; nil when it is not set, and when a foreign writer stored what is no colour.
-  public var hairColor: Color? { self[.hairColor] }
+  public var hairColor: UserStore.Color? { self[.hairColor] }
 
   /// The value of an attribute; nil when it is not set, and when what is stored is not of the attribute's type.
   public subscript<Value>(attribute: Attribute<Value>) -> Value? {

@@ -25,7 +25,7 @@ extension BindingChain {
   /// - Returns: the chain.
   @discardableResult
   public func bind<Value>(
-    _ store: UserStore, _ attribute: Attribute<Value>, of id: User.ID, _ direction: Direction = .inout,
+    _ store: UserStore, _ attribute: Attribute<Value>, of id: UserStore.User.ID, _ direction: Direction = .inout,
     converting converter: BindingConverter<Value?> = .automatic, initial: Initial = .head,
     filter: (@MainActor (Value?) -> Bool)...
   ) -> BindingChain {
@@ -38,7 +38,7 @@ extension BindingChain {
   ///   - store: The store.
   ///   - attribute: Which attribute.
   ///   - id: Whose.
-  public func unbind<Value>(_ store: UserStore, _ attribute: Attribute<Value>, of id: User.ID) {
+  public func unbind<Value>(_ store: UserStore, _ attribute: Attribute<Value>, of id: UserStore.User.ID) {
     unbind(MemberKey(store, attribute, id))
   }
 
@@ -49,7 +49,7 @@ extension BindingChain {
   ///   - attribute: Which attribute.
   ///   - id: Whose.
   /// - Returns: whether it is.
-  public func isBound<Value>(_ store: UserStore, _ attribute: Attribute<Value>, of id: User.ID) -> Bool {
+  public func isBound<Value>(_ store: UserStore, _ attribute: Attribute<Value>, of id: UserStore.User.ID) -> Bool {
     isBound(MemberKey(store, attribute, id))
   }
 }

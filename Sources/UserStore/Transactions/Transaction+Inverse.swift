@@ -1,4 +1,4 @@
-extension Transaction where Mode == Writing {
+extension UserStore.Transaction where Mode == Writing {
   /// What is known of users that are to come back: their attributes stand after them in the log.
   private typealias Returning = [User.ID: [(attribute: String, value: StoredValue)]]
 

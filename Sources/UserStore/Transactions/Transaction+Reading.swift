@@ -1,27 +1,27 @@
-extension Transaction where Mode == Reading {
+extension UserStore.Transaction where Mode == UserStore.Reading {
   /// The end of the log in this state of the store.
   ///
   /// Changes after it are those that come after what is read here.
   ///
   /// - Throws: what reading can throw.
-  public var cursor: Cursor {
+  public var cursor: UserStore.Cursor {
     mutating get throws(StoreError) { try session.logEnd() }
   }
 }
 
-extension Transaction {
+extension UserStore.Transaction {
   /// Reads a user.
   ///
   /// - Parameter id: The user's identifier.
   /// - Returns: the user; nil when there is no such user.
   /// - Throws: what reading can throw.
-  public mutating func user(_ id: User.ID) throws(StoreError) -> User? { try session.user(id) }
+  public mutating func user(_ id: UserStore.User.ID) throws(StoreError) -> UserStore.User? { try session.user(id) }
 
   /// Calls `body` with every user, in the order of their ids, one at a time in memory.
   ///
   /// - Parameter body: What it throws ends the reading and is thrown on.
   /// - Throws: what reading can throw, and what `body` throws.
-  public mutating func forEachUser(_ body: (User) throws -> Void) throws {
+  public mutating func forEachUser(_ body: (UserStore.User) throws -> Void) throws {
     var failure: (any Error)?
     try session.eachUser { user in
       do { try body(user) } catch { failure = error }
@@ -34,7 +34,7 @@ extension Transaction {
   ///
   /// - Returns: all of them in memory; `forEachUser` is for a store of millions.
   /// - Throws: what reading can throw.
-  public mutating func users() throws -> [User] {
+  public mutating func users() throws -> [UserStore.User] {
     var users: [User] = []
     try forEachUser { users.append($0) }
     return users
@@ -45,7 +45,7 @@ extension Transaction {
   /// - Parameter name: The name.
   /// - Returns: their ids, ascending.
   /// - Throws: what reading can throw.
-  public mutating func users(named name: String) throws(StoreError) -> [User.ID] {
+  public mutating func users(named name: String) throws(StoreError) -> [UserStore.User.ID] {
     try session.users(named: name)
   }
 
@@ -109,7 +109,9 @@ extension Transaction {
   ///   - id: Whose.
   /// - Returns: the value; nil when it is not set, or nobody has the id.
   /// - Throws: `StoreError.undecodable` when what is stored is not of the attribute's type, and what reading can throw.
-  public mutating func value<Value>(_ attribute: Attribute<Value>, of id: User.ID) throws(StoreError) -> Value? {
+  public mutating func value<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError)
+    -> Value?
+  {
     try attribute.decode(storedValue(attribute.name, of: id), of: id)
   }
 
@@ -120,7 +122,7 @@ extension Transaction {
   ///   - id: Whose.
   /// - Returns: the stored value; null when it is not set, or nobody has the id.
   /// - Throws: what reading can throw.
-  public mutating func storedValue(_ attribute: String, of id: User.ID) throws(StoreError) -> StoredValue {
+  public mutating func storedValue(_ attribute: String, of id: UserStore.User.ID) throws(StoreError) -> StoredValue {
     try session.value(attribute, of: id)
   }
 }

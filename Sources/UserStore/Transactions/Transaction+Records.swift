@@ -2,7 +2,7 @@
 ///
 /// All values are checked before the first is written: a record that is refused leaves nothing behind, and the write may
 /// go on with the next one.
-extension Transaction where Mode == Writing {
+extension UserStore.Transaction where Mode == UserStore.Writing {
   /// Adds a user with all attributes.
   ///
   /// - Parameters:
@@ -13,8 +13,8 @@ extension Transaction where Mode == Writing {
   /// - Throws: `StoreError.badValue`, `.conflict` when somebody has the id, and what writing can throw.
   @discardableResult
   public mutating func add(
-    _ values: [(attribute: String, value: StoredValue)], as id: User.ID? = nil
-  ) throws(StoreError) -> User.ID {
+    _ values: [(attribute: String, value: StoredValue)], as id: UserStore.User.ID? = nil
+  ) throws(StoreError) -> UserStore.User.ID {
     let values = try Limits.checked(values)
     guard let name = Self.value("name", in: values) else { throw StoreError(.badValue, "a user needs a name") }
     if let id { try requireFree(id) }
@@ -34,7 +34,7 @@ extension Transaction where Mode == Writing {
   /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
   @discardableResult
   public mutating func set(
-    _ values: [(attribute: String, value: StoredValue)], of id: User.ID
+    _ values: [(attribute: String, value: StoredValue)], of id: UserStore.User.ID
   ) throws(StoreError) -> Bool {
     let values = try Limits.checked(values)
     try requireUser(id)

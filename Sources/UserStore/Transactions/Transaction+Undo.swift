@@ -1,4 +1,4 @@
-extension Transaction where Mode == Writing {
+extension UserStore.Transaction where Mode == UserStore.Writing {
   /// Writes the inverse of an earlier write: every value becomes what it was before.
   ///
   /// It is a write like any other, told and logged, and can be undone itself; give `write` the origin `undo`, so that
@@ -12,7 +12,7 @@ extension Transaction where Mode == Writing {
   /// - Throws: `StoreError.conflict` when a value is no longer the one that the write left, with what it is now;
   ///   `.revisionNotFound`, `.compacted` when the log does not have it any more; and what writing can throw.
   @discardableResult
-  public mutating func undo(_ revision: Revision? = nil) throws(StoreError) -> Revision {
+  public mutating func undo(_ revision: UserStore.Revision? = nil) throws(StoreError) -> UserStore.Revision {
     let written = try writtenSet(endingAt: revision)
     try session.savepoint()
     do throws(StoreError) {

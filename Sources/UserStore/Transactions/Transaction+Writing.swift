@@ -1,8 +1,8 @@
-extension Transaction where Mode == Writing {
+extension UserStore.Transaction where Mode == UserStore.Writing {
   /// The end of the log before this write: its own change set will be the next one after it.
   ///
   /// - Throws: what reading can throw.
-  public var cursor: Cursor {
+  public var cursor: UserStore.Cursor {
     mutating get throws(StoreError) {
       if let start { return start }
       return try session.logEnd()
@@ -17,7 +17,7 @@ extension Transaction where Mode == Writing {
   /// - Returns: the new id; ids of removed users are not given again.
   /// - Throws: `StoreError.badValue`, and what writing can throw.
   @discardableResult
-  public mutating func add(name: String, hairColor: Color? = nil) throws(StoreError) -> User.ID {
+  public mutating func add(name: String, hairColor: UserStore.Color? = nil) throws(StoreError) -> UserStore.User.ID {
     let name = try Limits.checked(name.storedValue, for: "name")
     return try session.insertUser(nil, name: name, hairColor: hairColor?.storedValue ?? .null)
   }
@@ -30,7 +30,7 @@ extension Transaction where Mode == Writing {
   /// - Returns: whether it was another one before.
   /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
   @discardableResult
-  public mutating func rename(_ id: User.ID, to name: String) throws(StoreError) -> Bool {
+  public mutating func rename(_ id: UserStore.User.ID, to name: String) throws(StoreError) -> Bool {
     try set("name", of: id, to: name.storedValue)
   }
 
@@ -44,7 +44,7 @@ extension Transaction where Mode == Writing {
   /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
   @discardableResult
   public mutating func set<Value>(
-    _ attribute: Attribute<Value>, of id: User.ID, to value: Value?
+    _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?
   ) throws(StoreError) -> Bool {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null)
   }
@@ -60,7 +60,7 @@ extension Transaction where Mode == Writing {
   /// - Throws: `StoreError.conflict` when it is something else; otherwise as `set`.
   @discardableResult
   public mutating func set<Value>(
-    _ attribute: Attribute<Value>, of id: User.ID, to value: Value?, expecting expected: Value?
+    _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?, expecting expected: Value?
   ) throws(StoreError) -> Bool {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null, expecting: expected?.storedValue ?? .null)
   }
@@ -74,7 +74,9 @@ extension Transaction where Mode == Writing {
   /// - Returns: whether that was a change.
   /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
   @discardableResult
-  public mutating func set(_ attribute: String, of id: User.ID, to value: StoredValue) throws(StoreError) -> Bool {
+  public mutating func set(_ attribute: String, of id: UserStore.User.ID, to value: StoredValue) throws(StoreError)
+    -> Bool
+  {
     let value = try Limits.checked(value, for: attribute)
     switch try session.put(attribute, of: id, value) {
     case .changed: return true
@@ -94,7 +96,7 @@ extension Transaction where Mode == Writing {
   /// - Throws: `StoreError.conflict` when it is something else; otherwise as `set`.
   @discardableResult
   public mutating func set(
-    _ attribute: String, of id: User.ID, to value: StoredValue, expecting expected: StoredValue
+    _ attribute: String, of id: UserStore.User.ID, to value: StoredValue, expecting expected: StoredValue
   ) throws(StoreError) -> Bool {
     let present = try storedValue(attribute, of: id)
     guard present == expected else {
@@ -113,7 +115,8 @@ extension Transaction where Mode == Writing {
   /// - Returns: whether it was set.
   /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
   @discardableResult
-  public mutating func unset<Value>(_ attribute: Attribute<Value>, of id: User.ID) throws(StoreError) -> Bool {
+  public mutating func unset<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError) -> Bool
+  {
     try set(attribute.name, of: id, to: .null)
   }
 
@@ -121,7 +124,7 @@ extension Transaction where Mode == Writing {
   ///
   /// - Parameter id: Whom.
   /// - Throws: `StoreError.userNotFound`, and what writing can throw.
-  public mutating func remove(_ id: User.ID) throws(StoreError) {
+  public mutating func remove(_ id: UserStore.User.ID) throws(StoreError) {
     if try !session.removeUser(id) { throw Self.noUser(id) }
   }
 
@@ -130,7 +133,7 @@ extension Transaction where Mode == Writing {
   /// A set that is rolled back never existed; this is for showing what would be.
   ///
   /// - Throws: what reading can throw.
-  public var changes: [Change] {
+  public var changes: [UserStore.Change] {
     mutating get throws(StoreError) {
       guard let start else { return [] }
       var rows: [LogRow] = []

@@ -168,7 +168,7 @@ extension SQLiteSession {
   }
 }
 
-extension User {
+extension UserStore.User {
   /// Adds a row of `selectUser` or `selectUsers` to the user that it belongs to.
   fileprivate static func collect(_ row: borrowing Statement, into user: inout User?) {
     var current = user ?? User(id: ID(row.integer(0)), storedValues: ["name": row.value(1)])

@@ -1,0 +1,2 @@
+package typealias ListenerInfo = UserStore.ListenerInfo
+package typealias Listeners = UserStore.Listeners
