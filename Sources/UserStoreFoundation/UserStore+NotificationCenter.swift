@@ -10,7 +10,7 @@ extension Notification.Name {
 
 extension Notification {
   /// The changes that a `userStoreDidChange` tells of; nil in any other notification.
-  public var changeSet: ChangeSet? { userInfo?[UserStore.changeSetKey] as? ChangeSet }
+  public var changeSet: UserStore.ChangeSet? { userInfo?[UserStore.changeSetKey] as? ChangeSet }
 }
 
 extension UserStore {

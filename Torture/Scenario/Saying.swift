@@ -21,7 +21,7 @@ extension AnnouncedSet {
     let changes = try set.changes.map { change in
       AnnouncedChange(
         kind: change.kind == .added ? "a" : change.kind == .removed ? "r" : "u", user: change.user.rawValue,
-        attribute: Array(change.attribute.utf8), old: PlainValue(change.old), new: PlainValue(change.new))
+        attribute: Array(change.attribute.text.utf8), old: PlainValue(change.old), new: PlainValue(change.new))
     }
     self.init(cursor: set.cursor.description, origin: set.reset == nil ? set.origin : "reset", changes: changes)
   }

@@ -9,7 +9,7 @@ struct LogRow {
   /// The operation is 0 for the end of a write, and 1, 2 or 3 for a change. In the row of an end the attribute is what the
   /// writer called itself, and the old value the number of the write's first row.
   init(
-    sequence: Int64, operation: Int64, user: Int64, attribute: String, old: StoredValue, new: StoredValue, nonce: Int64,
+    sequence: Int64, operation: Int64, user: Int64, attribute: AttributeName, old: StoredValue, new: StoredValue, nonce: Int64,
     milliseconds: Int64
   ) {
     self.operation = operation
@@ -40,7 +40,7 @@ struct LogRow {
   static func foreignEnd(after start: Int64, before first: Int64) -> Int64? { first > start + 1 ? first - 1 : nil }
 
   /// In the row of an end: what the writer called itself.
-  var origin: String? { change.attribute.isEmpty ? nil : change.attribute }
+  var origin: String? { change.attribute.text.isEmpty ? nil : change.attribute.text }
 
   /// Roughly how many bytes it takes in memory.
   var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }

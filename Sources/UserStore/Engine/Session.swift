@@ -73,12 +73,12 @@ protocol RecordOperations {
   func userCount() throws(StoreError) -> Int
 
   /// The names of all further attributes, each once, in the order of their bytes.
-  func attributeNames() throws(StoreError) -> [String]
+  func attributeNames() throws(StoreError) -> [AttributeName]
 
-  func hasAttribute(_ name: String) throws(StoreError) -> Bool
+  func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool
 
   /// The stored value; null when it is not set, or when there is no such user.
-  func value(_ attribute: String, of id: User.ID) throws(StoreError) -> StoredValue
+  func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue
 
   /// The name of any further attribute of the user; nil when there is none.
   func anyAttribute(of id: User.ID) throws(StoreError) -> String?
@@ -87,10 +87,10 @@ protocol RecordOperations {
   func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID
 
   /// Adds a further attribute that the user does not have.
-  func insert(_ attribute: String, of id: User.ID, _ value: StoredValue) throws(StoreError)
+  func insert(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError)
 
   /// Sets an attribute, or unsets it with null.
-  func put(_ attribute: String, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult
+  func put(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult
 
   /// Removes a user with all attributes.
   ///

@@ -100,3 +100,5 @@ extension Reader {
     }
   }
 }
+
+package typealias ChangeFeed = UserStore.ChangeFeed

@@ -169,3 +169,5 @@ extension UserStore.Consumer: AsyncSequence {
     }
   }
 }
+
+package typealias Consumer = UserStore.Consumer

@@ -36,3 +36,5 @@ extension UserStore.Transaction {
     return try session.changeCount(after: cursor.revision.rawValue)
   }
 }
+
+package typealias ConsumerInfo = UserStore.ConsumerInfo

@@ -1,31 +1,22 @@
 /// A typed key of a user's values.
 ///
-/// Names are compared by their UTF-8 bytes, as SQLite compares them: the composed and the decomposed form of an accented
-/// letter, which are equal strings in Swift, name two attributes.
-///
 /// A new one is a line of the embedding program, and no migration:
 ///
 ///     extension Attribute where Value == Int {
 ///       static var age: Attribute { Attribute("age") }
 ///     }
 public struct Attribute<Value: AttributeValue>: Hashable, Sendable {
-  /// The name in the database: 1 to 200 Unicode scalars without control characters, and not `id`.
-  public let name: String
+  /// The name in the database.
+  public let name: AttributeName
 
   /// Makes a key.
   ///
   /// What its name must be is checked when it is used for writing.
   ///
   /// - Parameter name: The name in the database.
-  public init(_ name: String) {
+  public init(_ name: AttributeName) {
     self.name = name
   }
-
-  /// Whether both names are the same bytes.
-  public static func == (left: Attribute, right: Attribute) -> Bool { left.name.hasSameBytes(as: right.name) }
-
-  /// Hashes what `==` compares.
-  public func hash(into hasher: inout Hasher) { name.hashBytes(into: &hasher) }
 
   /// The typed form of a stored value; nil for null.
   func decode(_ stored: StoredValue, of id: User.ID) throws(StoreError) -> Value? {
@@ -42,10 +33,10 @@ extension Attribute where Value == String {
   /// The name of a user: 1 to 1,000 Unicode scalars without control characters.
   ///
   /// Never unset.
-  public static var name: Attribute { Attribute("name") }
+  public static var name: Attribute { Attribute(.name) }
 }
 
 extension Attribute where Value == UserStore.Color {
   /// The colour of a user's hair.
-  public static var hairColor: Attribute { Attribute("hair_color") }
+  public static var hairColor: Attribute { Attribute(.hairColor) }
 }

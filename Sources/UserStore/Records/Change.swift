@@ -18,7 +18,7 @@ extension UserStore {
     /// The user.
     public let user: User.ID
     /// The attribute's name.
-    public let attribute: String
+    public let attribute: AttributeName
     /// The stored value before.
     public let old: StoredValue
     /// The stored value after.
@@ -30,18 +30,11 @@ extension UserStore {
     /// Its place in the log.
     let sequence: Int64
 
-    /// Whether both are the same change; the attribute's name and text are compared by their UTF-8 bytes.
-    public static func == (left: Change, right: Change) -> Bool {
-      left.sequence == right.sequence && left.kind == right.kind && left.user == right.user
-        && left.attribute.hasSameBytes(as: right.attribute) && left.old == right.old && left.new == right.new
-        && left.milliseconds == right.milliseconds
-    }
-
-    /// Hashes what tells most changes apart.
+    /// Hashes what differs in most changes.
     public func hash(into hasher: inout Hasher) {
       hasher.combine(sequence)
       hasher.combine(user)
-      attribute.hashBytes(into: &hasher)
+      hasher.combine(attribute)
       hasher.combine(new)
     }
 
@@ -49,7 +42,7 @@ extension UserStore {
     ///
     /// False for the hair colour of a user who came or went: it may have been null before.
     public var isPurged: Bool {
-      old.isNull && new.isNull && kind != .unknown && !(kind != .updated && attribute == "hair_color")
+      old.isNull && new.isNull && kind != .unknown && !(kind != .updated && attribute == .hairColor)
     }
 
     /// The typed value before; nil when there was none, or when this is another attribute.
@@ -58,7 +51,7 @@ extension UserStore {
     /// - Returns: the value.
     /// - Throws: `StoreError.undecodable` when it is not of the attribute's type.
     public func old<Value>(_ attribute: Attribute<Value>) throws(StoreError) -> Value? {
-      attribute.name.hasSameBytes(as: self.attribute) ? try attribute.decode(old, of: user) : nil
+      attribute.name == self.attribute ? try attribute.decode(old, of: user) : nil
     }
 
     /// The typed value after; nil when there is none, or when this is another attribute.
@@ -67,7 +60,9 @@ extension UserStore {
     /// - Returns: the value.
     /// - Throws: `StoreError.undecodable` when it is not of the attribute's type.
     public func new<Value>(_ attribute: Attribute<Value>) throws(StoreError) -> Value? {
-      attribute.name.hasSameBytes(as: self.attribute) ? try attribute.decode(new, of: user) : nil
+      attribute.name == self.attribute ? try attribute.decode(new, of: user) : nil
     }
   }
 }
+
+package typealias Change = UserStore.Change

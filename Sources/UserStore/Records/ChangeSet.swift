@@ -145,3 +145,5 @@ extension UserStore.ChangeSet {
     }
   }
 }
+
+package typealias ChangeSet = UserStore.ChangeSet

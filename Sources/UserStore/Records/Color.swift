@@ -72,3 +72,5 @@ extension UserStore.Color: AttributeValue {
     self.init(text)
   }
 }
+
+package typealias Color = UserStore.Color

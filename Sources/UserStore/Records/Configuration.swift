@@ -77,3 +77,5 @@ extension UserStore {
     var busyMilliseconds: Int { Int(min(Int64(Int32.max), max(0, busyTimeout.milliseconds))) }
   }
 }
+
+package typealias Configuration = UserStore.Configuration

@@ -77,3 +77,6 @@ extension UserStore.Cursor: CustomStringConvertible {
     "v1-" + [epoch, revision.rawValue, nonce].map { String(UInt64(bitPattern: $0), radix: 16) }.joined(separator: "-")
   }
 }
+
+package typealias Cursor = UserStore.Cursor
+package typealias Revision = UserStore.Revision

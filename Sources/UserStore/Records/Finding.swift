@@ -70,3 +70,5 @@ extension UserStore {
     }
   }
 }
+
+package typealias Finding = UserStore.Finding

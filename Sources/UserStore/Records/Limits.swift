@@ -16,17 +16,17 @@ enum Limits {
   /// The value as it is stored, if the attribute may have it.
   ///
   /// - Throws: `StoreError.badValue`.
-  static func checked(_ value: StoredValue, for attribute: String) throws(StoreError) -> StoredValue {
+  static func checked(_ value: StoredValue, for attribute: AttributeName) throws(StoreError) -> StoredValue {
     try checkAttribute(attribute)
     guard value.byteCount <= valueBytes else {
       throw StoreError(.badValue, "the \(attribute) has \(value.byteCount) bytes; at most \(valueBytes) are possible")
     }
     switch (attribute, value) {
-    case ("name", .text(let name)): try check(name, "a name", nameLength)
-    case ("name", .null): throw StoreError(.badValue, "a name cannot be taken away")
-    case ("name", _): throw StoreError(.badValue, "a name is text")
-    case ("hair_color", .null): break
-    case ("hair_color", _):
+    case (.name, .text(let name)): try check(name, "a name", nameLength)
+    case (.name, .null): throw StoreError(.badValue, "a name cannot be taken away")
+    case (.name, _): throw StoreError(.badValue, "a name is text")
+    case (.hairColor, .null): break
+    case (.hairColor, _):
       guard let color = Color(storedValue: value) else {
         throw StoreError(.badValue, "\(value.forMessages) is not a colour; #rrggbb is")
       }
@@ -43,15 +43,14 @@ enum Limits {
   ///
   /// - Throws: `StoreError.badValue`.
   static func checked(
-    _ values: [(attribute: String, value: StoredValue)]
-  ) throws(StoreError) -> [(attribute: String, value: StoredValue)] {
-    var checked: [(attribute: String, value: StoredValue)] = []
-    // Compared by their bytes, as SQLite compares them.
-    var known: Set<StoredValue> = []
+    _ values: [(attribute: AttributeName, value: StoredValue)]
+  ) throws(StoreError) -> [(attribute: AttributeName, value: StoredValue)] {
+    var checked: [(attribute: AttributeName, value: StoredValue)] = []
+    var known: Set<AttributeName> = []
     for (attribute, value) in values {
       checked.append((attribute, try self.checked(value, for: attribute)))
-      guard known.insert(.text(attribute)).inserted else {
-        throw StoreError(.badValue, "\(StoredValue.text(attribute).forMessages) is given twice")
+      guard known.insert(attribute).inserted else {
+        throw StoreError(.badValue, "\(StoredValue.text(attribute.text).forMessages) is given twice")
       }
     }
     return checked
@@ -62,9 +61,9 @@ enum Limits {
     try check(name, "the name of a consumer", consumerNameLength)
   }
 
-  private static func checkAttribute(_ name: String) throws(StoreError) {
+  private static func checkAttribute(_ name: AttributeName) throws(StoreError) {
     if name == "id" { throw StoreError(.badValue, "the id of a user never changes") }
-    try check(name, "the name of an attribute", attributeNameLength)
+    try check(name.text, "the name of an attribute", attributeNameLength)
   }
 
   private static func check(_ text: String, _ what: String, _ length: ClosedRange<Int>) throws(StoreError) {

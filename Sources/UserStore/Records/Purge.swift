@@ -12,3 +12,5 @@ extension UserStore {
     public internal(set) var isErased = true
   }
 }
+
+package typealias Purge = UserStore.Purge

@@ -101,3 +101,6 @@ extension UserStore {
     public internal(set) var isHeldByConsumer = false
   }
 }
+
+package typealias Compaction = UserStore.Compaction
+package typealias RetentionPolicy = UserStore.RetentionPolicy

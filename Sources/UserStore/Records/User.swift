@@ -31,7 +31,7 @@ extension UserStore {
     /// The key.
     public let id: ID
     /// All values as they are stored, by attribute name; `name` and, if set, `hair_color` among them.
-    public internal(set) var storedValues: StoredValues
+    public internal(set) var storedValues: [AttributeName: StoredValue]
 
     /// The name.
     ///
@@ -60,3 +60,5 @@ extension UserStore {
     }
   }
 }
+
+package typealias User = UserStore.User

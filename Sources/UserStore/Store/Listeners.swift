@@ -186,3 +186,6 @@ extension UserStore {
     public let lastPosition: Int128?
   }
 }
+
+package typealias ListenerInfo = UserStore.ListenerInfo
+package typealias Listeners = UserStore.Listeners

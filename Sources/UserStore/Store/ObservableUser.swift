@@ -18,7 +18,7 @@ public import Observation
 
   private let registrar = ObservationRegistrar()
   private let read: @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int128)
-  private var values: StoredValues = [:]
+  private var values: [AttributeName: StoredValue] = [:]
   /// The last round whose changes are in the values.
   private var through = Int128.min
   private var registration: SubscriptionToken?
@@ -37,7 +37,7 @@ public import Observation
   // MARK: Reading
 
   /// Whether there is such a user.
-  public var exists: Bool { self[stored: .text(Attribute.name.name)] != nil }
+  public var exists: Bool { self[stored: .name] != nil }
 
   /// The name; nil for a removed user, and when a foreign writer stored what is no UTF-8.
   public var name: String? { self[.name] }
@@ -47,16 +47,13 @@ public import Observation
 
   /// The value of an attribute; nil when it is not set, and when what is stored is not of the attribute's type.
   public subscript<Value>(attribute: Attribute<Value>) -> Value? {
-    self[stored: .text(attribute.name)].flatMap { Value(storedValue: $0) }
+    self[stored: attribute.name].flatMap { Value(storedValue: $0) }
   }
 
-  /// What Observation knows an attribute by, whatever its type is taken for.
-  ///
-  /// The name is a stored value, because key paths are compared by their arguments: two strings with different bytes can
-  /// be equal.
-  private subscript(stored name: StoredValue) -> StoredValue? {
+  /// Identifies an attribute for Observation, whatever type it is read as.
+  private subscript(stored name: AttributeName) -> StoredValue? {
     registrar.access(self, keyPath: \.[stored: name])
-    return String(storedValue: name).flatMap { values[$0] }
+    return values[name]
   }
 
   // MARK: Changing
@@ -77,11 +74,11 @@ public import Observation
   }
 
   /// Tells before and after of each attribute that is not what it was.
-  private func replace(by new: StoredValues) {
-    let changed = values.names.filter { values[$0] != new[$0] } + new.names.filter { values[$0] == nil }
-    for name in changed { registrar.willSet(self, keyPath: \.[stored: .text(name)]) }
+  private func replace(by new: [AttributeName: StoredValue]) {
+    let changed = values.keys.filter { values[$0] != new[$0] } + new.keys.filter { values[$0] == nil }
+    for name in changed { registrar.willSet(self, keyPath: \.[stored: name]) }
     values = new
-    for name in changed { registrar.didSet(self, keyPath: \.[stored: .text(name)]) }
+    for name in changed { registrar.didSet(self, keyPath: \.[stored: name]) }
   }
 }
 

@@ -86,7 +86,7 @@ extension MemberKey {
     guard let store else { return nil }
     do {
       return try store.read { transaction in
-        if try transaction.storedValue("name", of: id).isNull {
+        if try transaction.storedValue(.name, of: id).isNull {
           throw MemberUnavailable(cause: StoreError(.userNotFound, "there is no user \(id)"))
         }
         return .some(try transaction.value(attribute, of: id))
@@ -123,7 +123,7 @@ extension MemberKey {
 }
 
 private struct AttributeEntry: Sendable {
-  let attribute: String
+  let attribute: AttributeName
   let id: User.ID
   let value: StoredValue
   let expected: StoredValue?

@@ -1,6 +1,6 @@
 extension UserStore.Transaction where Mode == Writing {
   /// What is known of users that are to come back: their attributes stand after them in the log.
-  private typealias Returning = [User.ID: [(attribute: String, value: StoredValue)]]
+  private typealias Returning = [User.ID: [(attribute: AttributeName, value: StoredValue)]]
 
   /// Goes through the rows of a write from its end, and puts back what each took.
   mutating func undo(_ written: (first: Int64, end: Int64)) throws(StoreError) {
@@ -25,8 +25,8 @@ extension UserStore.Transaction where Mode == Writing {
     case .added:
       try expect(change.new, change)
       // Logged before its hair colour: what follows the name was undone.
-      if change.attribute == "name" { try removeAdded(change) }
-    case .removed where change.attribute == "name":
+      if change.attribute == .name { try removeAdded(change) }
+    case .removed where change.attribute == .name:
       try bringBack(change.user, name: change.old, returning.removeValue(forKey: change.user) ?? [])
     case .removed: returning[change.user, default: []].append((change.attribute, change.old))
     case .unknown:
@@ -54,18 +54,18 @@ extension UserStore.Transaction where Mode == Writing {
   }
 
   private mutating func bringBack(
-    _ id: User.ID, name: StoredValue, _ values: [(attribute: String, value: StoredValue)]
+    _ id: User.ID, name: StoredValue, _ values: [(attribute: AttributeName, value: StoredValue)]
   ) throws(StoreError) {
     guard try !hasUser(id) else { throw StoreError(.conflict, "user \(id) is there again") }
-    let hairColor = values.first { $0.attribute == "hair_color" }?.value ?? .null
+    let hairColor = values.first { $0.attribute == .hairColor }?.value ?? .null
     _ = try session.insertUser(id, name: name, hairColor: hairColor)
-    for (attribute, value) in values.reversed() where attribute != "hair_color" {
+    for (attribute, value) in values.reversed() where attribute != .hairColor {
       try session.insert(attribute, of: id, value)
     }
   }
 
   private mutating func hasUser(_ id: User.ID) throws(StoreError) -> Bool {
-    try !storedValue("name", of: id).isNull
+    try !storedValue(.name, of: id).isNull
   }
 
   /// As it was stored, whatever `Limits` would say of it.

@@ -91,14 +91,14 @@ extension UserStore.Transaction {
   /// Goes through all attributes: some tenths of a second for a million.
   ///
   /// - Throws: what reading can throw.
-  public var attributeNames: [String] {
+  public var attributeNames: [AttributeName] {
     mutating get throws(StoreError) { try session.attributeNames() }
   }
 
   /// Whether any user has a further attribute with this name.
   ///
   /// Goes through attributes until it finds one.
-  package mutating func hasAttribute(_ name: String) throws(StoreError) -> Bool {
+  package mutating func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
     try session.hasAttribute(name)
   }
 
@@ -122,7 +122,7 @@ extension UserStore.Transaction {
   ///   - id: Whose.
   /// - Returns: the stored value; null when it is not set, or nobody has the id.
   /// - Throws: what reading can throw.
-  public mutating func storedValue(_ attribute: String, of id: UserStore.User.ID) throws(StoreError) -> StoredValue {
+  public mutating func storedValue(_ attribute: AttributeName, of id: UserStore.User.ID) throws(StoreError) -> StoredValue {
     try session.value(attribute, of: id)
   }
 }

@@ -13,13 +13,13 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// - Throws: `StoreError.badValue`, `.conflict` when somebody has the id, and what writing can throw.
   @discardableResult
   public mutating func add(
-    _ values: [(attribute: String, value: StoredValue)], as id: UserStore.User.ID? = nil
+    _ values: [(attribute: AttributeName, value: StoredValue)], as id: UserStore.User.ID? = nil
   ) throws(StoreError) -> UserStore.User.ID {
     let values = try Limits.checked(values)
-    guard let name = Self.value("name", in: values) else { throw StoreError(.badValue, "a user needs a name") }
+    guard let name = Self.value(.name, in: values) else { throw StoreError(.badValue, "a user needs a name") }
     if let id { try requireFree(id) }
-    let id = try session.insertUser(id, name: name, hairColor: Self.value("hair_color", in: values) ?? .null)
-    for (attribute, value) in values where !["name", "hair_color"].contains(attribute) && !value.isNull {
+    let id = try session.insertUser(id, name: name, hairColor: Self.value(.hairColor, in: values) ?? .null)
+    for (attribute, value) in values where ![.name, .hairColor].contains(attribute) && !value.isNull {
       try session.insert(attribute, of: id, value)
     }
     return id
@@ -34,7 +34,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
   @discardableResult
   public mutating func set(
-    _ values: [(attribute: String, value: StoredValue)], of id: UserStore.User.ID
+    _ values: [(attribute: AttributeName, value: StoredValue)], of id: UserStore.User.ID
   ) throws(StoreError) -> Bool {
     let values = try Limits.checked(values)
     try requireUser(id)
@@ -47,10 +47,10 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     guard Limits.ids.contains(id.rawValue) else {
       throw StoreError(.badValue, "an id is at most \(Limits.ids.upperBound), not \(id)")
     }
-    if try !storedValue("name", of: id).isNull { throw StoreError(.conflict, "there is a user \(id) already") }
+    if try !storedValue(.name, of: id).isNull { throw StoreError(.conflict, "there is a user \(id) already") }
   }
 
-  private static func value(_ attribute: String, in values: [(attribute: String, value: StoredValue)]) -> StoredValue? {
+  private static func value(_ attribute: AttributeName, in values: [(attribute: AttributeName, value: StoredValue)]) -> StoredValue? {
     values.first { $0.attribute == attribute }?.value
   }
 }

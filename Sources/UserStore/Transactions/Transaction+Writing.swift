@@ -74,7 +74,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// - Returns: whether that was a change.
   /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
   @discardableResult
-  public mutating func set(_ attribute: String, of id: UserStore.User.ID, to value: StoredValue) throws(StoreError)
+  public mutating func set(_ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue) throws(StoreError)
     -> Bool
   {
     let value = try Limits.checked(value, for: attribute)
@@ -96,7 +96,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// - Throws: `StoreError.conflict` when it is something else; otherwise as `set`.
   @discardableResult
   public mutating func set(
-    _ attribute: String, of id: UserStore.User.ID, to value: StoredValue, expecting expected: StoredValue
+    _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue, expecting expected: StoredValue
   ) throws(StoreError) -> Bool {
     let present = try storedValue(attribute, of: id)
     guard present == expected else {
@@ -147,7 +147,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   }
 
   mutating func requireUser(_ id: User.ID) throws(StoreError) {
-    if try storedValue("name", of: id).isNull { throw Self.noUser(id) }
+    if try storedValue(.name, of: id).isNull { throw Self.noUser(id) }
   }
 
   private static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }

@@ -50,3 +50,9 @@ extension UserStore {
   /// What `write` passes to its closure: everything done through it is committed together, or nothing is.
   public typealias WriteTransaction = Transaction<Writing>
 }
+
+package typealias ReadTransaction = UserStore.ReadTransaction
+package typealias Reading = UserStore.Reading
+package typealias Transaction = UserStore.Transaction
+package typealias WriteTransaction = UserStore.WriteTransaction
+package typealias Writing = UserStore.Writing

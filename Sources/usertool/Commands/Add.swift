@@ -43,7 +43,7 @@ struct AddCommand: ParsableCommand {
   }
 
   private func add(
-    to transaction: inout WriteTransaction, _ color: Color?, _ values: [(attribute: String, value: StoredValue)],
+    to transaction: inout WriteTransaction, _ color: Color?, _ values: [(attribute: AttributeName, value: StoredValue)],
     _ new: inout NewAttributes
   ) throws -> User? {
     try new.look(at: values.map(\.attribute), of: nil, in: &transaction)
@@ -69,7 +69,7 @@ struct AddCommand: ParsableCommand {
   }
 
   private func printDryRun(
-    _ color: Color?, _ values: [(attribute: String, value: StoredValue)], _ new: inout NewAttributes
+    _ color: Color?, _ values: [(attribute: AttributeName, value: StoredValue)], _ new: inout NewAttributes
   ) throws {
     struct Undo: Error {}
     // A database that is not there is not created for it.

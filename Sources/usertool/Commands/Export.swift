@@ -62,7 +62,8 @@ struct ExportCommand: ParsableCommand {
     from transaction: inout ReadTransaction, _ format: TransferFormat, to writer: inout FileWriter,
     _ fits: (User) -> Bool
   ) throws -> Int {
-    let encoder = UserEncoder(format: format, attributes: format == .csv ? try transaction.attributeNames : [])
+    let attributes = format == .csv ? try transaction.attributeNames : []
+    let encoder = UserEncoder(format: format, attributes: attributes)
     let total = try transaction.userCount
     var progress = Progress("exported", isQuiet: common.quiet)
     var (seen, count) = (0, 0)

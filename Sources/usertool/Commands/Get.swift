@@ -20,8 +20,8 @@ struct GetCommand: ParsableCommand {
   @Argument(help: "The id, or the name.")
   var user: UserReference
 
-  @Argument(help: "The attribute whose bare value is printed.", completion: Completions.attributes)
-  var attribute: String?
+  @Argument(help: "The attribute whose bare value is printed.")
+  var attribute: AttributeName?
 
   @OptionGroup var common: CommonOptions
 
@@ -31,7 +31,7 @@ struct GetCommand: ParsableCommand {
     }
     let output = Output()
     if let attribute {
-      try printValue(of: AttributeName.canonical(attribute), user, to: output)
+      try printValue(of: attribute, user, to: output)
     } else if common.recordFormat == .json {
       output.write(user.record.json.bytes + [0x0A])
     } else {
@@ -45,14 +45,14 @@ struct GetCommand: ParsableCommand {
 
   private func resolve(in transaction: inout ReadTransaction) throws -> User {
     do { return try user.resolve(in: &transaction) } catch var failure as Failure {
-      let line = attribute.flatMap { Correction.line(for: "get", [user.text, $0]) }
+      let line = attribute.flatMap { Correction.line(for: "get", [user.text, $0.text]) }
       // What follows a name may be the rest of it.
       if failure.status == .notFound, user.id == nil, let line { failure.hint = "did you mean: " + line }
       throw failure
     }
   }
 
-  private func printValue(of attribute: String, _ user: User, to output: Output) throws {
+  private func printValue(of attribute: AttributeName, _ user: User, to output: Output) throws {
     guard let value = attribute == "id" ? .integer(user.id.rawValue) : user.storedValues[attribute] else {
       throw Failure(
         .notFound,
@@ -64,19 +64,19 @@ struct GetCommand: ParsableCommand {
         .badData, "the \(attribute) of user \(user.id) is not valid UTF-8: another program stored it",
         hint: "usertool get \(user.id) shows what is left of it")
     }
-    if attribute == "hair_color" { _ = try user.hairColor }
+    if attribute == .hairColor { _ = try user.hairColor }
     switch common.recordFormat {
     // Whatever reads a pipe wants the value as it is; only a terminal obeys what stands in it.
     case .table, .plain: output.writeLine(System.isTerminal(1) ? value.shown : value.bare)
     case .json, .jsonl: output.write(value.json.bytes + [0x0A])
     case .csv:
-      output.writeLine(CSV.line([attribute]))
+      output.writeLine(CSV.line([attribute.text]))
       output.writeLine(CSV.line([value.bare]))
     }
   }
 
-  private func known(_ user: User) -> [String] {
+  private func known(_ user: User) -> [AttributeName] {
     // One that is not set is what was meant, and not a mistake.
-    user.storedValues.names + AttributeName.builtIn.filter { $0 != attribute && user.storedValues[$0] == nil }
+    user.storedValues.keys.sorted() + AttributeName.builtIn.filter { $0 != attribute && user.storedValues[$0] == nil }
   }
 }

@@ -20,9 +20,8 @@ struct ListCommand: ParsableCommand {
   @OptionGroup var conditions: UserConditions
 
   @Option(
-    help: ArgumentHelp("The attribute to sort by, instead of the id.", valueName: "attribute"),
-    completion: Completions.attributes)
-  var sort: String?
+    help: ArgumentHelp("The attribute to sort by, instead of the id.", valueName: "attribute"))
+  var sort: AttributeName?
 
   @OptionGroup var common: CommonOptions
 
@@ -33,7 +32,7 @@ struct ListCommand: ParsableCommand {
     var printer = RecordPrinter(format, columns: nil, to: Output(), common.style, fit: fit ?? .none)
     var users: [User] = []
     var asked = AskedAttributes(
-      conditions.conditions.map(\.attribute) + (sort.map { [AttributeName.canonical($0)] } ?? []))
+      conditions.conditions.map(\.attribute) + (sort.map { [$0] } ?? []))
     var isEmpty = true
     try common.withStore(.readOnly) { store in
       try store.read { transaction in
@@ -54,9 +53,8 @@ struct ListCommand: ParsableCommand {
 
   private func sorted(_ users: [User]) -> [User] {
     guard let sort else { return users }
-    let attribute = AttributeName.canonical(sort)
     return users.sorted { left, right in
-      let (leftValue, rightValue) = (left.value(attribute), right.value(attribute))
+      let (leftValue, rightValue) = (left.value(sort), right.value(sort))
       if leftValue.precedes(rightValue) { return true }
       return !rightValue.precedes(leftValue) && left.id < right.id
     }
@@ -65,21 +63,19 @@ struct ListCommand: ParsableCommand {
 
 /// What was asked for and nobody has: mostly mistyped.
 private struct AskedAttributes {
-  private var missing: [String]
-  /// As stored text, which is compared by its bytes.
-  private var known: Set<StoredValue> = []
+  private var missing: [AttributeName]
+  private var known: Set<AttributeName> = []
 
-  init(_ attributes: [String]) { missing = attributes.filter { !["id", "name"].contains($0) } }
+  init(_ attributes: [AttributeName]) { missing = attributes.filter { !["id", .name].contains($0) } }
 
   mutating func look(at user: User) {
     if missing.isEmpty { return }
-    known.formUnion(user.storedValues.names.map { .text($0) })
-    missing.removeAll { known.contains(.text($0)) }
+    known.formUnion(user.storedValues.keys)
+    missing.removeAll { known.contains($0) }
   }
 
   var questions: [String] {
-    let known = known.compactMap { String(storedValue: $0) }
-    return missing.map { ("no user has \"\($0)\"" + Suggestion.question(for: $0, among: known)).shown }
+    missing.map { ("no user has \"\($0)\"" + Suggestion.question(for: $0, among: known)).shown }
   }
 }
 

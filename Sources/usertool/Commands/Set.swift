@@ -25,9 +25,8 @@ struct SetCommand: ParsableCommand {
   var assignments: [Assignment] = []
 
   @Option(
-    help: ArgumentHelp("An attribute to take away; may be repeated.", valueName: "attribute"),
-    completion: Completions.attributes)
-  var unset: [String] = []
+    help: ArgumentHelp("An attribute to take away; may be repeated.", valueName: "attribute"))
+  var unset: [AttributeName] = []
 
   @OptionGroup var listening: StandInOptions
   @OptionGroup var common: CommonOptions
@@ -39,9 +38,8 @@ struct SetCommand: ParsableCommand {
 
   func run() throws {
     let values = try assignments.map { (attribute: $0.attribute, value: try $0.value()) }
-    let gone = unset.map { AttributeName.canonical($0) }
-    let names = values.map(\.attribute) + gone
-    if let twice = names.first(where: { name in names.count { $0.hasSameBytes(as: name) } > 1 }) {
+    let names = values.map(\.attribute) + unset
+    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
       throw Failure(.usage, "\"\(twice)\" is given twice")
     }
     let telling = Telling(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
@@ -49,14 +47,14 @@ struct SetCommand: ParsableCommand {
     try telling.run(user) { transaction, user in
       try new.look(at: values.filter { !$0.value.isNull }.map(\.attribute), of: user.id, in: &transaction)
       for (attribute, value) in values { try transaction.set(attribute, of: user.id, to: value) }
-      for attribute in gone { try unset(attribute, of: user, in: &transaction) }
+      for attribute in unset { try unset(attribute, of: user, in: &transaction) }
     }
     for note in new.notes { common.note(note) }
   }
 
-  private func unset(_ attribute: String, of user: User, in transaction: inout WriteTransaction) throws {
+  private func unset(_ attribute: AttributeName, of user: User, in transaction: inout WriteTransaction) throws {
     if try transaction.set(attribute, of: user.id, to: .null) { return }
-    let question = Suggestion.question(for: attribute, among: user.storedValues.names.filter { $0 != "name" })
+    let question = Suggestion.question(for: attribute, among: user.storedValues.keys.filter { $0 != .name })
     if !question.isEmpty {
       throw Failure(.notFound, "user \(user.id) has no \"\(attribute)\"" + question, hint: "nothing was changed")
     }

@@ -51,7 +51,7 @@ struct WatchCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("attribute"), help: ArgumentHelp("Only this attribute; may be repeated.", valueName: "attribute"))
-  var attributes: [String] = []
+  var attributes: [AttributeName] = []
 
   @Option(
     name: .customLong("op"),
@@ -84,15 +84,14 @@ struct WatchCommand: AsyncParsableCommand {
     if perChange, !listening.listeners.isEmpty { throw ValidationError("--per-change prints no listeners") }
   }
 
-  private func hears(_ attributes: [String]) -> Bool {
-    let names = attributes.map { AttributeName.canonical($0) }
-    return listening.standIns.contains { standIn in names.contains { standIn.hears($0) } }
+  private func hears(_ attributes: [AttributeName]) -> Bool {
+    listening.standIns.contains { standIn in attributes.contains { standIn.hears($0) } }
   }
 
   func run() async throws {
     let order = Follower.Order(
       common: common, user: user, start: try start, count: once ? 1 : count,
-      filter: Filter(attributes: attributes.map { AttributeName.canonical($0) }, operations: Set(operations)),
+      filter: Filter(attributes: attributes, operations: Set(operations)),
       standIns: perChange ? nil : listening.standIns, showsInitial: !skipsInitial, resyncs: !refusesResync)
     let status = try await Deadline.run(timeout: timeout?.duration) {
       var follower = Follower(order)

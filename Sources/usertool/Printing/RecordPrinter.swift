@@ -107,7 +107,7 @@ struct RecordPrinter {
 
   private func cell(of record: Record, _ column: String) -> Table.Cell {
     guard let value = record[column] else { return Table.Cell("") }
-    return Table.Cell(value.shown, tail: style.swatch(value, of: column), isNumber: value.isNumber)
+    return Table.Cell(value.shown, tail: style.swatch(value, of: AttributeName(column)), isNumber: value.isNumber)
   }
 
   /// Those that the record has, as the plain layout shows them.

@@ -28,8 +28,8 @@ struct Style: Sendable {
   func new(_ text: String) -> String { paint(text, "32") }
 
   /// A patch of the colour behind a value that is one.
-  func swatch(_ value: StoredValue, of attribute: String) -> String {
-    guard isColored, attribute == "hair_color", let color = Color(storedValue: value) else { return "" }
+  func swatch(_ value: StoredValue, of attribute: AttributeName) -> String {
+    guard isColored, attribute == .hairColor, let color = Color(storedValue: value) else { return "" }
     return " \u{1B}[48;2;\(color.red);\(color.green);\(color.blue)m  \u{1B}[0m"
   }
 

@@ -98,8 +98,8 @@ struct Completions {
   private func attributes() -> [String] {
     var names = AttributeName.builtIn
     // Behind a dash stands an option.
-    try? read { names += try $0.attributeNames.filter { !$0.utf8.starts(with: "-".utf8) } }
-    return names
+    try? read { names += try $0.attributeNames.filter { !$0.text.utf8.starts(with: "-".utf8) } }
+    return names.map(\.text)
   }
 
   /// Reads the database that the command line names.

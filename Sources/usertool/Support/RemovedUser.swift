@@ -14,7 +14,7 @@ enum RemovedUser {
     if let id = try store.read({ try $0.users(named: name).first }) { throw isThere(id) }
     var candidates: [(id: User.ID, removedAt: Int64)] = []
     try forEachChange(in: store) { change in
-      guard change.kind == .removed, change.attribute == "name", change.old == .text(name) else { return }
+      guard change.kind == .removed, change.attribute == .name, change.old == .text(name) else { return }
       candidates.removeAll { $0.id == change.user }
       candidates.append((change.user, change.milliseconds))
     }

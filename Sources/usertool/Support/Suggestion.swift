@@ -1,3 +1,5 @@
+import UserStore
+
 /// What was meant by a word that is not known.
 enum Suggestion {
   /// The nearest of the candidates, if any is near: a third of the letters may differ, or only their case.
@@ -12,6 +14,10 @@ enum Suggestion {
   }
 
   /// ` (did you mean "…"?)`, or nothing.
+  static func question(for name: AttributeName, among candidates: some Sequence<AttributeName>) -> String {
+    question(for: name.text, among: candidates.map(\.text))
+  }
+
   static func question(for word: String, among candidates: some Sequence<String>) -> String {
     guard let nearest = nearest(to: word, among: candidates) else { return "" }
     // Composed and decomposed letters look the same: to repeat the word would help nobody.

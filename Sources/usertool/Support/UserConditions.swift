@@ -13,7 +13,7 @@ struct UserConditions: ParsableArguments {
   /// - Throws: `Failure` for a value that cannot be one.
   var test: (User) -> Bool {
     get throws(Failure) {
-      var values: [(attribute: String, value: StoredValue)] = []
+      var values: [(attribute: AttributeName, value: StoredValue)] = []
       for condition in conditions { values.append((condition.attribute, try condition.value())) }
       return { user in values.allSatisfy { user.value($0.attribute).isSame(as: $0.value) } }
     }
@@ -22,7 +22,7 @@ struct UserConditions: ParsableArguments {
 
 extension User {
   /// The value of an attribute, the id too.
-  func value(_ attribute: String) -> StoredValue {
+  func value(_ attribute: AttributeName) -> StoredValue {
     attribute == "id" ? .integer(id.rawValue) : storedValues[attribute] ?? .null
   }
 }

@@ -10,7 +10,7 @@ import UserStore
 enum CSVField {
   private static let textMark = ":="
 
-  static func encode(_ value: StoredValue, of attribute: String) -> [UInt8] {
+  static func encode(_ value: StoredValue, of attribute: AttributeName) -> [UInt8] {
     switch value {
     case .text(let text): Array(((isAmbiguous(text, attribute) ? textMark : "") + text).utf8)
     case .invalidText: value.losslessJSON.bytes
@@ -19,19 +19,19 @@ enum CSVField {
   }
 
   /// - Throws: `Failure` for a number that would not be kept as it is, and for base64 that is none.
-  static func decode(_ text: String, of attribute: String) throws(Failure) -> StoredValue {
+  static func decode(_ text: String, of attribute: AttributeName) throws(Failure) -> StoredValue {
     if text.isEmpty { return .null }
     if text.utf8.starts(with: textMark.utf8) { return .text(text.droppingBytes(textMark.utf8.count)) }
     if text.utf8.first == UInt8(ascii: "{"), let value = JSONScanner.data(in: text) {
-      if attribute != "name" { return value }
+      if attribute != .name { return value }
       if case .blob = value { return .text(text) }
       return value
     }
-    return attribute == "name" || attribute == "hair_color" ? .text(text) : try TypedText.value(of: text)
+    return attribute == .name || attribute == .hairColor ? .text(text) : try TypedText.value(of: text)
   }
 
   /// Whether a text would be read as something else.
-  private static func isAmbiguous(_ text: String, _ attribute: String) -> Bool {
+  private static func isAmbiguous(_ text: String, _ attribute: AttributeName) -> Bool {
     // Most text begins with a letter that begins nothing else.
     guard let first = text.utf8.first else { return true }
     let isSuspect = first < 0x41 || first >= 0x80 || "tf{".utf8.contains(first)

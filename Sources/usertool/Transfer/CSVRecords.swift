@@ -3,7 +3,7 @@ import UserStore
 /// CSV: a line with the names of the attributes, then a record for each user; lines without anything are passed over.
 struct CSVRecords: RecordSource {
   private var rows: CSVRows
-  private let names: [String]
+  private let names: [AttributeName]
 
   /// Reads the line of names.
   ///
@@ -32,22 +32,22 @@ struct CSVRecords: RecordSource {
     }
   }
 
-  private static func names(in header: CSVRows.Row) throws(BadRecord) -> [String] {
-    var known: Set<StoredValue> = []
-    var names: [String] = []
+  private static func names(in header: CSVRows.Row) throws(BadRecord) -> [AttributeName] {
+    var known: Set<AttributeName> = []
+    var names: [AttributeName] = []
     for field in try header.fields.get() {
       guard let name = String(validating: field, as: UTF8.self) else {
         let isUTF16 = field.starts(with: [0xFF, 0xFE]) || field.starts(with: [0xFE, 0xFF])
         throw BadRecord(line: header.line, isUTF16 ? "this is UTF-16; UTF-8 is expected" : "this is not valid UTF-8")
       }
-      let attribute = AttributeName.canonical(name)
-      if attribute.isEmpty { throw BadRecord(line: header.line, "a column without a name") }
-      guard known.insert(.text(attribute)).inserted else {
+      let attribute = AttributeName(typed: name)
+      if name.isEmpty { throw BadRecord(line: header.line, "a column without a name") }
+      guard known.insert(attribute).inserted else {
         throw BadRecord(line: header.line, "two columns are called \"\(attribute)\"")
       }
       names.append(attribute)
     }
-    guard names.contains("name") || names.contains("id") else {
+    guard names.contains(.name) || names.contains("id") else {
       throw BadRecord(line: header.line, "the first line must name the attributes, \"name\" among them")
     }
     return names
@@ -58,7 +58,7 @@ struct CSVRecords: RecordSource {
     guard fields.count == names.count else {
       throw BadRecord(line: row.line, "there are \(names.count) columns, and this record has \(fields.count)")
     }
-    var values: [(name: String, value: StoredValue)] = []
+    var values: [(name: AttributeName, value: StoredValue)] = []
     for (name, field) in zip(names, fields) {
       guard let text = String(validating: field, as: UTF8.self) else {
         throw BadRecord(line: row.line, "the \(name) is not valid UTF-8")

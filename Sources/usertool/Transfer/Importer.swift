@@ -80,7 +80,7 @@ struct Importer {
   private mutating func write(
     _ content: RecordContent, to transaction: inout WriteTransaction
   ) throws(StoreError) {
-    if identity == .updating, let id = content.id, try !transaction.storedValue("name", of: id).isNull {
+    if identity == .updating, let id = content.id, try !transaction.storedValue(.name, of: id).isNull {
       if try transaction.set(content.values, of: id) { counts.changed += 1 } else { counts.unchanged += 1 }
       return
     }

@@ -30,20 +30,18 @@ struct BadRecord: Error {
 struct RecordContent {
   let id: User.ID?
   /// By attribute, each once.
-  let values: [(attribute: String, value: StoredValue)]
+  let values: [(attribute: AttributeName, value: StoredValue)]
 
   /// - Throws: `Failure` for an id that is none, a colour that nobody knows, and an attribute that comes twice.
-  init(_ fields: [(name: String, value: StoredValue)]) throws(Failure) {
+  init(_ fields: [(name: AttributeName, value: StoredValue)]) throws(Failure) {
     var id: User.ID?
-    var values: [(attribute: String, value: StoredValue)] = []
-    // By its bytes, as the store compares names.
-    var known: Set<StoredValue> = []
-    for (name, value) in fields {
-      let attribute = AttributeName.canonical(name)
-      guard known.insert(.text(attribute)).inserted else { throw Failure(.badData, "\"\(name)\" is given twice") }
+    var values: [(attribute: AttributeName, value: StoredValue)] = []
+    var known: Set<AttributeName> = []
+    for (attribute, value) in fields {
+      guard known.insert(attribute).inserted else { throw Failure(.badData, "\"\(attribute)\" is given twice") }
       if attribute == "id" {
         id = try Self.id(value)
-      } else if attribute == "hair_color", case .text(let text) = value {
+      } else if attribute == .hairColor, case .text(let text) = value {
         values.append((attribute, try ColorText.color(text).storedValue))
       } else {
         values.append((attribute, value))

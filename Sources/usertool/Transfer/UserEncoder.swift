@@ -4,17 +4,17 @@ import UserStore
 struct UserEncoder {
   let format: TransferFormat
   /// The names of the further attributes that users have; only CSV needs them.
-  let attributes: [String]
+  let attributes: [AttributeName]
 
   /// The line of names; nothing in JSON lines.
   var header: [UInt8] {
-    format == .csv ? CSV.bytes((["id"] + columns).map { Array($0.utf8) }) + [0x0A] : []
+    format == .csv ? CSV.bytes((["id"] + columns).map { Array($0.text.utf8) }) + [0x0A] : []
   }
 
   func line(_ user: User) -> [UInt8] {
     switch format {
     case .jsonl:
-      let members = user.orderedValues.map { (name: $0.name, value: $0.value.losslessJSON) }
+      let members = user.orderedValues.map { (name: $0.name.text, value: $0.value.losslessJSON) }
       return JSON.object([("id", .integer(user.id.rawValue))] + members).bytes + [0x0A]
     case .csv:
       let fields = columns.map { CSVField.encode(user.storedValues[$0] ?? .null, of: $0) }
@@ -22,5 +22,5 @@ struct UserEncoder {
     }
   }
 
-  private var columns: [String] { AttributeName.builtIn + attributes }
+  private var columns: [AttributeName] { AttributeName.builtIn + attributes }
 }

@@ -3,7 +3,7 @@ import UserStore
 
 /// `k=v` or `k:=TEXT` on the command line.
 struct Assignment: ExpressibleByArgument {
-  let attribute: String
+  let attribute: AttributeName
   let text: String
   let isText: Bool
 
@@ -11,8 +11,8 @@ struct Assignment: ExpressibleByArgument {
     guard let (name, text) = argument.divided(at: "=") else { return nil }
     isText = name.utf8.last == UInt8(ascii: ":")
     let attribute = isText ? String(name.unicodeScalars.dropLast()) : name
-    guard !attribute.isEmpty else { return nil }
-    self.attribute = AttributeName.canonical(attribute)
+    guard let attribute = AttributeName(argument: attribute) else { return nil }
+    self.attribute = attribute
     self.text = text
   }
 
@@ -23,30 +23,13 @@ struct Assignment: ExpressibleByArgument {
   /// - Throws: `Failure` for a colour that nobody knows, and for what `TypedText` refuses.
   func value() throws(Failure) -> StoredValue {
     switch attribute {
-    case "name": .text(text)
-    case "hair_color" where text.isEmpty:
+    case .name: .text(text)
+    case .hairColor where text.isEmpty:
       throw Failure(.badData, "\"\" is not a colour", hint: "set with --unset hair_color takes it away")
-    case "hair_color": try ColorText.color(text).storedValue
+    case .hairColor: try ColorText.color(text).storedValue
     default: isText ? .text(text) : try TypedText.value(of: text)
     }
   }
-}
-
-/// The names of attributes on the command line.
-enum AttributeName {
-  static let builtIn = ["name", "hair_color"]
-
-  /// `hair-color` is taken for `hair_color`.
-  static func canonical(_ name: String) -> String {
-    name == "hair-color" ? "hair_color" : name
-  }
-}
-
-extension Sequence<String> {
-  /// Whether one of them has these bytes.
-  ///
-  /// The store compares attribute names by their bytes; `==` would take two spellings of é for one.
-  func containsBytes(of name: String) -> Bool { contains { $0.hasSameBytes(as: name) } }
 }
 
 /// Colours on the command line.

@@ -13,7 +13,7 @@ struct NewAttributes {
   ///   - transaction: Where they will be set.
   /// - Throws: what reading can throw.
   mutating func look(
-    at attributes: [String], of id: User.ID?, in transaction: inout WriteTransaction
+    at attributes: [AttributeName], of id: User.ID?, in transaction: inout WriteTransaction
   ) throws(StoreError) {
     for attribute in attributes where !AttributeName.builtIn.contains(attribute) {
       // Their own first, which is found at once: to see that nobody has one, all must be gone through.

@@ -14,7 +14,7 @@ struct Entry {
 
   let operation: Operation
   let user: User.ID
-  let attribute: String
+  let attribute: AttributeName
   let old: StoredValue
   let new: StoredValue
   let milliseconds: Int64
@@ -38,7 +38,7 @@ struct Entry {
   }
 
   /// A part of the present state.
-  init(of user: User.ID, _ attribute: String, _ value: StoredValue, at milliseconds: Int64) {
+  init(of user: User.ID, _ attribute: AttributeName, _ value: StoredValue, at milliseconds: Int64) {
     operation = .snapshot
     self.user = user
     self.attribute = attribute
@@ -66,7 +66,7 @@ struct Entry {
       record.fields.append(("cursor", cursor.map { .text($0.description) } ?? .null))
     }
     record.fields += [
-      ("op", .text(operation.rawValue)), ("user", .integer(user.rawValue)), ("attribute", .text(attribute)),
+      ("op", .text(operation.rawValue)), ("user", .integer(user.rawValue)), ("attribute", .text(attribute.text)),
       ("old", old), ("new", new), ("at", .text(Timestamp(milliseconds: milliseconds).utc)),
     ]
     record.isPurged = isPurged

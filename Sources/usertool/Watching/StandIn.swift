@@ -5,11 +5,11 @@ import UserStore
 struct StandIn: ExpressibleByArgument, Hashable, Sendable {
   let name: String
   /// nil for all.
-  let attribute: String?
+  let attribute: AttributeName?
   /// The listeners there are, where this is nobody; nil where it is a listener.
   private var others: [StandIn]?
 
-  init(_ name: String, _ attribute: String?) {
+  init(_ name: String, _ attribute: AttributeName?) {
     self.name = name
     self.attribute = attribute
   }
@@ -39,13 +39,14 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
   /// Reads `NAME` or `NAME=ATTRIBUTE`.
   init?(argument: String) {
     let (name, attribute) = argument.divided(at: "=") ?? (argument, nil)
-    if name.isEmpty || attribute?.isEmpty ?? false { return nil }
-    self.init(name, attribute.map { AttributeName.canonical($0) })
+    let parsed = attribute.flatMap { AttributeName(argument: $0) }
+    if name.isEmpty || attribute != nil && parsed == nil { return nil }
+    self.init(name, parsed)
   }
 
   /// Each of the three screens shows the name on a button, and the hair colour behind it.
   static let screens = ["FirstScreen", "SecondScreen", "ThirdScreen"].flatMap { screen in
-    [StandIn(screen + ".nameButton", "name"), StandIn(screen + ".background", "hair_color")]
+    [StandIn(screen + ".nameButton", .name), StandIn(screen + ".background", .hairColor)]
   }
 
   /// What it listens to, of one user or of all.
@@ -58,9 +59,9 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
     }
   }
 
-  func hears(_ attribute: String) -> Bool {
+  func hears(_ attribute: AttributeName) -> Bool {
     if let others { return !others.contains { $0.hears(attribute) } }
-    return self.attribute.map { $0.hasSameBytes(as: attribute) } ?? true
+    return self.attribute.map { $0 == attribute } ?? true
   }
 }
 

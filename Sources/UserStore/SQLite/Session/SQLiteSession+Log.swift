@@ -120,7 +120,7 @@ extension LogRow {
   /// A row of `seq, op, user, attribute, old, new, nonce, at`.
   fileprivate init(_ row: borrowing Statement) {
     self.init(
-      sequence: row.integer(0), operation: row.integer(1), user: row.integer(2), attribute: row.text(3),
+      sequence: row.integer(0), operation: row.integer(1), user: row.integer(2), attribute: AttributeName(row.text(3)),
       old: row.value(4), new: row.value(5), nonce: row.integer(6), milliseconds: row.integer(7))
   }
 }

@@ -102,26 +102,26 @@ extension SQLiteSession {
 
   func userCount() throws(StoreError) -> Int { try connection.first(Self.countUsers) { Int($0.integer(0)) } ?? 0 }
 
-  func attributeNames() throws(StoreError) -> [String] {
-    var names: [String] = []
+  func attributeNames() throws(StoreError) -> [AttributeName] {
+    var names: [AttributeName] = []
     try connection.each(Self.selectAttributeNames) { row in
-      names.append(row.text(0))
+      names.append(AttributeName(row.text(0)))
       return true
     }
     // Not by SQLite, which would sort the names of all rows before it takes each once.
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return names.sorted()
   }
 
-  func hasAttribute(_ name: String) throws(StoreError) -> Bool {
-    try connection.first(Self.hasAttribute, .text(name)) { _ in true } ?? false
+  func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
+    try connection.first(Self.hasAttribute, .text(name.text)) { _ in true } ?? false
   }
 
-  func value(_ attribute: String, of id: User.ID) throws(StoreError) -> StoredValue {
+  func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue {
     let key = StoredValue.integer(id.rawValue)
     return switch attribute {
-    case "name": try connection.first(Self.selectName, key) { $0.value(0) } ?? .null
-    case "hair_color": try connection.first(Self.selectHairColor, key) { $0.value(0) } ?? .null
-    default: try connection.first(Self.selectAttribute, key, .text(attribute)) { $0.value(0) } ?? .null
+    case .name: try connection.first(Self.selectName, key) { $0.value(0) } ?? .null
+    case .hairColor: try connection.first(Self.selectHairColor, key) { $0.value(0) } ?? .null
+    default: try connection.first(Self.selectAttribute, key, .text(attribute.text)) { $0.value(0) } ?? .null
     }
   }
 
@@ -142,21 +142,21 @@ extension SQLiteSession {
     return User.ID(connection.lastInsertedRow)
   }
 
-  func insert(_ attribute: String, of id: User.ID, _ value: StoredValue) throws(StoreError) {
-    try connection.run(Self.insertAttribute, .integer(id.rawValue), .text(attribute), value)
+  func insert(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) {
+    try connection.run(Self.insertAttribute, .integer(id.rawValue), .text(attribute.text), value)
   }
 
-  func put(_ attribute: String, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult {
+  func put(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult {
     let key = StoredValue.integer(id.rawValue)
     switch attribute {
-    case "name": try connection.run(Self.updateName, key, value)
-    case "hair_color": try connection.run(Self.updateHairColor, key, value)
-    case _ where value.isNull: try connection.run(Self.deleteAttribute, key, .text(attribute))
-    default: try connection.run(Self.updateAttribute, key, .text(attribute), value)
+    case .name: try connection.run(Self.updateName, key, value)
+    case .hairColor: try connection.run(Self.updateHairColor, key, value)
+    case _ where value.isNull: try connection.run(Self.deleteAttribute, key, .text(attribute.text))
+    default: try connection.run(Self.updateAttribute, key, .text(attribute.text), value)
     }
     if connection.changedRows > 0 { return .changed }
-    if try self.value("name", of: id).isNull { return .noUser }
-    if attribute == "name" || attribute == "hair_color" || value.isNull { return .unchanged }
+    if try self.value(.name, of: id).isNull { return .noUser }
+    if attribute == .name || attribute == .hairColor || value.isNull { return .unchanged }
     if try !self.value(attribute, of: id).isNull { return .unchanged }
     try insert(attribute, of: id, value)
     return .changed
@@ -171,12 +171,12 @@ extension SQLiteSession {
 extension UserStore.User {
   /// Adds a row of `selectUser` or `selectUsers` to the user that it belongs to.
   fileprivate static func collect(_ row: borrowing Statement, into user: inout User?) {
-    var current = user ?? User(id: ID(row.integer(0)), storedValues: ["name": row.value(1)])
-    if user == nil, !row.isNull(2) { current.storedValues["hair_color"] = row.value(2) }
+    var current = user ?? User(id: ID(row.integer(0)), storedValues: [.name: row.value(1)])
+    if user == nil, !row.isNull(2) { current.storedValues[.hairColor] = row.value(2) }
     if !row.isNull(3) {
-      let attribute = row.text(3)
+      let attribute = AttributeName(row.text(3))
       // A CHECK keeps such names out, but anybody can turn CHECKs off. The columns are what counts everywhere else.
-      if attribute != "name", attribute != "hair_color" { current.storedValues[attribute] = row.value(4) }
+      if attribute != .name, attribute != .hairColor { current.storedValues[attribute] = row.value(4) }
     }
     user = current
   }

@@ -1,2 +1,0 @@
-package typealias ListenerInfo = UserStore.ListenerInfo
-package typealias Listeners = UserStore.Listeners
