@@ -162,7 +162,8 @@ enum Schema {
         throw StoreError(
           SQLiteError(code: .cannotOpen, message: "this file system does not support WAL"), purpose)
       } catch {
-        guard error.code == .busy, connection.waits(after: count) else { throw error }
+        // Another busy answer comes after ten seconds of SQLite's own, and is final.
+        guard (error.cause as? SQLiteError)?.code.primary == .busy, connection.waits(after: count) else { throw error }
         count += 1
       }
     }
