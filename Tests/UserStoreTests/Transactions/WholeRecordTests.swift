@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  private var values: StoredValues? {
+  private var values: [AttributeName: StoredValue]? {
     get throws { try store.read { try $0.user(zoe)?.storedValues } }
   }
 

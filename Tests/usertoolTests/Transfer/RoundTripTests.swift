@@ -45,10 +45,10 @@ import UserStore
   private static func fill(_ workspace: Workspace, seed: UInt64) throws -> [User] {
     var random = SplitMix64(seed: seed)
     let store = try UserStore(path: workspace.database)
-    let attributes = ["age", "note", "a,b", "quo\"te", "é", "\u{1F9D1}\u{200D}\u{1F680}", "=x", ":"]
+    let attributes: [AttributeName] = ["age", "note", "a,b", "quo\"te", "é", "\u{1F9D1}\u{200D}\u{1F680}", "=x", ":"]
     try store.write { transaction throws in
       for _ in 0..<40 {
-        var values: [(attribute: String, value: StoredValue)] = [("name", .text(name(&random)))]
+        var values: [(attribute: AttributeName, value: StoredValue)] = [("name", .text(name(&random)))]
         if random.oneIn(2) { values.append(("hair_color", .text("#00ff\(random.choose("00", "a5"))"))) }
         for attribute in attributes where random.oneIn(2) { values.append((attribute, value(&random))) }
         let id = try transaction.add(values)

@@ -81,7 +81,7 @@ import UserStore
       #expect(try Assignment(argument: "k:=" + text)?.value() == .text(text))
       #expect(try CSVField.decode(":=" + text, of: "k") == .text(text))
       #expect(UserReference(argument: "name:" + text).name.unicodeScalars.elementsEqual(text.unicodeScalars))
-      #expect(StandIn(argument: "A=" + text)?.attribute?.unicodeScalars.elementsEqual(text.unicodeScalars) == true)
+      #expect(StandIn(argument: "A=" + text)?.attribute == AttributeName(text))
     }
   }
 
