@@ -13,7 +13,7 @@ import Testing
     folder = try Folder()
   }
 
-  private static let golden = URL(filePath: #filePath).appending(path: "../../../Golden").standardized
+  private static let golden = URL(filePath: #filePath).appending(path: "../../../../Golden").standardized
 
   /// Puts a copy of the file into the folder.
   ///

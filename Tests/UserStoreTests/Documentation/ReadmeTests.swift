@@ -48,7 +48,7 @@ struct ReadmeTests {
   }
 
   private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 }
 
 private let printed = Mutex<[String]>([])
