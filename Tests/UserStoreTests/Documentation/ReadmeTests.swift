@@ -62,7 +62,7 @@ extension Attribute where Value == Int {
   fileprivate static var setsSeen: Attribute { Attribute("setsSeen") }
 }
 
-/// The feed of the README, compiled; `FeedTests` run the like of it.
+/// The feed of the README, compiled; `ChangeFeedTests` run the like of it.
 private func consume(_ store: UserStore, saved: String?, save: (String) -> Void) async throws {
   var cursor = try await store.read { try $0.cursor }
   if let saved { cursor = try Cursor(saved) }  // what save was given last

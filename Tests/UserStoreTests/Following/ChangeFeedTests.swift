@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// DESIGN §6.
-@Suite(.timeLimit(.minutes(5))) struct FeedTests {
+@Suite(.timeLimit(.minutes(5))) struct ChangeFeedTests {
   let folder: Folder
 
   init() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// What waits to be delivered takes a page of memory, however much it is.
-@Suite(.timeLimit(.minutes(5))) struct MemoryTests {
+@Suite(.timeLimit(.minutes(5))) struct BacklogMemoryTests {
   @Test func `a backlog that one write finds is queued as ranges`() throws {
     let folder = try Folder()
     let quiet: (inout Configuration) -> Void = { $0.watchesOtherProcesses = false }

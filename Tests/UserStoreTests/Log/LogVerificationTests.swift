@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Whether the log goes on from a cursor: loud when it does not.
-@Suite(.timeLimit(.minutes(5))) struct LineageTests {
+@Suite(.timeLimit(.minutes(5))) struct LogVerificationTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

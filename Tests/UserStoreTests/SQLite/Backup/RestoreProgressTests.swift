@@ -6,7 +6,7 @@ import Testing
 @testable import UserStore
 
 /// What a command shows while a store of a million users is restored or checked.
-@Suite struct `How far a restore and a check are` {
+@Suite struct RestoreProgressTests {
   @Test func `a restore tells of every thousand rows, and of the last one`() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("progress-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

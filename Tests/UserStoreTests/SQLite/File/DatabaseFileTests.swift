@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Paths, rights, and creating.
-@Suite(.timeLimit(.minutes(5))) struct OpeningTests {
+@Suite(.timeLimit(.minutes(5))) struct DatabaseFileTests {
   let folder: Folder
 
   init() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A consumer whose log does not go on hears it, acknowledges nothing of another log, and can begin anew.
-@Suite(.timeLimit(.minutes(5))) struct ConsumerLineageTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsumerVerificationTests {
   let folder: Folder
   let store: UserStore
   let sets: [ChangeSet]
