@@ -3,10 +3,10 @@ import Synchronization
 import Testing
 import UserStore
 
-/// The README's example, compiled and run: every line of it stands in `example`, and what it prints is compared.
+/// Compiles and runs the README's examples, and compares what the first one prints.
 struct ReadmeTests {
   @Test
-  func `the example does what it says`() throws {
+  func `the example prints what the README says`() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
     printed.withLock { $0 = [] }
@@ -19,7 +19,7 @@ struct ReadmeTests {
   }
 
   @Test
-  func `every line of the README's example is in the one that runs`() throws {
+  func `every line of the README's examples is compiled here`() throws {
     let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)
     let example = try #require(readme.components(separatedBy: "```swift\nimport UserStore\n").dropFirst().first)
@@ -37,7 +37,7 @@ struct ReadmeTests {
   }
 
   @Test
-  func `the README's lottery is the one that is tested`() throws {
+  func `the README's lottery is the tested one`() throws {
     let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
     let lottery = Self.root.appendingPathComponent("Tests/UserStoreTests/Listening/Binding/LotteryTests.swift")
     let source = try String(contentsOf: lottery, encoding: .utf8)
@@ -62,7 +62,7 @@ extension Attribute where Value == Int {
   fileprivate static var setsSeen: Attribute { Attribute("setsSeen") }
 }
 
-/// The feed of the README, compiled; `ChangeFeedTests` run the like of it.
+/// The feed of the README, which is only compiled here; `ChangeFeedTests` runs similar code.
 private func consume(_ store: UserStore, saved: String?, save: (String) -> Void) async throws {
   var cursor = try await store.read { try $0.cursor }
   if let saved { cursor = try Cursor(saved) }  // what save was given last
@@ -73,7 +73,7 @@ private func consume(_ store: UserStore, saved: String?, save: (String) -> Void)
   }
 }
 
-/// The consumer of the README, compiled; `ExactlyOnceTests` run the like of it.
+/// The consumer of the README, which is only compiled here; `ExactlyOnceTests` runs similar code.
 private func count(_ store: UserStore, for nix: User.ID) async throws {
   let counter = try store.consumer("counter", from: .oldest)
   for try await set in counter where set.origin != "counter" {

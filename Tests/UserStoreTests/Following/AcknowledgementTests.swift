@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// When acknowledgements reach the disk.
+/// When acknowledgements are written to disk.
 @Suite(.timeLimit(.minutes(5))) struct AcknowledgementTests {
   let folder: Folder
   let clock = ManualClock()
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a thousand in a second are written ten times, the last of them too`() async throws {
+  @Test func `a thousand acknowledgements in a second are written ten times, including the last`() async throws {
     let store = try open()
     let sets = try store.addUsers(1_000)
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -30,7 +30,7 @@ import Testing
       let durable = try folder.durableRevision()
       if written.last != durable { written.append(durable) }
       sleeps += clock.advance(by: .milliseconds(1))
-      // What a rest's end writes is written when the next one begins.
+      // The write at the end of a rest is complete once the next rest starts.
       await clock.slept.heard(sleeps)
     }
     written.append(try folder.durableRevision())
@@ -38,7 +38,9 @@ import Testing
     #expect(written == expected.map { sets[$0].revision.rawValue })
   }
 
-  @Test func `with a rest between them each is written, and nothing is when nothing comes`() async throws {
+  @Test func `acknowledgements with a rest between them are written singly, and an idle consumer writes nothing`()
+    async throws
+  {
     let store = try open()
     let sets = try store.addUsers(3)
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -57,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: End.allCases)
-  func `an orderly end writes the last one`(_ end: End) async throws {
+  func `an orderly end writes the last acknowledgement`(_ end: End) async throws {
     var store: UserStore? = try open()
     let sets = try #require(try store?.addUsers(3))
     var mailer: Consumer? = try store?.consumer("mailer", from: .oldest)
@@ -89,7 +91,7 @@ import Testing
     }.value
   }
 
-  @Test func `a cancelled task's acknowledgement is not lost`() async throws {
+  @Test func `an acknowledgement of a canceled task is not lost`() async throws {
     let store = try open()
     let sets = try store.addUsers(1)
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -101,7 +103,7 @@ import Testing
     #expect(try folder.durableRevision() == sets[0].revision.rawValue)
   }
 
-  @Test func `one that finds the database locked is kept, and written with the next`() async throws {
+  @Test func `an acknowledgement that finds the database locked is kept, and written with the next one`() async throws {
     let store = try open()
     let sets = try store.addUsers(2)
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -114,13 +116,13 @@ import Testing
     #expect(try folder.durableRevision() == sets[1].revision.rawValue)
   }
 
-  @Test func `after a write that failed at the end of a rest, the next acknowledgement tries again`() {
+  @Test func `after a failed write at the end of a rest, the next acknowledgement retries`() {
     let cursors = (1...3).map { Cursor(epoch: 1, revision: $0, nonce: 0) }
     var state = Acknowledgements()
     var writes = [state.add(cursors[0])]
     state.written(cursors[0])
     writes += [state.add(cursors[1]), state.endRest()]
-    // While the write at the end of the rest is under way.
+    // During the write at the end of the rest.
     writes += [state.add(cursors[1])]
     state.fail()
     #expect(state.pending == cursors[1])
@@ -130,7 +132,7 @@ import Testing
     #expect(writes == [true, false, true, false, true, false, true])
   }
 
-  @Test func `a consumer is released while it rests`() async throws {
+  @Test func `a consumer can be released during a rest`() async throws {
     let store = try open()
     let sets = try store.addUsers(1)
     weak var released: Consumer?

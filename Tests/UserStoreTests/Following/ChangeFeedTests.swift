@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// DESIGN §6.
+/// The promises of the article “The change feed”: ordered, unique, without gaps, and atomic.
 @Suite(.timeLimit(.minutes(5))) struct ChangeFeedTests {
   let folder: Folder
 
@@ -11,7 +11,7 @@ import Testing
     folder = try Folder()
   }
 
-  @Test func `a feed gives what is there, then what comes`() async throws {
+  @Test func `a feed delivers past changes, then new ones`() async throws {
     let store = try folder.open()
     let start = try await store.read { try $0.cursor }
     for number in 0..<3 { try await store.write { try $0.add(name: "\(number)") } }
@@ -25,7 +25,7 @@ import Testing
     #expect(try store.allChanges().prefix(6).map(\.cursor) == sets.map(\.cursor))
   }
 
-  @Test func `a snapshot and the feed after it have no seam while threads and Python write`() async throws {
+  @Test func `a snapshot and the feed after it miss and repeat nothing while threads and Python write`() async throws {
     let store = try folder.open()
     let folder = folder
     let python = try Threads.start {
@@ -52,7 +52,7 @@ import Testing
           var iterator = store.changes(after: cursor).makeAsyncIterator()
           while count < 1_700, let set = try await iterator.next() {
             let added = try set.changes.count { $0.kind == .added && $0.attribute == "name" }
-            // Of a transaction there is never a part.
+            // A transaction is never delivered in part.
             #expect(added % (set.isForeign ? 3 : 2) == 0)
             count += added
             #expect(set.cursor.revision > cursor.revision)
@@ -69,7 +69,7 @@ import Testing
     }.value
   }
 
-  @Test func `from every cursor on, the same sets follow`() throws {
+  @Test func `after every cursor the same sets follow`() throws {
     let store = try folder.open()
     for number in 0..<20 {
       try store.write(origin: "\(number)") { try $0.add(name: "\(number)") }
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `a set of a thousand changes is at hand, a larger one is paged, and both are whole`() throws {
+  @Test func `a set of up to a thousand changes is held in memory, and a larger one is paged`() throws {
     let store = try folder.open()
     for count in [499, 500, 501, 2_000] {
       let before = try store.read { try $0.cursor }
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a small foreign set before a huge set is a set of its own`() throws {
+  @Test func `a small foreign set before a huge set is delivered separately`() throws {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let before = try store.read { try $0.cursor }
     try folder.shell("INSERT INTO users (name) VALUES ('foreign')")
@@ -105,10 +105,10 @@ import Testing
     #expect(sets.map(\.isForeign) == [true, false])
     #expect(sets.map(\.origin) == [nil, "own"])
     #expect(try sets.map { try $0.changes.count } == [2, 1_600])
-    if case .held = sets[0].content {} else { Issue.record("a set of two changes is not at hand") }
+    if case .held = sets[0].content {} else { Issue.record("a set of two changes is not held in memory") }
   }
 
-  @Test func `a long backlog is read step by step`() throws {
+  @Test func `a long backlog is read in steps`() throws {
     let store = try folder.open()
     try folder.python(
       """
@@ -132,15 +132,15 @@ import Testing
   @Test func `a feed ends when its task is cancelled, and when the store is closed`() async throws {
     let store = try folder.open()
     let start = try await store.read { try $0.cursor }
-    let heard = Recorder<Void>()
+    let received = Recorder<Void>()
     let tasks = (0..<2).map { _ in
       Task {
-        for try await _ in store.changes(after: start) { heard.record(()) }
+        for try await _ in store.changes(after: start) { received.record(()) }
         return true
       }
     }
     try await store.write { try $0.add(name: "a") }
-    await heard.heard(2)
+    await received.heard(2)
     tasks[0].cancel()
     #expect(try await tasks[0].value)
     store.close()
@@ -150,18 +150,18 @@ import Testing
     #expect(count == 0)
   }
 
-  @Test func `a slow consumer holds nobody up`() async throws {
+  @Test func `a slow reader blocks neither writers nor checkpoints`() async throws {
     let store = try folder.open()
     var iterator = store.changes(after: try await store.read { try $0.cursor }).makeAsyncIterator()
     try await store.write { try $0.add(name: "first") }
     #expect(try await iterator.next() != nil)
     for number in 0..<2_000 { try await store.write { try $0.add(name: "\(number)") } }
     try folder.shell("PRAGMA wal_checkpoint(TRUNCATE)")
-    #expect(try Files.size(of: folder.database + "-wal") == 0, "no transaction of the feed is left open")
+    #expect(try Files.size(of: folder.database + "-wal") == 0, "the feed leaves no transaction open")
     for _ in 0..<2_000 { #expect(try await iterator.next()?.lines.count == 2) }
   }
 
-  @Test func `in memory a feed works the same`() async throws {
+  @Test func `a feed works the same in memory`() async throws {
     let store = try UserStore.inMemory()
     var iterator = store.changes(after: try await store.read { try $0.cursor }).makeAsyncIterator()
     try await store.write(origin: "x") { try $0.add(name: "a") }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// A name has one holder: who takes it anew takes it away.
+/// A consumer name has one holder, and claiming the name again takes it over from the current holder.
 @Suite(.timeLimit(.minutes(5))) struct ConsumerHolderTests {
   let folder: Folder
   let store: UserStore
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: Taker.allCases)
-  func `the holder before hears it at the next acknowledgement, and moves nothing`(_ taker: Taker) async throws {
+  func `a superseded holder gets an error from every call, and cannot move the position`(_ taker: Taker) async throws {
     let first = try store.consumer("mailer", from: .oldest)
     try await first.acknowledge(sets[0])
     let second = try take(taker)
@@ -42,34 +42,34 @@ import Testing
   }
 
   @Test(arguments: Taker.allCases)
-  func `a holder that waits for changes hears it without one`(_ taker: Taker) async throws {
+  func `a superseded holder that waits for changes gets the error without a change`(_ taker: Taker) async throws {
     let first = try store.consumer("mailer", from: .oldest)
-    let heard = Recorder<Revision>()
+    let received = Recorder<Revision>()
     let waiting = Task {
-      await awaitedCode { for try await set in first { heard.record(set.revision) } }
+      await awaitedCode { for try await set in first { received.record(set.revision) } }
     }
-    await heard.heard(3)
+    await received.heard(3)
     let second = try take(taker)
     #expect(await waiting.value == .superseded)
-    #expect(heard.all == sets.map(\.revision))
+    #expect(received.all == sets.map(\.revision))
     withExtendedLifetime(second) {}
   }
 
-  @Test func `in memory, where no file tells of it, a waiting holder hears it too`() async throws {
+  @Test func `in memory, without file events, a waiting holder gets the error as well`() async throws {
     let store = try UserStore.inMemory()
     let added = try store.addUsers(1)
     let first = try store.consumer("mailer", from: .oldest)
-    let heard = Recorder<Revision>()
+    let received = Recorder<Revision>()
     let waiting = Task {
-      await awaitedCode { for try await set in first { heard.record(set.revision) } }
+      await awaitedCode { for try await set in first { received.record(set.revision) } }
     }
-    await heard.heard(added.count)
+    await received.heard(added.count)
     let second = try store.consumer("mailer")
     #expect(await waiting.value == .superseded)
     withExtendedLifetime(second) {}
   }
 
-  @Test func `what the holder before had not written is not written over the next one's`() async throws {
+  @Test func `a superseded holder's pending acknowledgement does not overwrite the next holder's`() async throws {
     let clock = ManualClock()
     let store = try folder.open { $0.clock = clock }
     var first: Consumer? = try store.consumer("mailer", from: .oldest)
@@ -83,13 +83,13 @@ import Testing
     #expect(try await second.next(1).map(\.cursor) == [sets[2].cursor])
   }
 
-  @Test func `of many who take a name at once, one keeps it`() throws {
+  @Test func `of many that claim a name at once, one keeps it`() throws {
     let consumers = Recorder<Consumer>()
     let folder = folder
     try Threads.run(4) { _ in
       let store = try folder.open()
       for _ in 0..<10 { consumers.record(try store.consumer("mailer")) }
-      // Closed by their deinit otherwise, while others still ask.
+      // Keeps the stores open while other threads still claim the name.
       consumers.wait(for: 40)
       withExtendedLifetime(store) {}
     }

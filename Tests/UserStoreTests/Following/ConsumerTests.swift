@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// Consumers that keep their position in the database.
+/// Named consumers, which keep their position in the database.
 @Suite(.timeLimit(.minutes(5))) struct ConsumerTests {
   let folder: Folder
   let store: UserStore
@@ -13,7 +13,7 @@ import Testing
     store = try folder.open()
   }
 
-  @Test func `a new name begins now, with the oldest change, or after a cursor`() async throws {
+  @Test func `a new consumer starts now, at the oldest change, or after a cursor`() async throws {
     let sets = try store.addUsers(3)
     let oldest = try store.consumer("oldest", from: .oldest)
     #expect(try await oldest.next(3).map(\.cursor) == sets.map(\.cursor))
@@ -24,7 +24,7 @@ import Testing
     #expect(try await now.next(1).map(\.cursor) == next.map(\.cursor))
   }
 
-  @Test func `a name that is known goes on where it was, wherever it is told to begin`() async throws {
+  @Test func `an existing consumer continues at its position, whatever start is passed`() async throws {
     let sets = try store.addUsers(3)
     _ = try store.consumer("mailer", from: .after(sets[0].cursor))
     for start in [Consumer.Start.now, .oldest, .after(sets[2].cursor)] {
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `what was acknowledged does not come again, what was not comes with the same cursor`() async throws {
+  @Test func `acknowledged sets are not delivered again, others are, with the same cursor`() async throws {
     let sets = try store.addUsers(4)
     let mailer = try store.consumer("mailer", from: .oldest)
     #expect(try await mailer.next(3).map(\.cursor) == sets.prefix(3).map(\.cursor))
@@ -44,7 +44,7 @@ import Testing
     #expect(try await reopened.consumer("mailer").next(2).map(\.cursor) == sets.suffix(2).map(\.cursor))
   }
 
-  @Test func `an iteration gives what is there, then what comes, each once`() async throws {
+  @Test func `an iteration delivers past sets, then new ones, each once`() async throws {
     let there = try store.addUsers(2)
     let mailer = try store.consumer("mailer", from: .oldest)
     var cursors: [Cursor] = []
@@ -58,7 +58,7 @@ import Testing
     #expect(cursors.prefix(2) == there.map(\.cursor)[...])
   }
 
-  @Test func `an acknowledgement never goes back`() async throws {
+  @Test func `an acknowledgement never moves the position back`() async throws {
     let sets = try store.addUsers(3)
     let mailer = try store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[2])
@@ -75,13 +75,13 @@ import Testing
       #expect(code { try store.consumer(name) } == .badValue)
     }
     for name in ["a", "📮 müller’s", String(repeating: "é", count: 200)] { _ = try store.consumer(name) }
-    // Two spellings of the same letter are two names, as everywhere in SQLite.
+    // Two encodings of the same letter are two names, as everywhere in SQLite.
     let first = try store.consumer("\u{E9}")
     _ = try store.consumer("e\u{301}")
     #expect(throws: Never.self) { try first.cursor }
   }
 
-  @Test func `the list tells name, position, lag in changes, and when`() async throws {
+  @Test func `the list has each consumer's name, position, lag in changes, and last activity`() async throws {
     let sets = try store.addUsers(3)
     _ = try store.consumer("behind", from: .after(sets[0].cursor))
     _ = try store.consumer("ahead")
@@ -90,7 +90,7 @@ import Testing
     try await late.acknowledge(sets[1])
     let all = try await store.read { try $0.consumers() }
     #expect(all.map(\.name) == ["ahead", "behind", "late"])
-    // A user is two changes: name and hair colour.
+    // An added user is two changes: name and hair color.
     #expect(all.map(\.lag) == [0, 4, 2])
     #expect(all.map(\.cursor) == [sets[2].cursor, sets[0].cursor, sets[1].cursor])
     let after = Int64(Date().timeIntervalSince1970 * 1_000)
@@ -99,7 +99,7 @@ import Testing
     #expect(count == 3)
   }
 
-  @Test func `a store that only reads lists consumers, and refuses the rest`() throws {
+  @Test func `a read-only store lists consumers, and refuses to claim or remove them`() throws {
     _ = try store.consumer("mailer")
     let reader = try folder.open { $0.access = .readOnly }
     #expect(code { try reader.consumer("mailer") } == .readOnly)
@@ -108,7 +108,7 @@ import Testing
     #expect(names == ["mailer"])
   }
 
-  @Test func `in memory a consumer works the same`() async throws {
+  @Test func `a consumer works the same in memory`() async throws {
     let store = try UserStore.inMemory()
     let sets = try store.addUsers(3)
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -120,7 +120,7 @@ import Testing
     #expect(await awaitedCode { try await mailer.acknowledge(sets[2]) } == .superseded)
   }
 
-  @Test func `an acknowledgement in a file that was moved is refused`() async throws {
+  @Test func `an acknowledgement in a moved file is refused`() async throws {
     let sets = try store.addUsers(2)
     let mailer = try store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[0])
@@ -130,7 +130,7 @@ import Testing
     #expect(await awaitedCode { try await mailer.next(1) } == .replaced)
   }
 
-  @Test func `a closed store says so`() async throws {
+  @Test func `a closed store refuses acknowledgements and claims, and ends iterations`() async throws {
     let sets = try store.addUsers(1)
     let mailer = try store.consumer("mailer", from: .oldest)
     store.close()

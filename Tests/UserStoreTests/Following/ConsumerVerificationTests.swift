@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// A consumer whose log does not go on hears it, acknowledges nothing of another log, and can begin anew.
+/// A consumer whose log does not continue gets an error, acknowledges no set of another log, and can be reset.
 @Suite(.timeLimit(.minutes(5))) struct ConsumerVerificationTests {
   let folder: Folder
   let store: UserStore
@@ -14,7 +14,7 @@ import Testing
     sets = try store.addUsers(4)
   }
 
-  private func forget(through revision: Revision) throws {
+  private func compact(through revision: Revision) throws {
     try folder.shell(
       """
       BEGIN IMMEDIATE;
@@ -27,8 +27,8 @@ import Testing
     try await store.read { try $0.consumers().map(\.lag) }
   }
 
-  /// What a consumer does who hears that the log does not go on.
-  private func beginAnew(_ consumer: Consumer) async throws {
+  /// Resets a consumer whose log does not continue.
+  private func restart(_ consumer: Consumer) async throws {
     let (count, cursor) = try await store.read { (try $0.userCount, try $0.cursor) }
     #expect(count >= 1)
     try await consumer.reset(to: cursor)
@@ -36,31 +36,33 @@ import Testing
     #expect(try await consumer.next(1).map(\.cursor) == next.map(\.cursor))
   }
 
-  @Test func `a new epoch is diverged, listed without a lag, and can be begun anew`() async throws {
+  @Test func `after a new epoch a consumer is diverged, has no lag, and can be reset`() async throws {
     let mailer = try store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[0])
     try folder.shell("UPDATE meta SET epoch = epoch + 1")
     #expect(await awaitedCode { try await mailer.next(1) } == .diverged)
     #expect(await awaitedCode { try await mailer.acknowledge(sets[1]) } == .diverged)
     let new = try store.addUsers(1)
-    #expect(await awaitedCode { try await mailer.acknowledge(new[0]) } == .diverged, "it stands in another log")
+    #expect(
+      await awaitedCode { try await mailer.acknowledge(new[0]) } == .diverged,
+      "the consumer's position is in another log")
     #expect(try folder.durableRevision() == sets[0].revision.rawValue)
     #expect(try await lags() == [nil])
-    try await beginAnew(mailer)
+    try await restart(mailer)
   }
 
-  @Test func `what was forgotten is compacted, and can be begun anew`() async throws {
+  @Test func `a consumer that needs deleted changes is compacted, and can be reset`() async throws {
     let mailer = try store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[0])
-    try forget(through: sets[2].revision)
+    try compact(through: sets[2].revision)
     #expect(await awaitedCode { try await mailer.next(1) } == .compacted)
     #expect(await awaitedCode { try await mailer.acknowledge(sets[1]) } == .compacted)
     #expect(code { try store.consumer("late", from: .after(sets[1].cursor)) } == .compacted)
     #expect(try await store.consumer("oldest", from: .oldest).next(1).map(\.cursor) == [sets[3].cursor])
-    try await beginAnew(mailer)
+    try await restart(mailer)
   }
 
-  @Test func `a restored backup is diverged for who is ahead of it; taken again, the name goes on from it`()
+  @Test func `a consumer that is ahead of a restored backup is diverged, and claimed again continues from the backup`()
     async throws
   {
     let copy = folder.path + "/copy.db"
@@ -72,12 +74,12 @@ import Testing
     try folder.shell(".restore '\(copy)'")
     let other = try store.addUsers(1)
     #expect(other[0].revision == lost[0].revision)
-    #expect(await awaitedCode { try await mailer.acknowledge(lost[0]) } == .diverged, "a number given again")
+    #expect(await awaitedCode { try await mailer.acknowledge(lost[0]) } == .diverged, "a reused revision")
     let again = try store.consumer("mailer")
     #expect(try await again.next(3).map(\.cursor) == (sets.suffix(2) + other).map(\.cursor))
   }
 
-  @Test func `a set of another database is not acknowledged`() async throws {
+  @Test func `a set of another database cannot be acknowledged`() async throws {
     let other = try UserStore.temporary()
     let foreign = try other.addUsers(2)
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -85,12 +87,12 @@ import Testing
     #expect(await awaitedCode { try await mailer.reset(to: foreign[0].cursor) } == .diverged)
     #expect(code { try store.consumer("new", from: .after(foreign[0].cursor)) } == .diverged)
     let inOther = await awaitedCode { try await other.write { try mailer.acknowledge(foreign[0], in: &$0) } }
-    #expect(inOther == .superseded, "nobody has the name there")
+    #expect(inOther == .superseded, "the name does not exist there")
     #expect(try await lags().count == 1)
     #expect(try mailer.cursor.revision.rawValue == 0)
   }
 
-  @Test func `a reset goes back too, and is not overtaken by what was acknowledged before`() async throws {
+  @Test func `a reset can move back, and earlier acknowledgements do not override it`() async throws {
     let clock = ManualClock()
     let store = try folder.open { $0.clock = clock }
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -102,13 +104,13 @@ import Testing
     #expect(try await mailer.next(3).map(\.cursor) == sets.suffix(3).map(\.cursor))
   }
 
-  @Test func `a row that somebody tampered with is an error, and no crash`() async throws {
+  @Test func `a consumer row that was tampered with is an error, not a crash`() async throws {
     let mailer = try store.consumer("mailer", from: .oldest)
     for (seq, expected) in [(-1, StoreError.Code.compacted), (Int.max, .diverged)] {
       try folder.shell("UPDATE consumers SET seq = \(seq)")
       #expect(await awaitedCode { try await mailer.next(1) } == expected)
       #expect(try await lags() == [nil])
     }
-    try await beginAnew(mailer)
+    try await restart(mailer)
   }
 }

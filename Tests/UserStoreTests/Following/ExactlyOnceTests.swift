@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// An acknowledgement and its effects in one write: both or neither.
+/// Effects and their acknowledgement in one write: both are committed, or neither.
 @Suite(.timeLimit(.minutes(5))) struct ExactlyOnceTests {
   let folder: Folder
   let store: UserStore
@@ -13,7 +13,7 @@ import Testing
     store = try folder.open()
   }
 
-  @Test func `position and effects are committed together, and rolled back together`() async throws {
+  @Test func `position and effects are committed or rolled back together`() async throws {
     let id = try await store.write { try $0.add(name: "count") }
     let mailer = try store.consumer("mailer", from: .oldest)
     let set = try await mailer.next(1)[0]
@@ -35,21 +35,21 @@ import Testing
     #expect(try await mailer.next(1)[0].lines == ["updated 1 count - 1"])
   }
 
-  @Test func `a write that only acknowledges is no set, and no round for anybody`() async throws {
+  @Test func `a write that only acknowledges creates no change set and no round`() async throws {
     let sets = try store.addUsers(2)
     let mailer = try store.consumer("mailer", from: .oldest)
-    let heard = Recorder<ChangeSet>()
-    store.listeners.bind("test", to: .everything) { heard.record($0) }
+    let received = Recorder<ChangeSet>()
+    store.listeners.bind("test", to: .everything) { received.record($0) }
     let rows = try folder.shell("SELECT count(*) FROM changes")
     try await store.write { try mailer.acknowledge(sets[0], in: &$0) }
     try await mailer.acknowledge(sets[1])
     #expect(try folder.durableRevision() == sets[1].revision.rawValue)
     #expect(try folder.shell("SELECT count(*) FROM changes") == rows)
-    #expect(heard.count == 0)
+    #expect(received.count == 0)
     #expect(try store.allChanges(after: sets[1].cursor).isEmpty)
   }
 
-  @Test func `one that shares its commit with others is all or nothing by itself`() async throws {
+  @Test func `acknowledgements that share a commit are committed or rolled back independently`() async throws {
     let sets = try store.addUsers(64)
     let mailer = try store.consumer("mailer", from: .oldest)
     struct Stop: Error {}
@@ -71,7 +71,7 @@ import Testing
     case betweenEffectAndAcknowledgement, beforeCommit, afterCommit
   }
 
-  /// Adds one to the count for each set of “work”, and acknowledges it in the same write.
+  /// Adds one to the count for each set with the origin “work”, and acknowledges the set in the same write.
   private static func count(in database: String, killedAt moment: Moment?) async throws {
     let store = try UserStore(path: database)
     let end = try await store.read { try $0.cursor }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `a process that is killed anywhere has counted each set exactly once`() async throws {
+  @Test func `a process that is killed at any point has counted each set exactly once`() async throws {
     try await store.write { try $0.add(name: "count") }
     for number in 0..<7 { try await store.write(origin: "work") { try $0.add(name: "\(number)") } }
     store.close()
@@ -103,7 +103,7 @@ import Testing
       await #expect(processExitsWith: .signal(SIGKILL)) { [database = database as String, moment = moment as Moment] in
         try await Self.count(in: database, killedAt: moment)
       }
-      // One before the kill; the one that was killed counts only if its commit was through.
+      // Each process counts one set before the kill. The set of the kill counts only after its commit.
       #expect(try folder.shell("SELECT value FROM attributes WHERE name = 'count'") == "\(count)\n")
     }
     try await Self.count(in: database, killedAt: nil)

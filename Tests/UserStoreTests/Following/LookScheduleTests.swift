@@ -2,8 +2,9 @@ import Testing
 
 @testable import UserStore
 
+/// When the watcher reads the log.
 @Suite struct LookScheduleTests {
-  @Test func `without anything happening it looks twice a second at most`() {
+  @Test func `an idle watcher looks at the log at most twice a second`() {
     var schedule = LookSchedule(hasEvents: true)
     for _ in 0..<10 {
       #expect(schedule.wait >= 250_000)
@@ -11,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `after a write it looks soon, ever more rarely, for a tenth of a second, then rests`() {
+  @Test func `after a write it looks soon, then ever more rarely, and is idle again after a tenth of a second`() {
     var schedule = LookSchedule(hasEvents: true)
     schedule.written()
     var waits: [Int] = []
@@ -24,7 +25,7 @@ import Testing
     #expect((95_000...110_000).contains(waits.reduce(0, +)))
   }
 
-  @Test func `a write in the middle begins the looks anew`() {
+  @Test func `another write restarts the looks`() {
     var schedule = LookSchedule(hasEvents: true)
     schedule.written()
     for _ in 0..<10 { schedule.looked(found: false) }
@@ -32,13 +33,13 @@ import Testing
     #expect(schedule.wait == 50)
   }
 
-  @Test func `a look after a touch is final`() {
+  @Test func `one look is enough after a touch`() {
     var schedule = LookSchedule(hasEvents: true)
     schedule.looked(found: true)
     #expect(schedule.wait == LookSchedule.idle)
   }
 
-  @Test func `while the store itself writes without end it rests longer and longer, a millisecond at most`() {
+  @Test func `while the store itself writes continuously, rests grow up to a millisecond`() {
     var schedule = LookSchedule(hasEvents: true)
     #expect(
       (0..<6).map { _ in schedule.rest(ownCommits: 9, found: false) } == [125, 250, 500, 1_000, 1_000, 1_000])
@@ -46,12 +47,12 @@ import Testing
     #expect(schedule.rest(ownCommits: 2, found: false) == 125)
   }
 
-  @Test func `a look for every own write is a load too, whoever is quick enough for it`() {
+  @Test func `one own write per look is a load as well`() {
     var schedule = LookSchedule(hasEvents: true)
     #expect((0..<4).map { _ in schedule.rest(ownCommits: 1, found: false) } == [nil, 125, 250, 500])
   }
 
-  @Test func `one own write is an answer after what others wrote; nor is there a rest while it polls`() {
+  @Test func `there is no rest after one own write that answers another, nor while polling`() {
     var schedule = LookSchedule(hasEvents: true)
     for _ in 0..<5 {
       #expect(schedule.rest(ownCommits: 1, found: false) == nil)
@@ -62,7 +63,7 @@ import Testing
     #expect(schedule.rest(ownCommits: 100, found: false) == nil)
   }
 
-  @Test func `under a load that lasts it wants no events, and again when that is over`() {
+  @Test func `during a lasting load it needs no events, and after the load it needs them again`() {
     var schedule = LookSchedule(hasEvents: true)
     func isUnderLoad(after ownCommits: Int) -> Bool {
       _ = schedule.rest(ownCommits: ownCommits, found: false)
@@ -73,7 +74,7 @@ import Testing
     #expect(!isUnderLoad(after: 9))
   }
 
-  @Test func `without events it polls, ever more rarely, four times a second at most when nothing happens`() {
+  @Test func `without events it polls ever more rarely, down to every 250 ms`() {
     var schedule = LookSchedule(hasEvents: false)
     #expect(schedule.wait <= 1_000)
     for _ in 0..<20 { schedule.looked(found: false) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// A log with an end: what is forgotten, what stays, and who is told.
+/// Compaction: which change sets are deleted, which stay, and how readers are notified.
 @Suite(.timeLimit(.minutes(5))) struct CompactionTests {
   let folder: Folder
   let store: UserStore
@@ -15,7 +15,7 @@ import Testing
     zoe = try store.write { try $0.add(name: "0") }
   }
 
-  @Test func `what is beyond the limit is forgotten; a cursor from before it is told so, with the horizon`() throws {
+  @Test func `sets beyond the limit are deleted, and an older cursor gets an error that names the horizon`() throws {
     try store.rename(zoe, times: 20)
     let all = try store.allChanges()
     let compaction = try store.compact(keeping: .rows(10))
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `the newest row stays, and no number is given twice`(_ endsForeign: Bool) throws {
+  func `the newest row stays, and no revision is reused`(_ endsForeign: Bool) throws {
     try store.rename(zoe, times: 3)
     if endsForeign { try folder.shell("UPDATE users SET name = 'foreign'") }
     let head = try store.read { try $0.cursor }
@@ -41,15 +41,15 @@ import Testing
     #expect(try PlainConnection(folder.database).extent() == (last, last, 1, last))
     #expect(try store.pastChanges(after: head).isEmpty)
     try store.compact(keeping: .rows(0))
-    try store.write { try $0.rename(zoe, to: "goes on") }
+    try store.write { try $0.rename(zoe, to: "next") }
     let sets = try store.allChanges(after: head)
     #expect(try sets.map { try $0.changes.map(\.sequence) } == [[last + 1]])
     #expect(try store.allChanges().map(\.cursor) == sets.map(\.cursor))
   }
 
-  /// Stands for pages that contradict each other, as a fuzzer found: the work had no end.
+  /// Imitates pages that contradict each other: in such a file, which a fuzzer found, compaction never ended.
   @Test(arguments: ["", "CREATE TRIGGER stays BEFORE DELETE ON changes BEGIN SELECT RAISE(IGNORE); END"])
-  func `rows that are counted, but cannot be found or taken away, are damage`(_ stays: String) throws {
+  func `rows that are counted but cannot be found or deleted are damage`(_ stays: String) throws {
     store.close()
     let session = try folder.session()
     let value = stays.isEmpty ? "CAST(seq AS TEXT)" : "seq"
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: ["CAST(old AS TEXT)", "NULL", "seq + 1", "-9223372036854775808"])
-  func `what is forgotten of a huge set is what a reader gets as a set, whatever its end says`(_ first: String) throws {
+  func `compaction finds the same sets as a reader, whatever the end of a huge set says`(_ first: String) throws {
     try store.compact(keeping: .rows(0))
     try store.write { transaction in for number in 0..<600 { try transaction.add(name: "\(number)") } }
     try folder.shell("UPDATE changes SET old = \(first) WHERE seq = (SELECT max(seq) FROM changes)")
@@ -78,7 +78,7 @@ import Testing
     #expect(!ends.isEmpty)
   }
 
-  @Test func `what would be forgotten is told without forgetting it`() throws {
+  @Test func `a preview returns what compaction would delete, and deletes nothing`() throws {
     try store.rename(zoe, times: 3_000)
     let before = try PlainConnection(folder.database).extent()
     let found = try store.compactable(keeping: .rows(100))
@@ -87,7 +87,7 @@ import Testing
     #expect(found.sets == 2_951)
   }
 
-  @Test func `each time that the write lock is held at most a thousand rows go, also of a huge set`() throws {
+  @Test func `each write lock deletes at most a thousand rows, even of a huge set`() throws {
     try store.rename(zoe, times: 1_500)
     try store.write { transaction in for number in 0..<2_500 { try transaction.add(name: "\(number)") } }
     try folder.shell("UPDATE users SET hair_color = '#ffffff'")
@@ -107,7 +107,7 @@ import Testing
       try session.execute("COMMIT")
       let after = try plain.extent()
       steps.append(before.count - after.count)
-      #expect(ends.contains(after.horizon), "half a set")
+      #expect(ends.contains(after.horizon), "the horizon is inside a set")
       #expect(after.count == after.last - after.first + 1, "a gap")
       if !step.isMore { break }
     }
@@ -115,7 +115,7 @@ import Testing
     #expect(steps.reduce(0, +) == ends.max()! - 20)
   }
 
-  @Test func `a step that is no longer right is not done`() throws {
+  @Test func `an outdated step is not performed`() throws {
     try store.rename(zoe, times: 20)
     let session = try folder.session()
     let step = try CompactionStep(in: session.extent(assuming: nil), keeping: .rows(10), at: 0, session)
@@ -123,12 +123,12 @@ import Testing
     #expect(try !step.perform(session))
     let next = try CompactionStep(in: session.extent(assuming: nil), keeping: .rows(10), at: 0, session)
     try hold(after: store.pastChanges(after: nil)[0].cursor)
-    #expect(try !next.perform(session), "a consumer came meanwhile")
+    #expect(try !next.perform(session), "a consumer was created since")
   }
 
   // MARK: Limits
 
-  /// A folder of its own, with a store that keeps its history and whose clock the test sets.
+  /// Opens a store without limits in a new folder, with a clock that the test sets.
   private func openTimed(at milliseconds: Int64) throws -> (folder: Folder, store: UserStore, clock: SetClock) {
     let (folder, clock) = (try Folder(), SetClock(milliseconds))
     let store = try folder.open {
@@ -138,7 +138,7 @@ import Testing
     return (folder, store, clock)
   }
 
-  @Test func `changes go when they are too old, but for the least number that is kept`() throws {
+  @Test func `changes that are too old are deleted, except for the minimum number`() throws {
     let (folder, store, clock) = try openTimed(at: 0)
     let zoe = try store.write { try $0.add(name: "0") }
     try store.rename(zoe, times: 9)
@@ -149,7 +149,7 @@ import Testing
         keeping: RetentionPolicy(.init(age: .seconds(age)), minimumChanges: minimum)
       ).horizon.rawValue
     }
-    #expect(try compact(age: 1) == 0, "a clock before all of them")
+    #expect(try compact(age: 1) == 0, "the clock is before all changes")
     clock.milliseconds = 11_000
     #expect(ends.prefix(5) == [3, 5, 7, 9, 11])
     #expect(try compact(age: 6) == 3)
@@ -160,12 +160,12 @@ import Testing
     #expect(try compact(age: .max) == 13)
   }
 
-  @Test func `writes by a clock that is ten years ahead are as old as the next ones that are not`() throws {
+  @Test func `writes with a clock that is ten years ahead are as old as the next writes with the right time`() throws {
     let (folder, store, clock) = try openTimed(at: 0)
     let zoe = try store.write { try $0.add(name: "0") }
     try store.rename(zoe, times: 400)
     let ends = try store.allChanges().map(\.revision.rawValue)
-    // The first one, some in the middle that follow each other, and the newest one.
+    // The first write, a range in the middle, and the newest write.
     let wrong = "at + 315360000000"
     try folder.shell(
       """
@@ -180,23 +180,23 @@ import Testing
     }
     clock.milliseconds = 803_000
     #expect(try compact(age: 800) == 0)
-    #expect(try compact(age: 797) == 5, "the first one is as old as the second")
-    #expect(try compact(age: 300) == 99, "those in the middle are as old as row 604")
+    #expect(try compact(age: 797) == 5, "the first write is as old as the second")
+    #expect(try compact(age: 300) == 99, "the range in the middle is as old as row 604")
     #expect(try compact(age: 198) == 603)
-    #expect(try compact(age: 1) == 801, "nothing follows the newest one")
+    #expect(try compact(age: 1) == 801, "no write follows the newest one")
     #expect(ends.contains(99))
     clock.milliseconds = .max
     #expect(try compact(age: 1) == 803)
   }
 
-  @Test func `a time from the past makes nothing before it old`() throws {
+  @Test func `a time from the past does not age the changes before it`() throws {
     let (folder, store, _) = try openTimed(at: 1_000_000)
     try store.rename(try store.write { try $0.add(name: "0") }, times: 20)
     try folder.shell("UPDATE changes SET at = 1000000; UPDATE changes SET at = 0 WHERE seq > 20")
     #expect(try store.compact(keeping: RetentionPolicy(.init(age: .seconds(1)))).sets == 0)
   }
 
-  @Test func `the log is kept within a size, counted once`() throws {
+  @Test func `the log stays within a size, and rows are counted once`() throws {
     let bytes = Attribute<[UInt8]>("bytes")
     for number in 0..<60 {
       try store.write { try $0.set(bytes, of: zoe, to: Array(repeating: UInt8(number), count: 50_000)) }
@@ -215,7 +215,7 @@ import Testing
     #expect(try plain.value(exact) == counted[0])
   }
 
-  @Test func `a log of which rows are missing is not forgotten, and says why`() throws {
+  @Test func `a log with missing rows is not compacted, and throws diverged`() throws {
     try store.rename(zoe, times: 5)
     try folder.shell("DELETE FROM changes WHERE seq = 4")
     #expect(code { try store.compact(keeping: .rows(0)) } == .diverged)
@@ -232,7 +232,7 @@ import Testing
       """)
   }
 
-  @Test func `a named consumer holds back what it needs, up to a cap`() throws {
+  @Test func `a named consumer holds back the sets it needs, up to a limit`() throws {
     try store.rename(zoe, times: 50)
     let all = try store.allChanges()
     try hold(after: all[5].cursor)
@@ -243,25 +243,26 @@ import Testing
     #expect(try store.pastChanges(after: all[5].cursor).count == 45)
     let capped = RetentionPolicy(.init(changes: 4), consumerLimits: .init(changes: 40))
     let cut = try store.compact(keeping: capped)
-    #expect(cut.horizon == all[40].revision && cut.isHeldByConsumer, "two are too far back and hold nothing any more")
+    #expect(
+      cut.horizon == all[40].revision && cut.isHeldByConsumer, "two consumers are too far behind to hold anything back")
     #expect(code { try store.pastChanges(after: all[5].cursor) } == .compacted)
     #expect(try store.pastChanges(after: all[40].cursor).count == 10)
     #expect(try store.compact(keeping: .rows(4)).sets == 0)
   }
 
-  @Test func `a consumer that is too far back holds nothing, though it takes some steps to count how far`() throws {
+  @Test func `a consumer that is too far behind holds nothing back, even if counting takes steps`() throws {
     try hold(after: try store.read { try $0.cursor })
     for round in 0..<3 {
       try store.write { for number in 0..<600 { try $0.add(name: "\(round) \(number)") } }
     }
-    // Of 230 KB 150 are behind the first set; what the first steps have counted of them is less than the consumer's limit.
+    // 150 of 230 KB follow the first set. The first steps count less of them than the consumer's limit.
     let policy = RetentionPolicy(.init(bytes: 1_000), consumerLimits: .init(bytes: 100_000))
     let found = try store.compactable(keeping: policy)
     #expect(!found.isHeldByConsumer)
     #expect(try store.compact(keeping: policy) == found)
   }
 
-  @Test func `a consumer of another epoch holds nothing`() throws {
+  @Test func `a consumer of another epoch holds nothing back`() throws {
     try store.rename(zoe, times: 10)
     let cursor = try store.allChanges()[2].cursor
     try hold(after: Cursor(epoch: cursor.epoch + 1, revision: cursor.revision.rawValue, nonce: cursor.nonce))
@@ -269,9 +270,9 @@ import Testing
     #expect(try PlainConnection(folder.database).extent().count == 1)
   }
 
-  // MARK: Who is behind
+  // MARK: Readers that are behind
 
-  @Test func `a feed that is behind fails, and one that is at the horizon goes on`() async throws {
+  @Test func `a feed behind the horizon fails, and a feed at the horizon continues`() async throws {
     try store.rename(zoe, times: 10)
     let all = try store.allChanges()
     var behind = store.changes(after: all[2].cursor).makeAsyncIterator()
@@ -282,48 +283,48 @@ import Testing
     #expect(try await atHorizon.next()?.cursor == all[9].cursor)
   }
 
-  @Test func `a huge set that is forgotten while it is iterated says so, and half of it was told by then`() throws {
+  @Test func `iterating a huge set throws compacted if the set is deleted meanwhile, after some changes`() throws {
     let before = try store.read { try $0.cursor }
     try store.write { transaction in for number in 0..<2_000 { try transaction.add(name: "\(number)") } }
     let set = try store.allChanges(after: before)[0]
-    var told = 0
+    var delivered = 0
     #expect(
       code {
         try set.forEach { _ in
-          told += 1
-          if told == 10 { _ = try? store.compact(keeping: .rows(0)) }
+          delivered += 1
+          if delivered == 10 { _ = try? store.compact(keeping: .rows(0)) }
         }
       } == .compacted)
-    #expect(told >= 10 && told < 4_000)
+    #expect(delivered >= 10 && delivered < 4_000)
   }
 
-  @Test func `a watcher that is behind is reset, and knows why; its values are read again`() throws {
+  @Test func `a watcher that is behind is reset with the code compacted, and reads its values again`() throws {
     let watching = try folder.open()
     let name = try watching.listenable(.name, of: zoe)
-    let heard = Recorder<String?>()
+    let received = Recorder<String?>()
     let resets = Recorder<StoreError.Code>()
-    let (isHeard, goOn) = (Gate(), Gate())
+    let (isReceived, mayContinue) = (Gate(), Gate())
     name.bind("screen") { value in
-      heard.record(value)
+      received.record(value)
       if value == "first" {
-        isHeard.open()
-        goOn.wait()
+        isReceived.open()
+        mayContinue.wait()
       }
     }
     watching.listeners.bind("all", to: .everything) { set in if let reset = set.reset { resets.record(reset) } }
     try store.write { try $0.rename(zoe, to: "first") }
-    isHeard.wait()
+    isReceived.wait()
     try store.rename(zoe, times: 10)
     try store.compact(keeping: .rows(0))
-    goOn.open()
+    mayContinue.open()
     resets.wait(for: 1)
-    heard.wait { $0.last == "name 9" }
+    received.wait { $0.last == "name 9" }
     #expect(resets.all == [.compacted])
     #expect(name.value == "name 9")
-    #expect(heard.all == ["first", "name 9"])
+    #expect(received.all == ["first", "name 9"])
   }
 
-  @Test func `a listenable whose huge set was forgotten before it was delivered reads the present value`() throws {
+  @Test func `a listenable whose huge set was deleted before its delivery reads the present value`() throws {
     let errors = Recorder<String?>()
     let folder = try Folder()
     let store = try folder.open {
@@ -332,18 +333,18 @@ import Testing
     }
     let zoe = try store.write { try $0.add(name: "0") }
     let name = try store.listenable(.name, of: zoe)
-    let heard = Recorder<String?>()
-    let (isHeard, goOn) = (Gate(), Gate())
+    let received = Recorder<String?>()
+    let (isReceived, mayContinue) = (Gate(), Gate())
     name.bind("screen") { value in
-      heard.record(value)
+      received.record(value)
       if value == "first" {
-        isHeard.open()
-        goOn.wait()
+        isReceived.open()
+        mayContinue.wait()
       }
     }
     store.listeners.bind("reads it", to: .everything) { set in _ = try set.changes }
     let first = try Threads.start { _ = try store.write { try $0.rename(zoe, to: "first") } }
-    isHeard.wait()
+    isReceived.wait()
     let second = try Threads.start {
       try store.write { transaction throws in
         try transaction.rename(zoe, to: "second")
@@ -352,17 +353,17 @@ import Testing
     }
     while try store.read({ try $0.user(zoe)?.name }) != "second" {}
     try store.compact(keeping: .rows(0))
-    goOn.open()
+    mayContinue.open()
     try first.join()
     try second.join()
-    #expect(heard.all == ["first", "second"])
+    #expect(received.all == ["first", "second"])
     #expect(name.value == "second")
-    #expect(errors.all == ["reads it"], "who needs the changes themselves is told that they are gone")
+    #expect(errors.all == ["reads it"], "the listener that reads the changes gets the error")
   }
 
-  // MARK: Where it may be done
+  // MARK: Where compaction is allowed
 
-  @Test func `inside a transaction it is refused, in a store that only reads too, and after closing`() async throws {
+  @Test func `compaction is refused inside a transaction, in a read-only store, and after closing`() async throws {
     #expect(code { try store.write { _ in _ = try store.compact() } } == .nested)
     #expect(code { try store.read { _ in _ = try store.compact() } } == .nested)
     let reading = try folder.open { $0.access = .readOnly }
@@ -373,7 +374,7 @@ import Testing
     #expect(await awaitedCode { try await store.compact() } == .closed)
   }
 
-  @Test func `in memory it is the same`() async throws {
+  @Test func `compaction works the same in memory`() async throws {
     let store = try UserStore.inMemory()
     let zoe = try await store.write { try $0.add(name: "0") }
     try store.rename(zoe, times: 10)
@@ -383,7 +384,7 @@ import Testing
     #expect(try store.pastChanges(after: nil).isEmpty)
   }
 
-  @Test func `one that is cancelled ends between two steps, and keeps what it did`() async throws {
+  @Test func `a canceled compaction ends between two steps, and keeps the steps that are done`() async throws {
     try store.rename(zoe, times: 3_000)
     let task = Task {
       while !Task.isCancelled { await Task.yield() }

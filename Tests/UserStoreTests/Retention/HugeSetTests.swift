@@ -3,12 +3,12 @@ import Testing
 
 @testable import UserStore
 
-/// Change sets that are larger than the log may be.
+/// Compaction of change sets that are larger than the limits of the log.
 @Suite(.timeLimit(.minutes(5))) struct HugeSetTests {
   let folder: Folder
   let plain: PlainConnection
 
-  /// Who writes the huge set: each of the two has 10,000 rows, more than a step reads.
+  /// The writer of the huge set; the set of each has 10,000 rows, more than a step reads.
   enum Author: CaseIterable {
     case library, foreign, both
   }
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  /// What a short process does.
+  /// Opens the store, writes once, and closes it, as a short process does.
   private func writeOnce(_ policy: RetentionPolicy) throws {
     let store = try folder.open {
       $0.retention = policy
@@ -56,10 +56,10 @@ import Testing
     return Set(try store.allChanges().map(\.revision.rawValue) + [0])
   }
 
-  // MARK: By the writes
+  // MARK: Automatic compaction
 
   @Test(arguments: Author.allCases)
-  func `processes that write once each forget it together, a little each, when something has followed it`(
+  func `processes that write once each delete a huge set together, once enough rows follow it`(
     _ author: Author
   ) throws {
     try writeHugeSet(author)
@@ -69,9 +69,11 @@ import Testing
     for number in 1...60 {
       try writeOnce(Self.policy)
       let next = try plain.extent()
-      #expect(extent.count + 2 - next.count <= 1_000, "too much for one write")
-      #expect(ends.contains(next.horizon) || next.horizon > ends.max()!, "half a set")
-      if number < 15, author != .both { #expect(next.count > 10_000, "what is close behind is not kept") }
+      #expect(extent.count + 2 - next.count <= 1_000, "one write deleted too much")
+      #expect(ends.contains(next.horizon) || next.horizon > ends.max()!, "the horizon is inside a set")
+      if number < 15, author != .both {
+        #expect(next.count > 10_000, "the huge set was deleted before enough rows followed it")
+      }
       extent = next
     }
     #expect(extent.count < 4_000, "\(extent)")
@@ -80,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: Author.allCases)
-  func `each step reads a part of it, and the next one goes on there`(_ author: Author) throws {
+  func `each step reads a part of a huge set, and the next step continues there`(_ author: Author) throws {
     try writeHugeSet(author)
     for _ in 0..<20 { try writeOnce(.unlimited) }
     let session = try folder.session()
@@ -101,18 +103,18 @@ import Testing
     #expect(steps.last?.first == steps.last.map { $0.horizon.revision.rawValue + 1 })
   }
 
-  @Test func `a store that has nothing to forget keeps nothing in mind`() throws {
+  @Test func `a store with nothing to delete saves no search position`() throws {
     try writeHugeSet(.library)
     for _ in 0..<5 { try writeOnce(Self.policy) }
     let version = try plain.value("SELECT searched FROM meta")
     let before = try plain.position()
     for _ in 0..<5 { try writeOnce(Self.policy) }
-    #expect(try plain.value("SELECT searched FROM meta") == version, "the end was found, and is found at once")
+    #expect(try plain.value("SELECT searched FROM meta") == version, "the end of the set is found at once")
     #expect(try plain.position() == before + 10)
     #expect(try plain.extent().horizon == 0)
   }
 
-  @Test func `several processes at once forget it`() throws {
+  @Test func `several processes delete a huge set at the same time`() throws {
     try writeHugeSet(.both)
     let folder = folder
     try Threads.run(4) { thread in
@@ -129,10 +131,10 @@ import Testing
     #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
   }
 
-  // MARK: On demand
+  // MARK: Compaction on demand
 
   @Test(arguments: Author.allCases)
-  func `what would be forgotten of it is what is forgotten, from wherever others left it`(_ author: Author) throws {
+  func `compaction deletes what its preview returned, wherever earlier steps stopped`(_ author: Author) throws {
     try writeHugeSet(author)
     for _ in 0..<10 { try writeOnce(Self.policy) }
     for _ in 0..<10 { try writeOnce(.unlimited) }
@@ -144,7 +146,7 @@ import Testing
     #expect(try store.compact().sets == 0)
   }
 
-  @Test func `a named consumer holds it back`() throws {
+  @Test func `a named consumer holds back a huge set`() throws {
     try writeHugeSet(.library)
     for _ in 0..<40 { try writeOnce(.unlimited) }
     try plain.run("INSERT INTO consumers SELECT 'slow', epoch, 0, 0, 0, 0 FROM meta")
@@ -158,7 +160,7 @@ import Testing
     #expect(try store.compact(keeping: capped).horizon.rawValue > 10_000)
   }
 
-  @Test func `by its size it goes too, also when its values are few and large`() throws {
+  @Test func `a huge set is deleted because of its size in bytes as well, even with few large values`() throws {
     let store = try folder.open { $0.retention = .unlimited }
     let bytes = Attribute<[UInt8]>("bytes")
     let zoe = try store.write { try $0.add(name: "Zoë") }
@@ -168,7 +170,8 @@ import Testing
     }
     try store.rename(zoe, times: 3)
     let policy = RetentionPolicy(.init(bytes: 1_000_000))
-    #expect(try store.compactable(keeping: policy).horizon == first.revision, "less than the limit would be left")
+    #expect(
+      try store.compactable(keeping: policy).horizon == first.revision, "the rest would be smaller than the limit")
     var short = policy
     short.graceRows = 6
     let session = try folder.session()
@@ -188,7 +191,7 @@ import Testing
     "searched = 7, sized = 7, size = 9223372036854775807", "searched = 10001, sized = 10001, size = 1",
     "searched = 10005, measured = 10005, bytes = 1, sized = 10005, size = 281474976710656",
   ])
-  func `numbers that somebody wrote there keep nobody from forgetting it`(_ sql: String) throws {
+  func `numbers that were tampered with do not prevent compaction`(_ sql: String) throws {
     try writeHugeSet(.library)
     for _ in 0..<20 { try writeOnce(.unlimited) }
     try plain.run("UPDATE meta SET \(sql)")
@@ -201,7 +204,7 @@ import Testing
     #expect(try plain.extent().count <= 42)
   }
 
-  @Test func `ends that say they began before all numbers, and rows before the first, make no step long`() throws {
+  @Test func `ends with impossible starts and rows before the first do not make a step longer`() throws {
     try writeHugeSet(.library)
     for _ in 0..<20 { try writeOnce(.unlimited) }
     try plain.script(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UserStore
 
-/// What is left of a user who was removed and purged: nothing but that there was one.
+/// A purged user leaves no values in the log or in the files, only the fact that there was a user.
 @Suite(.timeLimit(.minutes(5))) struct PurgeTests {
   let folder: Folder
   let store: UserStore
@@ -17,10 +17,10 @@ import Testing
     zoe = try store.write { [secret] in try $0.add(name: secret) }
   }
 
-  /// Whether the bytes are in the database file or its -wal file.
+  /// Returns the suffixes of the files, the database and its -wal file, that contain the text.
   private func find(_ text: String) throws -> [String] {
     try ["", "-wal"].filter { ending in
-      // By another process: closing it here would drop SQLite's locks.
+      // In another process, because closing the file here would drop SQLite's locks.
       try Program.run("sh", ["-c", "grep -c -a -F -e '\(text)' '\(folder.database)\(ending)' || true"]) != "0\n"
     }
   }
@@ -38,12 +38,12 @@ import Testing
     try store.write { try $0.remove(zoe) }
   }
 
-  @Test func `the values are gone from the files, and all cursors go on`() throws {
+  @Test func `a purge removes the values from the files, and all cursors continue`() throws {
     try fill()
     let before = try store.allChanges()
     #expect(try !find(secret).isEmpty)
     let purge = try store.purge(zoe)
-    #expect(purge.isErased && purge.found == purge.blanked + 2, "the hair colour never had a value")
+    #expect(purge.isErased && purge.found == purge.blanked + 2, "the hair color never had a value")
     #expect(try find(secret) == [])
     let after = try store.allChanges()
     #expect(after.map(\.cursor) == before.map(\.cursor))
@@ -58,7 +58,7 @@ import Testing
     #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
   }
 
-  @Test func `a user who is still there is refused, and keeps the past`() async throws {
+  @Test func `an existing user cannot be purged, and keeps the log`() async throws {
     try await store.write { try $0.rename(zoe, to: "Zoë") }
     let error = #expect(throws: StoreError.self) { try store.purge(zoe) }
     #expect(error?.code == .userExists && error?.message.contains("user 1 is still there") == true)
@@ -66,12 +66,12 @@ import Testing
     #expect(try store.allChanges().flatMap(\.lines).contains("updated 1 name '\(secret)' 'Zoë'"))
   }
 
-  @Test func `somebody whom the log does not know is found nowhere`() throws {
+  @Test func `a purge of an unknown user finds nothing`() throws {
     #expect(try store.purge(User.ID(99)).found == 0)
   }
 
-  @Test func `what a statement left in the scratch tables goes too`() throws {
-    // OR IGNORE comes after the trigger that keeps what may be pushed out.
+  @Test func `a purge clears the scratch tables as well`() throws {
+    // OR IGNORE skips the row after the trigger has saved the row that it might displace.
     try folder.shell(
       """
       INSERT INTO attributes (user_id, name, value) VALUES (\(zoe), 'note', '\(secret)');
@@ -88,7 +88,7 @@ import Testing
     #expect(try folder.shell("SELECT user_id FROM displaced_attributes") == "99\n")
   }
 
-  @Test func `while somebody reads an older state it says that a copy is left`() throws {
+  @Test func `while an older state is being read, a purge reports that a copy is left`() throws {
     try fill()
     let reader = try PlainConnection(folder.database)
     try reader.script("BEGIN; SELECT count(*) FROM users")
@@ -100,7 +100,7 @@ import Testing
     #expect(try find(secret) == [])
   }
 
-  @Test func `what was divided among pages is cleared by writing the file anew`() throws {
+  @Test func `a purge with vacuum removes copies that page splits left`() throws {
     var random = SplitMix64(seed: 5)
     for number in 0..<60 {
       let user = try store.write { try $0.add(name: "\(number)") }
@@ -119,11 +119,11 @@ import Testing
     for change in gone { #expect(try find("secret-of-\(change.user)-") == []) }
     #expect(try !find("secret-of-3-").isEmpty)
     #expect(try store.read { try $0.cursor } == cursor)
-    try store.write { try $0.add(name: "goes on") }
+    try store.write { try $0.add(name: "next") }
     #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
   }
 
-  @Test func `the size that was counted stays right`() throws {
+  @Test func `the counted size stays right after a purge`() throws {
     try fill()
     let policy = RetentionPolicy(.init(bytes: 100_000))
     try store.compact(keeping: policy)
@@ -138,7 +138,7 @@ import Testing
     #expect(counted != 0)
   }
 
-  @Test func `the size of a set that is being counted stays right too`() throws {
+  @Test func `the size of a set that is being counted stays right as well`() throws {
     try store.write { transaction in for number in 0..<50 { try transaction.rename(zoe, to: "\(secret) \(number)") } }
     try fill()
     var policy = RetentionPolicy(.init(changes: 0))
@@ -159,7 +159,7 @@ import Testing
     #expect(purged.size == size && purged.sized == extent.sized && size < extent.size)
   }
 
-  @Test func `a purge of thousands of changes goes in steps, and in memory too`() async throws {
+  @Test func `a purge of thousands of changes runs in steps, in memory too`() async throws {
     for store in [store, try UserStore.inMemory(configuration: .init())] {
       let user = try await store.write { try $0.add(name: "new") }
       try await store.write { transaction in for number in 0..<3_500 { try transaction.rename(user, to: "\(number)") } }
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `one step changes a thousand rows at most`() throws {
+  @Test func `a step changes at most a thousand rows`() throws {
     let user = try store.write { try $0.add(name: "new") }
     try store.write { transaction throws in for number in 0..<2_500 { try transaction.rename(user, to: "\(number)") } }
     try store.write { try $0.remove(user) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// A backup is one state of the store, whole or not there.
+/// A backup is a complete snapshot of the store, or does not exist.
 @Suite(.timeLimit(.minutes(5))) struct BackupTests {
   let folder: Folder
   let store: UserStore
@@ -15,7 +15,7 @@ import Testing
     target = folder.path + "/backup.db"
   }
 
-  /// More than is copied between two looks at the caller.
+  /// Fills the store with more data than a backup copies between two calls of `progress`.
   private func fill() throws {
     try store.write { transaction in
       for number in 0..<6 {
@@ -31,7 +31,8 @@ import Testing
     return try UserStore(path: file ?? target, configuration: configuration)
   }
 
-  @Test func `it has the same records, log and epoch, for its owner only, in one file that need not be written`() throws
+  @Test func `a backup is one private file with the same records, log and epoch, and can be read without writing`()
+    throws
   {
     let zoe = try store.write { try $0.add(name: "Zoë") }
     let cursor = try store.read { try $0.cursor }
@@ -46,12 +47,12 @@ import Testing
     #expect(try backup.allChanges(after: cursor).map(\.lines) == store.allChanges(after: cursor).map(\.lines))
     try store.write { try $0.rename(zoe, to: "later") }
     let later = try store.read { try $0.cursor }
-    #expect(code { try backup.pastChanges(after: later) } == .diverged, "it does not reach so far")
+    #expect(code { try backup.pastChanges(after: later) } == .diverged, "the log of the backup ends before this cursor")
     #expect(try folder.files() == ["backup.db"])
     #expect(try UserStore.check(path: target).filter { $0.severity == .problem }.map(\.attribute) == ["odd"])
   }
 
-  @Test func `who writes meanwhile is not kept waiting, and is not in it`() throws {
+  @Test func `a backup does not block writers, and does not contain later writes`() throws {
     try fill()
     let before = try folder.rows()
     let parts = Recorder<Double>()
@@ -64,7 +65,7 @@ import Testing
     #expect(try store.read { try $0.users(named: "meanwhile").count } == 6)
   }
 
-  @Test func `whole transactions of other processes are in it, however many are written`() throws {
+  @Test func `a backup contains only whole transactions, while other processes write`() throws {
     let (folder, store, target) = (folder, store, target)
     let started = Gate()
     let python = try Threads.start {
@@ -88,7 +89,7 @@ import Testing
     #expect(try store.read { try $0.userCount } == 1_200)
   }
 
-  @Test func `one that ends early leaves what was there, and nothing else`() throws {
+  @Test func `a backup that ends early leaves an existing file unchanged, and no other file`() throws {
     try fill()
     struct Enough: Error {}
     for isReplacing in [false, true] {
@@ -97,10 +98,10 @@ import Testing
       if !isReplacing { try Data("precious".utf8).write(to: URL(filePath: target)) }
     }
     #expect(try folder.bytes(target) == Data("precious".utf8))
-    try store.write { try $0.add(name: "goes on") }
+    try store.write { try $0.add(name: "next") }
   }
 
-  @Test func `a file that is there is replaced only when that was said`() throws {
+  @Test func `an existing file is replaced only on request`() throws {
     try store.write { try $0.add(name: "NIX") }
     let file = try folder.file("backup.db", holding: "precious")
     #expect(code { try store.backup(to: file) } == .alreadyExists)
@@ -110,7 +111,7 @@ import Testing
     #expect(try folder.files() == ["backup.db"])
   }
 
-  @Test func `a file that comes to lie there meanwhile is not replaced`() throws {
+  @Test func `a file that appears during the backup is not replaced`() throws {
     try fill()
     #expect(
       code {
@@ -122,7 +123,7 @@ import Testing
     #expect(try folder.files() == ["backup.db"])
   }
 
-  @Test func `what it cannot or must not be written over is refused`() throws {
+  @Test func `a target that cannot or must not be overwritten is refused`() throws {
     try store.write { try $0.add(name: "NIX") }
     let before = try folder.rows()
     try folder.link("link.db", to: folder.database)
@@ -136,7 +137,7 @@ import Testing
     #expect(try folder.rows() == before)
   }
 
-  @Test func `a store that only reads, and one in memory, are backed up; inside a transaction none is`() throws {
+  @Test func `read-only stores and stores in memory can be backed up, and not inside a transaction`() throws {
     try store.write { try $0.add(name: "NIX") }
     try opened(folder.database).backup(to: target)
     #expect(try opened().read { try $0.users(named: "NIX").count } == 1)
@@ -144,12 +145,12 @@ import Testing
     try memory.write { try $0.add(name: "nowhere") }
     try memory.backup(to: target, replacing: true)
     #expect(try opened().read { try $0.users(named: "nowhere").count } == 1)
-    try memory.write { try $0.add(name: "goes on") }
+    try memory.write { try $0.add(name: "next") }
     #expect(code { try store.read { _ in try store.backup(to: target, replacing: true) } } == .nested)
   }
 
   @Test(arguments: [false, true])
-  func `a damaged store makes no backup`(_ ignoringProblems: Bool) throws {
+  func `a damaged store cannot be backed up`(_ ignoringProblems: Bool) throws {
     try fill()
     store.close()
     try folder.damage("attributes")
@@ -162,7 +163,7 @@ import Testing
     "UPDATE users SET name = 'x' WHERE id = 2", "DELETE FROM changes WHERE seq = 2",
     "INSERT INTO attributes VALUES (9, 'x', 1)",
   ])
-  func `a store in which check finds problems makes a backup only when they are to be ignored`(_ sql: String) throws {
+  func `a store with problems is backed up only if they are ignored`(_ sql: String) throws {
     try fill()
     try folder.withoutTriggers(sql)
     #expect(code { try store.backup(to: target) } == .problemsFound)
@@ -171,7 +172,7 @@ import Testing
     #expect(try folder.rows(target) == folder.rows())
   }
 
-  @Test func `what is only a warning is in the way of no backup`() throws {
+  @Test func `a warning does not prevent a backup`() throws {
     try store.write { try $0.add(name: "NIX") }
     try folder.withoutTriggers("INSERT INTO displaced_users VALUES (1, 'x', NULL, 0)")
     try store.backup(to: target)

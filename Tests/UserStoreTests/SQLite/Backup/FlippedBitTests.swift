@@ -4,12 +4,12 @@ import Testing
 
 @testable import UserStore
 
-/// What `check` finds in a file, `backup` and `restore` do not pass on without a word.
+/// `backup` and `restore` refuse every file in which `check` finds problems.
 @Suite(.timeLimit(.minutes(5))) struct FlippedBitTests {
   let folder: Folder
   let whole: Data
 
-  /// A store with users, attributes, and a log that told of each several times.
+  /// Creates a store with users, attributes, and several changes of each.
   init() throws {
     folder = try Folder()
     let store = try folder.open { $0.watchesOtherProcesses = false }
@@ -27,7 +27,7 @@ import Testing
     ((try? UserStore.check(path: path)) ?? []).filter { $0.severity == .problem }
   }
 
-  @Test func `a bit that is flipped anywhere is refused by both wherever check finds it`() throws {
+  @Test func `a flipped bit that check finds is refused by backup and restore`() throws {
     var generator = SplitMix64(seed: Seed.base)
     let path = folder.path + "/flipped.db"
     var found = 0
@@ -37,7 +37,7 @@ import Testing
       flipped[bit / 8] ^= 1 << UInt8(bit % 8)
       try flipped.write(to: URL(filePath: path))
       let problems = problems(path)
-      // A store with a trigger that is missing or changed is mended in a copy, and its log begins anew.
+      // A missing or changed trigger is repaired in a copy, which starts a new log.
       if problems.isEmpty || problems.contains(where: { $0.kind == .trigger }) { continue }
       found += 1
       let label: Comment = "bit \(bit), USERSTORE_SEED=\(Seed.base): \(problems[0].message)"

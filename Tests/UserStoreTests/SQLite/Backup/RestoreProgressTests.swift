@@ -5,9 +5,9 @@ import Testing
 
 @testable import UserStore
 
-/// What a command shows while a store of a million users is restored or checked.
+/// The progress that `restore` and `check` report, which commands show for large stores.
 @Suite struct RestoreProgressTests {
-  @Test func `a restore tells of every thousand rows, and of the last one`() throws {
+  @Test func `a restore reports every thousand rows and the last row, and a check reports its steps`() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("progress-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -17,7 +17,7 @@ import Testing
     try store.backup(to: folder + "/backup.db")
     var parts: [Double] = []
     try store.restore(from: folder + "/backup.db") { parts.append($0) }
-    // A user, two changes each, and the end of the write: 3,001 rows.
+    // 1,000 users, two changes for each, and the end of the write are 3,001 rows.
     let expected: [Double] = [1_000, 2_000, 3_000, 3_001].map { $0 / 3_001 }
     #expect(parts == expected)
     var checked: [Double] = []

@@ -3,14 +3,14 @@ import Testing
 
 @testable import UserStore
 
-/// A backup's way back into a store that others have open.
+/// Restoring a backup into a store that other processes have open.
 @Suite(.timeLimit(.minutes(5))) struct RestoreTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID
   let backup: String
 
-  /// A store with a backup, and a write after it.
+  /// Creates a store with a backup, and a write after the backup.
   init() throws {
     folder = try Folder()
     store = try folder.open()
@@ -29,9 +29,9 @@ import Testing
     try UserStore.check(path: file ?? folder.database).filter { $0.severity == .problem }
   }
 
-  // MARK: What is restored
+  // MARK: Contents
 
-  @Test func `records and log are those of the backup, exactly; no cursor of either goes on; ids are not given again`()
+  @Test func `records and log are exactly the backup's, no cursor continues, and no id is reused`()
     throws
   {
     let late = try store.read { try $0.cursor }
@@ -43,12 +43,13 @@ import Testing
     for cursor in [early, late] { #expect(code { try store.pastChanges(after: cursor) } == .diverged) }
     #expect(try problems() == [])
     let now = try store.read { try $0.cursor }
-    #expect(try store.write { try $0.add(name: "next") } == User.ID(3), "2 was given to somebody who is lost")
+    #expect(
+      try store.write { try $0.add(name: "next") } == User.ID(3), "id 2 belonged to a user that the restore removed")
     #expect(try store.allChanges(after: now).map(\.lines.first) == ["added 3 name - 'next'"])
   }
 
   @Test(arguments: [512, 4_096, 65_536])
-  func `page sizes may differ`(_ pageSize: Int) throws {
+  func `the page sizes of store and backup may differ`(_ pageSize: Int) throws {
     let path = folder.path + "/other.db"
     var configuration = Configuration()
     configuration.pageSize = pageSize
@@ -59,17 +60,17 @@ import Testing
     #expect(try problems(path) == [])
   }
 
-  @Test func `a store in memory takes one, and a store in use is as good as a backup`() throws {
+  @Test func `a store in memory can be restored, also from a store in use`() throws {
     let memory = try UserStore.inMemory()
     try memory.write { try $0.add(name: "gone") }
     try memory.restore(from: folder.database)
     #expect(try memory.read { try $0.users() } == store.read { try $0.users() })
     #expect(try memory.check() == [])
-    try memory.write { try $0.rename(zoe, to: "goes on") }
+    try memory.write { try $0.rename(zoe, to: "next") }
   }
 
   @Test(arguments: 1..<Migration.all.count)
-  func `what an older version wrote is migrated in a copy`(_ version: Int) throws {
+  func `a backup of an older version is migrated in a copy`(_ version: Int) throws {
     let old = folder.path + "/old.db"
     try folder.makeOld(version, "INSERT INTO users (name) VALUES ('old');", at: old)
     let bytes = try folder.bytes(old)
@@ -79,7 +80,7 @@ import Testing
     #expect(try problems() == [])
   }
 
-  @Test func `one that misses triggers brings its records, and a log that begins after them`() throws {
+  @Test func `a backup with missing triggers restores its records, and starts a new log`() throws {
     try folder.shell("DROP TRIGGER users_after_update; UPDATE users SET name = 'unseen'", backup)
     try store.restore(from: backup)
     #expect(try store.read { try $0.users(named: "unseen") } == [zoe])
@@ -87,13 +88,13 @@ import Testing
     #expect(try problems() == [])
   }
 
-  @Test func `what was counted of the log that is gone is not taken for the new one's`() throws {
+  @Test func `sizes that were counted for the old log are reset`() throws {
     try folder.shell("UPDATE meta SET measured = 4, bytes = 5000, searched = 3, sized = 3, size = 400")
     try store.restore(from: backup)
     #expect(try folder.shell("SELECT measured, bytes, searched, sized, size FROM meta") == "0|0|0|0|0\n")
   }
 
-  @Test func `consumers keep their names, and what is not the library's stays`() throws {
+  @Test func `consumers keep their names, and foreign tables and indexes stay`() throws {
     try folder.shell(
       """
       INSERT INTO consumers SELECT 'mail', epoch, 2, 0, 1, 0 FROM meta;
@@ -109,7 +110,7 @@ import Testing
     "UPDATE users SET name = 'x' WHERE id = 1", "UPDATE attributes SET value = 42 WHERE name = 'age'",
     "UPDATE changes SET new = CAST(x'41FF00' AS TEXT) WHERE seq = 1; UPDATE users SET name = CAST(x'41FF00' AS TEXT)",
   ])
-  func `one in which check finds problems is restored only when they are to be ignored`(_ sql: String) throws {
+  func `a backup with problems is restored only if they are ignored`(_ sql: String) throws {
     let other = try Folder()
     try FileManager.default.copyItem(atPath: backup, toPath: other.database)
     for statement in sql.split(separator: ";") { try other.withoutTriggers(String(statement)) }
@@ -120,68 +121,68 @@ import Testing
     #expect(try folder.rows() == other.rows())
   }
 
-  @Test func `text that is no UTF-8 comes back byte by byte when problems are ignored`() throws {
+  @Test func `text that is not UTF-8 is restored byte for byte if problems are ignored`() throws {
     try folder.shell("INSERT INTO attributes VALUES (1, 'broken', CAST(x'41FF00' AS TEXT))", backup)
     #expect(code { try store.restore(from: backup) } == .problemsFound)
     try store.restore(from: backup, ignoringProblems: true)
     #expect(try folder.rows() == folder.rows(backup))
   }
 
-  // MARK: Who hears of it
+  // MARK: Notification
 
   @Test(arguments: [true, false])
-  func `listeners are told before it returns, listenables show what was restored, feeds diverge`(
+  func `listeners are called before a restore returns, listenables are current, and feeds diverge`(
     _ isWatching: Bool
   ) async throws {
     let store = try folder.open { $0.watchesOtherProcesses = isWatching }
-    let heard = Recorder<StoreError.Code?>()
+    let received = Recorder<StoreError.Code?>()
     let names = Recorder<String?>()
     let name = try store.listenable(.name, of: zoe)
     name.bind("screen") { names.record($0) }
-    store.listeners.bind("all", to: .everything) { heard.record($0.reset) }
+    store.listeners.bind("all", to: .everything) { received.record($0.reset) }
     let cursor = try await store.read { try $0.cursor }
     try store.restore(from: backup)
-    #expect(heard.all == [.diverged])
+    #expect(received.all == [.diverged])
     #expect(names.all == ["Zoë"] && name.value == "Zoë")
     #expect(await awaitedCode { for try await _ in store.changes(after: cursor) {} } == .diverged)
-    try await store.write { try $0.rename(zoe, to: "goes on") }
-    #expect(heard.all == [.diverged, nil])
-    #expect(names.all == ["Zoë", "goes on"])
+    try await store.write { try $0.rename(zoe, to: "next") }
+    #expect(received.all == [.diverged, nil])
+    #expect(names.all == ["Zoë", "next"])
     try store.restore(from: backup)
-    #expect(heard.all == [.diverged, nil, .diverged] && name.value == "Zoë")
+    #expect(received.all == [.diverged, nil, .diverged] && name.value == "Zoë")
   }
 
   @Test(arguments: [true, false])
-  func `another store on the file hears of it once, by itself or when it writes`(_ isWatching: Bool) throws {
+  func `another store on the file is notified once, by its watcher or when it writes`(_ isWatching: Bool) throws {
     let other = try folder.open { $0.watchesOtherProcesses = isWatching }
     let name = try other.listenable(.name, of: zoe)
-    let heard = Recorder<String>()
-    other.listeners.bind("all", to: .everything) { set in heard.record(set.reset?.rawValue ?? set.lines.joined()) }
+    let received = Recorder<String>()
+    other.listeners.bind("all", to: .everything) { set in received.record(set.reset?.rawValue ?? set.lines.joined()) }
     try store.restore(from: backup)
-    if isWatching { heard.wait(for: 1) }
-    try other.write { try $0.rename(zoe, to: "goes on") }
-    #expect(heard.all == ["diverged", "updated 1 name 'Zoë' 'goes on'"])
-    #expect(name.value == "goes on")
+    if isWatching { received.wait(for: 1) }
+    try other.write { try $0.rename(zoe, to: "next") }
+    #expect(received.all == ["diverged", "updated 1 name 'Zoë' 'next'"])
+    #expect(name.value == "next")
   }
 
-  @Test func `inside a listener it commits at once, and is told after the present round`() throws {
-    let heard = Recorder<String>()
+  @Test func `inside a listener a restore commits at once, and is delivered after the present round`() throws {
+    let received = Recorder<String>()
     let (folder, store, backup) = (folder, store, backup)
     store.listeners.bind("first", to: .everything) { set in
-      heard.record("first " + (set.reset?.rawValue ?? "set"))
+      received.record("first " + (set.reset?.rawValue ?? "set"))
       if set.reset == nil {
         try store.restore(from: backup)
-        heard.record(try folder.shell("SELECT name FROM users"))
+        received.record(try folder.shell("SELECT name FROM users"))
       }
     }
-    store.listeners.bind("second", to: .everything) { heard.record("second " + ($0.reset?.rawValue ?? "set")) }
+    store.listeners.bind("second", to: .everything) { received.record("second " + ($0.reset?.rawValue ?? "set")) }
     try store.write { try $0.rename(zoe, to: "x") }
-    // The watcher may be delivering: then the write returns when its own set was told, and what a listener did is told there.
-    heard.wait(for: 5)
-    #expect(heard.all == ["first set", "Zoë\n", "second set", "first diverged", "second diverged"])
+    // If the watcher is delivering, the write returns after its own set, and the watcher delivers what the listener did.
+    received.wait(for: 5)
+    #expect(received.all == ["first set", "Zoë\n", "second set", "first diverged", "second diverged"])
   }
 
-  @Test func `who writes at the same time writes before it or after it`() throws {
+  @Test func `concurrent writes commit before or after a restore`() throws {
     let (folder, store, backup) = (folder, store, backup)
     let python = try Threads.start {
       try folder.python("for i in range(300): db.execute('INSERT INTO users (name) VALUES (?)', ('python',))")
@@ -192,10 +193,10 @@ import Testing
     try swift.join()
     #expect(try problems() == [])
     let ids = try folder.shell("SELECT count(*), count(DISTINCT user) FROM changes WHERE op = 1 AND attribute = 'name'")
-    #expect(Set(ids.dropLast().split(separator: "|")).count == 1, "no id was given twice: \(ids)")
+    #expect(Set(ids.dropLast().split(separator: "|")).count == 1, "an id was given twice: \(ids)")
   }
 
-  // MARK: What is refused
+  // MARK: Refusals
 
   enum Bad: String, CaseIterable {
     case missing, folder, itself, text, empty, foreign, newer, view, trigger, truncated, damaged, scratch, gap, orphan
@@ -218,7 +219,7 @@ import Testing
       try folder.shell("CREATE TRIGGER extra AFTER INSERT ON users BEGIN DELETE FROM users; END", file)
     case .truncated: try folder.bytes(file).prefix(9_000).write(to: URL(filePath: file))
     case .damaged: try folder.damage("attributes", of: file)
-    // Where nobody who copies records would look.
+    // A copy of the records would not read this table.
     case .scratch: try folder.damage("displaced_users", of: file)
     case .gap: try folder.shell("DELETE FROM changes WHERE seq = 2", file)
     case .orphan:
@@ -231,12 +232,12 @@ import Testing
   }
 
   @Test(arguments: Bad.allCases)
-  func `what is no backup is refused, and nothing is changed`(_ bad: Bad) throws {
+  func `a file that is not a backup is refused, and nothing changes`(_ bad: Bad) throws {
     let file = try make(bad)
     let (before, bytes) = (try folder.rows(), try? folder.bytes(file))
     let cursor = try store.read { try $0.cursor }
-    let heard = Recorder<ChangeSet>()
-    store.listeners.bind("all", to: .everything) { heard.record($0) }
+    let received = Recorder<ChangeSet>()
+    store.listeners.bind("all", to: .everything) { received.record($0) }
     let expected: [StoreError.Code] =
       switch bad {
       case .missing, .empty: [.notFound]
@@ -254,19 +255,19 @@ import Testing
     }
     #expect(try folder.rows() == before)
     if bad != .itself { #expect((try? folder.bytes(file)) == bytes) }
-    try store.write { try $0.rename(zoe, to: "goes on") }
-    #expect(heard.all.map(\.reset) == [nil])
+    try store.write { try $0.rename(zoe, to: "next") }
+    #expect(received.all.map(\.reset) == [nil])
     #expect(try store.allChanges(after: cursor).count == 1)
   }
 
-  @Test func `a store that only reads refuses it, and so does a transaction`() throws {
+  @Test func `a restore is refused in a read-only store and inside a transaction`() throws {
     let reader = try folder.open { $0.access = .readOnly }
     #expect(code { try reader.restore(from: backup) } == .readOnly)
     #expect(code { try store.read { _ in try store.restore(from: backup) } } == .nested)
     #expect(code { try store.write { _ in try store.restore(from: backup) } } == .nested)
   }
 
-  @Test func `while another process holds the lock it is busy, and nothing is changed`() throws {
+  @Test func `while another process holds the lock, a restore throws busy and changes nothing`() throws {
     let impatient = try folder.open { $0.busyTimeout = .milliseconds(10) }
     let before = try folder.rows()
     let other = try folder.plain()

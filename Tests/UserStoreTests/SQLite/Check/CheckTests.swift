@@ -5,11 +5,11 @@ import Testing
 
 @testable import UserStore
 
-/// What is wrong with a store is found and named; what is right is left alone.
+/// `check` finds and names what is wrong with a store, and reports nothing else.
 @Suite(.timeLimit(.minutes(5))) struct CheckTests {
   let folder: Folder
 
-  /// A store with two users, written by this library and others, closed.
+  /// Creates and closes a store with two users, written by the library and by other programs.
   init() throws {
     folder = try Folder()
     let store = try folder.open()
@@ -26,8 +26,7 @@ import Testing
 
   private func kinds() throws -> [String] { try found().map { "\($0.severity) \($0.kind.rawValue)" } }
 
-  @Test func `a sound store has no findings, open or closed, read or written, in memory, and after forgetting`() throws
-  {
+  @Test func `a sound store has no findings, whether open, closed, read-only, compacted or in memory`() throws {
     #expect(try found() == [])
     let store = try folder.open()
     #expect(try store.check() == [])
@@ -43,7 +42,7 @@ import Testing
     #expect(try memory.check() == [])
   }
 
-  @Test func `whatever foreign writers do, the log tells it`() throws {
+  @Test func `random statements of a foreign writer leave the log consistent`() throws {
     let connection = try PlainConnection(folder.database)
     let anew = Anew(on: connection)
     defer { withExtendedLifetime(anew) {} }
@@ -63,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // The records, behind the log's back.
+    // Records that were changed without the log.
     Sabotage(sql: "UPDATE users SET name = 'x' WHERE id = 2", findings: ["problem log"], user: 2, attribute: "name"),
     Sabotage(sql: "UPDATE attributes SET value = 41", findings: ["problem log"], user: 1, attribute: "age"),
     Sabotage(sql: "DELETE FROM attributes", findings: ["problem log"], user: 1, attribute: "age"),
@@ -85,11 +84,11 @@ import Testing
     Sabotage(sql: "UPDATE meta SET horizon = 99", findings: ["problem log"]),
     Sabotage(sql: "DELETE FROM meta", findings: ["problem log"]),
     Sabotage(sql: "INSERT INTO displaced_users VALUES (1, 'x', NULL, 0)", findings: ["warning scratch"]),
-    // Covered up by a later write, which the log tells.
+    // A wrong value that a later change hides.
     Sabotage(
       sql: "UPDATE changes SET new = 40 WHERE attribute = 'age' AND old IS NULL", findings: ["problem log"], user: 1,
       attribute: "age"),
-    // The largest id, by a file of before it was refused.
+    // The largest id, which older versions accepted.
     Sabotage(
       sql: "UPDATE sqlite_sequence SET seq = 9223372036854775807", findings: ["problem value"]),
     // The schema.
@@ -97,16 +96,16 @@ import Testing
     Sabotage(sql: "DROP TABLE consumers", findings: ["problem schema"]),
     Sabotage(sql: "DELETE FROM migrations WHERE number = 1", findings: ["problem schema"]),
   ])
-  func `sabotage is found`(_ sabotage: Sabotage) throws {
+  func `check finds each sabotage`(_ sabotage: Sabotage) throws {
     try folder.withoutTriggers(sabotage.sql)
     let found = try found()
     #expect(found.map { "\($0.severity) \($0.kind.rawValue)" } == sabotage.findings, "\(found)")
-    // SQLite's own check names no user.
+    // SQLite's integrity check names no user.
     let named = found.first { $0.kind != .integrity }
     #expect(named?.user?.rawValue == sabotage.user && named?.attribute == sabotage.attribute, "\(found)")
   }
 
-  /// What README does not promise to log, and what is in no file.
+  /// Ways of a connection to bypass the triggers, which leave nothing in the file and which the README does not promise to log.
   enum Evasion: String, CaseIterable {
     case triggersOff, blobWrite, temporaryTrigger, function, checkConstraints
   }
@@ -129,7 +128,7 @@ import Testing
       }
       #expect(code == SQLITE_OK)
     case .temporaryTrigger:
-      // The update is logged before what the insert logs.
+      // The update is logged before the insert.
       try connection.run(
         """
         CREATE TEMP TRIGGER again AFTER INSERT ON main.users
@@ -137,7 +136,7 @@ import Testing
         """)
       try connection.run("INSERT INTO users (name) VALUES ('x')")
     case .function:
-      // 41.0 and 41 are the same then.
+      // With this function 41.0 and 41 are equal.
       let code = unsafe connection.withHandle { handle in
         unsafe sqlite3_create_function_v2(
           handle, "typeof", 1, SQLITE_UTF8, nil, { call, _, _ in unsafe sqlite3_result_int(call, 1) }, nil, nil, nil)
@@ -153,7 +152,7 @@ import Testing
     #expect(found.contains { $0.severity == .problem && $0.kind == kind && $0.user != nil }, "\(evasion): \(found)")
   }
 
-  @Test func `a missing trigger is named, and mending it begins a log that can be checked again`() throws {
+  @Test func `a missing trigger is named, and its repair starts a log that can be checked`() throws {
     try folder.shell("DROP TRIGGER users_after_update; UPDATE users SET name = 'unseen'")
     #expect(try found().map(\.message).map { $0.contains("users_after_update") } == [true])
     let before = try folder.shell("SELECT epoch FROM meta")
@@ -161,10 +160,10 @@ import Testing
     #expect(try found() == [])
     #expect(try folder.shell("SELECT epoch FROM meta") != before)
     try folder.withoutTriggers("UPDATE users SET hair_color = '#000000'")
-    #expect(try found() == [], "of what was before the log began nothing is known")
+    #expect(try found() == [], "changes from before the start of the log cannot be checked")
   }
 
-  @Test func `values that nobody can decode are named by user and attribute, the first twenty`() throws {
+  @Test func `the first twenty undecodable values are named by user and attribute`() throws {
     try folder.shell(
       "UPDATE users SET hair_color = 'mauve' WHERE id = 1; UPDATE users SET name = CAST(x'FF' AS TEXT) WHERE id = 2")
     try folder.shell("INSERT INTO attributes VALUES (2, 'note', CAST(x'41C3' AS TEXT)), (2, 'fine', x'FF')")
@@ -179,13 +178,13 @@ import Testing
     #expect(many.last?.message == "and 33 more of this kind")
   }
 
-  @Test func `damage is found, and what cannot be read any more stops nobody`() throws {
+  @Test func `damage is found, and unreadable pages do not stop the check`() throws {
     try folder.damage("attributes")
     let damaged = try found()
     #expect(!damaged.isEmpty && damaged.contains { $0.kind == .integrity && $0.severity == .problem }, "\(damaged)")
   }
 
-  @Test func `a further table that computes what is checked of it is not run, and ours are checked all the same`()
+  @Test func `expressions of additional tables are not run, and the library's tables are checked`()
     throws
   {
     let column = "n AS (1) CHECK (length(replace(hex(zeroblob(400000000)), '0', '1')) < 0)"
@@ -199,13 +198,13 @@ import Testing
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.backup(to: copy)
     try store.restore(from: copy)
-    // What lies in the -wal file would hide the damage.
+    // Pages in the -wal file would hide the damage.
     store.close()
     try folder.damage("attributes")
     #expect(try found().contains { $0.kind == .integrity })
   }
 
-  @Test func `rights that are too wide are a warning`() throws {
+  @Test func `permissions that are too wide are a warning`() throws {
     let manager = FileManager.default
     func set(_ mode: Int, _ path: String) throws {
       try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
@@ -220,7 +219,7 @@ import Testing
   }
 
   @Test
-  func `a read that is held open is named, from when it keeps more from being copied than a checkpoint waits for`()
+  func `an open read is named once it holds back more pages than a checkpoint waits for`()
     throws
   {
     let store = try folder.open { $0.watchesOtherProcesses = false }
@@ -233,7 +232,7 @@ import Testing
       }
     }
     try write()
-    #expect(try found() == [], "a -wal file that is long, and copied")
+    #expect(try found() == [], "the -wal file is long, but was copied")
     let reader = try PlainConnection(folder.database)
     try reader.script("BEGIN; SELECT count(*) FROM users")
     #expect(try found() == [])
@@ -248,7 +247,7 @@ import Testing
   @Test(arguments: [
     (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_051_002, true), (3_051_003, false),
   ])
-  func `libraries that can damage a WAL database are warned of`(_ version: Int, _ isWarned: Bool) {
+  func `SQLite versions that can damage a WAL database are a warning`(_ version: Int, _ isWarned: Bool) {
     var check = StoreCheck()
     check.checkLibrary(version: version)
     #expect(check.findings.map(\.kind) == (isWarned ? [.library] : []))
@@ -257,7 +256,7 @@ import Testing
     #expect(UserStore.checkLibrary() == check.findings)
   }
 
-  @Test func `an older version is a warning, and is checked all the same`() throws {
+  @Test func `an older schema version is a warning, and is checked as well`() throws {
     let old = try Folder()
     try old.makeOld(1, "INSERT INTO users (name) VALUES ('a')")
     let findings = try UserStore.check(path: old.database).filter { $0.kind != .permissions }
@@ -266,7 +265,7 @@ import Testing
     #expect(try UserStore.check(path: old.database).contains { $0.kind == .log })
   }
 
-  @Test func `what is no store is no finding but an error`() throws {
+  @Test func `a file that is not a store is an error, not a finding`() throws {
     #expect(code { try UserStore.check(path: folder.path + "/nowhere.db") } == .notFound)
     try folder.shell("PRAGMA application_id = 7")
     #expect(code { try UserStore.check(path: folder.database) } == .notAUserStore)
@@ -274,14 +273,14 @@ import Testing
     #expect(code { try UserStore.check(path: text) } == .notADatabase)
   }
 
-  @Test func `it leaves the bytes alone`() throws {
+  @Test func `a check does not change the file`() throws {
     let before = try folder.bytes()
     _ = try found()
     #expect(try folder.bytes() == before)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["users.db"])
   }
 
-  @Test func `what a crash left in the -wal file is in the database afterwards`() throws {
+  @Test func `a check copies a -wal file that a crash left into the database`() throws {
     _ = try? folder.python("db.execute(\"UPDATE users SET name = 'wal'\"); os.kill(os.getpid(), signal.SIGKILL)")
     #expect(try folder.bytes(folder.database + "-wal").count > 0)
     _ = try found()

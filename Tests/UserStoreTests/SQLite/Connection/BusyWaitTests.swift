@@ -2,9 +2,9 @@ import Testing
 
 @testable import UserStore
 
-/// How long a connection waits for the locks of others.
+/// How long a connection waits for locks of other connections.
 @Suite struct BusyWaitTests {
-  /// How long each pause is, until it gives up.
+  /// The lengths of all pauses until the wait gives up.
   private func pauses(within timeout: Int) -> [Int] {
     var pauses: [Int] = []
     while let pause = BusyWait.pause(after: pauses.count, within: timeout) { pauses.append(pause) }
@@ -20,7 +20,7 @@ import Testing
     #expect(BusyWait.pause(after: Int(Int32.max), within: Int(Int32.max)) == nil)
   }
 
-  @Test func `it gives up when the timeout is over, at once when it is not to wait, and goes on waiting after that`()
+  @Test func `a wait ends after the timeout, or at once while waiting is turned off`()
     throws
   {
     let slept = Recorder<Int>()
@@ -33,7 +33,7 @@ import Testing
     #expect(wait.goesOn(after: 0) && slept.count == 6)
   }
 
-  @Test func `an interrupt ends it, except while a connection closes, and where nothing is interrupted`() throws {
+  @Test func `an interrupt ends a wait, except while the wait is not interruptible`() throws {
     let folder = try Folder()
     try folder.open().close()
     let file = try DatabaseFile(folder.database, Configuration()).connections

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UserStore
 
-/// How a connection is opened, and what it leaves behind.
+/// Opening, protecting and closing connections.
 @Suite struct ConnectionTests {
   private static func open(_ path: String?, _ access: Connection.Access = .readWrite) throws(StoreError) -> Connection {
     try Connection(path: path, access: access, busyTimeout: 0)
@@ -14,7 +14,7 @@ import Testing
     ("recursive_triggers", "1"), ("trusted_schema", "0"), ("cell_size_check", "1"), ("temp_store", "2"),
     ("writable_schema", "0"),
   ])
-  func `the recipe is in force`(pragma: String, value: String) throws {
+  func `a connection has the library's settings`(pragma: String, value: String) throws {
     #expect(try Self.open(nil).text("PRAGMA \(pragma)") == value)
   }
 
@@ -31,13 +31,13 @@ import Testing
     ("CREATE VIEW v AS SELECT * FROM pragma_table_list; SELECT * FROM v", "unsafe use of virtual table"),
     ("ATTACH ':memory:' AS other", "too many attached databases"),
   ])
-  func `what a hostile file might want is refused`(sql: String, words: String) throws {
+  func `statements that a hostile file could contain are refused`(sql: String, words: String) throws {
     let connection = try Self.open(nil)
     let error = #expect(throws: StoreError.self) { try connection.execute(sql) }
     #expect(error?.sqlite?.message.contains(words) == true, "\(String(describing: error))")
   }
 
-  @Test func `no extension is loaded`() throws {
+  @Test func `extensions cannot be loaded`() throws {
     let folder = try Folder()
     let file = try folder.file("a.db")
     try OpenedHandles.watch(file)
@@ -51,7 +51,7 @@ import Testing
     _ = consume connection
   }
 
-  @Test func `the tables and their triggers work under the recipe`() throws {
+  @Test func `the tables and their triggers work with the library's settings`() throws {
     let connection = try Self.open(nil)
     try connection.execute(Migrations.all)
     try connection.execute(
@@ -67,7 +67,7 @@ import Testing
     #expect(try connection.text("SELECT count(*) FROM changes") == "22")
   }
 
-  @Test func `a path with a link in it is refused`() throws {
+  @Test func `a path that contains a link is refused`() throws {
     let folder = try Folder()
     let file = try folder.file("a.db")
     try folder.link("link.db", to: file)
@@ -79,7 +79,7 @@ import Testing
     _ = try Self.open(file)
   }
 
-  @Test func `a file that is not there is not created`() throws {
+  @Test func `a missing file is not created`() throws {
     let folder = try Folder()
     let error = #expect(throws: StoreError.self) { _ = try Self.open(folder.path + "/a.db") }
     #expect(error?.sqlite?.code.primary == .cannotOpen)
@@ -87,7 +87,7 @@ import Testing
     #expect(try Files.kind(of: folder.path + "/a.db") == .missing)
   }
 
-  @Test func `who reads cannot write`() throws {
+  @Test func `a query-only connection cannot write`() throws {
     let folder = try Folder()
     let file = try folder.file("a.db")
     try Self.open(file).execute("CREATE TABLE t (x)")
@@ -95,7 +95,7 @@ import Testing
     #expect(error?.sqlite?.code.primary == .readOnly)
   }
 
-  @Test func `a file that has moved is noticed`() throws {
+  @Test func `a moved file is noticed`() throws {
     let folder = try Folder()
     let file = try folder.file("a.db")
     let connection = try Self.open(file)
@@ -107,7 +107,7 @@ import Testing
     #expect(connection.hasMoved == true)
   }
 
-  @Test func `a transaction that SQLite ended is noticed`() throws {
+  @Test func `a transaction that SQLite rolled back is noticed`() throws {
     let connection = try Self.open(nil)
     try connection.execute("CREATE TABLE t (x UNIQUE); INSERT INTO t VALUES (1); BEGIN IMMEDIATE")
     #expect(connection.isInTransaction == true)
@@ -128,9 +128,9 @@ import Testing
     #expect(try folder.openDescriptors() == 0)
   }
 
-  // In a process of their own, where nobody else takes memory meanwhile.
+  // In processes of their own, where nothing else allocates memory meanwhile.
 
-  @Test func `a failure to open leaks nothing`() async {
+  @Test func `a failed open leaks nothing`() async {
     await #expect(processExitsWith: .success) {
       let folder = try Folder()
       try Self.expectNoLeak(in: folder, of: 1_000) {
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is no database leaks nothing`() async {
+  @Test func `opening a file that is not a database leaks nothing`() async {
     await #expect(processExitsWith: .success) {
       let folder = try Folder()
       let file = try folder.file("a.db", holding: String(repeating: "no database ", count: 1_000))
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `a file that cannot be opened for writing for a moment is not opened for reading instead`() async {
+  @Test func `a file that temporarily cannot be opened for writing is not opened for reading instead`() async {
     await #expect(processExitsWith: .success) {
       let folder = try Folder()
       let file = try folder.file("a.db")
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test func `a file that cannot be read for a moment is not called damaged`() async {
+  @Test func `a file that temporarily cannot be read is not reported as damaged`() async {
     await #expect(processExitsWith: .success) {
       let folder = try Folder()
       let store = try folder.open()
@@ -187,7 +187,7 @@ import Testing
         return -1
       }
       let call = unsafe unsafeBitCast(failing, to: sqlite3_syscall_ptr.self)
-      // The header is known by then, so that a statement comes as far as reading a page.
+      // SQLite reads the header here, so that the statement below gets as far as reading a page.
       try connection.execute("SELECT count(*) FROM sqlite_schema; BEGIN")
       try connection.rows("SELECT name FROM sqlite_schema") { _ in }
       for name in ["pread", "pread64"] { _ = unsafe vfs.pointee.xSetSystemCall(vfs, name, call) }
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  /// Does it once, and then again and again: nothing may be left that was not left by the first.
+  /// Runs `body` once and then `count` times: the later runs must not add memory, and no descriptor may stay open.
   private static func expectNoLeak(
     in folder: Folder, of count: Int, _ body: () throws -> Void
   ) throws {

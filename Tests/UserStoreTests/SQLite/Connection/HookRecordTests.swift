@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// What the hooks tell, and what they do not.
+/// What the hooks record, and what they do not.
 @Suite struct HookRecordTests {
   private func connection(path: String? = nil) throws -> Connection {
     let connection = try Connection(path: path, access: .readWrite, busyTimeout: 0)
@@ -12,7 +12,7 @@ import Testing
     return connection
   }
 
-  @Test func `a row that is logged is told`() throws {
+  @Test func `a logged row is recorded`() throws {
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada')")
     #expect(connection.hooks.hasLogged)
@@ -20,13 +20,13 @@ import Testing
     #expect(!connection.hooks.hasRolledBack)
   }
 
-  @Test func `a row that is not logged is not told`() throws {
+  @Test func `a row that is not logged is not recorded`() throws {
     let connection = try connection()
     try connection.execute("UPDATE meta SET horizon = 1; UPDATE users SET name = 'Ada'; SELECT * FROM changes")
     #expect(!connection.hooks.hasLogged)
   }
 
-  @Test func `a row that a savepoint took back is told all the same`() throws {
+  @Test func `a row that a savepoint rolled back stays recorded`() throws {
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; SAVEPOINT a; INSERT INTO users (name) VALUES ('Ada'); ROLLBACK TO a")
     #expect(connection.hooks.hasLogged)
@@ -34,7 +34,7 @@ import Testing
     #expect(try connection.text("SELECT count(*) FROM changes") == "0")
   }
 
-  @Test func `a row of a statement that failed is told all the same`() throws {
+  @Test func `a row of a failed statement stays recorded`() throws {
     let connection = try connection()
     #expect(throws: StoreError.self) {
       try connection.execute("INSERT INTO users (name) VALUES ('Ada'), (NULL)")
@@ -43,28 +43,28 @@ import Testing
     #expect(try connection.text("SELECT count(*) FROM changes") == "0")
   }
 
-  @Test func `a commit is told`() throws {
+  @Test func `a commit is recorded`() throws {
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada'); COMMIT")
     #expect(connection.hooks.hasBegunCommit)
     #expect(!connection.hooks.hasRolledBack)
   }
 
-  @Test func `a commit that changes nothing may be told`() throws {
+  @Test func `a commit that changes nothing may be recorded`() throws {
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; COMMIT")
     #expect(connection.hooks.hasBegunCommit)
     #expect(!connection.hooks.hasLogged)
   }
 
-  @Test func `a rollback is told`() throws {
+  @Test func `a rollback is recorded`() throws {
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada'); ROLLBACK")
     #expect(connection.hooks.hasRolledBack)
     #expect(!connection.hooks.hasBegunCommit)
   }
 
-  @Test func `a rollback by SQLite itself is told`() throws {
+  @Test func `a rollback by SQLite itself is recorded`() throws {
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (id, name) VALUES (1, 'Ada')")
     #expect(throws: StoreError.self) {
@@ -73,7 +73,7 @@ import Testing
     #expect(connection.hooks.hasRolledBack)
   }
 
-  @Test func `a reset forgets everything but the length of the -wal file`() throws {
+  @Test func `a reset clears everything except the length of the -wal file`() throws {
     let folder = try Folder()
     let connection = try connection(path: folder.file("a.db"))
     try connection.execute("INSERT INTO users (name) VALUES ('Ada'); BEGIN IMMEDIATE; ROLLBACK")
@@ -95,7 +95,7 @@ import Testing
     #expect(!other.hooks.hasBegunCommit)
   }
 
-  @Test func `SQLite makes no checkpoint by itself`() throws {
+  @Test func `SQLite runs no automatic checkpoint`() throws {
     let folder = try Folder()
     let file = try folder.file("a.db")
     let connection = try connection(path: file)
@@ -103,12 +103,12 @@ import Testing
     for _ in 0..<3 {
       try connection.execute("INSERT INTO users (name, hair_color) VALUES ('Ada', printf('%.*c', 4000000, 'a'))")
     }
-    // SQLite's own limit is 1,000.
+    // SQLite would run a checkpoint after 1,000 pages.
     #expect(connection.hooks.walPages > pages + 3_000)
     #expect(try Files.size(of: file) == size)
   }
 
-  @Test func `a checkpoint copies the pages and starts the count anew`() throws {
+  @Test func `a checkpoint copies the pages and restarts the count`() throws {
     let folder = try Folder()
     let file = try folder.file("a.db")
     let connection = try connection(path: file)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// Values go into SQLite and come out of it without loss, and a statement that failed can be used again.
+/// Values are stored and read without loss, and a failed statement can be used again.
 @Suite struct StatementTests {
   private static let insert = Query("INSERT INTO t (id, value) VALUES (?, ?)")
   private static let select = Query("SELECT value FROM t WHERE id = ?")
@@ -30,9 +30,9 @@ import Testing
     Sample(testDescription: "text", value: .text("Zoë 👩🏽‍🦰"), type: "text", length: 20),
     Sample(testDescription: "text that looks like a number", value: .text("007"), type: "text", length: 3),
     Sample(testDescription: "empty text", value: .text(""), type: "text", length: 0),
-    Sample(testDescription: "a NUL in text", value: .text("a\0b"), type: "text", length: 3),
-    Sample(testDescription: "a NUL at the end of text", value: .text("a\0"), type: "text", length: 2),
-    Sample(testDescription: "nothing but a NUL", value: .text("\0"), type: "text", length: 1),
+    Sample(testDescription: "text that contains a NUL", value: .text("a\0b"), type: "text", length: 3),
+    Sample(testDescription: "text that ends with a NUL", value: .text("a\0"), type: "text", length: 2),
+    Sample(testDescription: "a single NUL", value: .text("\0"), type: "text", length: 1),
     Sample(testDescription: "composed text", value: .text("\u{E9}"), type: "text", length: 2),
     Sample(testDescription: "decomposed text", value: .text("e\u{301}"), type: "text", length: 3),
     Sample(testDescription: "a byte order mark", value: .text("\u{FEFF}a"), type: "text", length: 4),
@@ -44,15 +44,15 @@ import Testing
     Sample(
       testDescription: "text of 1 MB", value: .text(String(repeating: "é", count: 500_000)), type: "text",
       length: 1_000_000),
-    Sample(testDescription: "text that is no UTF-8", value: .invalidText([0x61, 0xFF]), type: "text", length: 2),
+    Sample(testDescription: "text that is not UTF-8", value: .invalidText([0x61, 0xFF]), type: "text", length: 2),
     Sample(testDescription: "half a character", value: .invalidText([0xE2, 0x82]), type: "text", length: 2),
     Sample(
-      testDescription: "a surrogate with a NUL behind it", value: .invalidText([0xED, 0xA0, 0x80, 0]), type: "text",
+      testDescription: "a surrogate followed by a NUL", value: .invalidText([0xED, 0xA0, 0x80, 0]), type: "text",
       length: 4),
   ]
 
   @Test(arguments: samples)
-  func `a value comes out as it went in`(sample: Sample) throws {
+  func `a value is read as it was stored`(sample: Sample) throws {
     let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), sample.value)
     #expect(try connection.first(Self.select, .integer(1)) { $0.value(0) } == sample.value)
@@ -62,19 +62,19 @@ import Testing
     #expect(try connection.first(Self.selectStored, .integer(1)) { $0.integer(1) } == Int64(length))
   }
 
-  @Test func `no number is stored as null`() throws {
+  @Test func `not-a-number is stored as null`() throws {
     let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .real(.nan))
     #expect(try connection.first(Self.select, .integer(1)) { $0.value(0) } == .null)
   }
 
-  @Test func `text that is no UTF-8 is shown with U+FFFD`() throws {
+  @Test func `text that is not UTF-8 is decoded with U+FFFD`() throws {
     let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .invalidText([0x61, 0xFF, 0x62]))
     #expect(try connection.first(Self.select, .integer(1)) { $0.text(0) } == "a\u{FFFD}b")
   }
 
-  @Test func `without a row there is nothing`() throws {
+  @Test func `a query without rows has no first row`() throws {
     let connection = try Connection.withTable()
     #expect(try connection.first(Self.select, .integer(1)) { $0.value(0) } == nil)
   }
@@ -90,20 +90,20 @@ import Testing
     #expect(try connection.text("SELECT group_concat(id || value) FROM t") == "1a,2c")
   }
 
-  @Test func `a cached statement forgets what was bound`() throws {
+  @Test func `a cached statement has no bindings of the last run`() throws {
     let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .text("a"))
     try connection.run(Self.insert, .integer(2))
     #expect(try connection.first(Self.select, .integer(2)) { $0.value(0) } == .null)
   }
 
-  @Test func `a cached statement that was left early holds nothing`() throws {
+  @Test func `a cached statement that was not run to its end holds no lock`() throws {
     let connection = try Connection.withTable()
     try connection.execute("INSERT INTO t (value) VALUES (1), (2), (3)")
     let all = Query("SELECT value FROM t")
     let first = try connection.first(all) { $0.integer(0) }
     #expect(first == 1)
-    // Refused while a statement reads the table.
+    // SQLite refuses this while a statement reads the table.
     try connection.execute("DROP TABLE t")
   }
 
@@ -116,7 +116,7 @@ import Testing
     #expect(connection.lastInsertedRow == 2)
   }
 
-  @Test func `a value for a parameter that is not there is refused`() throws {
+  @Test func `a value without a parameter is refused`() throws {
     let connection = try Connection.withTable()
     let error = #expect(throws: StoreError.self) {
       try connection.run(Self.insert, .integer(1), .text("a"), .text("b"))
@@ -125,8 +125,8 @@ import Testing
     #expect(try connection.text("SELECT count(*) FROM t") == "0")
   }
 
-  @Test func `a value for which there is no memory is an error, and not an empty one`() async throws {
-    // In a process of its own: SQLite has one limit for all connections.
+  @Test func `a value that does not fit into memory is an error, not an empty value`() async throws {
+    // In a process of its own, because SQLite has one memory limit for all connections.
     await #expect(processExitsWith: .success) {
       let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
       // Reading text that is stored in another encoding takes memory.
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `SQL that does not compile is refused with the words of SQLite`() throws {
+  @Test func `SQL that does not compile is refused with SQLite's message`() throws {
     let connection = try Connection.withTable()
     let error = #expect(throws: StoreError.self) { try connection.run(Query("SELECT missing FROM t")) }
     #expect(error?.sqlite?.description == "no such column: missing (SQLite 1)")

@@ -4,14 +4,14 @@ import Testing
 
 @testable import UserStore
 
-/// Whatever part of a file is missing or overwritten: what is read is right, or somebody says that it is not.
+/// If any part of a file is missing or overwritten, reads return the right records, or damage is reported.
 @Suite(.timeLimit(.minutes(5))) struct DamagedFileTests {
   private static let pageSize = 1_024
   let folder: Folder
   let whole: StoreFiles
   let users: [User]
 
-  /// A store with a user of each kind, a log, and pages that overflow; in one file.
+  /// Creates a store of one file, with users, attributes, a log, and values on overflow pages.
   init() throws {
     folder = try Folder()
     let store = try folder.open { ($0.pageSize, $0.watchesOtherProcesses) = (Self.pageSize, false) }
@@ -31,20 +31,20 @@ import Testing
 
   private var pages: Int { whole.database.count / Self.pageSize }
 
-  /// Looks at damaged files, and wants them left as they are.
+  /// Reads and checks damaged files, which must not change them.
   private func survey(_ files: StoreFiles, _ what: String, sourceLocation: SourceLocation = #_sourceLocation) throws
     -> Survey
   {
     try files.place(in: folder)
     let survey = try Survey(folder.database)
     #expect(
-      try StoreFiles(in: folder).database == files.database, "\(what) was changed by reading",
+      try StoreFiles(in: folder).database == files.database, "reading changed \(what)",
       sourceLocation: sourceLocation)
     #expect(survey.isAlarmed || survey.users == users, "\(what): \(survey)", sourceLocation: sourceLocation)
     return survey
   }
 
-  /// A writer mends it or is refused; nothing ends the process.
+  /// Writes to the damaged file: that succeeds or throws a known error, and never ends the process.
   private func tryWriting() throws {
     do {
       let store = try folder.open { $0.watchesOtherProcesses = false }
@@ -54,20 +54,20 @@ import Testing
     } catch let error as StoreError { #expect(error.code != .unexpected, "\(error)") }
   }
 
-  @Test func `the whole file is sound`() throws {
-    #expect(try survey(whole, "the whole file").isSound)
+  @Test func `the undamaged file is sound`() throws {
+    #expect(try survey(whole, "the undamaged file").isSound)
     #expect(pages > 30)
   }
 
   @Test func `every truncation at a page is noticed`() throws {
     for count in 0..<pages {
       let files = StoreFiles(database: whole.database.prefix(count * Self.pageSize))
-      #expect(try survey(files, "the first \(count) pages").isAlarmed, "\(count) pages are enough")
+      #expect(try survey(files, "the first \(count) pages").isAlarmed, "nothing was noticed with \(count) pages")
       if count > 0 { try tryWriting() }
     }
   }
 
-  @Test func `random bytes in the place of any page`() throws {
+  @Test func `random bytes in place of any page are noticed`() throws {
     var generator = SplitMix64(seed: Seed.base)
     for page in 0..<pages {
       var files = whole
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `a few random bytes in any page`() throws {
+  @Test func `a few random bytes anywhere are harmless or noticed`() throws {
     var generator = SplitMix64(seed: Seed.base &+ 1)
     for round in 0..<60 {
       var files = whole
@@ -93,14 +93,14 @@ import Testing
     }
   }
 
-  @Test func `a page of the file in the place of another`() throws {
+  @Test func `a page in place of another is harmless or noticed`() throws {
     var generator = SplitMix64(seed: Seed.base &+ 2)
     for _ in 0..<20 {
       let (from, to) = (Int.random(in: 0..<pages, using: &generator), Int.random(in: 1..<pages, using: &generator))
       var files = whole
       let source = whole.database[from * Self.pageSize..<(from + 1) * Self.pageSize]
       files.database.replaceSubrange(to * Self.pageSize..<(to + 1) * Self.pageSize, with: source)
-      _ = try survey(files, "page \(from + 1) in the place of \(to + 1)")
+      _ = try survey(files, "page \(from + 1) in place of page \(to + 1)")
       try tryWriting()
     }
   }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import UserStore
 
-/// A -wal file that was cut, damaged, or is another store's; and other files where SQLite looks for its own.
+/// A -wal file that is truncated, damaged, or another store's, and foreign files in the places of SQLite's own.
 @Suite(.timeLimit(.minutes(5))) struct DamagedWALTests {
   private static let frame = 24 + 2_048
   let folder: Folder
-  /// As a crash leaves them.
+  /// The files as a crash leaves them.
   let files: StoreFiles
-  /// The users after each commit, by the size that the -wal file had then.
+  /// The users after each commit, with the size of the -wal file at that time.
   let states: [(size: Int, users: [User])]
 
   init() throws {
@@ -18,10 +18,10 @@ import Testing
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "before") }
     store.close()
-    (files, states) = try Self.writeOn(folder)
+    (files, states) = try Self.writeUsers(to: folder)
   }
 
-  private static func writeOn(_ folder: Folder) throws -> (StoreFiles, [(size: Int, users: [User])]) {
+  private static func writeUsers(to folder: Folder) throws -> (StoreFiles, [(size: Int, users: [User])]) {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     defer { store.close() }
     var states = [(size: 0, users: try store.read { try $0.users() })]
@@ -38,19 +38,19 @@ import Testing
   private var wal: Data { files.wal ?? Data() }
   private var frames: Int { (wal.count - 32) / Self.frame }
 
-  /// The state that the first bytes of the -wal file hold.
+  /// The users after the last commit in the first `size` bytes of the -wal file.
   private func users(in size: Int) -> [User] { states.last { $0.size <= size }?.users ?? [] }
 
   private func survey(_ changed: StoreFiles) throws -> Survey {
     try changed.place(in: folder)
     let survey = try Survey(folder.database)
-    // The last one to close has copied what the -wal file held into the database: that is the state that was read.
+    // The last connection to close has copied the -wal file into the database, which now holds the state that was read.
     #expect(try StoreFiles(in: folder).wal == nil)
-    #expect(try Survey(folder.database).users == survey.users, "the records were changed by reading")
+    #expect(try Survey(folder.database).users == survey.users, "reading changed the records")
     return survey
   }
 
-  @Test func `every truncation is the state after a commit`() throws {
+  @Test func `a truncated -wal file gives the state after the last commit in it`() throws {
     #expect(frames > 20)
     let boundaries = (0...frames).map { 32 + $0 * Self.frame }
     for size in [0, 1, 31] + boundaries.flatMap({ [$0, $0 + 24, $0 + 1_000] }) where size <= wal.count {
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a bit that is wrong ends the -wal file before its commit`() throws {
+  @Test func `a flipped bit ends the -wal file before the commit that contains it`() throws {
     var generator = SplitMix64(seed: Seed.base)
     for frame in 0..<frames {
       var changed = files
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `what a truncated one leaves can be written on`() throws {
+  @Test func `a store with a truncated -wal file can be written to`() throws {
     for size in [0, 32, 32 + Self.frame * (frames / 2), wal.count - 1] {
       var cut = files
       cut.wal = wal.prefix(size)
@@ -87,12 +87,12 @@ import Testing
     }
   }
 
-  @Test func `the -wal file of another store is its state, or is noticed`() throws {
+  @Test func `the -wal file of another store gives a committed state, or is noticed`() throws {
     let other = try Folder()
     let store = try other.open { $0.watchesOtherProcesses = false }
     for number in 0..<60 { try store.write { try $0.add(name: "other \(number)") } }
     store.close()
-    let (otherFiles, otherStates) = try Self.writeOn(other)
+    let (otherFiles, otherStates) = try Self.writeUsers(to: other)
     for (database, wal) in [(files.database, otherFiles.wal), (otherFiles.database, files.wal)] {
       let survey = try survey(StoreFiles(database: database, wal: wal))
       let known = states.map(\.users) + otherStates.map(\.users)
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a wrong -shm file is made anew`() throws {
+  @Test func `a wrong -shm file is rebuilt`() throws {
     let other = try Folder()
     let open = try other.open { $0.watchesOtherProcesses = false }
     try open.write { try $0.add(name: "other") }
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a journal beside it is played back by nobody who reads`() throws {
+  @Test func `reading never replays a foreign rollback journal`() throws {
     let foreign = try hotJournal()
     for journal in [Data(), Data("no journal".utf8), Data(repeating: 0xFF, count: 5_000), foreign] {
       try files.place(in: folder)
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  /// What a program leaves that is killed in the middle of a transaction of its own database.
+  /// The journal of a program that is killed inside a transaction of its own database.
   private func hotJournal() throws -> Data {
     let other = try Folder()
     _ = try? other.python(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// Paths, rights, and creating.
+/// Paths, permissions, and the creation of files.
 @Suite(.timeLimit(.minutes(5))) struct DatabaseFileTests {
   let folder: Folder
 
@@ -17,7 +17,7 @@ import Testing
     return UserStoreTests.code { try UserStore(path: path, configuration: configuration) }
   }
 
-  @Test func `a new store and its folders are its owner's alone`() throws {
+  @Test func `only the owner can access a new store and its folders`() throws {
     let store = try UserStore(path: folder.path + "/new/deep/users.db")
     try store.write { try $0.add(name: "a") }
     #expect(try folder.mode(of: "new") == 0o700)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `what is missing is created only when that is wanted`() throws {
+  @Test func `a missing file is created only with createIfMissing`() throws {
     #expect(code(folder.database, .readWrite) == .notFound)
     #expect(code(folder.database, .readOnly) == .notFound)
     #expect(code(folder.path + "/no/users.db", .readOnly) == .notFound)
@@ -35,7 +35,7 @@ import Testing
     #expect(try Files.kind(of: folder.database) == .missing)
   }
 
-  @Test func `an empty file becomes a store when it may, and is otherwise not one`() throws {
+  @Test func `an empty file becomes a store only with createIfMissing`() throws {
     try Files.createPrivate(folder.database)
     #expect(code(folder.database, .readWrite) == .notFound)
     #expect(code(folder.database, .readOnly) == .notFound)
@@ -43,7 +43,7 @@ import Testing
     #expect(try folder.shell("SELECT name FROM users") == "a\n")
   }
 
-  @Test func `folders, pipes and devices are refused, and nobody hangs`() throws {
+  @Test func `folders, pipes and devices are refused without blocking`() throws {
     #expect(code(folder.path) == .cannotOpen)
     #expect(code("/dev/null") == .cannotOpen)
     #expect(code("") == .cannotOpen)
@@ -56,7 +56,7 @@ import Testing
     #expect(code(folder.database + "/below.db") == .cannotOpen)
   }
 
-  @Test func `a path that begins with file: is a name, and so are question and percent signs`() throws {
+  @Test func `URI syntax in a path is part of the file name`() throws {
     for name in ["file:users.db", "users.db?mode=memory", "%41.db", ":memory:", "ü .db"] {
       let store = try UserStore(path: folder.path + "/" + name)
       try store.write { try $0.add(name: name) }
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a link leads to its file, one that leads nowhere is refused`() throws {
+  @Test func `a link is resolved, and a dangling link is refused`() throws {
     try folder.open().write { try $0.add(name: "a") }
     let manager = FileManager.default
     try manager.createSymbolicLink(atPath: folder.path + "/link.db", withDestinationPath: "users.db")
@@ -77,7 +77,7 @@ import Testing
     #expect(code(folder.path + "/nowhere.db", .readOnly) == .notFound)
   }
 
-  @Test func `a file with two names is opened for reading only, and the error says how many it has`() throws {
+  @Test func `a file with two names is opened only for reading, and the error says how many names it has`() throws {
     let store = try folder.open()
     try store.write { try $0.add(name: "a") }
     store.close()
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1_000, -5, 256, 131_072, .max, .min])
-  func `a page size that SQLite does not have is refused, and nothing is created`(_ size: Int) throws {
+  func `a page size that SQLite does not support is refused, and nothing is created`(_ size: Int) throws {
     #expect(UserStoreTests.code { try folder.open { $0.pageSize = size } } == .badValue)
     var configuration = Configuration()
     configuration.pageSize = size
@@ -109,7 +109,7 @@ import Testing
     #expect(try Files.kind(of: folder.database) == .missing)
   }
 
-  @Test func `six openers at once create one store`() throws {
+  @Test func `six threads that open a new file at once create one store`() throws {
     for _ in 0..<5 {
       let folder = try Folder()
       try Threads.run(6) { thread in
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `the page size is that of the configuration, 2,048 unless said otherwise`() throws {
+  @Test func `the page size is that of the configuration, 2,048 by default`() throws {
     try folder.open().close()
     #expect(try folder.shell("PRAGMA page_size") == "2048\n")
     let other = try Folder()
@@ -130,7 +130,7 @@ import Testing
     #expect(try other.shell("PRAGMA page_size") == "4096\n")
   }
 
-  @Test func `closing copies the log file into the database and removes it`() throws {
+  @Test func `closing copies the -wal file into the database and removes it`() throws {
     let store = try folder.open()
     try store.write { try $0.add(name: "a") }
     store.close()

@@ -3,21 +3,21 @@ import Testing
 
 @testable import UserStore
 
-/// Files of a format that this library would not choose, and SQLite reads.
+/// Databases in formats that SQLite supports and this library never creates.
 @Suite(.timeLimit(.minutes(5))) struct ForeignFormatTests {
-  /// What is run on the empty file, which then is made a store as an older version did.
+  /// Each argument is run on an empty file, which then becomes a store with an older version's method.
   @Test(arguments: [
     "PRAGMA page_size = 512", "PRAGMA page_size = 65536", "PRAGMA auto_vacuum = 1", "PRAGMA auto_vacuum = 2",
     "PRAGMA encoding = 'UTF-16le'", "PRAGMA encoding = 'UTF-16be'",
   ])
-  func `a store of another format is a store`(_ setting: String) throws {
+  func `a store in another format works`(_ setting: String) throws {
     let folder = try Folder()
     try folder.shell("\(setting); CREATE TABLE first (x); DROP TABLE first")
     try folder.makeOld(Migration.all.count)
     try use(folder)
   }
 
-  @Test(arguments: [1, 32, 255]) func `bytes at the end of each page that somebody keeps for himself`(_ count: Int)
+  @Test(arguments: [1, 32, 255]) func `a store with reserved bytes at the end of each page works`(_ count: Int)
     throws
   {
     let folder = try Folder()
@@ -55,7 +55,7 @@ import Testing
     #expect(try Survey(folder.database).isSound)
   }
 
-  @Test func `a value that is larger than this library would store is read as it is`() throws {
+  @Test func `a value larger than the library's limit is read as it is`() throws {
     let folder = try Folder()
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let id = try store.write { try $0.add(name: "NIX") }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import UserStore
 
-/// What becomes of the -wal file when the disk could not sync it for a moment.
+/// Repairing the -wal file after a sync that failed.
 ///
-/// That a power cut then damages nothing is seen by the torture; here, which bytes are written once more.
+/// The torture checks that a power cut then damages nothing. These tests check which bytes are written again.
 @Suite struct WALFileTests {
   private static let pageSize = 4_096
   private static let frame = 24 + pageSize
 
-  /// Linux's SEEK_DATA, which its C library keeps to itself.
+  /// Linux's `SEEK_DATA`, which Swift's Glibc module does not have.
   private static let nextData: Int32 = 3
 
   private let folder: Folder
@@ -24,13 +24,13 @@ import Testing
     try lay(generation: 1)
   }
 
-  @Test func `a file that could be synced is not touched`() throws {
+  @Test func `a synced file is not written again`() throws {
     try file.sync()
     file.isSecured(frames: 300)
     #expect(try !isWritten(in: 1) && !isWritten(in: 299))
   }
 
-  @Test func `once a sync has failed, none is believed until everything was written again`() throws {
+  @Test func `after a failed sync, every sync fails until the file has been written again`() throws {
     try failSync()
     #expect(throws: SystemError.self) { try file.sync() }
     try file.writeAgain()
@@ -38,7 +38,7 @@ import Testing
     try file.sync()
   }
 
-  @Test func `what was on disk before is not written again`() throws {
+  @Test func `frames that were synced before are not written again`() throws {
     try file.sync()
     file.isSecured(frames: 200)
     try failSync()
@@ -47,7 +47,7 @@ import Testing
     #expect(try isWritten(in: 202) && isWritten(in: 299))
   }
 
-  @Test func `a file that was begun anew since is written from its beginning`() throws {
+  @Test func `a file that was restarted since the last sync is written from its beginning`() throws {
     try file.sync()
     file.isSecured(frames: 200)
     try lay(generation: 2)
@@ -56,7 +56,7 @@ import Testing
     #expect(try isWritten(in: 1) && isWritten(in: 299))
   }
 
-  @Test func `its bytes stay what they were`() throws {
+  @Test func `writing the file again does not change its contents`() throws {
     let handle = try #require(FileHandle(forWritingAtPath: path))
     try handle.seek(toOffset: UInt64(size(120)))
     try handle.write(contentsOf: Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }))
@@ -66,7 +66,7 @@ import Testing
     #expect(FileManager.default.contents(atPath: path) == before)
   }
 
-  @Test func `what a checkpoint could not repair is repaired when the store is closed`() throws {
+  @Test func `a repair that fails in a checkpoint is retried when the store is closed`() throws {
     let pool = SessionPool(limit: 1) { () throws(StoreError) in
       SQLiteSession(try Connection(path: nil, access: .readWrite, busyTimeout: 0))
     }
@@ -81,7 +81,7 @@ import Testing
     try file.sync()
   }
 
-  @Test func `what could not be repaired then either is left to the next one who opens`() throws {
+  @Test func `a repair that fails at the close is left to the next process that opens the store`() throws {
     let database = try folder.file("other.db")
     var configuration = Configuration()
     configuration.durability = .normal
@@ -98,24 +98,24 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: database + "-wal"))
   }
 
-  @Test func `no file is nothing to sync`() throws {
+  @Test func `a missing file needs no sync`() throws {
     try FileManager.default.removeItem(atPath: path)
     try file.sync()
     try file.writeAgain()
   }
 
-  // MARK: The file
+  // MARK: Helpers
 
   private func size(_ frames: Int) -> Int { 32 + frames * Self.frame }
 
-  /// Whether the file has no hole there; one of them reaches from block to block.
+  /// Whether the file has data at the frame, and not a hole; holes start and end at block boundaries.
   private func isWritten(in frame: Int) throws -> Bool {
     let handle = try #require(FileHandle(forReadingAtPath: path))
     let offset = off_t(size(frame))
     return lseek(handle.fileDescriptor, offset, Self.nextData) == offset
   }
 
-  /// A head, and a hole in place of 300 frames: where something is written, it is no hole any more.
+  /// Creates a file with a header and a hole of 300 frames, so that every write shows up as data.
   private func lay(generation: UInt8) throws {
     var head: [UInt8] = Array(repeating: 0, count: 32)
     (head[10], head[23]) = (UInt8(Self.pageSize >> 8), generation)
@@ -123,7 +123,7 @@ import Testing
     try #require(FileHandle(forWritingAtPath: path)).truncate(atOffset: UInt64(size(300)))
   }
 
-  /// Lets its name lead nowhere for a moment: to open it for a sync fails, and not because it is missing.
+  /// Makes one sync fail: the file exists and cannot be opened.
   private func failSync() throws {
     try whileUnreachable { #expect(throws: SystemError.self) { try file.sync() } }
   }

@@ -4,13 +4,12 @@ import Testing
 
 @testable import UserStore
 
-/// The WAL-reset bug of SQLite 3.7.0 to 3.51.2 (sqlite.org/wal.html#walresetbug), and what keeps us from it.
+/// The WAL-reset bug of SQLite 3.7.0 to 3.51.2 (sqlite.org/wal.html#walresetbug), and how the library avoids it.
 ///
-/// When a passive checkpoint finds everything copied already, and a commit starts the -wal file anew between its
-/// looking and its writing down what it found, the checkpoint says of the new frames that they were copied. They are
-/// overwritten before they ever were.
+/// A passive checkpoint finds that all frames have been copied. Before it records that, a commit restarts the -wal file.
+/// The checkpoint then marks the new frames as copied, and they are overwritten before they have been copied.
 @Suite struct WALResetTests {
-  /// What came of a database whose checkpoint met a commit.
+  /// The state of a database after a commit inside a checkpoint.
   struct Outcome: Equatable {
     /// SQLite's result for the commit inside the checkpoint.
     var commit = SQLITE_OK
@@ -27,7 +26,7 @@ import Testing
     #expect(outcome.isSound == CheckpointRace.isRepaired, "\(outcome)")
   }
 
-  @Test func `while the writer holds its lock no commit lands inside a checkpoint`() throws {
+  @Test func `a commit cannot enter a checkpoint while the writer holds the write lock`() throws {
     let outcome = try outcome(holdingWriteLock: true)
     #expect(outcome == Outcome(commit: SQLITE_BUSY, expectedRows: 800, rows: 800, integrity: "ok"))
   }
@@ -41,7 +40,7 @@ import Testing
     return outcome
   }
 
-  /// Another program commits inside our second checkpoint, and goes on committing.
+  /// Another program commits inside the second checkpoint, and again after it.
   private func race(on file: String, holdingWriteLock: Bool, _ outcome: inout Outcome) throws {
     let other = try PlainConnection(file)
     try other.script(
@@ -70,9 +69,9 @@ import Testing
     try? other.script("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  /// Commits rows, and counts them if SQLite says that they are committed.
+  /// Commits rows, and counts them if the commit succeeds.
   ///
-  /// - Returns: what SQLite says.
+  /// - Returns: SQLite's result code.
   @discardableResult
   private func insert(_ count: Int, into connection: PlainConnection, _ outcome: inout Outcome) -> Int32 {
     let sql = """
@@ -84,7 +83,7 @@ import Testing
     return SQLITE_OK
   }
 
-  /// Looks at the database as the next program finds it.
+  /// Checks the database as the next program would find it.
   private func inspect(_ file: String, _ outcome: inout Outcome) throws {
     let connection = try PlainConnection(file)
     if case .integer(let rows)? = try? connection.value("SELECT count(*) FROM t") { outcome.rows = Int(rows) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// Files that are not, or not quite, a store.
+/// Files that are not a store, or whose schema is not the library's.
 @Suite(.timeLimit(.minutes(5))) struct BadFileTests {
   let folder: Folder
 
@@ -17,8 +17,8 @@ import Testing
     Self.all.map { access in code { try folder.open { $0.access = access } } }
   }
 
-  /// Makes a store with a user, and closes it.
-  private func make() throws {
+  /// Creates a store with a user, and closes it.
+  private func createStore() throws {
     let store = try folder.open()
     try store.write { try $0.add(name: "a", hairColor: Color("red")) }
     store.close()
@@ -28,15 +28,16 @@ import Testing
     try folder.python("db.execute('PRAGMA writable_schema = ON')\n" + "db.executescript(\"\"\"\(sql)\"\"\")")
   }
 
-  @Test func `what is no database is refused, and left as it is`() throws {
+  @Test func `a file that is not a database is refused and left unchanged`() throws {
     let bytes = Data(
-      "this is no database, and longer than a header of one hundred bytes has to be, so that it is read".utf8)
+      "this is not a database, and it is longer than the header of a database, one hundred bytes, so that SQLite reads it"
+        .utf8)
     try bytes.write(to: URL(filePath: folder.database))
     #expect(codes() == [.notADatabase, .notADatabase, .notADatabase])
     #expect(try Data(contentsOf: URL(filePath: folder.database)) == bytes)
   }
 
-  @Test func `a database of another program is refused, and left as it is`() throws {
+  @Test func `another program's database is refused and left unchanged`() throws {
     try folder.shell("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)")
     let bytes = try Data(contentsOf: URL(filePath: folder.database))
     #expect(codes() == [.notAUserStore, .notAUserStore, .notAUserStore])
@@ -47,15 +48,15 @@ import Testing
   }
 
   @Test(arguments: [99, 100, 1_000, 2_047, 2_048, 5_000])
-  func `a truncated file is refused or found damaged, and never crashes`(_ length: Int) throws {
-    try make()
+  func `a truncated file is refused or reported as damaged, and never crashes`(_ length: Int) throws {
+    try createStore()
     let whole = try Data(contentsOf: URL(filePath: folder.database))
     try whole.prefix(length).write(to: URL(filePath: folder.database))
     for access in Self.all {
       do {
         let store = try folder.open { $0.access = access }
         _ = try store.read { try $0.users() }
-        Issue.record("nothing was noticed at \(length)")
+        Issue.record("nothing was noticed with \(length) bytes")
       } catch {
         #expect(
           [.notADatabase, .corrupt, .schemaChanged].contains((error as? StoreError)?.code), "\(length): \(error)")
@@ -63,10 +64,10 @@ import Testing
     }
   }
 
-  @Test func `a file of a format that SQLite does not know is refused, and left as it is`() throws {
-    try make()
+  @Test func `a file in a format that SQLite does not support is refused and left unchanged`() throws {
+    try createStore()
     var bytes = try folder.bytes()
-    // The schema format number (sqlite.org/fileformat2.html#the_database_header): 1 to 4.
+    // The schema format number is 1 to 4 (sqlite.org/fileformat2.html#the_database_header).
     bytes[47] = 9
     try bytes.write(to: URL(filePath: folder.database))
     #expect(codes() == [.notADatabase, .notADatabase, .notADatabase])
@@ -74,7 +75,7 @@ import Testing
   }
 
   @Test func `a newer schema is refused`() throws {
-    try make()
+    try createStore()
     try alter("PRAGMA user_version = 99")
     #expect(codes() == [.schemaTooNew, .schemaTooNew, .schemaTooNew])
   }
@@ -83,8 +84,8 @@ import Testing
     "UPDATE migrations SET fingerprint = 'x'", "DELETE FROM migrations",
     "INSERT INTO migrations VALUES (7, 'seven', 'x')", "DROP TABLE migrations",
   ])
-  func `migrations that were edited, left out, or nobody knows are refused`(_ sql: String) throws {
-    try make()
+  func `edited, missing and unknown migrations are refused`(_ sql: String) throws {
+    try createStore()
     try alter(sql)
     #expect(codes() == [.schemaChanged, .schemaChanged, .schemaChanged])
   }
@@ -102,14 +103,14 @@ import Testing
     SELECT i AS user_id, 'a' AS name, 1 AS value FROM r
     """,
   ])
-  func `what is not ours and could change what ours does is refused, and not run`(_ sql: String) throws {
-    try make()
+  func `schema objects that could change what the library does are refused and not run`(_ sql: String) throws {
+    try createStore()
     try alter(sql)
     #expect(codes() == [.schemaChanged, .schemaChanged, .schemaChanged])
   }
 
-  @Test func `further tables, with triggers' own names unused, and plain indexes are let be`() throws {
-    try make()
+  @Test func `additional tables and plain indexes are accepted`() throws {
+    try createStore()
     try alter("CREATE TABLE notes (user INTEGER, text); CREATE INDEX by_name ON users (name)")
     let store = try folder.open()
     let sets = Recorder<[String]>()
@@ -123,10 +124,10 @@ import Testing
     "DROP TRIGGER users_after_update",
     "DROP TRIGGER users_after_delete; CREATE TRIGGER users_after_delete AFTER DELETE ON users BEGIN SELECT 1; END",
   ])
-  func `a missing or changed trigger is reported to who reads, and mended with a new epoch by who writes`(_ sql: String)
+  func `a missing or changed trigger is reported to readers, and repaired with a new epoch by a writer`(_ sql: String)
     throws
   {
-    try make()
+    try createStore()
     let cursor = try folder.open().read { try $0.cursor }
     try alter(sql + "; UPDATE users SET name = 'unseen'")
     #expect(code { try folder.open { $0.access = .readOnly } } == .logIncomplete)
@@ -139,8 +140,8 @@ import Testing
     #expect(try folder.open { $0.access = .readOnly }.read { try $0.userCount } == 0)
   }
 
-  @Test func `a damaged page is found when it is read, and the store says so`() throws {
-    try make()
+  @Test func `reads and writes of a damaged page throw corrupt`() throws {
+    try createStore()
     var bytes = try Data(contentsOf: URL(filePath: folder.database))
     let root = try #require(Int(try folder.shell("SELECT rootpage FROM sqlite_schema WHERE name = 'users'").dropLast()))
     let start = (root - 1) * 2_048

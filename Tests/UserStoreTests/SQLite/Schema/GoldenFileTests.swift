@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// Files that the last code of each layout made itself (`Tests/Golden/make`), with a cursor that it saved.
+/// Files that the last version of each layout created (`Tests/Golden/make`), with a cursor that it saved.
 @Suite(.timeLimit(.minutes(5))) struct GoldenFileTests {
   let folder: Folder
 
@@ -15,9 +15,9 @@ import Testing
 
   private static let golden = URL(filePath: #filePath).appending(path: "../../../../Golden").standardized
 
-  /// Puts a copy of the file into the folder.
+  /// Copies the file into the folder.
   ///
-  /// - Returns: the cursor that was saved beside it.
+  /// - Returns: The cursor that was saved with the file.
   private func place(_ layout: Int) throws -> Cursor {
     let file = Self.golden.appending(path: "layout\(layout)")
     try FileManager.default.copyItem(atPath: file.path + ".db", toPath: folder.database)
@@ -29,7 +29,7 @@ import Testing
     try UserStore.check(path: folder.database).filter { $0.kind != .library && $0.kind != .permissions }
   }
 
-  /// What was written after the cursor.
+  /// The changes that were written after the cursor.
   private static let later = [
     "updated 2 name 'Zoë' '佐江'", "updated 1 age '36' 37", "updated 1 note 'Grüße' ''",
     "updated 2 hair_color - '#000000'",
@@ -37,7 +37,7 @@ import Testing
   ]
 
   @Test(arguments: layouts)
-  func `a file of an older layout has the same records and log afterwards`(_ layout: Int) throws {
+  func `a file of an older layout keeps its records and its log`(_ layout: Int) throws {
     _ = try place(layout)
     let before = try folder.rows()
     let consumers = layout > 1 ? try folder.shell("SELECT * FROM consumers") : ""
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: layouts)
-  func `a cursor that was saved in an older layout goes on, and so does the log`(_ layout: Int) async throws {
+  func `a feed continues from a cursor of an older layout, through old and new changes`(_ layout: Int) async throws {
     let cursor = try place(layout)
     let store = try folder.open()
     let past = try store.allChanges(after: cursor)
@@ -67,7 +67,7 @@ import Testing
     try await store.write(origin: "now") { try $0.rename(User.ID(2), to: "Zoë") }
     let own = try #require(await feed.next())
     #expect(own.lines == ["updated 2 name '佐江' 'Zoë'"] && own.origin == "now")
-    // By triggers that the migration made.
+    // The triggers of the migration log these changes.
     try folder.shell(
       "UPDATE users SET name = 'x', hair_color = '#ffffff' WHERE id = 4; REPLACE INTO users (id, name) VALUES (1, 'new')"
     )
@@ -79,7 +79,7 @@ import Testing
     #expect(try found() == [])
   }
 
-  @Test func `a consumer by name goes on where the older layout left it`() async throws {
+  @Test func `a named consumer continues where it was in the older layout`() async throws {
     _ = try place(3)
     let store = try folder.open()
     let counter = try store.consumer("counter", from: .now)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Files that earlier versions of the library made.
+/// Files that earlier versions of the library created.
 @Suite(.timeLimit(.minutes(5))) struct MigrationTests {
   let folder: Folder
 
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: 1..<Migration.all.count)
-  func `one whose triggers were taken away is mended first, with a new epoch`(_ version: Int) throws {
+  func `an older file with missing triggers is repaired before the migration, with a new epoch`(_ version: Int) throws {
     try folder.makeOld(version, "DROP TRIGGER users_after_update; INSERT INTO users (name) VALUES ('NIX');")
     let epoch = try #require(Int64(folder.shell("SELECT epoch FROM meta").dropLast()))
     let store = try folder.open()
@@ -32,14 +32,14 @@ import Testing
   }
 
   @Test(arguments: 1..<Migration.all.count)
-  func `one that is not as it was made is not migrated`(_ version: Int) throws {
+  func `an older file with a changed schema is not migrated`(_ version: Int) throws {
     try folder.makeOld(version, "CREATE TRIGGER extra AFTER INSERT ON migrations BEGIN DELETE FROM users; END;")
     #expect(code { try folder.open() } == .schemaChanged)
     #expect(try folder.shell("PRAGMA user_version") == "\(version)\n")
   }
 
   @Test(arguments: 1..<Migration.all.count)
-  func `one that is opened only for reading must be opened for writing once`(_ version: Int) throws {
+  func `an older file is refused for reading until it has been opened for writing`(_ version: Int) throws {
     try folder.makeOld(version)
     var configuration = Configuration()
     configuration.access = .readOnly
@@ -50,7 +50,8 @@ import Testing
     "INSERT INTO users (id, name) VALUES (9223372036854775807, 'last')",
     "INSERT INTO users (name) VALUES ('x'); UPDATE sqlite_sequence SET seq = 9223372036854775807",
   ])
-  func `one in which the largest id was given says so, and takes chosen ids`(_ records: String) throws {
+  func `an older file that has given the largest id gives no new ids, and accepts chosen ids`(_ records: String) throws
+  {
     try folder.makeOld(3, records)
     let store = try folder.open()
     let error = #expect(throws: StoreError.self) { try store.write { try $0.add(name: "Zoë") } }

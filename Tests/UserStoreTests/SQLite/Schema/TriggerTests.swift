@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// What single statements of a foreign writer leave in the log.
+/// The changes that single statements of a foreign writer leave in the log.
 @Suite struct TriggerTests {
   private static let removal = [
     "3 1 'name' 'Ada' NULL", "3 1 'hair_color' '#112233' NULL", "3 1 'age' 36 NULL", "3 1 'tag' X'00' NULL",
@@ -52,9 +52,9 @@ import Testing
     #expect(log == (recursiveTriggers ? ["2 1 'age' 36 NULL", "2 1 'age' NULL 36.0"] : ["2 1 'age' 36 36.0"]))
   }
 
-  /// SQLite before 3.45.3 fills OLD with pages of another row here, or even says that the database is malformed.
+  /// SQLite before 3.45.3 fills OLD with pages of another row here, or even reports that the database is malformed.
   @Test(arguments: [512, 1024, 2048, 4096], [3_000, 9_000, 40_000])
-  func `an UPSERT that meets its own row logs what was stored`(pageSize: Int, count: Int) throws {
+  func `an UPSERT that conflicts with its own row logs the stored values`(pageSize: Int, count: Int) throws {
     let connection = try PlainConnection.withTables(pageSize: pageSize)
     try connection.script("INSERT INTO users (name) VALUES ('Ada')")
     let position = try connection.position()
@@ -70,7 +70,7 @@ import Testing
     let expected: [[PlainValue]] = [
       ["a", .null, values[0]], ["a", values[0], values[1]], ["b", .null, values[2]], ["b", values[2], values[3]],
     ]
-    // Not compared by #expect, which would print megabytes.
+    // Compared outside #expect, which would print megabytes.
     let isAsExpected = log == expected
     #expect(isAsExpected)
   }
@@ -85,7 +85,7 @@ import Testing
     #expect(try connection.value("SELECT count(*) FROM changes") == .integer(position))
   }
 
-  @Test func `older changes can be deleted, and no number is given twice`() throws {
+  @Test func `older changes can be deleted, and no number is reused`() throws {
     let connection = try connectionWithAda()
     let position = try connection.position()
     try connection.run("DELETE FROM changes WHERE seq < ?", [.integer(position)])
@@ -104,20 +104,20 @@ import Testing
     #expect(try connection.value("SELECT count(*) FROM attributes") == 2)
   }
 
-  @Test func `an id is not used again after a removal`() throws {
+  @Test func `an id is not reused after a removal`() throws {
     let connection = try connectionWithAda()
     try connection.script("DELETE FROM users; INSERT INTO users (name) VALUES ('Bob')")
     #expect(try connection.value("SELECT id FROM users") == 2)
   }
 
-  @Test func `a value keeps its class`() throws {
+  @Test func `a value keeps its storage class`() throws {
     let connection = try connectionWithAda()
     try connection.run("UPDATE attributes SET value = '007' WHERE name = 'age'")
     #expect(try connection.value("SELECT value FROM attributes WHERE name = 'age'") == "007")
     #expect(try connection.value("SELECT new FROM changes ORDER BY seq DESC LIMIT 1") == "007")
   }
 
-  /// random() is computed once for BEFORE triggers, and again for the row.
+  /// SQLite computes random() once for BEFORE triggers, and again for the row.
   @Test(
     arguments: [
       "REPLACE INTO users (id, name) VALUES (abs(random() % 3) + 1, 'x')",
@@ -125,7 +125,7 @@ import Testing
       "REPLACE INTO attributes (rowid, user_id, name, value) VALUES (abs(random() % 5), abs(random() % 3) + 1, char(97 + abs(random() % 3)), 1)",
       "INSERT INTO attributes (user_id, name, value) VALUES (abs(random() % 9), 'a', 1) ON CONFLICT DO UPDATE SET value = random()",
     ], [false, true])
-  func `a key that is computed anew is logged, or refused`(statement: String, recursiveTriggers: Bool) throws {
+  func `a key that SQLite computes twice is logged or refused`(statement: String, recursiveTriggers: Bool) throws {
     let connection = try connectionWithAda(recursiveTriggers: recursiveTriggers)
     try connection.script("INSERT INTO users (name, hair_color) VALUES ('Bob', '#000000'), ('Eve', NULL)")
     for name in ["a", "b", "c"] {
@@ -143,8 +143,8 @@ import Testing
     #expect(refused > 0)
   }
 
-  /// All columns but the rowid: the triggers rely on it.
-  @Test func `computed keys that SQLite computes once are taken`() throws {
+  /// SQLite computes all columns except the rowid only once here, and the triggers rely on that.
+  @Test func `keys that SQLite computes once are accepted`() throws {
     let connection = try connectionWithAda()
     try connection.script(
       """
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(arguments: ["INSERT", "REPLACE", "INSERT OR IGNORE"])
-  func `the largest id is refused, and new users get theirs`(statement: String) throws {
+  func `the largest id is refused, and new users still get ids`(statement: String) throws {
     let connection = try connectionWithAda()
     let error = #expect(throws: PlainError.self) {
       try connection.run("\(statement) INTO users (id, name) VALUES (9223372036854775807, 'last')")
@@ -179,7 +179,7 @@ import Testing
     "name = 'Eve', hair_color = '#000000'", "(hair_color, name) = ('#000000', 'Eve')",
     "(NAME, \"Hair_Color\") = (SELECT 'Eve', '#000000')",
   ])
-  func `an update of both columns is logged for both`(assignments: String) throws {
+  func `an update of both columns is logged for each column`(assignments: String) throws {
     let connection = try connectionWithAda()
     let position = try connection.position()
     try connection.script("UPDATE users SET \(assignments)")
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what an insert displaced does not stay in the scratch tables`(recursiveTriggers: Bool) throws {
+  func `a displaced row does not stay in the scratch tables`(recursiveTriggers: Bool) throws {
     let connection = try connectionWithAda(recursiveTriggers: recursiveTriggers)
     try connection.script("INSERT OR REPLACE INTO attributes (user_id, name, value) VALUES (1, 'age', zeroblob(1000))")
     try connection.script("INSERT OR REPLACE INTO attributes (rowid, user_id, name, value) VALUES (2, 1, 'b', 1)")
