@@ -56,7 +56,7 @@ import UserStore
     #expect(printed.taken() == ["detail: Ada"])
   }
 
-  @Test func `values as an async sequence`() async {
+  @Test func `a signal's values are an async sequence`() async {
     let print = printed.print
     let (source, numbers) = Signal<Int>.make()
     let task = Task {

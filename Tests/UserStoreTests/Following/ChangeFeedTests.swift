@@ -25,7 +25,7 @@ import Testing
     #expect(try store.allChanges().prefix(6).map(\.cursor) == sets.map(\.cursor))
   }
 
-  @Test func `a snapshot and the feed after it miss and repeat nothing while threads and Python write`() async throws {
+  @Test func `a snapshot and its feed miss and repeat nothing while threads and Python write`() async throws {
     let store = try folder.open()
     let folder = folder
     let python = try Threads.start {
@@ -129,7 +129,7 @@ import Testing
     #expect(count == 50_000)
   }
 
-  @Test func `a feed ends when its task is cancelled, and when the store is closed`() async throws {
+  @Test func `a feed ends when its task is canceled, and when the store is closed`() async throws {
     let store = try folder.open()
     let start = try await store.read { try $0.cursor }
     let received = Recorder<Void>()

@@ -14,42 +14,45 @@ import Testing
     sets = try store.addUsers(3)
   }
 
-  enum Taker: CaseIterable {
+  enum Successor: CaseIterable {
     case sameStore, otherStore, remover
   }
 
-  private func take(_ taker: Taker) throws -> Any {
-    switch taker {
+  private func takeOver(_ successor: Successor) throws -> Any {
+    switch successor {
     case .sameStore: try store.consumer("mailer")
     case .otherStore: try folder.open().consumer("mailer")
     case .remover: try folder.open().removeConsumer("mailer")
     }
   }
 
-  @Test(arguments: Taker.allCases)
-  func `a superseded holder gets an error from every call, and cannot move the position`(_ taker: Taker) async throws {
+  @Test(arguments: Successor.allCases)
+  func `a superseded holder gets an error from every call, and cannot move the position`(_ successor: Successor)
+    async throws
+  {
     let first = try store.consumer("mailer", from: .oldest)
     try await first.acknowledge(sets[0])
-    let second = try take(taker)
+    let second = try takeOver(successor)
     #expect(await awaitedCode { try await first.acknowledge(sets[1]) } == .superseded)
     #expect(await awaitedCode { try await store.write { try first.acknowledge(sets[1], in: &$0) } } == .superseded)
     #expect(await awaitedCode { try await first.reset(to: sets[2].cursor) } == .superseded)
     #expect(await awaitedCode { try await first.next(1) } == .superseded)
     #expect(code { try first.cursor } == .superseded)
-    let expected = taker == .remover ? nil : sets[0].revision.rawValue
+    let expected = successor == .remover ? nil : sets[0].revision.rawValue
     #expect(try folder.durableRevision() == expected)
     withExtendedLifetime(second) {}
   }
 
-  @Test(arguments: Taker.allCases)
-  func `a superseded holder that waits for changes gets the error without a change`(_ taker: Taker) async throws {
+  @Test(arguments: Successor.allCases)
+  func `a superseded holder that waits for changes gets the error without a change`(_ successor: Successor) async throws
+  {
     let first = try store.consumer("mailer", from: .oldest)
     let received = Recorder<Revision>()
     let waiting = Task {
       await awaitedCode { for try await set in first { received.record(set.revision) } }
     }
     await received.heard(3)
-    let second = try take(taker)
+    let second = try takeOver(successor)
     #expect(await waiting.value == .superseded)
     #expect(received.all == sets.map(\.revision))
     withExtendedLifetime(second) {}
@@ -83,7 +86,7 @@ import Testing
     #expect(try await second.next(1).map(\.cursor) == [sets[2].cursor])
   }
 
-  @Test func `of many that claim a name at once, one keeps it`() throws {
+  @Test func `if several threads claim a name at once, one keeps it`() throws {
     let consumers = Recorder<Consumer>()
     let folder = folder
     try Threads.run(4) { _ in
@@ -98,7 +101,7 @@ import Testing
     #expect(try late.cursor == sets[2].cursor)
   }
 
-  @Test func `a removed name is new again`() throws {
+  @Test func `a removed name can be claimed as a new one`() throws {
     _ = try store.consumer("mailer", from: .oldest)
     #expect(try store.removeConsumer("mailer"))
     #expect(try !store.removeConsumer("mailer"))

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `acknowledged sets are not delivered again, others are, with the same cursor`() async throws {
+  @Test func `acknowledged sets are not delivered again, and pending sets keep their cursor`() async throws {
     let sets = try store.addUsers(4)
     let mailer = try store.consumer("mailer", from: .oldest)
     #expect(try await mailer.next(3).map(\.cursor) == sets.prefix(3).map(\.cursor))

@@ -47,12 +47,12 @@ import Testing
     #expect(schedule.rest(ownCommits: 2, found: false) == 125)
   }
 
-  @Test func `one own write per look is a load as well`() {
+  @Test func `one write of the store per look is a load as well`() {
     var schedule = LookSchedule(hasEvents: true)
     #expect((0..<4).map { _ in schedule.rest(ownCommits: 1, found: false) } == [nil, 125, 250, 500])
   }
 
-  @Test func `there is no rest after one own write that answers another, nor while polling`() {
+  @Test func `there is no rest after one write that answers another process, nor while polling`() {
     var schedule = LookSchedule(hasEvents: true)
     for _ in 0..<5 {
       #expect(schedule.rest(ownCommits: 1, found: false) == nil)

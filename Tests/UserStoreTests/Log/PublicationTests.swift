@@ -14,7 +14,7 @@ import Testing
     publication = Publication(hub: hub, position: Cursor(epoch: 1, revision: 0, nonce: 0), signal: {})
   }
 
-  @Test func `a set refused during an own commit is requested again after it, even if the commit failed`() {
+  @Test func `a set that is refused during a commit of the store is retried after it, even if the commit failed`() {
     publication.beginOwnCommit()
     #expect(isRefused(append()))
     #expect(retries.all == [])
@@ -24,7 +24,7 @@ import Testing
     #expect(publication.position == foreign.cursor)
   }
 
-  @Test func `a refused set is requested once, and nothing is requested without a refusal`() {
+  @Test func `a refused set is retried once, and nothing is retried without a refusal`() {
     publication.beginOwnCommit()
     publication.endOwnCommit()
     #expect(retries.all == [])
@@ -36,7 +36,7 @@ import Testing
     #expect(retries.all == ["again"])
   }
 
-  @Test func `a reset of the log waits for an own commit as well`() {
+  @Test func `a reset of the log waits for a commit of the store as well`() {
     publication.beginOwnCommit()
     #expect(isRefused(reset()))
     #expect(publication.position.revision.rawValue == 0)
@@ -59,7 +59,7 @@ import Testing
       let ahead = publication.round(at: next)
       let ticket = try #require(publication.reset(from: publication.position, to: next, because: .diverged))
       hub.deliver(through: ticket)
-      #expect(before < ahead && ahead == publication.round(at: next), "read before the publication knew of the log")
+      #expect(before < ahead && ahead == publication.round(at: next), "a read of the new log before the reset")
     }
     #expect(received.all.count == 69_999)
     let value = Listenable<Int64>(try value().backing)

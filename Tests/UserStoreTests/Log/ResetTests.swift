@@ -50,7 +50,7 @@ import Testing
     #expect(received.all == [.diverged])
   }
 
-  @Test func `the changes of a file that was moved away and back are delivered again`() throws {
+  @Test func `after a file was moved away and back, its changes are delivered`() throws {
     let folder = try Folder()
     let store = try folder.open()
     try store.write { try $0.add(name: "NIX") }

@@ -87,7 +87,7 @@ import Testing
     #expect(found.sets == 2_951)
   }
 
-  @Test func `each write lock deletes at most a thousand rows, even of a huge set`() throws {
+  @Test func `each step deletes at most a thousand rows, even of a huge set`() throws {
     try store.rename(zoe, times: 1_500)
     try store.write { transaction in for number in 0..<2_500 { try transaction.add(name: "\(number)") } }
     try folder.shell("UPDATE users SET hair_color = '#ffffff'")
@@ -122,7 +122,7 @@ import Testing
     try store.compact(keeping: .rows(20))
     #expect(try !step.perform(session))
     let next = try CompactionStep(in: session.extent(assuming: nil), keeping: .rows(10), at: 0, session)
-    try hold(after: store.pastChanges(after: nil)[0].cursor)
+    try insertConsumer(at: store.pastChanges(after: nil)[0].cursor)
     #expect(try !next.perform(session), "a consumer was created since")
   }
 
@@ -224,7 +224,7 @@ import Testing
 
   // MARK: Consumers
 
-  private func hold(after cursor: Cursor, name: String = "sync") throws {
+  private func insertConsumer(at cursor: Cursor, name: String = "sync") throws {
     try folder.shell(
       """
       INSERT OR REPLACE INTO consumers
@@ -235,9 +235,9 @@ import Testing
   @Test func `a named consumer holds back the sets it needs, up to a limit`() throws {
     try store.rename(zoe, times: 50)
     let all = try store.allChanges()
-    try hold(after: all[5].cursor)
-    try hold(after: all[20].cursor, name: "other")
-    try hold(after: all[40].cursor, name: "near")
+    try insertConsumer(at: all[5].cursor)
+    try insertConsumer(at: all[20].cursor, name: "other")
+    try insertConsumer(at: all[40].cursor, name: "near")
     let held = try store.compact(keeping: .rows(4))
     #expect(held.horizon == all[5].revision && held.isHeldByConsumer)
     #expect(try store.pastChanges(after: all[5].cursor).count == 45)
@@ -251,7 +251,7 @@ import Testing
   }
 
   @Test func `a consumer that is too far behind holds nothing back, even if counting takes steps`() throws {
-    try hold(after: try store.read { try $0.cursor })
+    try insertConsumer(at: try store.read { try $0.cursor })
     for round in 0..<3 {
       try store.write { for number in 0..<600 { try $0.add(name: "\(round) \(number)") } }
     }
@@ -265,7 +265,7 @@ import Testing
   @Test func `a consumer of another epoch holds nothing back`() throws {
     try store.rename(zoe, times: 10)
     let cursor = try store.allChanges()[2].cursor
-    try hold(after: Cursor(epoch: cursor.epoch + 1, revision: cursor.revision.rawValue, nonce: cursor.nonce))
+    try insertConsumer(at: Cursor(epoch: cursor.epoch + 1, revision: cursor.revision.rawValue, nonce: cursor.nonce))
     #expect(try !store.compact(keeping: .rows(0)).isHeldByConsumer)
     #expect(try PlainConnection(folder.database).extent().count == 1)
   }

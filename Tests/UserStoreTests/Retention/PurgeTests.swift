@@ -17,8 +17,8 @@ import Testing
     zoe = try store.write { [secret] in try $0.add(name: secret) }
   }
 
-  /// Returns the suffixes of the files, the database and its -wal file, that contain the text.
-  private func find(_ text: String) throws -> [String] {
+  /// Returns the suffixes of the files, of the database and its -wal file, that contain the text.
+  private func filesContaining(_ text: String) throws -> [String] {
     try ["", "-wal"].filter { ending in
       // In another process, because closing the file here would drop SQLite's locks.
       try Program.run("sh", ["-c", "grep -c -a -F -e '\(text)' '\(folder.database)\(ending)' || true"]) != "0\n"
@@ -41,10 +41,10 @@ import Testing
   @Test func `a purge removes the values from the files, and all cursors continue`() throws {
     try fill()
     let before = try store.allChanges()
-    #expect(try !find(secret).isEmpty)
+    #expect(try !filesContaining(secret).isEmpty)
     let purge = try store.purge(zoe)
     #expect(purge.isErased && purge.found == purge.blanked + 2, "the hair color never had a value")
-    #expect(try find(secret) == [])
+    #expect(try filesContaining(secret) == [])
     let after = try store.allChanges()
     #expect(after.map(\.cursor) == before.map(\.cursor))
     for (old, new) in zip(try before.flatMap { try $0.changes }, try after.flatMap { try $0.changes }) {
@@ -83,7 +83,7 @@ import Testing
       INSERT INTO displaced_attributes (id, row_user, row_name, row_value) VALUES (79, \(zoe), 'note', '\(secret)');
       """)
     try store.purge(zoe)
-    #expect(try find(secret) == [])
+    #expect(try filesContaining(secret) == [])
     #expect(try folder.shell("SELECT count(*) FROM displaced_users") == "0\n")
     #expect(try folder.shell("SELECT user_id FROM displaced_attributes") == "99\n")
   }
@@ -97,7 +97,7 @@ import Testing
     try reader.script("COMMIT")
     let again = try store.purge(zoe)
     #expect(again.isErased && again.blanked == 0)
-    #expect(try find(secret) == [])
+    #expect(try filesContaining(secret) == [])
   }
 
   @Test func `a purge with vacuum removes copies that page splits left`() throws {
@@ -116,14 +116,14 @@ import Testing
     for change in gone.dropLast() { try store.purge(change.user) }
     let cursor = try store.read { try $0.cursor }
     #expect(try store.purge(gone.last!.user, vacuums: true).isErased)
-    for change in gone { #expect(try find("secret-of-\(change.user)-") == []) }
-    #expect(try !find("secret-of-3-").isEmpty)
+    for change in gone { #expect(try filesContaining("secret-of-\(change.user)-") == []) }
+    #expect(try !filesContaining("secret-of-3-").isEmpty)
     #expect(try store.read { try $0.cursor } == cursor)
     try store.write { try $0.add(name: "next") }
     #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
   }
 
-  @Test func `the counted size stays right after a purge`() throws {
+  @Test func `the counted size stays correct after a purge`() throws {
     try fill()
     let policy = RetentionPolicy(.init(bytes: 100_000))
     try store.compact(keeping: policy)
@@ -138,7 +138,7 @@ import Testing
     #expect(counted != 0)
   }
 
-  @Test func `the size of a set that is being counted stays right as well`() throws {
+  @Test func `the size of a set that is being counted stays correct as well`() throws {
     try store.write { transaction in for number in 0..<50 { try transaction.rename(zoe, to: "\(secret) \(number)") } }
     try fill()
     var policy = RetentionPolicy(.init(changes: 0))

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: ["/tmp", "/dev/shm", "/proc", "/nowhere"])
-  func `the file system of a path is that which the operating system reports`(path: String) {
+  func `the file system of a path is read from the operating system`(path: String) {
     #expect(FileSystem.of(path) == .local)
   }
 

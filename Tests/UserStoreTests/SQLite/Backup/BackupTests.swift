@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  private func opened(_ file: String? = nil) throws -> UserStore {
+  private func openReadOnly(_ file: String? = nil) throws -> UserStore {
     var configuration = Configuration()
     configuration.access = .readOnly
     return try UserStore(path: file ?? target, configuration: configuration)
@@ -43,7 +43,7 @@ import Testing
     #expect(try folder.rows(target) == folder.rows())
     #expect(try folder.mode(of: "backup.db") == 0o600)
     #expect(try folder.shell("PRAGMA journal_mode", target) == "delete\n")
-    let backup = try opened()
+    let backup = try openReadOnly()
     #expect(try backup.allChanges(after: cursor).map(\.lines) == store.allChanges(after: cursor).map(\.lines))
     try store.write { try $0.rename(zoe, to: "later") }
     let later = try store.read { try $0.cursor }
@@ -81,7 +81,7 @@ import Testing
     started.wait()
     for _ in 0..<8 {
       let end = try store.backup(to: target, replacing: true)
-      let backup = try opened()
+      let backup = try openReadOnly()
       #expect(try backup.read { try $0.userCount } % 3 == 0)
       #expect(try backup.read { try $0.cursor } == end)
     }
@@ -107,7 +107,7 @@ import Testing
     #expect(code { try store.backup(to: file) } == .alreadyExists)
     #expect(try folder.bytes(file) == Data("precious".utf8))
     try store.backup(to: file, replacing: true)
-    #expect(try opened().read { try $0.userCount } == 1)
+    #expect(try openReadOnly().read { try $0.userCount } == 1)
     #expect(try folder.files() == ["backup.db"])
   }
 
@@ -139,12 +139,12 @@ import Testing
 
   @Test func `read-only stores and stores in memory can be backed up, and not inside a transaction`() throws {
     try store.write { try $0.add(name: "NIX") }
-    try opened(folder.database).backup(to: target)
-    #expect(try opened().read { try $0.users(named: "NIX").count } == 1)
+    try openReadOnly(folder.database).backup(to: target)
+    #expect(try openReadOnly().read { try $0.users(named: "NIX").count } == 1)
     let memory = try UserStore.inMemory()
     try memory.write { try $0.add(name: "nowhere") }
     try memory.backup(to: target, replacing: true)
-    #expect(try opened().read { try $0.users(named: "nowhere").count } == 1)
+    #expect(try openReadOnly().read { try $0.users(named: "nowhere").count } == 1)
     try memory.write { try $0.add(name: "next") }
     #expect(code { try store.read { _ in try store.backup(to: target, replacing: true) } } == .nested)
   }

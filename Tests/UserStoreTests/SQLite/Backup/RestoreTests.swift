@@ -198,15 +198,15 @@ import Testing
 
   // MARK: Refusals
 
-  enum Bad: String, CaseIterable {
+  enum Defect: String, CaseIterable {
     case missing, folder, itself, text, empty, foreign, newer, view, trigger, truncated, damaged, scratch, gap, orphan
     case numbers
   }
 
-  private func make(_ bad: Bad) throws -> String {
+  private func createFile(with defect: Defect) throws -> String {
     let file = folder.path + "/bad.db"
     try FileManager.default.copyItem(atPath: backup, toPath: file)
-    switch bad {
+    switch defect {
     case .missing: return folder.path + "/nowhere.db"
     case .folder: return folder.path
     case .itself: return folder.database
@@ -231,15 +231,15 @@ import Testing
     return file
   }
 
-  @Test(arguments: Bad.allCases)
-  func `a file that is not a backup is refused, and nothing changes`(_ bad: Bad) throws {
-    let file = try make(bad)
+  @Test(arguments: Defect.allCases)
+  func `a file that is not a backup is refused, and nothing changes`(_ defect: Defect) throws {
+    let file = try createFile(with: defect)
     let (before, bytes) = (try folder.rows(), try? folder.bytes(file))
     let cursor = try store.read { try $0.cursor }
     let received = Recorder<ChangeSet>()
     store.listeners.bind("all", to: .everything) { received.record($0) }
     let expected: [StoreError.Code] =
-      switch bad {
+      switch defect {
       case .missing, .empty: [.notFound]
       case .folder, .itself: [.cannotOpen]
       case .text: [.notADatabase]
@@ -254,7 +254,7 @@ import Testing
       #expect(refused.map { expected.contains($0) } == true, "\(refused as Any)")
     }
     #expect(try folder.rows() == before)
-    if bad != .itself { #expect((try? folder.bytes(file)) == bytes) }
+    if defect != .itself { #expect((try? folder.bytes(file)) == bytes) }
     try store.write { try $0.rename(zoe, to: "next") }
     #expect(received.all.map(\.reset) == [nil])
     #expect(try store.allChanges(after: cursor).count == 1)

@@ -105,7 +105,7 @@ import Testing
     #expect(named?.user?.rawValue == sabotage.user && named?.attribute == sabotage.attribute, "\(found)")
   }
 
-  /// Ways of a connection to bypass the triggers, which leave nothing in the file and which the README does not promise to log.
+  /// How a connection bypasses the triggers and leaves no trace in the file; the README does not promise to log this.
   enum Evasion: String, CaseIterable {
     case triggersOff, blobWrite, temporaryTrigger, function, checkConstraints
   }

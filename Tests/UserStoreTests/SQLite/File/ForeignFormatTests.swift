@@ -14,7 +14,7 @@ import Testing
     let folder = try Folder()
     try folder.shell("\(setting); CREATE TABLE first (x); DROP TABLE first")
     try folder.makeOld(Migration.all.count)
-    try use(folder)
+    try exercise(folder)
   }
 
   @Test(arguments: [1, 32, 255]) func `a store with reserved bytes at the end of each page works`(_ count: Int)
@@ -25,7 +25,7 @@ import Testing
     try Program.run(
       "sqlite3", ["-cmd", ".filectrl reserve_bytes \(count)", folder.database, "PRAGMA journal_mode = DELETE; VACUUM"])
     #expect(try folder.bytes()[20] == UInt8(count))
-    try use(folder)
+    try exercise(folder)
   }
 
   private static let values: [StoredValue] = [
@@ -34,7 +34,7 @@ import Testing
     .text(String(repeating: "ë", count: 70_000)), .blob([]), .blob(Array(repeating: 0xD8, count: 70_001)),
   ]
 
-  private func use(_ folder: Folder) throws {
+  private func exercise(_ folder: Folder) throws {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let id = try store.write { try $0.add(name: "Zoë \u{10FFFF}", hairColor: Color("auburn")) }
     for (number, value) in Self.values.enumerated() {

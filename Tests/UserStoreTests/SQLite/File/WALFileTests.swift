@@ -21,7 +21,7 @@ import Testing
     folder = try Folder()
     path = try folder.file("users.db-wal")
     file = WALFile(path: path)
-    try lay(generation: 1)
+    try createFile(generation: 1)
   }
 
   @Test func `a synced file is not written again`() throws {
@@ -50,7 +50,7 @@ import Testing
   @Test func `a file that was restarted since the last sync is written from its beginning`() throws {
     try file.sync()
     file.isSecured(frames: 200)
-    try lay(generation: 2)
+    try createFile(generation: 2)
     try failSync()
     try file.writeAgain()
     #expect(try isWritten(in: 1) && isWritten(in: 299))
@@ -116,7 +116,7 @@ import Testing
   }
 
   /// Creates a file with a header and a hole of 300 frames, so that every write shows up as data.
-  private func lay(generation: UInt8) throws {
+  private func createFile(generation: UInt8) throws {
     var head: [UInt8] = Array(repeating: 0, count: 32)
     (head[10], head[23]) = (UInt8(Self.pageSize >> 8), generation)
     try Data(head).write(to: URL(filePath: path))

@@ -18,7 +18,7 @@ import Testing
   /// Copies the file into the folder.
   ///
   /// - Returns: The cursor that was saved with the file.
-  private func place(_ layout: Int) throws -> Cursor {
+  private func copyFile(_ layout: Int) throws -> Cursor {
     let file = Self.golden.appending(path: "layout\(layout)")
     try FileManager.default.copyItem(atPath: file.path + ".db", toPath: folder.database)
     #expect(try folder.shell("PRAGMA user_version") == "\(layout)\n")
@@ -38,7 +38,7 @@ import Testing
 
   @Test(arguments: layouts)
   func `a file of an older layout keeps its records and its log`(_ layout: Int) throws {
-    _ = try place(layout)
+    _ = try copyFile(layout)
     let before = try folder.rows()
     let consumers = layout > 1 ? try folder.shell("SELECT * FROM consumers") : ""
     let store = try folder.open()
@@ -58,7 +58,7 @@ import Testing
 
   @Test(arguments: layouts)
   func `a feed continues from a cursor of an older layout, through old and new changes`(_ layout: Int) async throws {
-    let cursor = try place(layout)
+    let cursor = try copyFile(layout)
     let store = try folder.open()
     let past = try store.allChanges(after: cursor)
     #expect(past.flatMap(\.lines) == Self.later)
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `a named consumer continues where it was in the older layout`() async throws {
-    _ = try place(3)
+    _ = try copyFile(3)
     let store = try folder.open()
     let counter = try store.consumer("counter", from: .now)
     _ = try await store.write { try $0.rename(User.ID(2), to: "Zoë") }
