@@ -31,10 +31,10 @@ import Testing
     ("CREATE VIEW v AS SELECT * FROM pragma_table_list; SELECT * FROM v", "unsafe use of virtual table"),
     ("ATTACH ':memory:' AS other", "too many attached databases"),
   ])
-  func `statements that a hostile file could contain are refused`(sql: String, words: String) throws {
+  func `statements that a hostile file could contain are refused`(sql: String, message: String) throws {
     let connection = try Self.open(nil)
     let error = #expect(throws: StoreError.self) { try connection.execute(sql) }
-    #expect(error?.sqlite?.message.contains(words) == true, "\(String(describing: error))")
+    #expect(error?.sqlite?.message.contains(message) == true, "\(String(describing: error))")
   }
 
   @Test func `extensions cannot be loaded`() throws {

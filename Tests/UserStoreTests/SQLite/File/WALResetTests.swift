@@ -20,7 +20,7 @@ import Testing
     var isSound: Bool { integrity == "ok" && rows == expectedRows }
   }
 
-  @Test func `control: a commit inside a checkpoint damages the database`() throws {
+  @Test func `without the write lock, a commit inside a checkpoint damages the database`() throws {
     let outcome = try outcome(holdingWriteLock: false)
     #expect(outcome.commit == SQLITE_OK)
     #expect(outcome.isSound == CheckpointRace.isRepaired, "\(outcome)")
