@@ -1,16 +1,18 @@
-/// A line in which a process that may be killed at any moment says what it has done: what was announced must hold.
+/// A line in which a process that may be killed at any moment reports what it has done.
+///
+/// What it announced must hold.
 package enum Announcement: Equatable {
   /// A store was opened.
   case opened
-  /// A write or another operation is about to begin.
+  /// A write or another operation is about to start.
   case begun(String)
-  /// A write returned, with the end of its set.
+  /// A write returned; the cursor is the end of its change set.
   case written(String, cursor: String)
   /// Another operation returned.
   case done(String)
-  /// One failed, with the code of the error and its words.
+  /// An operation failed with an error code and a message.
   case failed(String, code: String, message: String)
-  /// A listener or a feed was given a set.
+  /// A listener or a feed received a change set.
   case told(AnnouncedSet)
   /// A consumer is about to acknowledge.
   case covering(consumer: String, cursor: String)
@@ -18,19 +20,18 @@ package enum Announcement: Equatable {
   case covered(consumer: String, cursor: String)
   /// A file with a cursor was written.
   case saved(file: String, cursor: String)
-  /// A backup was made.
+  /// A backup was created.
   case backedUp(path: String, cursor: String)
-  /// The log was shortened to a revision.
+  /// The log was compacted up to a revision.
   case compacted(Int64)
-  /// The values of a user are about to be taken out, or have been.
+  /// The values of a user are about to be purged, or have been purged.
   case purging(Int64), purged(Int64)
   case closed
-  /// The process is at its end.
+  /// The process is about to exit.
   case ended
 }
 
 extension Announcement: CustomStringConvertible {
-  /// The line.
   package var description: String {
     switch self {
     case .opened: "opened"
@@ -52,7 +53,7 @@ extension Announcement: CustomStringConvertible {
     }
   }
 
-  /// Reads a line; nil for one that is cut short, or of somebody else.
+  /// Parses a line; nil if the line is truncated or is not an announcement.
   package init?(_ line: some StringProtocol) {
     let words = line.split(separator: " " as Character).map { String($0) }
     switch (words.first, words.count) {
@@ -79,10 +80,10 @@ extension Announcement: CustomStringConvertible {
   }
 }
 
-/// A change set as a listener was given it.
+/// A change set as a listener received it.
 package struct AnnouncedSet: Hashable, CustomStringConvertible {
   package var cursor: String
-  /// What the writer called itself; nil for a foreign one.
+  /// The origin that the writer passed; nil for a foreign writer.
   package var origin: String?
   package var changes: [AnnouncedChange]
 
@@ -101,7 +102,7 @@ package struct AnnouncedSet: Hashable, CustomStringConvertible {
   }
 }
 
-/// A change as it was told: kind (`a`dded, `u`pdated, `r`emoved), user, attribute, old and new value.
+/// A change as it was delivered: kind (`a`dded, `u`pdated, `r`emoved), user, attribute, old and new value.
 package struct AnnouncedChange: Hashable, CustomStringConvertible {
   package var kind: String
   package var user: Int64
@@ -127,7 +128,7 @@ package struct AnnouncedChange: Hashable, CustomStringConvertible {
 }
 
 extension PlainValue {
-  /// The value in one word: a letter for its class, and what it holds.
+  /// The value as one word: a letter for its storage class, followed by its contents.
   package var code: String {
     switch self {
     case .null: "n"
@@ -159,7 +160,7 @@ extension PlainValue {
   }
 }
 
-/// Bytes as digits, two each; written out, because it is run for megabytes in debug builds.
+/// Converts bytes to and from hexadecimal digits, with plain loops because debug builds convert megabytes.
 enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 

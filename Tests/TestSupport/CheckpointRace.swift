@@ -1,9 +1,9 @@
 import CUserStoreSQLite
 
-/// Does something in the middle of a checkpoint: after that has read where the -wal file ends, before it acts on it.
+/// Runs code in the middle of a checkpoint: after the checkpoint has read where the -wal file ends, and before it acts on that.
 ///
-/// Just there SQLite lets go of the pages that it had mapped, by a method of the database file. The file gets a table
-/// of methods in which that one calls us first.
+/// At that point SQLite releases the pages that it has mapped, through a method of the database file. This class
+/// replaces the file's method table with one whose `xUnfetch` runs the code first.
 @safe package final class CheckpointRace {
   private let action: () -> Void
   private var hasRun = false
@@ -12,9 +12,9 @@ import CUserStoreSQLite
     self.action = action
   }
 
-  /// Runs `checkpoint`, which is to make a checkpoint on the connection of `handle`, and `action` within it, once.
+  /// Runs `checkpoint`, which must checkpoint the connection of `handle`, and runs `action` once inside it.
   ///
-  /// - Throws: what `checkpoint` throws, and `Mismatch` when `action` did not run.
+  /// - Throws: The error that `checkpoint` throws, or a `Mismatch` if `action` did not run.
   package static func run(
     on handle: OpaquePointer, action: @escaping () -> Void, within checkpoint: () throws -> Void
   ) throws {
@@ -28,10 +28,10 @@ import CUserStoreSQLite
       defer { unsafe file.pointee.pMethods = original }
       try checkpoint()
     }
-    if !race.hasRun { throw Mismatch("SQLite no longer calls xUnfetch within a checkpoint") }
+    if !race.hasRun { throw Mismatch("SQLite no longer calls xUnfetch inside a checkpoint") }
   }
 
-  /// Whether the library that is loaded has the repair, in its own line or in one that got it later.
+  /// Whether the loaded SQLite has the fix: since 3.51.3, and backported to 3.50.7 and 3.44.6.
   package static var isRepaired: Bool {
     let version = sqlite3_libversion_number()
     return version >= 3_051_003 || (3_050_007..<3_051_000).contains(version)
@@ -47,12 +47,12 @@ import CUserStoreSQLite
   private static func databaseFile(of handle: OpaquePointer) throws -> UnsafeMutablePointer<sqlite3_file> {
     var file: UnsafeMutablePointer<sqlite3_file>?
     unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-    guard let file = unsafe file else { throw Mismatch("SQLite does not show the database file") }
+    guard let file = unsafe file else { throw Mismatch("SQLite does not return the database file") }
     return unsafe file
   }
 }
 
-/// A table of file methods, with what ours needs right behind it.
+/// A table of file methods, followed by the data that our method needs.
 @unsafe private struct Methods {
   var table: sqlite3_io_methods
   let original: UnsafePointer<sqlite3_io_methods>

@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-/// A real process: what it writes is read line by line as it comes.
+/// A child process, whose output is read line by line as it arrives.
 package final class Child {
   package let id: pid_t
   package let output: LineReader
@@ -9,17 +9,19 @@ package final class Child {
   private var input: Int32
   private var status: Int32?
 
-  /// While pipes are made and inherited nobody else starts a process, which would inherit them too.
+  /// Held while pipes are created and inherited, because a process started meanwhile would inherit them too.
   private static let starting = Mutex(())
 
-  /// Starts a program, which SIGPIPE ends also where the caller ignores that.
+  /// Starts a program.
+  ///
+  /// SIGPIPE ends it even if the caller ignores SIGPIPE.
   ///
   /// - Parameters:
-  ///   - command: Its name or path, and its arguments.
-  ///   - environment: All of its environment.
-  ///   - descriptor: Its standard output, instead of a pipe to here.
-  ///   - group: The process group that it joins; the caller's without.
-  /// - Throws: `ChildError`.
+  ///   - command: The program's name or path, and its arguments.
+  ///   - environment: The program's whole environment.
+  ///   - descriptor: The program's standard output; nil for a pipe to `output`.
+  ///   - group: The process group to join; nil for the caller's.
+  /// - Throws: `ChildError` if the program cannot be started.
   package init(
     _ command: [String], environment: [String: String], output descriptor: Int32? = nil, group: pid_t? = nil
   ) throws(ChildError) {
@@ -49,19 +51,19 @@ package final class Child {
     kill(id, signal)
   }
 
-  /// Writes to its standard input.
+  /// Writes to the child's standard input.
   package func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe write(input, $0.baseAddress, $0.count) }
   }
 
-  /// Its standard input comes to its end.
+  /// Closes the child's standard input.
   package func endInput() {
     if input >= 0 { close(input) }
     input = -1
   }
 
-  /// Waits for its end: the exit code, or 128 and the signal.
+  /// Waits until the child exits, and returns its exit code, or 128 plus the signal that ended it.
   package func wait() -> Int32 {
     if let status { return status }
     var code: Int32 = 0
@@ -76,7 +78,7 @@ package final class Child {
 
   private static func pipe() throws(ChildError) -> [Int32] {
     var ends: [Int32] = [-1, -1]
-    guard unsafe Foundation.pipe(&ends) == 0 else { throw ChildError("cannot make a pipe", errno) }
+    guard unsafe Foundation.pipe(&ends) == 0 else { throw ChildError("cannot create a pipe", errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return ends
   }
@@ -113,7 +115,7 @@ package final class Child {
   }
 }
 
-/// Why a program could not be started.
+/// The reason why a program could not be started.
 package struct ChildError: Error, CustomStringConvertible {
   package let description: String
 

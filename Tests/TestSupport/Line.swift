@@ -1,6 +1,6 @@
 import Foundation
 
-/// A line of `--format jsonl`.
+/// A line of the output of `--format jsonl`.
 package struct Line: Decodable, Equatable {
   package enum Value: Decodable, Equatable {
     case null
@@ -26,7 +26,7 @@ package struct Line: Decodable, Equatable {
       } else if let text = try? container.decode(String.self) {
         self = .text(text)
       } else {
-        // 1e999, which Foundation does not read.
+        // 1e999, which Foundation does not parse.
         self = .real(.infinity)
       }
     }
@@ -67,7 +67,7 @@ package struct Line: Decodable, Equatable {
     try JSONDecoder().decode(Line.self, from: Data(text.utf8))
   }
 
-  /// Short, for comparing many.
+  /// A short form, for comparing many lines.
   package var summary: String {
     "\(op) \(user ?? 0) \(attribute ?? "") \(old.words)>\(new.words)" + (listener.map { " @" + $0 } ?? "")
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads a descriptor line by line.
+/// Reads a file descriptor line by line.
 package final class LineReader {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
@@ -15,7 +15,7 @@ package final class LineReader {
     closeEnd()
   }
 
-  /// The next line, as soon as it is there; nil at the end.
+  /// Waits for the next line; nil at the end of the input.
   package func next() -> String? {
     var searched = start
     while true {
@@ -31,16 +31,16 @@ package final class LineReader {
     }
   }
 
-  /// So many lines, or those that there are.
+  /// Waits for `count` lines; returns fewer at the end of the input.
   package func next(_ count: Int) -> [String] {
     var lines: [String] = []
     while lines.count < count, let line = next() { lines.append(line) }
     return lines
   }
 
-  /// Reads until a text has come that need not end a line, and takes nothing.
+  /// Reads until `text` has arrived, even in the middle of a line, and consumes nothing.
   ///
-  /// - Returns: false when the end came first.
+  /// - Returns: False if the input ended first.
   package func wait(for text: String) -> Bool {
     while !String(decoding: buffer[start...], as: UTF8.self).contains(text) {
       guard fill() else { return false }
@@ -48,20 +48,20 @@ package final class LineReader {
     return true
   }
 
-  /// All that is left.
+  /// Reads everything up to the end of the input.
   package func rest() -> [UInt8] {
     while fill() {}
     defer { start = buffer.count }
     return Array(buffer[start...])
   }
 
-  /// The whole lines that are left; one that was cut in the middle is none.
+  /// Reads the remaining lines, without a truncated last line.
   package func restOfLines() -> [String] {
     String(decoding: rest(), as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
       .map(String.init)
   }
 
-  /// Reads no more: who writes gets EPIPE.
+  /// Closes the descriptor, so that the writer gets EPIPE.
   package func closeEnd() {
     if isOpen { close(descriptor) }
     isOpen = false

@@ -1,7 +1,7 @@
-/// Compares what the log says with what the tables hold.
+/// Compares the log with the tables.
 ///
-/// It goes on where it stopped, unless the last row that it read was rolled back since: its number may have been given
-/// again by then, its nonce not.
+/// Each check continues where the last one stopped, unless the last row that it read has been rolled back: its number may
+/// have been reused since, its nonce may not.
 package struct LogCheck {
   private var replica = Replica()
   private var last: LoggedChange?
@@ -42,14 +42,14 @@ package struct LogCheck {
     }
     for row in try connection.run("SELECT user_id, name, value FROM attributes") {
       let id = try id(row[0])
-      guard users[id] != nil, let name = row[1].utf8 else { throw Mismatch("an attribute of nobody: \(row)") }
+      guard users[id] != nil, let name = row[1].utf8 else { throw Mismatch("an attribute without a user: \(row)") }
       users[id]?.attributes[name] = row[2]
     }
     return users
   }
 
   private static func id(_ value: PlainValue) throws(Mismatch) -> Int64 {
-    guard case .integer(let id) = value else { throw Mismatch("\(value) as an id") }
+    guard case .integer(let id) = value else { throw Mismatch("\(value) is not an id") }
     return id
   }
 

@@ -1,4 +1,4 @@
-/// One row of the log.
+/// A row of the log.
 package struct LoggedChange: CustomStringConvertible {
   package enum Field {
     case name, hairColor
@@ -27,7 +27,7 @@ package struct LoggedChange: CustomStringConvertible {
   package let new: PlainValue
   private let row: [PlainValue]
 
-  /// Takes a row with `columns`.
+  /// Parses a row that was selected with `columns`.
   package init(_ row: [PlainValue]) throws(Mismatch) {
     guard case .integer(let seq) = row[0], case .integer = row[1], case .integer(let op) = row[2],
       case .integer(let user) = row[3], case .text(let name) = row[4]

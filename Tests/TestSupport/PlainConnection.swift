@@ -1,10 +1,10 @@
 import CUserStoreSQLite
 
-/// SQLite without the library: what any other program has.
+/// A connection of SQLite without the library, as any other program has one.
 @safe package final class PlainConnection {
   private let handle: OpaquePointer
 
-  /// Opens a file, and creates it unless it is only to be read.
+  /// Opens a file, and creates it unless `isReadOnly`.
   package init(
     _ path: String = ":memory:", busyTimeout: Int32 = 0, isReadOnly: Bool = false
   ) throws(PlainError) {
@@ -29,7 +29,7 @@ import CUserStoreSQLite
     try check(unsafe sqlite3_exec(handle, sql, nil, nil, nil))
   }
 
-  /// Runs one statement to its end and gives its rows.
+  /// Runs one statement to completion and returns its rows.
   @discardableResult
   package func run(_ sql: String, _ values: [PlainValue] = []) throws(PlainError) -> [[PlainValue]] {
     var statement: OpaquePointer?
@@ -44,7 +44,7 @@ import CUserStoreSQLite
     try run(sql, values).first?.first
   }
 
-  /// Hands out SQLite's own handle.
+  /// Calls `body` with SQLite's handle.
   package func withHandle<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
     try unsafe body(handle)
   }
@@ -97,7 +97,7 @@ import CUserStoreSQLite
   }
 }
 
-/// A call of SQLite that failed.
+/// An error of a call to SQLite.
 package struct PlainError: Error, CustomStringConvertible {
   package let code: Int32
   package let message: String

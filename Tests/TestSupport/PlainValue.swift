@@ -1,6 +1,7 @@
-/// A value as it lies in a file: class and bytes, so that no two different ones are equal.
+/// A value as it is stored in a file: storage class and bytes, so that different values are never equal.
 ///
-/// Not the library's `StoredValue`: what checks the log must not share a mistake with what writes or reads it.
+/// This is not the library's `StoredValue`, because the check of the log must not share a mistake with the code that
+/// writes and reads the log.
 package enum PlainValue: Hashable {
   case null
   case integer(Int64)
@@ -8,7 +9,7 @@ package enum PlainValue: Hashable {
   case text([UInt8])
   case blob([UInt8])
 
-  /// The bytes of a text.
+  /// The bytes of a text; nil for other classes.
   package var utf8: [UInt8]? {
     if case .text(let bytes) = self { bytes } else { nil }
   }
@@ -20,7 +21,7 @@ extension PlainValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
 }
 
 extension PlainValue: CustomStringConvertible {
-  /// The value as SQL, so that a failing run can be pasted into the sqlite3 shell.
+  /// The value as SQL, so that you can paste a failing run into the sqlite3 shell.
   package var description: String {
     switch self {
     case .null: "NULL"

@@ -1,4 +1,4 @@
-/// The records as somebody has them who read nothing but the log: refuses every row that does not follow.
+/// The records, rebuilt from the log alone; rejects every row that is inconsistent with the rows before it.
 package struct Replica {
   package struct User: Equatable {
     package var name: PlainValue
@@ -10,7 +10,7 @@ package struct Replica {
     }
   }
 
-  /// What must come next: an addition and a removal are several rows, and nothing comes between them.
+  /// Which row must follow: an addition and a removal are several rows each, with no other row in between.
   private enum Expected: Equatable {
     case anything
     case addedHairColor(of: Int64)
@@ -29,21 +29,21 @@ package struct Replica {
     case 1: try add(change)
     case 2: try update(change)
     case 3: try remove(change)
-    default: throw Mismatch("an op that nobody writes here")
+    default: throw Mismatch("an unknown op")
     }
   }
 
-  /// At the end of a transaction nothing is left half done.
+  /// Checks, at the end of a transaction, that no addition or removal is incomplete.
   package mutating func finish() throws(Mismatch) {
     try finishRemoval(before: nil)
-    guard expected == .anything else { throw Mismatch("the log ends within an addition or a removal") }
+    guard expected == .anything else { throw Mismatch("the log ends inside an addition or a removal") }
   }
 
   private mutating func add(_ change: LoggedChange) throws(Mismatch) {
     guard change.old == .null else { throw Mismatch("an addition has an old value") }
     switch change.field {
     case .name:
-      guard expected == .anything, users[change.user] == nil else { throw Mismatch("the user is there already") }
+      guard expected == .anything, users[change.user] == nil else { throw Mismatch("the user exists already") }
       users[change.user] = User(name: change.new)
       expected = .addedHairColor(of: change.user)
     case .hairColor:
@@ -55,19 +55,19 @@ package struct Replica {
   }
 
   private mutating func update(_ change: LoggedChange) throws(Mismatch) {
-    guard expected == .anything, let user = users[change.user] else { throw Mismatch("an update of nobody") }
-    guard change.old != change.new else { throw Mismatch("a row that says that nothing changed") }
+    guard expected == .anything, let user = users[change.user] else { throw Mismatch("an update of an unknown user") }
+    guard change.old != change.new else { throw Mismatch("an update that changes nothing") }
     guard user[change.field] == change.old else { throw Mismatch("the old value was \(user[change.field])") }
     users[change.user]?[change.field] = change.new
   }
 
   private mutating func remove(_ change: LoggedChange) throws(Mismatch) {
-    guard let user = users[change.user] else { throw Mismatch("a removal of nobody") }
+    guard let user = users[change.user] else { throw Mismatch("a removal of an unknown user") }
     guard user[change.field] == change.old else { throw Mismatch("the old value was \(user[change.field])") }
     guard change.new == .null else { throw Mismatch("a removal has a new value") }
     switch change.field {
     case .name:
-      guard expected == .anything else { throw Mismatch("a removal within another") }
+      guard expected == .anything else { throw Mismatch("a removal inside another removal") }
       expected = .removedHairColor(of: change.user)
     case .hairColor:
       guard expected == .removedHairColor(of: change.user) else { throw Mismatch("hair color removed before the name") }
@@ -78,18 +78,18 @@ package struct Replica {
     }
   }
 
-  /// A removal ends where something else begins; by then every attribute must be gone.
+  /// Ends a removal where another change starts; by then the user must have no attributes.
   private mutating func finishRemoval(before next: LoggedChange?) throws(Mismatch) {
     guard case .removedAttributes(let id) = expected else { return }
     if let next, next.op == 3, next.user == id, case .attribute = next.field { return }
-    guard users[id]?.attributes.isEmpty == true else { throw Mismatch("user \(id) is gone, its attributes are not") }
+    guard users[id]?.attributes.isEmpty == true else { throw Mismatch("user \(id) is removed, its attributes are not") }
     users[id] = nil
     expected = .anything
   }
 }
 
 extension Replica.User {
-  /// The value of a field; null for one that is not set.
+  /// The value of a field; null if the field is not set.
   package subscript(field: LoggedChange.Field) -> PlainValue {
     get {
       switch field {
@@ -108,7 +108,7 @@ extension Replica.User {
   }
 }
 
-/// Why a log does not describe the tables.
+/// The reason why a log does not match the tables.
 package struct Mismatch: Error, CustomStringConvertible {
   package var description: String
 

@@ -1,4 +1,4 @@
-/// A small generator of random numbers that gives the same ones for the same seed, on every system.
+/// A small random number generator that returns the same numbers for the same seed on every system.
 package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
@@ -14,12 +14,12 @@ package struct SplitMix64: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// True once in `count` times.
+  /// True with a probability of one in `count`.
   package mutating func oneIn(_ count: Int) -> Bool {
     Int.random(in: 0..<count, using: &self) == 0
   }
 
-  /// One of the choices: to make one likelier, name it twice.
+  /// Returns one of the choices; pass a choice twice to make it likelier.
   package mutating func choose<Choice>(_ choices: Choice...) -> Choice {
     choices[Int.random(in: 0..<choices.count, using: &self)]
   }

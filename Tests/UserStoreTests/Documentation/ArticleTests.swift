@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// What the articles show is what the tests beside this file run.
+/// The tests in this folder run the examples of the articles.
 @Suite struct ArticleTests {
   private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   private static let catalog = tests.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Sources/UserStore/UserStore.docc")
 
-  /// Those with examples; each has a file of tests of its name.
+  /// The articles with examples, each of which has a file of tests with its name.
   private static var articles: [String] {
     get throws {
       try FileManager.default.contentsOfDirectory(atPath: catalog.path).filter { name in
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `every example of every article is run by a test, line by line`() throws {
+  @Test func `a test contains every example of every article, line by line`() throws {
     #expect(try Self.articles.contains("Listening"))
     for article in try Self.articles {
       let text = try String(contentsOf: Self.catalog.appendingPathComponent(article + ".md"), encoding: .utf8)

@@ -1,7 +1,7 @@
 import Testing
 import UserStore
 
-/// The examples of the article “Binding both ways”, run.
+/// Runs the examples of the article “Binding both ways”.
 @Suite @MainActor struct BindingBothWaysArticle {
   @MainActor private final class Lottery {
     var serial = 0
@@ -24,7 +24,7 @@ import UserStore
   private let printed = Printed()
   private let lottery = Lottery()
 
-  @Test func `a number, its label and its colour`() {
+  @Test func `a number is bound to a label and to its color`() {
     let colors = ["red", "green", "blue"]
     let label = Label()
 
@@ -38,7 +38,7 @@ import UserStore
     #expect(lottery.serial == 4 && label.background == "green")
   }
 
-  @Test func `a value that is refused`() {
+  @Test func `a filter refuses a value, and the property is set back`() {
     let print = printed.print
     let field = Field()
 
@@ -52,7 +52,7 @@ import UserStore
     #expect(printed.taken() == ["code: a filter of Field.text refused “7777”"])
   }
 
-  @Test func `a form and a user`() throws {
+  @Test func `a form is bound to a user`() throws {
     let print = printed.print
     let store = try UserStore.inMemory()
     let user = try store.write { try $0.add(name: "NIX") }

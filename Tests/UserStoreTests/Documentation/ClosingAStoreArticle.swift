@@ -5,14 +5,14 @@ import Testing
 
 @testable import UserStore
 
-/// The example of the article “Closing a store”, run in a process of its own, which SIGTERM ends.
+/// Runs the example of the article “Closing a store” in a process of its own, which SIGTERM ends.
 @Suite(.timeLimit(.minutes(5))) struct ClosingAStoreArticle {
   @Test func `a signal handler closes the store and leaves one file`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       let folder = try Folder()
       let store = try folder.open()
       try store.write { _ = try $0.add(name: "NIX") }
-      // Looks at what is left before the process ends.
+      // Checks which files are left before the process exits.
       @Sendable func exit(_ status: Int32) {
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
         try? FileManager.default.removeItem(atPath: folder.path)
@@ -27,7 +27,7 @@ import Testing
       }
       termination.resume()
 
-      // Again and again: Dispatch arms the source on a thread of its own, and until then the signal is ignored.
+      // Repeatedly, because Dispatch arms the source on a thread of its own, and until then the signal is ignored.
       while true {
         kill(getpid(), SIGTERM)
         usleep(1_000)

@@ -1,7 +1,7 @@
 import Testing
 import UserStore
 
-/// The examples of the article “Listening”, run.
+/// Runs the examples of the article “Listening”.
 @Suite struct ListeningArticle {
   private final class Screen: Sendable {
     private let shown: Printed
@@ -9,7 +9,7 @@ import UserStore
     func show(_ name: String) { shown.print("third screen:", name) }
   }
 
-  @Test func `the examples do what the article says`() throws {
+  @Test func `the examples print what the article says`() throws {
     let printed = Printed()
     let print = printed.print
     let store = try UserStore.inMemory()

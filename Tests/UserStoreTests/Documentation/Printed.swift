@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What an example prints.
+/// Records what an example prints.
 final class Printed: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -13,7 +13,7 @@ final class Printed: Sendable {
 
   var isEmpty: Bool { lines.withLock { $0.isEmpty } }
 
-  /// What was printed since the last time.
+  /// Returns what was printed since the last call.
   func taken() -> [String] {
     lines.withLock { lines in
       defer { lines = [] }

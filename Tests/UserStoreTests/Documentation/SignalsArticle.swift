@@ -1,7 +1,7 @@
 import Testing
 import UserStore
 
-/// The examples of the article “Signals”, run.
+/// Runs the examples of the article “Signals”.
 @Suite(.timeLimit(.minutes(5))) struct SignalsArticle {
   private let printed = Printed()
   private let bag = TokenBag()
@@ -13,7 +13,7 @@ import UserStore
     user = try store.write { try $0.add(name: "NIX") }
   }
 
-  @Test func `an attribute over time, and two of them`() throws {
+  @Test func `an attribute is a signal, and two attributes are combined`() throws {
     let print = printed.print
     let name = try store.listenable(.name, of: user).signal
     let token = name.map { $0 ?? "gone" }.subscribe { print("name:", $0) }
@@ -31,7 +31,7 @@ import UserStore
     #expect(printed.taken() == ["card: Zoë, bald", "card: Ada, #ffffff"])
   }
 
-  @Test func `sending, and failing`() throws {
+  @Test func `a source sends values, and an error is caught`() throws {
     let print = printed.print
     let (source, numbers) = Signal<Int>.make()
     numbers.filter { $0.isMultiple(of: 2) }.scan(0, +).subscribe { print("sum:", $0) }.disposed(by: bag)
@@ -44,7 +44,7 @@ import UserStore
     #expect(printed.taken() == ["number: 1", "number: 0", "number: 2"])
   }
 
-  @Test func `one request after another`() async throws {
+  @Test func `a signal maps values to asynchronous requests`() async throws {
     try await store.write { [user] in try $0.rename(user, to: "Ada") }
     let print = printed.print
     let (queries, query) = Signal<String>.make()
@@ -56,7 +56,7 @@ import UserStore
     #expect(printed.taken() == ["detail: Ada"])
   }
 
-  @Test func `values as an async sequence`() async {
+  @Test func `a signal's values are an async sequence`() async {
     let print = printed.print
     let (source, numbers) = Signal<Int>.make()
     let task = Task {

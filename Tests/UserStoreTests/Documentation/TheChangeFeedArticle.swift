@@ -1,9 +1,9 @@
 import Testing
 import UserStore
 
-/// The examples of the article “The change feed”, run.
+/// Runs the examples of the article “The change feed”.
 @Suite(.timeLimit(.minutes(5))) struct TheChangeFeedArticle {
-  @Test func `a feed from the cursor of a snapshot`() async throws {
+  @Test func `a feed starts at the cursor of a snapshot`() async throws {
     let printed = Printed()
     let print = printed.print
     let store = try UserStore.inMemory()
@@ -27,7 +27,7 @@ import UserStore
     #expect(printed.taken().first?.hasPrefix("1 name text(") == true)
   }
 
-  @Test func `a consumer that counts exactly once, however often it is stopped`() async throws {
+  @Test func `a consumer counts each change exactly once, however often it is stopped`() async throws {
     let store = try UserStore.inMemory()
     let counter = try await store.write { try $0.add(name: "counter") }
     let user = try await store.write { try $0.add(name: "0") }

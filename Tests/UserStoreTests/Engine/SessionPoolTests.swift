@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// What is lent comes back, and the next one finds it as if nobody had used it.
+/// A session that is returned to the pool is as good as new for the next borrower.
 @Suite struct SessionPoolTests {
   let folder: Folder
 
@@ -12,7 +12,7 @@ import Testing
     try folder.open().close()
   }
 
-  @Test func `a connection that comes back with an open transaction keeps nobody from writing`() throws {
+  @Test func `a session that is returned with an open transaction does not block writers`() throws {
     let pool = SessionPool(limit: 1, adopting: try folder.session())
     let session = SQLiteSession.own(try pool.take())
     try session.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('a')")
@@ -22,9 +22,9 @@ import Testing
     #expect(try SQLiteSession.own(pool.take()).connection.text("SELECT group_concat(name) FROM users") == "b")
   }
 
-  // In a process of its own: the limit is everybody's.
+  // In a process of its own, because the memory limit applies to all connections of a process.
 
-  @Test func `a transaction is taken back when there is no memory`() async {
+  @Test func `a transaction is rolled back even without memory`() async {
     await #expect(processExitsWith: .success) {
       let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
       try connection.execute("CREATE TABLE t (value); BEGIN; INSERT INTO t VALUES (zeroblob(100000))")

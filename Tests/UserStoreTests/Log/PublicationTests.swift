@@ -2,11 +2,11 @@ import Testing
 
 @testable import UserStore
 
-/// What the watcher finds while our own writer commits.
+/// Sets that the watcher finds while the store's own writer commits.
 @Suite struct PublicationTests {
   private let hub = ListenerHub<ChangeSet> { _, _ in }
   private let publication: Publication
-  private let asked = Recorder<String>()
+  private let retries = Recorder<String>()
   private let foreign = ChangeSet(
     cursor: Cursor(epoch: 1, revision: 1, nonce: 1), origin: nil, isForeign: true, content: .held([]))
 
@@ -14,45 +14,44 @@ import Testing
     publication = Publication(hub: hub, position: Cursor(epoch: 1, revision: 0, nonce: 0), signal: {})
   }
 
-  @Test func `what is refused during a commit of our own is asked for again after it, even when the commit failed`() {
+  @Test func `a set that is refused during a commit of the store is retried after it, even if the commit failed`() {
     publication.beginOwnCommit()
     #expect(isRefused(append()))
-    #expect(asked.all == [])
+    #expect(retries.all == [])
     publication.endOwnCommit()
-    #expect(asked.all == ["again"])
+    #expect(retries.all == ["again"])
     #expect(!isRefused(append()))
     #expect(publication.position == foreign.cursor)
   }
 
-  @Test func `it is asked for once, and not when nothing was refused`() {
+  @Test func `a refused set is retried once, and nothing is retried without a refusal`() {
     publication.beginOwnCommit()
     publication.endOwnCommit()
-    #expect(asked.all == [])
+    #expect(retries.all == [])
     publication.beginOwnCommit()
     #expect(isRefused(append()) && isRefused(append()))
     publication.endOwnCommit()
     publication.beginOwnCommit()
     publication.endOwnCommit()
-    #expect(asked.all == ["again"])
+    #expect(retries.all == ["again"])
   }
 
-  @Test func `that the log begins anew waits for a commit of our own too`() {
+  @Test func `a reset of the log waits for a commit of the store as well`() {
     publication.beginOwnCommit()
     #expect(isRefused(reset()))
     #expect(publication.position.revision.rawValue == 0)
     publication.endOwnCommit()
-    #expect(asked.all == ["again"])
+    #expect(retries.all == ["again"])
     #expect(!isRefused(reset()))
     #expect(publication.position == foreign.cursor)
   }
 
-  // MARK: Logs that follow each other
+  // MARK: Successive logs
 
-  @Test func `however many logs follow each other, listeners hear, and those who come know what they have read`() throws
-  {
-    let heard = Recorder<Int64>()
-    hub.bind("all", to: .everything) { heard.record($0.revision.rawValue) }
-    // As large as a revision can be.
+  @Test func `through any number of successive logs, listeners are called, and reads are ordered`() throws {
+    let received = Recorder<Int64>()
+    hub.bind("all", to: .everything) { received.record($0.revision.rawValue) }
+    // The largest revision.
     let last = Int64(1) << Int64(Revision.bits) - 1
     for epoch in Int64(2)...70_000 {
       let before = publication.round(at: publication.position)
@@ -60,19 +59,19 @@ import Testing
       let ahead = publication.round(at: next)
       let ticket = try #require(publication.reset(from: publication.position, to: next, because: .diverged))
       hub.deliver(through: ticket)
-      #expect(before < ahead && ahead == publication.round(at: next), "read before the tail knew of the log")
+      #expect(before < ahead && ahead == publication.round(at: next), "a read of the new log before the reset")
     }
-    #expect(heard.all.count == 69_999)
+    #expect(received.all.count == 69_999)
     let value = Listenable<Int64>(try value().backing)
-    value.bindAndFire("screen") { heard.record($0) }
+    value.bindAndFire("screen") { received.record($0) }
     let next = Cursor(epoch: 70_000, revision: 1, nonce: 1)
     let set = ChangeSet(cursor: next, origin: nil, isForeign: true, content: .reset(.diverged))
     hub.deliver(through: publication.append([set], cascade: nil))
-    #expect(heard.all.suffix(3) == [0, 1, 1], "the first value, then the round, told to both")
+    #expect(received.all.suffix(3) == [0, 1, 1], "the first value, then the round for both listeners")
     #expect(value.value == 1)
   }
 
-  @Test func `what was read of the log before is older than all of this one`() throws {
+  @Test func `everything that was read of the previous log is older than the present one`() throws {
     let old = publication.position
     let next = Cursor(epoch: 2, revision: 0, nonce: 1)
     _ = publication.reset(from: old, to: next, because: .diverged)
@@ -80,7 +79,7 @@ import Testing
     #expect(publication.round(at: Cursor(epoch: 3, revision: 0, nonce: 1)) > publication.round(at: next))
   }
 
-  /// The revision that the hub was given last, read as a store's listenables read.
+  /// A value with the last published revision, read as a store's listenables read.
   private func value() throws -> HubValue<ChangeSet> {
     typealias Source = HubValue<ChangeSet>
     let read = { @Sendable [publication] in
@@ -90,11 +89,13 @@ import Testing
     return Source(hub: hub, topic: .everything, fallback: nil, decode: { _ in read() }, read: read)
   }
 
-  private func append() -> Publication.Found { publication.appendFound([foreign]) { [asked] in asked.record("again") } }
+  private func append() -> Publication.Found {
+    publication.appendFound([foreign]) { [retries] in retries.record("again") }
+  }
 
   private func reset() -> Publication.Found {
-    publication.resetFound(from: publication.position, to: foreign.cursor, because: .diverged) { [asked] in
-      asked.record("again")
+    publication.resetFound(from: publication.position, to: foreign.cursor, because: .diverged) { [retries] in
+      retries.record("again")
     }
   }
 

@@ -4,9 +4,9 @@ import Testing
 
 @testable import UserStore
 
-/// Proves that the replay test can fail: without any one rule of the triggers it does.
+/// Proves that the replay test can fail: it fails without any one of the triggers' rules.
 @Suite struct ReplayControlTests {
-  /// Most mutations are noticed in the first runs, the hardest after two hundred.
+  /// Most mutations are noticed in the first runs, the hardest after two hundred runs.
   static let seedCount: UInt64 = 5_000
 
   static let mutations =
@@ -15,13 +15,13 @@ import Testing
     + (sqlite3_libversion_number() < 3_045_003 ? SchemaMutation.ofUpserts : [])
 
   @Test(arguments: mutations)
-  func `the replay goes wrong when`(mutation: SchemaMutation) throws {
+  func `the replay fails when`(mutation: SchemaMutation) throws {
     let mutant = try mutation.applied(to: Migrations.all)
     for index in 0..<Self.seedCount {
       let settings = WriterSettings.all[Int(index % 4)]
       let run = ReplayRun(schema: mutant, settings: settings, seed: Seed.base &+ index)
       if try run.failure() != nil { return }
     }
-    Issue.record("not one of \(Self.seedCount) runs noticed")
+    Issue.record("none of \(Self.seedCount) runs noticed the mutation")
   }
 }

@@ -3,7 +3,9 @@ import Testing
 
 @testable import UserStore
 
-/// Whoever writes, and however: the log describes the tables exactly, after every single statement.
+/// After every statement of any writer, the log describes the tables exactly.
+///
+/// The first migration, which is never edited, says that this test is in this folder.
 @Suite struct ReplayTests {
   static let seedCount: UInt64 = 100
 

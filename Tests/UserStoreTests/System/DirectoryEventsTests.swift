@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// What wakes a watcher.
+/// The file events that wake a watcher.
 @Suite(.timeLimit(.minutes(5))) struct DirectoryEventsTests {
   let folder: Folder
   let events: DirectoryEvents
@@ -14,8 +14,8 @@ import Testing
       folder: folder.path, names: ["users.db", "users.db-wal"], signal: "users.db-wal", usingEvents: true)
   }
 
-  /// Everything that has happened so far.
-  private func happened(_ events: DirectoryEvents) -> DirectoryEvents.Happening {
+  /// Returns everything that has happened since the last call.
+  private func drain(_ events: DirectoryEvents) -> DirectoryEvents.Happening {
     var all: DirectoryEvents.Happening = []
     while true {
       let more = events.wait(microseconds: 0)
@@ -24,121 +24,121 @@ import Testing
     }
   }
 
-  @Test func `a write of a store gives the signal when its commit is visible, and touches no file`() throws {
-    // What a process of an older version hears.
+  @Test func `a write of a store signals once its commit is visible, and touches no file`() throws {
+    // The events that a process with an older version of the library receives.
     let old = try DirectoryEvents(folder: folder.path, names: ["users.db", "users.db-wal"], usingEvents: true)
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "a") }
-    _ = (happened(events), happened(old))
+    _ = (drain(events), drain(old))
     try store.write { try $0.add(name: "b") }
-    #expect(happened(events) == [.written, .touched])
-    #expect(happened(old) == .written, "a touch makes the next sync of the -wal file dearer")
+    #expect(drain(events) == [.written, .touched])
+    #expect(drain(old) == .written, "a touch makes the next sync of the -wal file more expensive")
     try store.write { _ in }
-    #expect(!happened(events).contains(.touched), "nothing was written")
+    #expect(!drain(events).contains(.touched), "nothing was written")
   }
 
-  @Test func `a signal is heard, of the file that is there now; a touch too, as older versions do it`() throws {
+  @Test func `a signal of the current -wal file is received, and so is a touch, which older versions use`() throws {
     let manager = FileManager.default
     let (wal, other) = (folder.database + "-wal", folder.path + "/other")
     Files.signal(wal)
-    #expect(happened(events) == [], "a signal that fails is ignored")
+    #expect(drain(events) == [], "a signal that fails has no effect")
     for round in 1...3 {
       _ = manager.createFile(atPath: wal, contents: nil)
-      #expect(happened(events).contains(.renamed))
+      #expect(drain(events).contains(.renamed))
       Files.signal(wal)
-      #expect(happened(events) == .touched, "round \(round)")
+      #expect(drain(events) == .touched, "round \(round)")
       _ = manager.createFile(atPath: other, contents: nil)
       Files.signal(other)
-      #expect(happened(events) == [], "reading another file wakes no watcher")
+      #expect(drain(events) == [], "reading another file does not wake a watcher")
       #expect(unsafe utimes(wal, nil) == 0)
-      #expect(happened(events) == .touched)
+      #expect(drain(events) == .touched)
       try manager.removeItem(atPath: wal)
-      _ = happened(events)
+      _ = drain(events)
     }
   }
 
-  @Test func `a pipe in the place of the file keeps no writer waiting`() throws {
+  @Test func `a pipe in the place of the -wal file does not block a writer`() throws {
     let pipe = folder.database + "-wal"
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     Files.signal(pipe)
   }
 
-  @Test func `it can do without being told of writes, is told of names and wakes all the same, and later of all again`()
+  @Test func `events of writes can be turned off and on again, and names and wakes are reported throughout`()
     throws
   {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "a") }
-    _ = happened(events)
+    _ = drain(events)
     events.setHearsWrites(false)
     try store.write { try $0.add(name: "b") }
-    #expect(happened(events) == [])
+    #expect(drain(events) == [])
     events.wake()
-    #expect(happened(events) == .woken)
+    #expect(drain(events) == .woken)
     store.close()
-    #expect(happened(events) == .renamed, "the -wal file went")
+    #expect(drain(events) == .renamed, "closing removed the -wal file")
     events.setHearsWrites(true)
-    _ = happened(events)
+    _ = drain(events)
     let again = try folder.open { $0.watchesOtherProcesses = false }
     try again.write { try $0.add(name: "c") }
-    #expect(happened(events).isSuperset(of: [.written, .touched]))
+    #expect(drain(events).isSuperset(of: [.written, .touched]))
   }
 
-  @Test func `closed, it waits for nothing but a wake`() {
+  @Test func `after events are closed, a wait ends only by a wake`() {
     events.closeEvents()
     events.wake()
     #expect(events.wait(microseconds: 60_000_000) == .woken)
     events.closeEvents()
   }
 
-  @Test func `a foreign write is seen, and reading is not`() throws {
+  @Test func `a foreign write is reported, and a read is not`() throws {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "a") }
     let plain = try folder.plain()
-    // Opening is no reading: it may set the owner of the files.
+    // The first read opens a connection, and opening may set the owner of the files, which is an event.
     _ = try store.read { try $0.users() }
-    _ = happened(events)
+    _ = drain(events)
     _ = try store.read { try $0.users() }
-    #expect(happened(events) == [])
+    #expect(drain(events) == [])
     try plain.execute("UPDATE users SET name = 'b'")
-    #expect(happened(events).contains(.written))
+    #expect(drain(events).contains(.written))
   }
 
-  @Test func `other files of the folder wake nobody; ours coming and going do`() throws {
+  @Test func `only the watched files of the folder are reported when they appear or disappear`() throws {
     let manager = FileManager.default
     _ = manager.createFile(atPath: folder.path + "/other", contents: Data([1]))
-    #expect(happened(events) == [])
+    #expect(drain(events) == [])
     _ = manager.createFile(atPath: folder.database, contents: nil)
-    #expect(happened(events).contains(.renamed))
+    #expect(drain(events).contains(.renamed))
     try manager.moveItem(atPath: folder.database, toPath: folder.path + "/elsewhere")
-    #expect(happened(events).contains(.renamed))
+    #expect(drain(events).contains(.renamed))
   }
 
-  @Test func `a wake that comes first is kept, and ends one wait`() throws {
+  @Test func `a wake before a wait is kept, and ends exactly one wait`() throws {
     for usingEvents in [true, false] {
       let events = try DirectoryEvents(folder: folder.path, names: [], usingEvents: usingEvents)
       #expect(events.hasEvents == usingEvents)
       events.wake()
       #expect(events.wait(microseconds: 60_000_000) == .woken)
-      #expect(happened(events) == [])
+      #expect(drain(events) == [])
     }
   }
 
-  @Test func `when the system drops events, that is told after those it kept, and later ones come again`() throws {
-    // Its queue takes 16,384 (fs.inotify.max_queued_events), and joins what is the same as the one before.
+  @Test func `an overflow is reported after the events that were kept, and later events are received again`() throws {
+    // The queue holds 16,384 events (fs.inotify.max_queued_events), and an event equal to the one before is merged with it.
     let limit = try #require(
       try Int(String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8).filter(\.isNumber)))
     let files = try ["users.db", "users.db-wal"].map { try folder.file($0) }
-    _ = happened(events)
+    _ = drain(events)
     for number in 0...limit { unsafe utimes(files[number % 2], nil) }
-    #expect(happened(events) == [.touched, .overflowed])
+    #expect(drain(events) == [.touched, .overflowed])
     unsafe utimes(files[0], nil)
-    #expect(happened(events) == .touched)
+    #expect(drain(events) == .touched)
   }
 
-  @Test func `without events nothing is told, and a folder that is missing has none`() throws {
+  @Test func `without events nothing is reported, and a missing folder has no events`() throws {
     let polled = try DirectoryEvents(folder: folder.path, names: ["users.db"], usingEvents: false)
     _ = FileManager.default.createFile(atPath: folder.database, contents: nil)
-    #expect(happened(polled) == [])
+    #expect(drain(polled) == [])
     #expect(try !DirectoryEvents(folder: folder.path + "/no", names: [], usingEvents: true).hasEvents)
   }
 }

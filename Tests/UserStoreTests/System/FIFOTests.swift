@@ -4,12 +4,12 @@ import Testing
 @testable import UserStore
 
 @Suite(.timeLimit(.minutes(5))) struct FIFOTests {
-  @Test func `elements leave in the order in which they came, as from an array`() {
+  @Test func `elements are removed in the order in which they were appended, as from an array`() {
     let seed = Seed.base
     var random = SplitMix64(seed: seed)
     var (queue, model) = (FIFO<Int>(), [Int]())
     for element in 0..<20_000 {
-      // Long phases of growing and of shrinking, so that the front moves far and the queue becomes empty.
+      // The queue grows and shrinks in long phases, so that the front moves far and the queue becomes empty.
       if Int.random(in: 0..<10, using: &random) < (element / 1_000 % 2 == 0 ? 7 : 3) {
         queue.append(element)
         model.append(element)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `an element that left is released`() {
+  @Test func `a removed element is released`() {
     var queue = FIFO(Token())
     weak let first = queue.first
     queue.append(Token())

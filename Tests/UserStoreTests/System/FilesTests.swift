@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// The file calls that are made beside SQLite's.
+/// The library's own file operations, in addition to SQLite's.
 @Suite(.timeLimit(.minutes(5))) struct FilesTests {
   let folder: Folder
 
@@ -14,7 +14,7 @@ import Testing
   typealias Place = @Sendable (String, String) throws -> Void
 
   @Test(arguments: [Files.place, Files.placeByLink] as [Place])
-  func `a file gets a name that nothing has, and keeps no other; one that is taken is left alone`(
+  func `a file is moved to a free name, and a name that exists is left alone`(
     _ place: Place
   ) throws {
     let draft = try folder.file("draft", holding: "new")

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 @Suite(.timeLimit(.minutes(5))) struct SystemThreadTests {
-  @Test func `all that join wait for the end of the body, and not for what comes after it`() throws {
+  @Test func `every join waits for the end of the body, and not for the work after it`() throws {
     let (mayEnd, mayClose, isClosed) = (Gate(), Gate(), Gate())
     let steps = Recorder<String>()
     let thread = try SystemThread.start(
@@ -29,7 +29,7 @@ import Testing
     isClosed.wait()
   }
 
-  @Test func `a thread that joins itself goes on`() throws {
+  @Test func `a thread that joins itself is not blocked`() throws {
     let own = Lock<SystemThread?>(nil)
     let (isKnown, hasJoined) = (Gate(), Gate())
     let thread = try SystemThread.start(named: "test") {

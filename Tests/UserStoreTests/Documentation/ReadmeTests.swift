@@ -1,0 +1,105 @@
+import Foundation
+import Synchronization
+import Testing
+import UserStore
+
+/// Compiles and runs the README's examples, and compares what the first one prints.
+struct ReadmeTests {
+  @Test
+  func `the example prints what the README says`() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    printed.withLock { $0 = [] }
+    try example(path: folder.appendingPathComponent("users.db").path)
+    #expect(
+      printed.withLock { $0 } == [
+        "first screen: NIX", "first screen, entered again: NIX", "first screen, entered again: Zoë",
+        "audit: 1 null → integer(36)",
+      ])
+  }
+
+  @Test
+  func `every line of the README's examples is compiled here`() throws {
+    let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+    let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+    let example = try #require(readme.components(separatedBy: "```swift\nimport UserStore\n").dropFirst().first)
+    let lines = example.components(separatedBy: "```")[0].split(separator: "\n").filter { !$0.hasPrefix("let path") }
+    #expect(lines.count > 10)
+    let feed = try #require(readme.components(separatedBy: "```swift\nvar cursor").dropFirst().first)
+    let feedLines = ("var cursor" + feed.components(separatedBy: "```")[0]).split(separator: "\n")
+    #expect(feedLines.count > 5)
+    let consumer = try #require(readme.components(separatedBy: "```swift\nlet counter").dropFirst().first)
+    let consumerLines = ("let counter" + consumer.components(separatedBy: "```")[0]).split(separator: "\n")
+    #expect(consumerLines.count > 5)
+    for line in lines + feedLines + consumerLines {
+      #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+    }
+  }
+
+  @Test
+  func `the README's lottery is the tested one`() throws {
+    let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
+    let lottery = Self.root.appendingPathComponent("Tests/UserStoreTests/Listening/Binding/LotteryTests.swift")
+    let source = try String(contentsOf: lottery, encoding: .utf8)
+    let example = try #require(readme.components(separatedBy: "```swift\nlet serials").dropFirst().first)
+    let lines = ("let serials" + example.components(separatedBy: "```")[0]).split(separator: "\n")
+    #expect(lines.count > 10)
+    for line in lines { #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)") }
+  }
+
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+}
+
+private let printed = Mutex<[String]>([])
+
+private func print(_ parts: Any...) {
+  printed.withLock { $0.append(parts.map { "\($0)" }.joined(separator: " ")) }
+}
+
+extension Attribute where Value == Int {
+  static var age: Attribute { Attribute("age") }
+  fileprivate static var setsSeen: Attribute { Attribute("setsSeen") }
+}
+
+/// The feed of the README, which is only compiled here; `ChangeFeedTests` runs similar code.
+private func consume(_ store: UserStore, saved: String?, save: (String) -> Void) async throws {
+  var cursor = try await store.read { try $0.cursor }
+  if let saved { cursor = try Cursor(saved) }  // what save was given last
+  for try await set in store.changes(after: cursor) {
+    try set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
+    cursor = set.cursor
+    save(cursor.description)
+  }
+}
+
+/// The consumer of the README, which is only compiled here; `ExactlyOnceTests` runs similar code.
+private func count(_ store: UserStore, for nix: User.ID) async throws {
+  let counter = try store.consumer("counter", from: .oldest)
+  for try await set in counter where set.origin != "counter" {
+    try await store.write(origin: "counter") { users in
+      try users.set(.setsSeen, of: nix, to: (try users.value(.setsSeen, of: nix) ?? 0) + 1)
+      try counter.acknowledge(set, in: &users)  // or, by itself: try await counter.acknowledge(set)
+    }
+  }
+}
+
+private func example(path: String) throws {
+  let store = try UserStore(path: path)
+  let nix = try store.write { try $0.add(name: "NIX", hairColor: Color("auburn")) }
+
+  // Entering a screen twice: the same name, one listener.
+  let name = try store.listenable(.name, of: nix)
+  name.bindAndFire("FirstScreen") { print("first screen:", $0 ?? "gone") }
+  name.bindAndFire("FirstScreen") { print("first screen, entered again:", $0 ?? "gone") }
+
+  store.listeners.bind("audit", to: .attribute(.age)) { set in
+    for change in try set.changes { print("audit:", change.user, change.old, "→", change.new) }
+  }
+
+  // One write, one round: whoever listens finds both new values.
+  try store.write { users in
+    try users.rename(nix, to: "Zoë")
+    try users.set(.age, of: nix, to: 36)
+  }
+}

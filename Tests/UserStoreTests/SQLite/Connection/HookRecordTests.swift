@@ -1,0 +1,122 @@
+import Testing
+
+@testable import UserStore
+
+/// What the hooks record, and what they do not.
+@Suite struct HookRecordTests {
+  private func connection(path: String? = nil) throws -> Connection {
+    let connection = try Connection(path: path, access: .readWrite, busyTimeout: 0)
+    if path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
+    try connection.execute(Migrations.all)
+    connection.hooks.reset()
+    return connection
+  }
+
+  @Test func `a logged row is recorded`() throws {
+    let connection = try connection()
+    try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada')")
+    #expect(connection.hooks.hasLogged)
+    #expect(!connection.hooks.hasBegunCommit)
+    #expect(!connection.hooks.hasRolledBack)
+  }
+
+  @Test func `a row that is not logged is not recorded`() throws {
+    let connection = try connection()
+    try connection.execute("UPDATE meta SET horizon = 1; UPDATE users SET name = 'Ada'; SELECT * FROM changes")
+    #expect(!connection.hooks.hasLogged)
+  }
+
+  @Test func `a row that a savepoint rolled back stays recorded`() throws {
+    let connection = try connection()
+    try connection.execute("BEGIN IMMEDIATE; SAVEPOINT a; INSERT INTO users (name) VALUES ('Ada'); ROLLBACK TO a")
+    #expect(connection.hooks.hasLogged)
+    #expect(!connection.hooks.hasRolledBack)
+    #expect(try connection.text("SELECT count(*) FROM changes") == "0")
+  }
+
+  @Test func `a row of a failed statement stays recorded`() throws {
+    let connection = try connection()
+    #expect(throws: StoreError.self) {
+      try connection.execute("INSERT INTO users (name) VALUES ('Ada'), (NULL)")
+    }
+    #expect(connection.hooks.hasLogged)
+    #expect(try connection.text("SELECT count(*) FROM changes") == "0")
+  }
+
+  @Test func `a commit is recorded`() throws {
+    let connection = try connection()
+    try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada'); COMMIT")
+    #expect(connection.hooks.hasBegunCommit)
+    #expect(!connection.hooks.hasRolledBack)
+  }
+
+  @Test func `a commit that changes nothing may be recorded`() throws {
+    let connection = try connection()
+    try connection.execute("BEGIN IMMEDIATE; COMMIT")
+    #expect(connection.hooks.hasBegunCommit)
+    #expect(!connection.hooks.hasLogged)
+  }
+
+  @Test func `a rollback is recorded`() throws {
+    let connection = try connection()
+    try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada'); ROLLBACK")
+    #expect(connection.hooks.hasRolledBack)
+    #expect(!connection.hooks.hasBegunCommit)
+  }
+
+  @Test func `a rollback by SQLite itself is recorded`() throws {
+    let connection = try connection()
+    try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (id, name) VALUES (1, 'Ada')")
+    #expect(throws: StoreError.self) {
+      try connection.execute("INSERT OR ROLLBACK INTO users (id, name) VALUES (1, 'Bob')")
+    }
+    #expect(connection.hooks.hasRolledBack)
+  }
+
+  @Test func `a reset clears everything except the length of the -wal file`() throws {
+    let folder = try Folder()
+    let connection = try connection(path: folder.file("a.db"))
+    try connection.execute("INSERT INTO users (name) VALUES ('Ada'); BEGIN IMMEDIATE; ROLLBACK")
+    connection.hooks.reset()
+    #expect(!connection.hooks.hasLogged)
+    #expect(!connection.hooks.hasBegunCommit)
+    #expect(!connection.hooks.hasRolledBack)
+    #expect(connection.hooks.walPages > 0)
+  }
+
+  @Test func `each connection has its own record`() throws {
+    let folder = try Folder()
+    let file = try folder.file("a.db")
+    let writer = try connection(path: file)
+    let other = try Connection(path: file, access: .queryOnly, busyTimeout: 0)
+    try writer.execute("INSERT INTO users (name) VALUES ('Ada')")
+    #expect(try other.text("SELECT count(*) FROM users") == "1")
+    #expect(!other.hooks.hasLogged)
+    #expect(!other.hooks.hasBegunCommit)
+  }
+
+  @Test func `SQLite runs no automatic checkpoint`() throws {
+    let folder = try Folder()
+    let file = try folder.file("a.db")
+    let connection = try connection(path: file)
+    let (size, pages) = (try Files.size(of: file), connection.hooks.walPages)
+    for _ in 0..<3 {
+      try connection.execute("INSERT INTO users (name, hair_color) VALUES ('Ada', printf('%.*c', 4000000, 'a'))")
+    }
+    // SQLite would run a checkpoint after 1,000 pages.
+    #expect(connection.hooks.walPages > pages + 3_000)
+    #expect(try Files.size(of: file) == size)
+  }
+
+  @Test func `a checkpoint copies the pages and restarts the count`() throws {
+    let folder = try Folder()
+    let file = try folder.file("a.db")
+    let connection = try connection(path: file)
+    try connection.execute("INSERT INTO users (name, hair_color) VALUES ('Ada', printf('%.*c', 400000, 'a'))")
+    let (size, pages) = (try Files.size(of: file), connection.hooks.walPages)
+    try connection.checkpoint()
+    #expect(try Files.size(of: file) > size + 400_000)
+    try connection.execute("INSERT INTO users (name) VALUES ('Bob')")
+    #expect(connection.hooks.walPages < pages)
+  }
+}
