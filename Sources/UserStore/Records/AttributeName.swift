@@ -28,7 +28,7 @@ public struct AttributeName: Hashable, Comparable, Sendable {
   public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }
 
-extension AttributeName: ExpressibleByStringLiteral, CustomStringConvertible {
+extension AttributeName: ExpressibleByStringInterpolation, CustomStringConvertible {
   /// Creates a name from a literal.
   public init(stringLiteral text: String) { self.init(text) }
 

@@ -54,20 +54,7 @@ extension UserStore {
     /// Whose record it concerns, when it is one.
     public let user: User.ID?
     /// Which attribute it concerns, when it is one; its bytes that are no UTF-8 are shown as U+FFFD.
-    public let attribute: String?
-
-    /// Whether both say the same; texts are compared by their UTF-8 bytes.
-    public static func == (left: Finding, right: Finding) -> Bool { left.values == right.values }
-
-    /// Hashes what `==` compares.
-    public func hash(into hasher: inout Hasher) { hasher.combine(values) }
-
-    private var values: [StoredValue] {
-      [
-        .text(severity.rawValue), .text(kind.rawValue), .text(message), user.map { .integer($0.rawValue) } ?? .null,
-        attribute.map { .text($0) } ?? .null,
-      ]
-    }
+    public let attribute: AttributeName?
   }
 }
 

@@ -68,7 +68,7 @@ struct CheckCommand: ParsableCommand {
         Record(fields: [
           ("severity", .text(finding.severity.rawValue)), ("kind", .text(finding.kind.rawValue)),
           ("user", finding.user.map { .integer($0.rawValue) } ?? .null),
-          ("attribute", finding.attribute.map { .text($0) } ?? .null), ("message", .text(finding.message)),
+          ("attribute", finding.attribute.map { .text($0.text) } ?? .null), ("message", .text(finding.message)),
         ]))
     }
     printer.end()

@@ -106,7 +106,7 @@ import Testing
       let user = try store.write { try $0.add(name: "\(number)") }
       for _ in 0..<20 {
         let name = String(repeating: "secret-of-\(user)-", count: Int.random(in: 1...30, using: &random))
-        let attribute = Attribute<String>("abcdefgh".randomElement(using: &random)!.description)
+        let attribute = Attribute<String>("\("abcdefgh".randomElement(using: &random)!)")
         try store.write { try $0.set(attribute, of: user, to: name) }
       }
       if number % 2 == 0 { try store.write { try $0.remove(user) } }

@@ -3,8 +3,8 @@ import Testing
 @testable import UserStore
 
 /// Two spellings that Swift's `==` holds for equal, and SQLite does not.
-private let composed = "\u{E9}"
-private let decomposed = "e\u{301}"
+private let composed: AttributeName = "\u{E9}"
+private let decomposed: AttributeName = "e\u{301}"
 
 /// Which names are the same: listeners' by Unicode, everything that is stored by its bytes.
 @Suite(.timeLimit(.minutes(5))) struct NameTests {
@@ -24,7 +24,7 @@ private let decomposed = "e\u{301}"
     }
     #expect(changes[0] != changes[1] && changes[0] == changes[2])
     #expect(Set(changes).count == 2)
-    let findings = [composed, decomposed, composed].map { (name: String) in
+    let findings = [composed, decomposed, composed].map { (name: AttributeName) in
       Finding(severity: .problem, kind: .value, message: "the \(name)", user: id, attribute: name)
     }
     #expect(findings[0] != findings[1] && Set(findings).count == 2)

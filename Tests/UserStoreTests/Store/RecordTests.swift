@@ -83,8 +83,8 @@ import Testing
     #expect(code { try store.write { try $0.rename(zoe, to: name) } } == .badValue)
   }
 
-  @Test(arguments: ["", "id", "a\tb", String(repeating: "x", count: 201)])
-  func `a bad attribute name is refused`(_ name: String) throws {
+  @Test(arguments: ["", "id", "a\tb", AttributeName(String(repeating: "x", count: 201))])
+  func `a bad attribute name is refused`(_ name: AttributeName) throws {
     #expect(code { try store.write { try $0.set(Attribute<Int>(name), of: zoe, to: 1) } } == .badValue)
   }
 

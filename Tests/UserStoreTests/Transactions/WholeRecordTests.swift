@@ -64,7 +64,7 @@ import Testing
   }
 
   /// Each last: what stands before it would have been written.
-  private static let bad: [[(attribute: String, value: StoredValue)]] = [
+  private static let bad: [[(attribute: AttributeName, value: StoredValue)]] = [
     [("name", .text("x")), ("age", .integer(1)), ("name", .text("y"))],
     [("name", .text("x")), ("note", .text("")), ("age", .real(.nan))],
     [("name", .text("x")), ("age", .integer(1)), ("hair_color", .text("mauve-ish"))],
@@ -90,6 +90,6 @@ import Testing
 
   @Test func `the composed and the decomposed form of a name are two attributes`() throws {
     try store.write { try $0.set([("e\u{301}", .integer(1)), ("\u{E9}", .integer(2))], of: zoe) }
-    #expect(try store.read { try $0.attributeNames }.map(\.utf8.count) == [3, 3, 2])
+    #expect(try store.read { try $0.attributeNames }.map { $0.text.utf8.count } == [3, 3, 2])
   }
 }

@@ -42,7 +42,7 @@ struct StoreCheck {
     counts[kind, default: 0] += 1
     guard counts[kind, default: 0] <= Self.limit else { return }
     findings.append(
-      Finding(severity: severity, kind: kind, message: message, user: user.map { User.ID($0) }, attribute: attribute))
+      Finding(severity: severity, kind: kind, message: message, user: user.map { User.ID($0) }, attribute: attribute.map { AttributeName($0) }))
   }
 
   private mutating func noteRest() {

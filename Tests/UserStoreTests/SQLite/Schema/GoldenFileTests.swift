@@ -48,7 +48,7 @@ import Testing
     let users = try store.read { try $0.users() }
     #expect(try users.map { try $0.name } == ["NIX", "佐江", "Été"])
     #expect(users.map { $0.storedValues["hair_color"] } == [.text("#a52a2a"), .text("#000000"), nil])
-    let expected: StoredValues = [
+    let expected: [AttributeName: StoredValue] = [
       "name": .text("NIX"), "hair_color": .text("#a52a2a"), "age": .integer(37), "ratio": .real(0.5), "note": .text(""),
       "größe": .text("1.0"), "ключ": .text("1"), "photo": .blob([0x00, 0xFF]),
     ]
