@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Writers that come one after the other while the first one keeps the turn, so that the order of the line is known.
+/// Writers that arrive one after the other while the first one keeps the turn, so that their order is known.
 final class Lineup: Sendable {
   typealias Body = @Sendable (inout WriteTransaction) throws -> Void
 
@@ -28,9 +28,7 @@ final class Lineup: Sendable {
     await holding.heard(1)
   }
 
-  /// Adds a writer, whose origin is its number; returns when it stands in line.
-  ///
-  /// - Returns: the task, for those who cancel it.
+  /// Adds a writer, whose origin is its number, and returns when it waits in line.
   @discardableResult
   func add(_ kind: Kind, _ body: @escaping Body) async -> Task<String?, Never> {
     let count = store.waitingWriters
@@ -41,9 +39,9 @@ final class Lineup: Sendable {
     return task
   }
 
-  /// Lets them go.
+  /// Lets all writers finish.
   ///
-  /// - Returns: the code of each one's error, nil for success, without the first.
+  /// - Returns: The error code of each writer except the first, nil for success.
   @discardableResult
   func go() async -> [String?] {
     goOn.open()
@@ -85,6 +83,6 @@ final class Lineup: Sendable {
 }
 
 extension UserStore {
-  /// How many writers wait for their turn.
+  /// The number of writers that wait for their turn.
   var waitingWriters: Int { writer?.turns.line.withLock { $0.count } ?? 0 }
 }

@@ -23,17 +23,17 @@ final class ManualClock: Clock, Sendable {
   }
 
   private let state = Lock(State())
-  /// Until when somebody went to sleep, in order.
+  /// The deadlines of all sleeps that began, in order.
   let slept = Recorder<Duration>()
-  /// Whose sleep was cancelled.
+  /// The deadlines of the sleeps that were canceled.
   let woken = Recorder<Duration>()
 
   var now: Instant { state.withLock { $0.now } }
   var minimumResolution: Duration { .zero }
-  /// How many sleep.
+  /// The number of tasks that sleep.
   var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  /// - Returns: how many sleeps that ended.
+  /// - Returns: The number of sleeps that ended.
   @discardableResult
   func advance(by duration: Duration) -> Int {
     let due = state.withLock { state in
