@@ -2,11 +2,11 @@ import Testing
 
 @testable import UserStore
 
-/// Two spellings that Swift's `==` holds for equal, and SQLite does not.
+/// Two spellings of é, which are equal for Swift's `==`, but not for SQLite.
 private let composed = "\u{E9}"
 private let decomposed = "e\u{301}"
 
-/// Which names are the same: listeners' by Unicode, everything that is stored by its bytes.
+/// The README's promise “listener names”: listener names are compared as Swift strings, everything that is stored by its bytes.
 @Suite(.timeLimit(.minutes(5))) struct NameTests {
   private let store: UserStore
   private let id: User.ID
@@ -30,7 +30,7 @@ private let decomposed = "e\u{301}"
     #expect(findings[0] != findings[1] && Set(findings).count == 2)
   }
 
-  @Test func `a listener of one spelling does not hear the other`() throws {
+  @Test func `a listener of one spelling receives no changes of the other`() throws {
     let heard = Recorder<String>()
     let names = [("composed", composed), ("decomposed", decomposed)]
     for (label, name) in names {
@@ -44,7 +44,7 @@ private let decomposed = "e\u{301}"
       heard.all == ["composed of one 1", "composed of all 1", "decomposed of one 2", "decomposed of all 1"])
   }
 
-  @Test func `two spellings of a listener's name are one listener, those of a consumer's name two consumers`() throws {
+  @Test func `two spellings of a name are the same listener, but two consumers`() throws {
     let heard = Recorder<String>()
     for name in [composed, decomposed] {
       store.listeners.bind(name, to: .everything) { _ in heard.record("\(name.utf8.count)") }

@@ -6,7 +6,7 @@ extension Attribute where Value == Int {
   fileprivate static var size: Attribute { Attribute("size") }
 }
 
-/// An attribute in a store as a member.
+/// Attributes in a store as members of a binding chain.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainStoreTests {
   let faults = Faults()
   let folder: Folder
@@ -19,7 +19,7 @@ extension Attribute where Value == Int {
     nix = try store.writeNow { try $0.add(name: "NIX") }
   }
 
-  /// The changes of an origin, by default those of the chain.
+  /// The changes with an origin, by default the chain's.
   private func sets(of origin: String? = "test") throws -> [[String]] {
     try store.allChanges().filter { $0.origin == origin }.map(\.lines)
   }

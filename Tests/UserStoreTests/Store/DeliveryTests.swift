@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// What listeners of a store hear, and when.
+/// The README's promises “committed only”, “atomic” and “delivered before `write` returns”.
 @Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
   let store: UserStore
   let errors = Recorder<String>()
@@ -16,7 +16,7 @@ import Testing
     zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("red")) }
   }
 
-  @Test func `each topic hears its part, one round a write`() throws {
+  @Test func `each listener receives its topic's part, in one round for each write`() throws {
     let heard = Recorder<String>()
     let bob = try store.write { try $0.add(name: "Bob") }
     let topics: [(String, Topic)] = [
@@ -35,7 +35,7 @@ import Testing
     #expect(heard.all == ["all: 3", "zoe: 2", "names: 2", "zoe's name: 1"])
   }
 
-  @Test func `when listeners run, the change is committed and every value stored`() throws {
+  @Test func `when listeners run, the change is committed and every new value is stored`() throws {
     let (name, hair) = (try store.listenable(.name, of: zoe), try store.listenable(.hairColor, of: zoe))
     let heard = Recorder<String>()
     let store = store
@@ -67,7 +67,7 @@ import Testing
     #expect(try store.listenable(.name, of: User.ID(77)).value == nil)
   }
 
-  @Test func `what is rolled back is not heard`() throws {
+  @Test func `changes that are rolled back are not delivered`() throws {
     let heard = Recorder<String?>()
     try store.listenable(.name, of: zoe).bind("test") { heard.record($0) }
     let store = store
@@ -81,21 +81,21 @@ import Testing
     #expect(heard.count == 0)
   }
 
-  @Test func `what a listener writes is committed at once, and told after the round`() throws {
+  @Test func `a listener's write commits immediately and is delivered after the present round`() throws {
     let heard = Recorder<String>()
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)
     store.listeners.bind("first", to: .attribute(.age)) { _ in
       guard age.value == 1 else { return }
       try store.write { try $0.set(.age, of: zoe, to: 2) }
-      heard.record("committed \(try store.read { try $0.value(.age, of: zoe) } ?? 0), told \(age.value ?? 0)")
+      heard.record("committed \(try store.read { try $0.value(.age, of: zoe) } ?? 0), delivered \(age.value ?? 0)")
     }
-    age.bind("second") { heard.record("heard \($0 ?? 0)") }
+    age.bind("second") { heard.record("second \($0 ?? 0)") }
     try store.write { try $0.set(.age, of: zoe, to: 1) }
-    #expect(heard.all == ["committed 2, told 1", "heard 1", "heard 2"])
+    #expect(heard.all == ["committed 2, delivered 1", "second 1", "second 2"])
   }
 
-  @Test func `write may return before an answer is delivered, which is committed by then`() throws {
+  @Test func `write may return before a listener's answer is delivered, but not before it is committed`() throws {
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)
     let heard = Recorder<Int?>()
@@ -103,11 +103,11 @@ import Testing
     age.bind("answers") { value in
       if value == 1 {
         isInside.open()
-        // Nothing reports that a thread has begun to sleep.
+        // Polling, because nothing reports that a thread has begun to wait.
         while !store.listeners.hub.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
         try store.write { try $0.set(.age, of: zoe, to: 3) }
       }
-      // The other writer goes on delivering: its own set, and the answer.
+      // The other writer takes over the delivery of its own set and of the answer.
       if value == 2 { hasReturned.wait() }
       heard.record(value)
     }
@@ -123,7 +123,7 @@ import Testing
     #expect(heard.all == [1, 2, 3])
   }
 
-  @Test func `the write beyond the limit of rounds is refused with the listeners' names, and not committed`() throws {
+  @Test func `a write beyond the round limit is not committed, and its error names the listeners`() throws {
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)
     let heard = Recorder<Int>()
@@ -139,12 +139,12 @@ import Testing
     #expect(try store.read { try $0.value(.age, of: zoe) } == 20)
     #expect(errors.count == 1)
     #expect(errors.all.first?.contains("ping, pong") == true)
-    // The next write of ours begins a new cascade.
+    // The next write outside of a listener starts a new cascade.
     try store.write { try $0.set(.age, of: zoe, to: 100) }
     #expect(try store.read { try $0.value(.age, of: zoe) } == 120)
   }
 
-  @Test func `a listener's writes that change nothing make no round, and count none`() throws {
+  @Test func `writes by listeners that change nothing cause no rounds, and do not count toward the limit`() throws {
     let (store, zoe) = (store, zoe)
     let written = Recorder<Int>()
     store.listeners.bind("idle", to: .everything) { _ in
@@ -158,7 +158,7 @@ import Testing
     #expect(errors.all == [])
   }
 
-  @Test func `ten thousand answers are delivered when the limit allows`() throws {
+  @Test func `ten thousand answers are delivered if the limit allows them`() throws {
     var configuration = Configuration()
     configuration.roundLimit = 20_000
     let store = try UserStore.inMemory(configuration: configuration)
@@ -171,7 +171,7 @@ import Testing
     #expect(age.value == 10_000)
   }
 
-  @Test func `threads that write hear their own change before write returns, and all in one order`() throws {
+  @Test func `with several threads, each change is delivered before its write returns, all in one order`() throws {
     let store = store
     let heard = Recorder<Revision>()
     store.listeners.bind("order", to: .everything) { heard.record($0.revision) }
@@ -189,12 +189,12 @@ import Testing
     #expect(zip(heard.all, heard.all.dropFirst()).allSatisfy { $0 < $1 })
   }
 
-  @Test func `a commit that cannot be read for who came during it is not passed over: the next one brings it`() throws {
+  @Test func `a commit that cannot be read for a listener bound during it is delivered with the next one`() throws {
     let heard = Recorder<Int>()
     store.listeners.bind("late", to: .everything) { heard.record($0.lines.count) }
     let connection = try #require(store.writer?.connection)
     let head = store.publication.position
-    // A database without a log, in place of one that cannot be read just now.
+    // A database without a log stands in for one that cannot be read at the moment.
     var group = WriteGroup(SQLiteSession(try Connection.withTable()), head: head)
     group.end = Cursor(epoch: head.epoch, revision: head.revision.rawValue + 1, nonce: 1)
     #expect(connection.publish(nil, of: group, nil) == nil)
@@ -203,7 +203,7 @@ import Testing
     #expect(heard.all == [1])
   }
 
-  @Test func `a store goes when it is released, with what its listeners hold`() throws {
+  @Test func `releasing a store deallocates it and releases what its listeners hold`() throws {
     var store: UserStore? = try UserStore.temporary()
     weak let weakStore = store
     var token: Token? = Token()
@@ -216,7 +216,7 @@ import Testing
     (store, token) = (nil, nil)
     #expect(weakStore == nil)
     #expect(name?.value == "b")
-    // The listenable still holds the hub, but nothing comes any more: the listeners were let go.
+    // The listenable still holds the hub, but the hub has ended and released its listeners.
     #expect(weakToken == nil)
     withExtendedLifetime(name) {}
   }
