@@ -141,7 +141,7 @@ import Testing
       db.execute('COMMIT')
       """)
     let counts = Recorder<Int>()
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     store.listeners.unbind("test", from: .everything)
     let last = try store.listenable(.name, of: User.ID(100_000))
     store.listeners.bind("all", to: .attribute(.name)) { set in
@@ -151,12 +151,12 @@ import Testing
       try set.forEach { _ in count += 1 }
       counts.record(count)
     }
-    last.bind("last") { heard.record($0 ?? "-") }
-    store.listeners.bind("one", to: .attribute(.name, of: User.ID(5))) { heard.record($0.lines.joined()) }
+    last.bind("last") { received.record($0 ?? "-") }
+    store.listeners.bind("one", to: .attribute(.name, of: User.ID(5))) { received.record($0.lines.joined()) }
     try folder.shell("UPDATE users SET name = name || '!'")
     await counts.heard { $0.reduce(0, +) >= 100_000 }
-    await heard.heard { $0.count >= 2 && $0.contains("99999!") }
+    await received.heard { $0.count >= 2 && $0.contains("99999!") }
     #expect(counts.all == [100_000])
-    #expect(heard.all.suffix(2) == ["99999!", "updated 5 name '4' '4!'"])
+    #expect(received.all.suffix(2) == ["99999!", "updated 5 name '4' '4!'"])
   }
 }

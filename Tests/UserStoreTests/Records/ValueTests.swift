@@ -59,11 +59,11 @@ import Testing
   @Test func `a value of a megabyte is stored and delivered`() throws {
     let bytes = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let blob = Attribute<[UInt8]>("blob")
-    let heard = Recorder<Int>()
-    store.listeners.bind("blob", to: .attribute(blob)) { heard.record(try $0.changes[0].new(blob)?.count ?? 0) }
+    let received = Recorder<Int>()
+    store.listeners.bind("blob", to: .attribute(blob)) { received.record(try $0.changes[0].new(blob)?.count ?? 0) }
     try store.write { try $0.set(blob, of: zoe, to: bytes) }
     #expect(try store.read { try $0.value(blob, of: zoe) } == bytes)
-    #expect(heard.all == [1 << 20])
+    #expect(received.all == [1 << 20])
   }
 
   @Test func `a value of 16 MiB is accepted, one more byte is refused`() throws {

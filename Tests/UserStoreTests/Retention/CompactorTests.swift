@@ -60,10 +60,10 @@ import Testing
       $0.access = .readOnly
       $0.retention = .rows(0)
     }
-    let heard = Recorder<Void>()
-    reading.listeners.bind("all", to: .everything) { _ in heard.record(()) }
+    let received = Recorder<Void>()
+    reading.listeners.bind("all", to: .everything) { _ in received.record(()) }
     try store.rename(nix, times: 1_500)
-    heard.wait(for: 1)
+    received.wait(for: 1)
     #expect(try PlainConnection(folder.database).extent().first == 1)
   }
 
@@ -78,13 +78,13 @@ import Testing
     try store.rename(nix, times: 3)
     let horizon = try PlainConnection(folder.database).extent().horizon
     let other = Lock(try folder.plain())
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     store.listeners.bind("all", to: .everything) { set in
-      heard.record(try set.changes.count)
+      received.record(try set.changes.count)
       try other.withLock { try $0.execute("BEGIN IMMEDIATE") }
     }
     try store.write { transaction throws in for number in 0..<1_000 { try transaction.add(name: "\(number)") } }
-    #expect(heard.all == [2_000], "a huge set can still be read whole")
+    #expect(received.all == [2_000], "a huge set can still be read whole")
     #expect(try PlainConnection(folder.database).extent().horizon == horizon)
     try other.withLock { try $0.execute("COMMIT") }
   }
@@ -94,16 +94,16 @@ import Testing
     let inner = try UserStore.temporary(configuration: Self.keeping(.rows(0)))
     let nix = try inner.write { try $0.add(name: "NIX") }
     let counts = Recorder<Int>()
-    let goOn = Gate()
+    let mayContinue = Gate()
     // Everything that is left to the other thread waits.
-    #expect(try inner.compactor.thread.run { goOn.wait() })
+    #expect(try inner.compactor.thread.run { mayContinue.wait() })
     outer.listeners.bind("writes", to: .everything) { _ in
       try inner.rename(nix, times: 1_000)
       counts.record(try inner.allChanges().count)
     }
     try outer.write { try $0.add(name: "Zoë") }
     #expect(counts.all == [1_000])
-    goOn.open()
+    mayContinue.open()
     while try !inner.pastChanges(after: nil).isEmpty {}
   }
 

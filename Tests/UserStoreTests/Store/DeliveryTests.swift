@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `each listener receives its topic's part, in one round for each write`() throws {
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     let bob = try store.write { try $0.add(name: "Bob") }
     let topics: [(String, Topic)] = [
       ("all", .everything), ("zoe", .user(zoe)), ("names", .attribute(.name)),
@@ -25,24 +25,24 @@ import Testing
       ("bob's age", .attribute(.age, of: bob)),
     ]
     for (name, topic) in topics {
-      store.listeners.bind(name, to: topic) { heard.record("\(name): \($0.lines.count)") }
+      store.listeners.bind(name, to: topic) { received.record("\(name): \($0.lines.count)") }
     }
     try store.write { transaction in
       try transaction.rename(zoe, to: "Z")
       try transaction.rename(bob, to: "B")
       try transaction.set(.age, of: zoe, to: 1)
     }
-    #expect(heard.all == ["all: 3", "zoe: 2", "names: 2", "zoe's name: 1"])
+    #expect(received.all == ["all: 3", "zoe: 2", "names: 2", "zoe's name: 1"])
   }
 
   @Test func `when listeners run, the change is committed and every new value is stored`() throws {
     let (name, hair) = (try store.listenable(.name, of: zoe), try store.listenable(.hairColor, of: zoe))
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     let store = store
     let zoe = zoe
     let see: @Sendable () throws -> Void = {
       let committed = try store.read { try $0.value(.name, of: zoe) }
-      heard.record("\(name.value ?? "-") \(hair.value?.description ?? "-") \(committed ?? "-")")
+      received.record("\(name.value ?? "-") \(hair.value?.description ?? "-") \(committed ?? "-")")
     }
     name.bind("screen") { _ in try see() }
     hair.bind("screen") { _ in try see() }
@@ -50,26 +50,26 @@ import Testing
       try transaction.rename(zoe, to: "Zoe")
       try transaction.set(.hairColor, of: zoe, to: Color("#000001"))
     }
-    #expect(heard.all == ["Zoe #000001 Zoe", "Zoe #000001 Zoe"])
+    #expect(received.all == ["Zoe #000001 Zoe", "Zoe #000001 Zoe"])
   }
 
   @Test func `a listenable is nil for an attribute that is not set and for a removed user`() throws {
     let age = try store.listenable(.age, of: zoe)
     let name = try store.listenable(.name, of: zoe)
-    let heard = Recorder<Int?>()
-    age.bindAndFire("test") { heard.record($0) }
+    let received = Recorder<Int?>()
+    age.bindAndFire("test") { received.record($0) }
     try store.write { try $0.set(.age, of: zoe, to: 3) }
     try store.write { try $0.unset(.age, of: zoe) }
     try store.write { try $0.set(.age, of: zoe, to: 4) }
     try store.write { try $0.remove(zoe) }
-    #expect(heard.all == [nil, 3, nil, 4, nil])
+    #expect(received.all == [nil, 3, nil, 4, nil])
     #expect(name.value == nil && age.value == nil)
     #expect(try store.listenable(.name, of: User.ID(77)).value == nil)
   }
 
   @Test func `changes that are rolled back are not delivered`() throws {
-    let heard = Recorder<String?>()
-    try store.listenable(.name, of: zoe).bind("test") { heard.record($0) }
+    let received = Recorder<String?>()
+    try store.listenable(.name, of: zoe).bind("test") { received.record($0) }
     let store = store
     let zoe = zoe
     #expect(throws: Refusal.self) {
@@ -78,27 +78,27 @@ import Testing
         throw Refusal()
       }
     }
-    #expect(heard.count == 0)
+    #expect(received.count == 0)
   }
 
   @Test func `a listener's write commits immediately and is delivered after the present round`() throws {
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)
     store.listeners.bind("first", to: .attribute(.age)) { _ in
       guard age.value == 1 else { return }
       try store.write { try $0.set(.age, of: zoe, to: 2) }
-      heard.record("committed \(try store.read { try $0.value(.age, of: zoe) } ?? 0), delivered \(age.value ?? 0)")
+      received.record("committed \(try store.read { try $0.value(.age, of: zoe) } ?? 0), delivered \(age.value ?? 0)")
     }
-    age.bind("second") { heard.record("second \($0 ?? 0)") }
+    age.bind("second") { received.record("second \($0 ?? 0)") }
     try store.write { try $0.set(.age, of: zoe, to: 1) }
-    #expect(heard.all == ["committed 2, delivered 1", "second 1", "second 2"])
+    #expect(received.all == ["committed 2, delivered 1", "second 1", "second 2"])
   }
 
   @Test func `write may return before a listener's answer is delivered, but not before it is committed`() throws {
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)
-    let heard = Recorder<Int?>()
+    let received = Recorder<Int?>()
     let (isInside, hasReturned) = (Gate(), Gate())
     age.bind("answers") { value in
       if value == 1 {
@@ -109,33 +109,33 @@ import Testing
       }
       // The other writer takes over the delivery of its own set and of the answer.
       if value == 2 { hasReturned.wait() }
-      heard.record(value)
+      received.record(value)
     }
     let other = try Threads.start {
       isInside.wait()
       try store.write { try $0.set(.age, of: zoe, to: 2) }
     }
     try store.write { try $0.set(.age, of: zoe, to: 1) }
-    #expect(heard.all == [1])
+    #expect(received.all == [1])
     #expect(try store.read { try $0.value(.age, of: zoe) } == 3)
     hasReturned.open()
     try other.join()
-    #expect(heard.all == [1, 2, 3])
+    #expect(received.all == [1, 2, 3])
   }
 
   @Test func `a write beyond the round limit is not committed, and its error names the listeners`() throws {
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     for name in ["ping", "pong"] {
       age.bind(name) { value in
         let isMine = value.map { ($0 % 2 == 0) == (name == "ping") } ?? false
         if let value, isMine { try store.write { try $0.set(.age, of: zoe, to: value + 1) } }
       }
     }
-    age.bind("counts") { heard.record($0 ?? -1) }
+    age.bind("counts") { received.record($0 ?? -1) }
     try store.write { try $0.set(.age, of: zoe, to: 0) }
-    #expect(heard.all == Array(0...20), "everything that was committed was delivered")
+    #expect(received.all == Array(0...20), "everything that was committed was delivered")
     #expect(try store.read { try $0.value(.age, of: zoe) } == 20)
     #expect(errors.count == 1)
     #expect(errors.all.first?.contains("ping, pong") == true)
@@ -173,8 +173,8 @@ import Testing
 
   @Test func `with several threads, each change is delivered before its write returns, all in one order`() throws {
     let store = store
-    let heard = Recorder<Revision>()
-    store.listeners.bind("order", to: .everything) { heard.record($0.revision) }
+    let received = Recorder<Revision>()
+    store.listeners.bind("order", to: .everything) { received.record($0.revision) }
     try Threads.run(6) { thread in
       let id = try store.write { try $0.add(name: "\(thread)") }
       let age = try store.listenable(.age, of: id)
@@ -185,13 +185,13 @@ import Testing
         try #require(seen.withLock { $0 } == step)
       }
     }
-    #expect(heard.count == 606)
-    #expect(zip(heard.all, heard.all.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(received.count == 606)
+    #expect(zip(received.all, received.all.dropFirst()).allSatisfy { $0 < $1 })
   }
 
   @Test func `a commit that cannot be read for a listener bound during it is delivered with the next one`() throws {
-    let heard = Recorder<Int>()
-    store.listeners.bind("late", to: .everything) { heard.record($0.lines.count) }
+    let received = Recorder<Int>()
+    store.listeners.bind("late", to: .everything) { received.record($0.lines.count) }
     let connection = try #require(store.writer?.connection)
     let head = store.publication.position
     // A database without a log stands in for one that cannot be read at the moment.
@@ -200,7 +200,7 @@ import Testing
     #expect(connection.publish(nil, of: group, nil) == nil)
     #expect(store.publication.position == head)
     try store.write { try $0.rename(zoe, to: "Zoe") }
-    #expect(heard.all == [1])
+    #expect(received.all == [1])
   }
 
   @Test func `releasing a store deallocates it and releases what its listeners hold`() throws {

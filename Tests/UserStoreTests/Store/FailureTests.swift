@@ -33,17 +33,17 @@ import Testing
   @Test func `a write waits for a lock that is released in time`() throws {
     let store = try folder.open()
     let folder = folder
-    let (held, goOn) = (Gate(), Gate())
+    let (held, mayContinue) = (Gate(), Gate())
     let holder = try Threads.start {
       let other = try folder.plain()
       try other.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('first')")
       held.open()
-      goOn.wait()
+      mayContinue.wait()
       try other.execute("COMMIT")
     }
     held.wait()
     let writer = try Threads.start { try store.write { transaction throws in #expect(try transaction.userCount == 1) } }
-    goOn.open()
+    mayContinue.open()
     try holder.join()
     try writer.join()
   }
@@ -163,12 +163,12 @@ import Testing
       $0.watchesOtherProcesses = false
     }
     let sync = try unsafe FailingSync(on: OpenedHandles.last(folder.database))
-    let (holding, goOn) = (Recorder<Void>(), Gate())
+    let (holding, mayContinue) = (Recorder<Void>(), Gate())
     let first = Task {
       await awaitedCode {
         try await store.write { transaction in
           holding.record(())
-          goOn.wait()
+          mayContinue.wait()
           throw StoreError(.conflict, "")
         }
       }
@@ -179,7 +179,7 @@ import Testing
     }
     while store.waitingWriters != 3 { await Task.yield() }
     sync.isFailing = true
-    goOn.open()
+    mayContinue.open()
     #expect(await first.value == .conflict)
     for other in others { #expect(await other.value == .commitUnknown) }
   }

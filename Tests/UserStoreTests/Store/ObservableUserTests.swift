@@ -9,7 +9,7 @@ private let age = Attribute<Int>("age")
 @MainActor @Suite(.timeLimit(.minutes(5))) struct ObservableUserTests {
   private let store: UserStore
   private let id: User.ID
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
 
   init() throws {
     store = try UserStore.inMemory()
@@ -27,7 +27,7 @@ private let age = Attribute<Int>("age")
 
   /// Records, once, when a property that `body` reads is about to change.
   private func watch(_ what: String, _ body: () -> Void) {
-    withObservationTracking(body) { [heard] in heard.record(what) }
+    withObservationTracking(body) { [received] in received.record(what) }
   }
 
   @Test func `it has the values in the store and follows their changes`() async throws {
@@ -51,7 +51,7 @@ private let age = Attribute<Int>("age")
     for (number, attribute) in spellings.enumerated() { watch("\(number)") { _ = user[attribute] } }
     try await store.write { try $0.set(spellings[1], of: id, to: 1) }
     try await settle(store)
-    #expect(heard.all == ["1"])
+    #expect(received.all == ["1"])
   }
 
   @Test func `only observers that read a changed property are notified`() async throws {
@@ -63,13 +63,13 @@ private let age = Attribute<Int>("age")
     watch("exists") { _ = user.exists }
     try await store.write { try $0.set(age, of: id, to: 36) }
     try await settle(store)
-    #expect(Set(heard.all) == ["age", "age as text"])
+    #expect(Set(received.all) == ["age", "age as text"])
     try await store.write { try $0.set(.hairColor, of: id, to: Color("white")) }
     try await settle(store)
-    #expect(heard.all.count == 3 && heard.all.last == "hair")
+    #expect(received.all.count == 3 && received.all.last == "hair")
     try await store.write { try $0.rename(id, to: "Zoë") }
     try await settle(store)
-    #expect(Set(heard.all[3...]) == ["name", "exists"])
+    #expect(Set(received.all[3...]) == ["name", "exists"])
   }
 
   @Test func `two attributes that change in one commit change in one turn`() async throws {
@@ -77,13 +77,13 @@ private let age = Attribute<Int>("age")
     watch("both") {
       _ = (user.name, user.hairColor)
     }
-    let token = Signal(observing: user, \.both).subscribe { [heard] in heard.record($0) }
+    let token = Signal(observing: user, \.both).subscribe { [received] in received.record($0) }
     try await store.write {
       try $0.rename(id, to: "Zoë")
       try $0.set(.hairColor, of: id, to: Color("white"))
     }
-    await heard.heard { $0.last == "Zoë #ffffff" }
-    #expect(heard.all == ["NIX #000000", "both", "Zoë #ffffff"])
+    await received.heard { $0.last == "Zoë #ffffff" }
+    #expect(received.all == ["NIX #000000", "both", "Zoë #ffffff"])
     withExtendedLifetime(token) {}
   }
 
@@ -95,7 +95,7 @@ private let age = Attribute<Int>("age")
       try $0.rename(id, to: "NIX")
     }
     try await settle(store)
-    #expect(heard.all == [])
+    #expect(received.all == [])
   }
 
   @Test func `a value that is not of the type is nil, and a user that is added later is followed`() async throws {
@@ -165,14 +165,15 @@ private let age = Attribute<Int>("age")
       if reads.count == 3 { throw StoreError(.ioError, "no") }
       return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int128(reads.count * 10))
     }
-    let heard = heard
-    let token = listeners.bind(to: .user(id), on: .main) { set in heard.record("\(set.position) \(user.name ?? "-")") }
+    let received = received
+    let token = listeners.bind(to: .user(id), on: .main) { set in received.record("\(set.position) \(user.name ?? "-")")
+    }
     post(.reset(.diverged), 15, to: listeners)
     post(.held([rename(to: "known")]), 20, to: listeners)
     post(.held([rename(to: "new")]), 21, to: listeners)
     post(.reset(.diverged), 30, to: listeners)
-    await heard.heard(4)
-    #expect(heard.all == ["15 read 2", "20 read 2", "21 new", "30 new"])
+    await received.heard(4)
+    #expect(received.all == ["15 read 2", "20 read 2", "21 new", "30 new"])
     #expect(errors.all == ["no"])
     withExtendedLifetime(token) {}
   }

@@ -42,8 +42,8 @@ import Testing
     let folder = try Folder()
     let store = try folder.open()
     let id = try store.write { try $0.add(name: "NIX") }
-    let heard = Recorder<Bool>()
-    store.listeners.bind("all", to: .user(id)) { set in heard.record(set.isForeign) }
+    let received = Recorder<Bool>()
+    store.listeners.bind("all", to: .user(id)) { set in received.record(set.isForeign) }
     try folder.plain().execute(
       """
       BEGIN;
@@ -52,7 +52,7 @@ import Testing
       INSERT INTO changes (op, old) VALUES (0, -9223372036854775807 - 1);
       COMMIT
       """)
-    heard.wait(for: 1)
+    received.wait(for: 1)
   }
 
   @Test func `a file that replaces the database is not read`() throws {
@@ -192,9 +192,9 @@ import Testing
     let folder = try Folder()
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let id = try store.write { try $0.add(name: "NIX") }
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     store.listeners.bind("all", to: .everything) { set in
-      heard.record(try set.reset?.rawValue ?? set.changes.map { "\($0.new.forMessages)" }.joined())
+      received.record(try set.reset?.rawValue ?? set.changes.map { "\($0.new.forMessages)" }.joined())
     }
     try folder.shell(
       """
@@ -203,7 +203,7 @@ import Testing
       """)
     try store.write { try $0.rename(id, to: "one") }
     try store.write { try $0.rename(id, to: "two") }
-    #expect(heard.all == ["diverged", "“one”", "“two”"])
+    #expect(received.all == ["diverged", "“one”", "“two”"])
   }
 
   @Test func `an attribute with the name of a column does not change the record`() throws {

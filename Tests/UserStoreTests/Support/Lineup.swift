@@ -12,17 +12,17 @@ final class Lineup: Sendable {
   }
 
   let store: UserStore
-  private let goOn = Gate()
+  private let mayContinue = Gate()
   private let first: Task<String?, Never>
   private let others = Lock<[Task<String?, Never>]>([])
 
   /// Returns when the first writer is in its closure, which then runs `body`.
   init(_ store: UserStore, first kind: Kind = .task, _ body: @escaping Body = { _ in }) async {
     self.store = store
-    let (holding, goOn) = (Recorder<Void>(), goOn)
+    let (holding, mayContinue) = (Recorder<Void>(), mayContinue)
     first = Self.start(store, kind, origin: "first") { transaction in
       holding.record(())
-      goOn.wait()
+      mayContinue.wait()
       try body(&transaction)
     }
     await holding.heard(1)
@@ -44,7 +44,7 @@ final class Lineup: Sendable {
   /// - Returns: The error code of each writer except the first, nil for success.
   @discardableResult
   func go() async -> [String?] {
-    goOn.open()
+    mayContinue.open()
     _ = await first.value
     return await results()
   }

@@ -25,11 +25,11 @@ struct Item: Equatable, CustomStringConvertible, Sendable {
 
 /// An object that records its release.
 final class Farewell: Sendable {
-  private let heard: Recorder<String>
+  private let received: Recorder<String>
 
-  init(_ heard: Recorder<String>) {
-    self.heard = heard
+  init(_ received: Recorder<String>) {
+    self.received = received
   }
 
-  deinit { heard.record("gone") }
+  deinit { received.record("gone") }
 }

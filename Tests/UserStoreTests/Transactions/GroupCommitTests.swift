@@ -100,18 +100,18 @@ import Testing
   }
 
   @Test func `canceling has no effect on a write that has started`() async throws {
-    let (inside, goOn) = (Recorder<Void>(), Gate())
+    let (inside, mayContinue) = (Recorder<Void>(), Gate())
     let store = store
     let task = Task.detached {
       try await store.write { transaction in
         inside.record(())
-        goOn.wait()
+        mayContinue.wait()
         try transaction.add(name: "a")
       }
     }
     await inside.heard(1)
     task.cancel()
-    goOn.open()
+    mayContinue.open()
     try await task.value
     #expect(sets.count == 1)
   }

@@ -57,11 +57,11 @@ import Testing
   @Test func `threads and tasks are served in the order of arrival, whichever is first`() async throws {
     for kind in Array(repeating: Lineup.Kind.allCases, count: 10).joined() {
       let lineup = await Lineup(store, first: kind)
-      let (before, heard) = (sync.count, sets.count)
+      let (before, received) = (sync.count, sets.count)
       await addWriters(20, to: lineup)
       #expect(await lineup.go() == Array(repeating: nil, count: 20))
       #expect(sync.count == before + 1)
-      #expect(sets.all.dropFirst(heard).map(\.origin) == (0..<20).map(String.init))
+      #expect(sets.all.dropFirst(received).map(\.origin) == (0..<20).map(String.init))
     }
   }
 
@@ -233,11 +233,11 @@ import Testing
 
   @Test func `a listener can write while the store's thread delivers and a task waits`() async throws {
     let (store, sets) = (store, sets)
-    let (listening, goOn) = (Recorder<Void>(), Gate())
+    let (listening, mayContinue) = (Recorder<Void>(), Gate())
     store.listeners.bind("answering", to: .everything) { set in
       guard set.origin == "question" else { return }
       listening.record(())
-      goOn.wait()
+      mayContinue.wait()
       try store.write(origin: "answer") { _ = try $0.add(name: "answer") }
     }
     let question = Task.detached { try await store.write(origin: "question") { _ = try $0.add(name: "question") } }
@@ -246,7 +246,7 @@ import Testing
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.task) { try $0.add(name: "task") }
     await lineup.add(.thread) { try $0.add(name: "thread") }
-    goOn.open()
+    mayContinue.open()
     while store.waitingWriters < 3 { await Task.yield() }
     #expect(await lineup.go() == [nil, nil])
     try await question.value
@@ -256,11 +256,11 @@ import Testing
 
   @Test func `a listener's write has its own transaction, and returns before other sets are delivered`() async throws {
     let (store, sync) = (store, sync)
-    let (listening, goOn, commits) = (Recorder<Void>(), Gate(), Recorder<Int>())
+    let (listening, mayContinue, commits) = (Recorder<Void>(), Gate(), Recorder<Int>())
     store.listeners.bind("answering", to: .everything) { set in
       guard set.origin == "question" else { return }
       listening.record(())
-      goOn.wait()
+      mayContinue.wait()
       try store.write(origin: "answer") { _ = try $0.add(name: "answer") }
       commits.record(sync.count)
     }
@@ -269,7 +269,7 @@ import Testing
     let before = sync.count
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.thread) { try $0.add(name: "a") }
-    goOn.open()
+    mayContinue.open()
     while store.waitingWriters < 2 { await Task.yield() }
     await lineup.add(.thread) { try $0.add(name: "b") }
     #expect(await lineup.go() == [nil, nil])

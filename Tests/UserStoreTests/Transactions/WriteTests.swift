@@ -115,36 +115,36 @@ import Testing
 
   @Test func `transactions of two stores can be nested, and each store calls its listeners`() throws {
     let (left, right) = (try UserStore.inMemory(), try UserStore.inMemory())
-    let heard = Recorder<String>()
-    left.listeners.bind("l", to: .everything) { _ in heard.record("left") }
-    right.listeners.bind("r", to: .everything) { _ in heard.record("right") }
+    let received = Recorder<String>()
+    left.listeners.bind("l", to: .everything) { _ in received.record("left") }
+    right.listeners.bind("r", to: .everything) { _ in received.record("right") }
     try left.write { transaction in
       try transaction.add(name: "a")
       try right.write { try $0.add(name: "b") }
-      #expect(heard.all == [], "no listener is called inside a transaction")
+      #expect(received.all == [], "no listener is called inside a transaction")
     }
-    #expect(heard.all.sorted() == ["left", "right"])
+    #expect(received.all.sorted() == ["left", "right"])
     try left.read { _ in _ = try right.write { try $0.add(name: "c") } }
-    #expect(heard.all.count == 3)
+    #expect(received.all.count == 3)
     #expect(throws: Refusal.self) {
       try left.write { _ in
         try right.write { try $0.add(name: "d") }
         throw Refusal()
       }
     }
-    #expect(heard.all.count == 4)
+    #expect(received.all.count == 4)
   }
 
   @Test func `a listenable that is bound inside a read delivers its first value after the read`() throws {
     let (left, right) = (try UserStore.inMemory(), try UserStore.inMemory())
     let zoe = try right.write { try $0.add(name: "a") }
     let name = try right.listenable(.name, of: zoe)
-    let heard = Recorder<String?>()
+    let received = Recorder<String?>()
     try left.read { _ in
-      name.bindAndFire("test") { heard.record($0) }
-      #expect(heard.count == 0)
+      name.bindAndFire("test") { received.record($0) }
+      #expect(received.count == 0)
     }
-    #expect(heard.all == ["a"])
+    #expect(received.all == ["a"])
   }
 
   @Test func `a write transaction has the changes that it has made so far`() throws {

@@ -43,19 +43,19 @@ import Testing
 
   @Test func `D9: a block and a member that a block unbinds take no part in the rest of the round`() {
     let (a, b) = (Thing(number: 1), Thing())
-    var heard: [String] = []
+    var received: [String] = []
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
     chain.on("unbinds") { [weak chain] (_: Int) in
-      heard.append("unbinds")
+      received.append("unbinds")
       chain?.unbind("later")
       chain?.unbind(b)
     }
-    .on("later") { (_: Int) in heard.append("later") }.on("last") { (_: Int) in heard.append("last") }
+    .on("later") { (_: Int) in received.append("later") }.on("last") { (_: Int) in received.append("last") }
     a.number = 2
     chain.update()
     a.number = 3
     chain.update()
-    #expect(heard == ["unbinds", "last", "unbinds", "last"] && b.number == 2)
+    #expect(received == ["unbinds", "last", "unbinds", "last"] && b.number == 2)
   }
 
   @Test func `D9: the chain ends with its last member that sends, and releases its blocks`() {

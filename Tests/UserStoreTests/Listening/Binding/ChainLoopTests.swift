@@ -42,12 +42,12 @@ import Testing
 
   @Test func `a setter that corrects its value makes its member the source of the next round`() {
     let even = Evener()
-    var heard: [Int] = []
-    let chain = faults.chain().bind(a, \.number).bind(even, \.number).on("block") { heard.append($0) }
+    var received: [Int] = []
+    let chain = faults.chain().bind(a, \.number).bind(even, \.number).on("block") { received.append($0) }
     #expect(a.number == 2 && even.number == 2)
     a.number = 7
     chain.update()
-    #expect(a.number == 8 && even.number == 8 && heard == [7, 8])
+    #expect(a.number == 8 && even.number == 8 && received == [7, 8])
     let only = Evener()
     chain.bind(only, \.number, .out)
     a.number = 9
@@ -73,11 +73,11 @@ import Testing
   }
 
   @Test func `a block that changes a member causes a round after the present one, and no recursion`() {
-    var (heard, depth) = ([String](), 0)
+    var (received, depth) = ([String](), 0)
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
     chain.on("adds") { [a, weak chain] (value: Int) in
       depth += 1
-      heard.append("adds \(value)")
+      received.append("adds \(value)")
       if value < 500 {
         a.number = value + 1
         chain?.update()
@@ -85,10 +85,10 @@ import Testing
       #expect(depth == 1)
       depth -= 1
     }
-    .on("hears") { [b] (value: Int) in heard.append("hears \(value) \(b.number)") }
+    .on("hears") { [b] (value: Int) in received.append("hears \(value) \(b.number)") }
     a.number = 2
     chain.update()
-    #expect(heard == (2...500).flatMap { ["adds \($0)", "hears \($0) \($0)"] })
+    #expect(received == (2...500).flatMap { ["adds \($0)", "hears \($0) \($0)"] })
     #expect(a.number == 500 && b.number == 500)
   }
 

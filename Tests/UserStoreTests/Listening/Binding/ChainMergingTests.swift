@@ -54,14 +54,14 @@ import Testing
   {
     let (a, b, c) = (Thing(number: 1), Thing(number: 1), Thing(number: 1))
     let (own, others) = (Faults(), Faults())
-    var heard: [String] = []
+    var received: [String] = []
     let joining = others.chain("joining").bind(a, \.number, filter: { $0 < 10 }).bind(b, \.number)
-      .on("same") { (_: Int) in heard.append("joining") }.on("one") { (_: Int) in heard.append("one") }
-    let bound = own.chain("bound").bind(c, \.number).on("same") { (_: Int) in heard.append("bound") }
+      .on("same") { (_: Int) in received.append("joining") }.on("one") { (_: Int) in received.append("one") }
+    let bound = own.chain("bound").bind(c, \.number).on("same") { (_: Int) in received.append("bound") }
     bound.bind(b, \.number)
     c.number = 2
     bound.update()
-    #expect(heard == ["joining", "one"])
+    #expect(received == ["joining", "one"])
     c.number = 11
     joining.update()
     #expect(own.texts == [] && others.all.map(\.chain) == ["joining"])
@@ -83,21 +83,23 @@ import Testing
   @Test func `D8: after merging inside of a block of either chain, the rest of the round is delivered`() {
     for isOwn in [true, false] {
       let (a, b, c) = (Thing(number: 1), Thing(number: 1), Thing(number: 1))
-      var heard: [String] = []
-      let other = faults.chain("other").bind(c, \.number).on("other") { (value: Int) in heard.append("other \(value)") }
+      var received: [String] = []
+      let other = faults.chain("other").bind(c, \.number).on("other") { (value: Int) in
+        received.append("other \(value)")
+      }
       let chain = faults.chain("chain").bind(a, \.number).bind(b, \.number)
       chain.on("merges") { [weak chain] (_: Int) in
         if isOwn { chain?.bind(c, \.number, initial: .none) } else { other.bind(a, \.number, initial: .none) }
       }
-      chain.on("after") { (value: Int) in heard.append("after \(value)") }
+      chain.on("after") { (value: Int) in received.append("after \(value)") }
       a.number = 5
       chain.update()
-      #expect(heard == ["after 5"])
+      #expect(received == ["after 5"])
       #expect(chain.members.count == 3 && other.members.count == 3)
       c.number = 6
       other.update()
       #expect([a, b, c].map(\.number) == [6, 6, 6])
-      #expect(heard.sorted() == ["after 5", "after 6", "other 6"])
+      #expect(received.sorted() == ["after 5", "after 6", "other 6"])
     }
   }
 

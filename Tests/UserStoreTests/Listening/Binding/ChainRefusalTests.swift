@@ -11,8 +11,8 @@ import Testing
 
   @Test(arguments: [0, 1, 2]) func `D4: one refusal restores the source, and no other member changes`(_ place: Int) {
     let things = [a, b, c]
-    var heard: [Int] = []
-    let chain = faults.chain("small").on("block") { heard.append($0) }
+    var received: [Int] = []
+    let chain = faults.chain("small").on("block") { received.append($0) }
     for (index, thing) in things.enumerated() {
       if index == place {
         chain.bind(thing, \.number, filter: { $0 != 13 }, { $0 < 10 })
@@ -27,7 +27,7 @@ import Testing
         #expect(things.map(\.number) == [1, 1, 1])
       }
     }
-    #expect(heard == [] && faults.all.count == 6)
+    #expect(received == [] && faults.all.count == 6)
     for fault in faults.all {
       guard case .filtered = fault.reason else { return #expect(Bool(false), "\(fault)") }
       #expect(fault.object == ObjectIdentifier(things[place]) && fault.chain == "small")

@@ -65,41 +65,41 @@ import Testing
   }
 
   @Test func `D5: blocks are called after the members, in order; the same key replaces and keeps its place`() {
-    var heard: [String] = []
+    var received: [String] = []
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
-      .on("first") { (value: Int) in heard.append("old \(value)") }
-      .on("second") { [b] (value: String) in heard.append("second \(value) \(b.number)") }
-      .on("first") { [b] (value: Int) in heard.append("first \(value) \(b.number)") }
-    #expect(heard == [])
+      .on("first") { (value: Int) in received.append("old \(value)") }
+      .on("second") { [b] (value: String) in received.append("second \(value) \(b.number)") }
+      .on("first") { [b] (value: Int) in received.append("first \(value) \(b.number)") }
+    #expect(received == [])
     a.number = 5
     chain.update()
-    #expect(heard == ["first 5 5", "second 5 5"])
+    #expect(received == ["first 5 5", "second 5 5"])
     chain.unbind("first")
     #expect(!chain.isBound("first") && chain.isBound("second"))
     a.number = 6
     chain.update()
-    #expect(heard.last == "second 6 6" && heard.count == 3)
+    #expect(received.last == "second 6 6" && received.count == 3)
   }
 
   @Test func `D5: when a block throws, the others are called, and it is reported by its key`() {
-    var heard: [Int] = []
+    var received: [Int] = []
     let chain = faults.chain("many").bind(a, \.number).bind(b, \.number)
     for key in 0..<10 {
       chain.on("\(key)") { (value: Int) in
-        heard.append(key)
+        received.append(key)
         if key % 3 == 1 { throw Refusal(reason: "\(key)") }
       }
     }
     a.number = 2
     chain.update()
-    #expect(heard == Array(0..<10) && b.number == 2)
+    #expect(received == Array(0..<10) && b.number == 2)
     #expect(faults.all.map(\.member) == ["block “1”", "block “4”", "block “7”"])
     #expect(faults.all.allSatisfy { $0.chain == "many" && $0.object == nil })
   }
 
   @Test func `D7: members and blocks can be added in any order, also later`() {
-    var heard: [Int] = []
-    let chain = faults.chain().on("early") { heard.append($0) }.bind(b, \.number, .out).bind(a, \.number)
+    var received: [Int] = []
+    let chain = faults.chain().on("early") { received.append($0) }.bind(b, \.number, .out).bind(a, \.number)
     #expect(b.number == 0)
     a.number = 3
     chain.update()
@@ -109,7 +109,7 @@ import Testing
     c.number = 4
     chain.update()
     #expect([a, b, c].map(\.number) == [4, 4, 4])
-    #expect(heard == [3, 4])
+    #expect(received == [3, 4])
   }
 
   @Test func `D10: an element of an array is a member; while the array is too short it waits`() {
@@ -155,9 +155,9 @@ import Testing
   }
 
   @Test func `D12: when a member is bound the head's value counts; none and tail can be chosen`() {
-    var heard: [Int] = []
+    var received: [Int] = []
     (b.number, c.number) = (2, 3)
-    let chain = faults.chain().bind(a, \.number).on("all") { heard.append($0) }
+    let chain = faults.chain().bind(a, \.number).on("all") { received.append($0) }
     chain.bind(b, \.number)
     #expect(b.number == 1)
     chain.bind(c, \.number, initial: .none)
@@ -165,7 +165,7 @@ import Testing
     let d = Thing(number: 4)
     chain.bind(d, \.number, initial: .tail)
     #expect([a, b, c, d].map(\.number) == [4, 4, 4, 4])
-    #expect(heard == [4])
+    #expect(received == [4])
   }
 
   @Test func `D12: a change of the head that was not noticed is propagated to all members`() {

@@ -6,16 +6,16 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
   @Test func `a task that waits ends immediately, and its subscription with it`() async {
     let (source, signal) = Signal<Int>.make()
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     let task = Task {
       var iterator = signal.values.makeAsyncIterator()
-      heard.record(1)
+      received.record(1)
       let value = await iterator.next()
       #expect(source.hub?.count == 0)
       #expect(await iterator.next() == nil)
       return value
     }
-    await heard.heard(1)
+    await received.heard(1)
     task.cancel()
     #expect(await task.value == nil)
     source.send(1)
@@ -34,24 +34,24 @@ import Testing
 
   @Test func `a task is canceled while a value is on its way to it`() async throws {
     let (source, signal) = Signal<Int>.make()
-    let (inside, goOn) = (Gate(), Gate())
-    let heard = Recorder<Int>()
+    let (inside, mayContinue) = (Gate(), Gate())
+    let received = Recorder<Int>()
     let values = signal.map { value in
       inside.open()
-      goOn.wait()
+      mayContinue.wait()
       return value
     }.values
     let task = Task {
       var iterator = values.makeAsyncIterator()
-      heard.record(0)
+      received.record(0)
       return await iterator.next()
     }
-    await heard.heard(1)
+    await received.heard(1)
     let sender = try Threads.start { source.send(1) }
     await Task.detached { inside.wait() }.value
     task.cancel()
     #expect(await task.value == nil)
-    goOn.open()
+    mayContinue.open()
     try await Task.detached { try sender.join() }.value
   }
 
@@ -63,19 +63,19 @@ import Testing
     let ready = Recorder<Int>()
     if isBefore { board.hub.bind("cancels", to: "x") { _ in task.withLock { $0 }?.cancel() } }
     let consumer = Task {
-      var heard: [Int] = []
+      var received: [Int] = []
       for await value in value.values {
-        heard.append(value)
+        received.append(value)
         ready.record(value)
       }
-      return heard
+      return received
     }
     task.withLock { $0 = consumer }
     await ready.heard(1)
     if !isBefore { board.hub.bind("cancels", to: "x") { _ in task.withLock { $0 }?.cancel() } }
     board.post("x", 1)
-    let heard = await consumer.value
-    #expect(heard == [0] || !isBefore && heard == [0, 1])
+    let received = await consumer.value
+    #expect(received == [0] || !isBefore && received == [0, 1])
     #expect(board.hub.count == 1)
   }
 
@@ -86,11 +86,11 @@ import Testing
       deinit { task.withLock { $0 }?.cancel() }
     }
     let (source, signal) = Signal<Canceller>.make()
-    let (begun, goOn) = (Recorder<Int>(), Recorder<Int>())
+    let (begun, mayContinue) = (Recorder<Int>(), Recorder<Int>())
     let task = Task {
       var iterator = signal.values.makeAsyncIterator()
       begun.record(1)
-      await Task.detached { await goOn.heard(1) }.value
+      await Task.detached { await mayContinue.heard(1) }.value
       #expect(await iterator.next() == nil)
     }
     await begun.heard(1)
@@ -100,7 +100,7 @@ import Testing
       source.send(value)
     }
     task.cancel()
-    goOn.record(1)
+    mayContinue.record(1)
     await task.value
   }
 

@@ -11,13 +11,13 @@ import Testing
 
   private func handOver() throws {
     let hub = ListenerHub<Note> { _, _ in }
-    let (isInside, mayGoOn) = (Gate(), Gate())
+    let (isInside, mayContinue) = (Gate(), Gate())
     let threads = Recorder<ObjectIdentifier>()
     hub.bind("slow", to: "x") { note in
       threads.record(ObjectIdentifier(DeliveryThread.current))
       guard note.position == 1 else { return }
       isInside.open()
-      mayGoOn.wait()
+      mayContinue.wait()
     }
     _ = hub.append(note(1), cascade: nil)
     let helper = try Threads.start { hub.deliver(through: nil) }
@@ -30,7 +30,7 @@ import Testing
     }
     // Nothing reports that a thread has begun to sleep.
     while !hub.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
-    mayGoOn.open()
+    mayContinue.open()
     try waiting.join()
     try helper.join()
     #expect(threads.all.last == waiter.withLock { $0 })

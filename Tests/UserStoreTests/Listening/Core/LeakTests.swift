@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `calls leave nothing behind: no rounds, mailboxes or threads`() async {
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     actor Place {}
     weak var weakPlace: Place?
     weak var weakHub: ListenerHub<Note>?
@@ -48,9 +48,9 @@ import Testing
       let board = Board()
       let place = Place()
       (weakPlace, weakHub) = (place, board.hub)
-      board.listenable("x").bindAndFire("a", on: .actor(place)) { heard.record($0) }
+      board.listenable("x").bindAndFire("a", on: .actor(place)) { received.record($0) }
       for value in 1...10 { board.post("x", value) }
-      await heard.heard { $0.last == 10 }
+      await received.heard { $0.last == 10 }
     }
     while weakPlace != nil || weakHub != nil, !Task.isCancelled { await Task.yield() }
     #expect(weakPlace == nil && weakHub == nil)

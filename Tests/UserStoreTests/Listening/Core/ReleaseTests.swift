@@ -7,12 +7,12 @@ import Testing
   @Test func `a listenable without references is released after its first value`() throws {
     let (first, second) = (try UserStore.inMemory(), try UserStore.inMemory())
     let (one, two) = (try first.write { try $0.add(name: "one") }, try second.write { try $0.add(name: "two") })
-    let heard = Recorder<String?>()
+    let received = Recorder<String?>()
     first.listeners.bind("copy", to: .everything) { _ in
-      try second.listenable(.name, of: two).bindAndFire("copy") { heard.record($0) }
+      try second.listenable(.name, of: two).bindAndFire("copy") { received.record($0) }
     }
     try first.write { try $0.rename(one, to: "changed") }
-    #expect(heard.all == ["two"])
+    #expect(received.all == ["two"])
   }
 
   private final class Screen: Sendable {
