@@ -42,7 +42,7 @@ extension Attribute where Value == Int {
     #expect(faults.texts == [])
   }
 
-  @Test func `an edit that was not noticed is not lost to a change in the store, but follows it`() async throws {
+  @Test func `an edit that was not noticed yet is written after a change in the store, and is not lost`() async throws {
     let field = Thing()
     let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text)
     field.text = "mine"
@@ -135,7 +135,7 @@ extension Attribute where Value == Int {
     #expect(try sets() == [["updated 1 name 'too long' 'NIX'"], ["updated 1 name 'too long' 'Z'"]])
   }
 
-  @Test func `two chains that refuse each other's values come to an end`() async throws {
+  @Test func `two chains that refuse each other's values stop`() async throws {
     let second = try folder.open()
     let (small, big) = (Thing(), Thing())
     try store.writeNow { try $0.set(.age, of: nix, to: 50) }
@@ -152,7 +152,7 @@ extension Attribute where Value == Int {
     _ = tens
   }
 
-  @Test func `D9: when the user is removed or the store closed, the attribute leaves, and that is reported`()
+  @Test func `D9: when the user is removed or the store is closed, the attribute leaves with an error`()
     async throws
   {
     let field = Thing()

@@ -24,7 +24,7 @@ struct Item: Equatable, CustomStringConvertible, Sendable {
 }
 
 /// An object that records its release.
-final class Farewell: Sendable {
+final class ReleaseRecorder: Sendable {
   private let received: Recorder<String>
 
   init(_ received: Recorder<String>) {

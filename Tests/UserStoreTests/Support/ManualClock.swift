@@ -19,7 +19,7 @@ final class ManualClock: Clock, Sendable {
     var now = Instant(offset: .zero)
     var lastNumber = 0
     var sleepers: [Int: Sleeper] = [:]
-    var cancelled: Set<Int> = []
+    var canceled: Set<Int> = []
   }
 
   private let state = Lock(State())
@@ -54,7 +54,7 @@ final class ManualClock: Clock, Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let outcome: Result<Void, any Error>? = state.withLock { state in
-          if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
+          if state.canceled.remove(number) != nil { return .failure(CancellationError()) }
           if deadline <= state.now { return .success(()) }
           state.sleepers[number] = Sleeper(deadline: deadline, continuation: continuation)
           return nil
@@ -64,7 +64,7 @@ final class ManualClock: Clock, Sendable {
     } onCancel: {
       let sleeper = state.withLock { state in
         let sleeper = state.sleepers.removeValue(forKey: number)
-        if sleeper == nil { state.cancelled.insert(number) }
+        if sleeper == nil { state.canceled.insert(number) }
         return sleeper
       }
       sleeper?.continuation.resume(throwing: CancellationError())

@@ -33,7 +33,7 @@ struct AutomaticConversionTests {
     #expect(become(1, true) && become(false, 0) && cannot(2, become: Bool.self) && cannot(0.0, become: Bool.self))
   }
 
-  @Test func `nil becomes only nil; other values become optional`() {
+  @Test func `nil converts only to nil, and other values convert to optionals`() {
     #expect(become(Int?.none as Any, String?.none) && become(Int??.some(nil) as Any, Int?.none))
     #expect(cannot(Int?.none as Any, become: String.self) && cannot(Int?.none as Any, become: Int.self))
     #expect(become(Int?.some(3) as Any, "3") && become("3", Int?.some(3)) && become(3, Int??.some(3)))

@@ -19,7 +19,7 @@ import Testing
     #expect(b.number == 2)
   }
 
-  @Test func `D9: a member that is released or unbound in the middle of a round`() {
+  @Test func `D9: a member that is released or unbound in the middle of a round takes no part in the rest`() {
     let (a, c) = (Thing(number: 1), Thing())
     var released: Thing? = Thing()
     let unbound = Thing()
@@ -75,7 +75,7 @@ import Testing
     #expect(chain.members.count == 1)
   }
 
-  @Test func `D9: unbinding by object, by key path and by key; asking whether bound`() {
+  @Test func `D9: members and blocks are found and unbound by object, by key path and by key`() {
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number).bind(b, \.text).on("key") { (_: Int) in }
     #expect(chain.isBound(b) && chain.isBound(b, \.text) && !chain.isBound(b, \.real) && chain.isBound("key"))
@@ -104,7 +104,7 @@ import Testing
     #expect(a.number == 7)
   }
 
-  @Test func `a chain lives without its handle as long as a member that sends`() async {
+  @Test func `a chain without a handle lives as long as a member that sends`() async {
     let (a, b) = (ObservedThing(), Thing())
     do { faults.chain().bind(a, \.number).bind(b, \.number, .out) }
     await turns()

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `D8: the head of the chain that was bound to wins, and its members come first`() {
+  @Test func `D8: the head of the chain that was bound to wins, and its members are first`() {
     let (a, b, c) = (Thing(number: 1), Thing(number: 2), Thing(number: 3))
     let joining = faults.chain().bind(a, \.number).bind(b, \.number)
     let bound = faults.chain().bind(c, \.number).bind(b, \.number)
@@ -32,7 +32,7 @@ import Testing
     _ = bound
   }
 
-  @Test func `D8: three chains, merged in every order of the links, are one; all handles stand for it`() {
+  @Test func `D8: three chains, merged in every order of the links, are one, and every handle controls it`() {
     let links = [(0, 1), (2, 3), (4, 5), (1, 2), (3, 4)]
     var failures = 0
     for order in Self.permutations(Array(links.indices)) {
@@ -80,7 +80,7 @@ import Testing
     #expect([a, b, c].map(\.number) == [1, 2, 2])
   }
 
-  @Test func `D8: after merging inside of a block of either chain, the rest of the round is delivered`() {
+  @Test func `D8: after merging inside a block of either chain, the rest of the round is delivered`() {
     for isOwn in [true, false] {
       let (a, b, c) = (Thing(number: 1), Thing(number: 1), Thing(number: 1))
       var received: [String] = []
@@ -111,7 +111,7 @@ import Testing
     #expect(b.writes == [9, 3] && a.number == 3)
   }
 
-  @Test func `random links give the same chains as a plain table of sets`() {
+  @Test func `random links give the same chains as a simple table of sets`() {
     let seed = Seed.base
     var random = SplitMix64(seed: seed)
     for _ in 0..<100 {

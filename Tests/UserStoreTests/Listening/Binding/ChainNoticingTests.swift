@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainNoticingTests {
   let faults = Faults()
 
-  @Test func `changes of an observed object are noticed on the next turn, and values in between are skipped`() async {
+  @Test func `changes of an observed object are noticed in the next turn, and values in between are skipped`() async {
     let (model, label) = (ObservedThing(), Counted(0))
     let chain = faults.chain().bind(model, \.number).bind(label, \.value, .out)
     for number in 1...10 { model.number = number }
@@ -43,7 +43,7 @@ import Testing
     #expect(received == [2, 3, 6, 5, 4] && [a, b, c].map(\.number) == [4, 4, 4])
   }
 
-  @Test func `of two edits, one of which is refused, the other one stays`() {
+  @Test func `if one of two edits is refused, the other one stays`() {
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number, filter: { $0 < 10 })
     (a.number, b.number) = (12, 3)
@@ -116,7 +116,7 @@ import Testing
     #expect(chain.members == ["Thing.number"] && faults.texts == [])
   }
 
-  @Test func `inside of a transaction, the round follows after it`() throws {
+  @Test func `a round that starts inside a transaction runs after it`() throws {
     let store = try UserStore.inMemory()
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)

@@ -25,7 +25,7 @@ import Testing
     #expect(faults.texts == [])
   }
 
-  @Test func `D2: a member with its own events is read when they come`() async {
+  @Test func `D2: a member with its own events is read when they occur`() async {
     let (source, tapped) = Signal<Void>.make()
     let chain = faults.chain().bind(a, \.number).bind(b, \.number, events: tapped)
     b.number = 7
@@ -175,7 +175,7 @@ import Testing
     #expect([a, b, c].map(\.number) == [8, 8, 8])
   }
 
-  @Test func `a member bound twice has both directions and all filters, and is one member`() {
+  @Test func `a member that is bound twice is one member, with both directions and all filters`() {
     let chain = faults.chain()
       .bind(a, \.text).bind(b, \.text, .out, filter: { $0.count <= 3 })
       .bind(b, \.text, .in, filter: { !$0.contains("x") })

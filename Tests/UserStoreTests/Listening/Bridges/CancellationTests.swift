@@ -4,7 +4,7 @@ import Testing
 
 /// Canceling a task that awaits values.
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
-  @Test func `a task that waits ends immediately, and its subscription with it`() async {
+  @Test func `canceling a task that waits ends it and its subscription immediately`() async {
     let (source, signal) = Signal<Int>.make()
     let received = Recorder<Int>()
     let task = Task {
@@ -21,7 +21,7 @@ import Testing
     source.send(1)
   }
 
-  @Test func `a task that was canceled before receives nothing, although a value waits`() async {
+  @Test func `a task that is already canceled receives nothing, although there is a value`() async {
     let (source, value) = Listenable.make(1)
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -32,7 +32,7 @@ import Testing
     #expect(source.hub?.count == 0)
   }
 
-  @Test func `a task is canceled while a value is on its way to it`() async throws {
+  @Test func `a task that is canceled while a value is on its way receives nothing`() async throws {
     let (source, signal) = Signal<Int>.make()
     let (inside, mayContinue) = (Gate(), Gate())
     let received = Recorder<Int>()
@@ -79,13 +79,13 @@ import Testing
     #expect(board.hub.count == 1)
   }
 
-  /// Objects that a task's cancellation releases are released under the task's own lock.
+  /// A cancellation handler runs under the task's own lock, and so do the deinitializers of what it releases.
   @Test func `a value whose release cancels the task again causes no deadlock`() async {
-    final class Canceller: Sendable {
+    final class Canceler: Sendable {
       let task = Lock<Task<Void, Never>?>(nil)
       deinit { task.withLock { $0 }?.cancel() }
     }
-    let (source, signal) = Signal<Canceller>.make()
+    let (source, signal) = Signal<Canceler>.make()
     let (begun, mayContinue) = (Recorder<Int>(), Recorder<Int>())
     let task = Task {
       var iterator = signal.values.makeAsyncIterator()
@@ -95,7 +95,7 @@ import Testing
     }
     await begun.heard(1)
     do {
-      let value = Canceller()
+      let value = Canceler()
       value.task.withLock { $0 = task }
       source.send(value)
     }

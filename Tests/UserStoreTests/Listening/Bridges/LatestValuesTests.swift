@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 @Suite(.timeLimit(.minutes(5))) struct LatestValuesTests {
-  @Test func `the present value comes first, then the latest, then the end`() async {
+  @Test func `an iteration delivers the present value, then the latest, then the end`() async {
     let (source, value) = Listenable.make(1)
     var iterator = value.values.makeAsyncIterator()
     #expect(await iterator.next() == 1)

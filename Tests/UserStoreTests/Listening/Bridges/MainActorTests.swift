@@ -38,7 +38,8 @@ import Testing
     #expect(board.hub.count == 0)
   }
 
-  @MainActor @Test func `a signal's events come on the main actor, the present value before subscribe returns`() async {
+  @MainActor @Test func `a signal's events arrive on the main actor, the present value before subscribe returns`() async
+  {
     let (source, value) = Listenable.make(1)
     let received = Recorder<String>()
     let token = value.signal.subscribeToEvents(on: .main) { event in

@@ -8,7 +8,7 @@ import UserStoreFoundation
   private let center = NotificationCenter()
   private let received = Recorder<String>()
 
-  /// Listens as a program would, until the test ends.
+  /// Observes the notifications until the token is released.
   private func observe(
     _ object: UserStore? = nil, _ action: @escaping @Sendable (ChangeSet) -> Void = { _ in }
   ) -> SubscriptionToken {
@@ -53,7 +53,7 @@ import UserStoreFoundation
     withExtendedLifetime(observer) {}
   }
 
-  @Test func `A1, an observer may write, and on the main actor all notifications come in commit order`() async throws {
+  @Test func `A1, an observer may write, and on the main actor all notifications are in commit order`() async throws {
     let store = try UserStore.inMemory()
     let id = try await store.write { try $0.add(name: "0") }
     let observer = observe { set in
@@ -76,7 +76,7 @@ import UserStoreFoundation
     mainObserver.withLock { main.removeObserver($0) }
   }
 
-  @Test func `posting does not hold the store, and after the token not the center`() throws {
+  @Test func `posting does not hold the store, nor the center after the token is released`() throws {
     var center: NotificationCenter? = NotificationCenter()
     weak let keptCenter = center
     var store: UserStore? = try UserStore.inMemory()

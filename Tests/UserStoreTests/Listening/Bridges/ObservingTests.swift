@@ -30,7 +30,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `several changes in one turn come as one value, the last`() async {
+  @Test func `several changes in one turn are delivered as one value, the last`() async {
     let field = Field()
     let token = Signal(observing: field, \.text).subscribe { [received] in received.record($0) }
     for text in ["b", "c", "d"] { field.text = text }
@@ -68,7 +68,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a key path may be computed, and lead through other objects`() async {
+  @Test func `a key path may lead to a computed property and through other objects`() async {
     let field = Field()
     let length = Signal(observing: field, \.length).subscribe { [received] in received.record("length \($0)") }
     let age = Signal(observing: field, \.child.age).subscribe { [received] in received.record("age \($0)") }

@@ -27,7 +27,7 @@ import Testing
     #expect(received.all == [2])
   }
 
-  @Test func `inside of a listener it fires immediately, with the value of the present round, which skips it`() {
+  @Test func `inside a listener, bindAndFire delivers the value of the present round, which skips the new listener`() {
     let (board, received) = (board, received)
     let listenable = board.listenable("x")
     board.hub.bind("first", to: "x") { note in
@@ -54,7 +54,7 @@ import Testing
     #expect(received.all == [2, 3])
   }
 
-  @Test func `a value is as of the round that is being delivered, although later ones are committed`() {
+  @Test func `inside a listener, a value is that of the round being delivered, although later ones are committed`() {
     let (board, received) = (board, received)
     let listenable = board.listenable("x")
     board.hub.bind("writes", to: "x") { note in
@@ -110,7 +110,7 @@ import Testing
     #expect(received.all == [-1, 1, -2])
   }
 
-  @MainActor @Test func `on the main actor, from the main actor, the first value comes before bindAndFire returns`()
+  @MainActor @Test func `on the main actor, bindAndFire delivers the first value before it returns`()
     async
   {
     let received = received
@@ -123,7 +123,7 @@ import Testing
     #expect(received.all == [1, 2])
   }
 
-  @MainActor @Test func `on the main actor no value comes twice or in reverse while others write`() async throws {
+  @MainActor @Test func `on the main actor, no value is duplicated or reversed while others write`() async throws {
     let (board, received) = (board, received)
     let listenable = board.listenable("x")
     let writer = try Threads.start { for value in 1...2_000 { board.post("x", value) } }
@@ -150,7 +150,7 @@ import Testing
     let writing = try (0..<writers).map { _ in
       try Threads.start {
         for _ in 0..<1_000 {
-          // Posting under the lock of the counter would wait for a delivery in it: the number is the position.
+          // Posting under the lock would wait for a delivery while the lock is held, so the positions are compared instead.
           next.withLock { $0 += 1 }
           board.post("x", 0)
         }
@@ -182,7 +182,7 @@ import Testing
         let received = Recorder<Int>()
         listenable.bindAndFire("l\(thread)") { received.record($0) }
         let after = received.all
-        try #require(!after.isEmpty, "it returns after the first call")
+        try #require(!after.isEmpty, "bindAndFire returns after the first call")
         if received.all.last! < 5_000, step % 3 == 0 { received.wait { $0.count >= 3 || $0.last == 5_000 } }
         let token = listenable.bind("l\(thread)") { _ in }
         let all = received.all

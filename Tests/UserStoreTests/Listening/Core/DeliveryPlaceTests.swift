@@ -7,7 +7,7 @@ import Testing
   let board = Board()
   let received = Recorder<String>()
 
-  @Test func `the calls of all listeners on an actor come in commit order, on the actor`() async {
+  @Test func `all listeners on an actor are called in commit order, on the actor`() async {
     let received = received
     let place = Place()
     for name in ["a", "b"] {
@@ -117,7 +117,7 @@ import Testing
     #expect(received.all == ["hub 1", "value 7"])
   }
 
-  @Test func `a post by a listener on an actor is delivered, in the listener's cascade`() async {
+  @Test func `a round that a listener on an actor posts is delivered, in the listener's cascade`() async {
     let (board, received) = (board, received)
     let place = Place()
     board.hub.bind("answers", to: "x", on: .actor(place)) { note in
@@ -130,7 +130,7 @@ import Testing
     #expect(received.all == (1...50).map(String.init))
   }
 
-  @Test func `a task that a listener starts is not the listener`() async {
+  @Test func `a task that a listener starts does not count as the listener`() async {
     let (board, received) = (board, received)
     board.hub.bind("starts", to: "x") { note in
       guard note.position == 1 else { return }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import UserStore
 
-/// The turn to deliver while threads wait.
+/// Which thread delivers while others wait.
 @Suite(.timeLimit(.minutes(5))) struct HandOverTests {
   @Test func `a deliverer without a set of its own leaves the rest to a thread that waits`() throws {
-    // A thread that takes the turn back is mostly faster than the next deliverer wakes; one of these runs would show it.
+    // Twenty runs, because the fault is a race: a thread that takes the turn back usually does so before the other wakes.
     for _ in 0..<20 { try handOver() }
   }
 
@@ -28,7 +28,7 @@ import Testing
       waiter.withLock { $0 = ObjectIdentifier(DeliveryThread.current) }
       hub.deliver(through: ticket)
     }
-    // Nothing reports that a thread has begun to sleep.
+    // Polling, because nothing reports that a thread has begun to wait.
     while !hub.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
     mayContinue.open()
     try waiting.join()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Nothing is left after release.
+/// What is released leaves nothing behind.
 @Suite(.timeLimit(.minutes(5))) struct LeakTests {
   @Test func `a hub is released with its owner and with all that listeners hold, although tokens remain`() {
     var board: Board? = Board()
@@ -17,7 +17,7 @@ import Testing
     token?.dispose()
   }
 
-  @Test func `a listenable is released, and its place in the hub with it`() {
+  @Test func `releasing a listenable removes it from its hub`() {
     let board = Board()
     var listenable: Listenable<Int>? = board.listenable("x")
     weak let weakListenable = listenable
@@ -56,7 +56,7 @@ import Testing
     #expect(weakPlace == nil && weakHub == nil)
   }
 
-  @Test func `a listener that holds its store keeps it alive, one that holds it weakly does not`() throws {
+  @Test func `a listener that holds its store keeps it alive, and one that holds it weakly does not`() throws {
     weak var weakStore: UserStore?
     do {
       let store = try UserStore.inMemory()

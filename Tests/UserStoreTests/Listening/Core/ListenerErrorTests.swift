@@ -30,18 +30,18 @@ import Testing
     #expect(board.errors.all.map(\.listener) == ["a"])
   }
 
-  @Test func `an error of a listener that ended itself has its name, although another one has its place`() {
+  @Test func `the error of a listener that unbinds itself has its name, although another listener has its slot`() {
     let board = Board()
     board.hub.bind("gone", to: "x") { _ in
       board.hub.unbind("gone", from: "x")
-      board.hub.bind("heir", to: "x") { _ in }
+      board.hub.bind("next", to: "x") { _ in }
       throw Refusal()
     }
     board.post("x", 1)
     #expect(board.errors.all.map(\.listener) == ["gone"])
   }
 
-  @Test func `a value that cannot be decoded is reported once a round, and listeners receive the fallback`() {
+  @Test func `a value that cannot be decoded is reported once per round, and listeners receive the fallback`() {
     let received = Recorder<Int>()
     let errors = Recorder<String?>()
     let hub = ListenerHub<Note> { listener, _ in errors.record(listener) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Stress of the registry: names, churn, and threads at once.
+/// Stress tests of the registry: many names, frequent changes, and several threads.
 @Suite(.timeLimit(.minutes(5))) struct ManyListenersTests {
   @Test func `threads that bind one name while others write leave one listener, and rounds in order`() throws {
     let board = Board()
@@ -58,7 +58,7 @@ import Testing
     #expect(board.hub.count == 0 && !board.hub.hasListeners)
   }
 
-  @Test func `churn neither loses nor doubles a listener`() {
+  @Test func `binding and unbinding at random neither loses nor duplicates a listener`() {
     let board = Board()
     let received = Lock(Set<Int>())
     var bound: Set<Int> = []

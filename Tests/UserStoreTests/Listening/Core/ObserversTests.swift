@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func `B5, with the observers you can register, but not notify`() {
-    // Only the source notifies; without it no notification can come, and all handlers are released.
+    // Only the source can notify. Without it there are no more notifications, and all handlers are released.
     let token = Lock<Token?>(Token())
     weak let weakToken = token.withLock { $0 }
     let observers: Observers<LoginHandler>
@@ -169,7 +169,7 @@ private struct Failures: NotificationHandler {
   func handle(_ notification: String) { handler(notification) }
 }
 
-/// Shows its observers, and keeps the right to notify them.
+/// An object with public observers, which it alone can notify.
 private final class Manager: Sendable {
   let logins: Observers<LoginHandler>
   let failures: Observers<Failures>

@@ -27,7 +27,7 @@ import Testing
     #expect(board.hub.names == ["a", "b", "c"])
   }
 
-  @Test func `unbinding and binding again goes to the end, also in a slot that was used before`() {
+  @Test func `a listener that is unbound and bound again is called last, also in a slot that was used before`() {
     for name in ["a", "b", "c"] { bind(name, to: "x") }
     board.hub.unbind("a", from: "x")
     bind("d", to: "x")
@@ -66,7 +66,7 @@ import Testing
     #expect(received.all == ["a:1", "a:2", "late:2"])
   }
 
-  @Test func `rounds of several writers come one after another in the order of their positions`() throws {
+  @Test func `rounds of several writers are delivered one after another in the order of their positions`() throws {
     let board = board
     let positions = Recorder<Int128>()
     board.hub.bind("a", to: "x") { positions.record($0.position) }

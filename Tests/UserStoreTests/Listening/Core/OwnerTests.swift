@@ -64,7 +64,7 @@ import Testing
     board.post("x", 1)
     await received.heard(1)
     model = nil
-    // The actor may still be in its last call.
+    // The actor may still be running its last call.
     while weakModel != nil, !Task.isCancelled { await Task.yield() }
     #expect(weakModel == nil)
     board.post("x", 2)

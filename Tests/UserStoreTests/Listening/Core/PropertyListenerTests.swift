@@ -13,7 +13,7 @@ import Testing
     id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
   }
 
-  @Test func `A2, closures without a name pile up, one for each time that a screen is entered`() throws {
+  @Test func `A2, closures without a name accumulate, one for each time that a screen is entered`() throws {
     let name = try store.listenable(.name, of: id).signal
     let tokens = (0..<3).map { _ in name.subscribe { [received] in received.record($0 ?? "gone") } }
     try store.write { try $0.rename(id, to: "Zoë") }
@@ -35,7 +35,7 @@ import Testing
     #expect(received.all == ["NIX", "Zoë"])
   }
 
-  @Test func `A5, one name on two attributes are two listeners`() throws {
+  @Test func `A5, one name on two attributes is two listeners`() throws {
     try store.listenable(.name, of: id).bind("screen") { [received] in received.record($0 ?? "gone") }
     try store.listenable(.hairColor, of: id).bind("screen") { [received] in received.record("\($0!)") }
     #expect(store.listeners.count == 2)
@@ -61,7 +61,7 @@ import Testing
     #expect(received.all == ["36", "0"])
   }
 
-  @Test func `A8, the new value is stored, and committed, when listeners run`() throws {
+  @Test func `A8, the new value is stored and committed when listeners run`() throws {
     let name = try store.listenable(.name, of: id)
     name.bind("screen") { [received, store, id] value in
       received.record(value ?? "gone")
@@ -75,7 +75,7 @@ import Testing
     #expect(received.all == ["Zoë", "Zoë", "Zoë", "2 2"])
   }
 
-  @Test func `A9, a change has the old value beside the new one`() throws {
+  @Test func `A9, a change has the old and the new value`() throws {
     store.listeners.bind("form", to: .attribute(.name, of: id)) { [received] set in
       for change in try set.changes { received.record("\(try change.old(.name)!) → \(try change.new(.name)!)") }
     }
@@ -92,7 +92,7 @@ import Testing
     #expect(received.all == ["2"])
   }
 
-  @Test func `A11, a released screen is held by nothing, and its listener is not called again`() throws {
+  @Test func `A11, nothing holds a released screen, and its listener is not called again`() throws {
     var screen: LoginScreen? = LoginScreen(received)
     weak let weakScreen = screen
     try store.listenable(.name, of: id).bind("screen", owner: screen!) { screen, name in screen.didLogIn(name ?? "gone")

@@ -19,7 +19,7 @@ import Testing
     #expect(board.hub.count == 0)
   }
 
-  @Test func `the token of a slot that another listener has now has no effect`() {
+  @Test func `a token whose slot another listener has now has no effect`() {
     let received = received
     let old = board.hub.bind("a", to: "x") { _ in }
     board.hub.unbind("a", from: "x")

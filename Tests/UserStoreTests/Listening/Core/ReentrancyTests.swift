@@ -59,7 +59,7 @@ import Testing
     #expect(depths.count == 2 && depths.all[0] == depths.all[1])
   }
 
-  @Test func `a post inside of a listener of another hub is delivered when that has returned`() {
+  @Test func `a round that is posted inside a listener of another hub is delivered after that listener returns`() {
     let (left, right) = (Board(), Board())
     let received = Recorder<String>()
     left.hub.bind("first", to: "x") { _ in

@@ -19,7 +19,7 @@ import Testing
     let bag = TokenBag()
   }
 
-  @Test func `an owner that disposes in its deinitializer may be released while it is looked for`() throws {
+  @Test func `an owner that disposes tokens in its deinitializer may be released while the hub looks for it`() throws {
     let hub = ListenerHub<Note> { _, _ in }
     let isDone = Lock(false)
     let counting = try Threads.start { while !isDone.withLock({ $0 }) { _ = hub.count } }
@@ -32,7 +32,7 @@ import Testing
     #expect(hub.count == 0)
   }
 
-  @Test func `listeners of released owners do not pile up on quiet topics`() {
+  @Test func `listeners of released owners do not accumulate on topics without rounds`() {
     let hub = ListenerHub<Note> { _, _ in }
     for number in 0..<1_000 { hub.bind("screen", to: "topic \(number)", owner: Screen()) { _, _ in } }
     #expect(hub.state.withLock { $0.registry.withOwner.count } < 200)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Guarantees 4 and 6 of the article “Listening”: unbinding, and no lock.
+/// Guarantees 4 and 6 of the article “Listening”: unbinding, and no lock during calls.
 @Suite(.timeLimit(.minutes(5))) struct UnbindTests {
   let board = Board()
   let received = Recorder<String>()
@@ -38,7 +38,7 @@ import Testing
     #expect(received.all == [])
   }
 
-  @Test func `a listener may end itself`() {
+  @Test func `a listener may unbind itself`() {
     let (board, received) = (board, received)
     board.hub.bind("once", to: "x") { note in
       board.hub.unbind("once", from: "x")
@@ -153,7 +153,7 @@ import Testing
     #expect(!board.hub.hasListeners)
   }
 
-  /// Does something when it is released.
+  /// Runs an action when it is released.
   private final class OnRelease: Sendable {
     private let isArmed = Lock(false)
     private let action: @Sendable () -> Void

@@ -24,16 +24,16 @@ import Testing
   }
 
   @Test func `it is canceled when the subscription ends, and nothing of it is delivered`() async {
-    let began = Recorder<Int>(), cancelled = Recorder<Int>(), clock = ManualClock()
+    let began = Recorder<Int>(), canceled = Recorder<Int>(), clock = ManualClock()
     var token: SubscriptionToken? = received.events(
       of: Signal<Int> {
         began.record(1)
-        do { try await clock.sleep(for: .seconds(1)) } catch { cancelled.record(1) }
+        do { try await clock.sleep(for: .seconds(1)) } catch { canceled.record(1) }
         return 1
       })
     await clock.slept.heard(1)
     token = nil
-    await cancelled.heard(1)
+    await canceled.heard(1)
     #expect(received.all.isEmpty && began.count == 1 && token == nil)
   }
 
@@ -49,7 +49,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `C6, a request that fails is a failure, and the next one is still made`() async {
+  @Test func `C6, a request that fails is a failure, and the next one is still sent`() async {
     let (source, ids) = Signal<Int>.make()
     let token = received.events(
       of: ids.flatMapLatest { id async throws -> String in
@@ -70,7 +70,7 @@ import Testing
     let (source, ids) = Signal<Int>.make()
     let token = received.events(
       of: ids.flatMapLatest { id async throws -> String in
-        // Answers even when it is canceled, as many requests do.
+        // Returns an answer even if it is canceled, as many requests do.
         try? await clock.sleep(for: .seconds(id))
         return "detail of \(id)"
       })
@@ -85,7 +85,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `flatMap makes all requests, and emits each answer as it comes`() async {
+  @Test func `flatMap sends all requests, and emits each answer as it arrives`() async {
     let clock = ManualClock()
     let token = received.events(
       of: Signal(of: [3, 1, 2]).flatMap { (id: Int) async throws -> Int in
@@ -116,11 +116,11 @@ import Testing
     let (source, ids) = Signal<Int>.make()
     var token: SubscriptionToken?
     do {
-      let farewell = Farewell(gone)
+      let recorder = ReleaseRecorder(gone)
       token = received.events(
-        of: ids.flatMapLatest { [farewell] id async throws -> Int in
+        of: ids.flatMapLatest { [recorder] id async throws -> Int in
           try await clock.sleep(for: .seconds(1))
-          return withExtendedLifetime(farewell) { id }
+          return withExtendedLifetime(recorder) { id }
         })
     }
     source.send(1)

@@ -20,7 +20,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a value that arrives in different ways is combined once, at any depth`() {
+  @Test func `a value that arrives by several paths is combined once, at any depth`() {
     let (source, signal) = Signal<Int>.make()
     let tens = signal.map { $0 * 10 }
     let sum = signal.combineLatest(tens) { $0 + $1 }
@@ -49,7 +49,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `it ends when both have ended, or one of them that never had a value`() {
+  @Test func `it ends when both signals have ended, or one that never had a value`() {
     let ended = Recorder<Int>()
     let (a, first) = Signal<Int>.make()
     let (b, second) = Signal<Int>.make()

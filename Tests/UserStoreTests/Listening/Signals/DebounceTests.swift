@@ -27,7 +27,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a failure does not wait, and a value that waits comes before the end`() async {
+  @Test func `a failure does not wait, and a value that waits is emitted before the end`() async {
     let (source, signal) = Signal<Int>.make()
     let token = received.events(of: signal.debounce(for: .seconds(10), clock: clock))
     source.send(1)
@@ -66,7 +66,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a value that waits in throttle comes before the end`() {
+  @Test func `a value that waits in throttle is emitted before the end`() {
     let (source, signal) = Signal<Int>.make()
     let token = received.events(of: signal.throttle(for: .seconds(10), clock: clock))
     for value in 1...3 { source.send(value) }
@@ -94,7 +94,7 @@ import Testing
     #expect(received.all == (throttles ? ["1"] : []))
   }
 
-  @Test func `on the real clock too, of many values of two threads the last one is emitted, in order`() async throws {
+  @Test func `on the real clock, values of two threads are emitted in order, and the last one always`() async throws {
     let (source, signal) = Signal<Int>.make()
     let values = Recorder<Int>()
     let throttled = signal.throttle(for: .milliseconds(1)).subscribe { values.record($0) }

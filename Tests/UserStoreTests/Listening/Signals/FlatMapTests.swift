@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct FlatMapTests {
   private let received = Recorder<String>()
 
-  @Test func `C5, a later outer value replaces the inner signal, which emits nothing any more`() {
+  @Test func `C5, a later outer value replaces the inner signal, which emits nothing more`() {
     let (outer, numbers) = Signal<Int>.make()
     let inner = [Signal<String>.make(), Signal<String>.make()]
     let token = received.events(of: numbers.flatMapLatest { number in inner[number].signal })
@@ -81,7 +81,7 @@ import Testing
 
   @Test func `a value from the replaced signal earlier in the same round is not delivered`() {
     let (source, signal) = Signal<Int>.make()
-    // The outer signal waits for the end of the round, so that the inner one is delivered before it is replaced.
+    // The combined outer signal waits for the end of the round, so that the inner one emits before it is replaced.
     let outer = signal.combineLatest(signal) { a, _ in a }
     let token = outer.flatMapLatest { outer in signal.map { "\(outer) \($0)" }.merge(Signal(of: ["new \(outer)"])) }
       .subscribe { received.record($0) }
@@ -124,7 +124,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `merge emits the values of all signals as they come, and ends with the last signal`() {
+  @Test func `merge emits the values of all signals as they arrive, and ends with the last signal`() {
     let (a, first) = Signal<Int>.make()
     let (b, second) = Signal<Int>.make()
     let token = received.events(of: first.merge(second, Signal(of: [0])))
@@ -138,7 +138,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a merged signal that is combined again emits one value a round`() {
+  @Test func `a merged signal that is combined again emits one value per round`() {
     let (source, signal) = Signal<Int>.make()
     let pair = signal.combineLatest(signal) { $0 + $1 }
     let merged = pair.merge(Signal(of: [0])).combineLatest(signal) { "\($0) \($1)" }
@@ -183,7 +183,7 @@ import Testing
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test func `five thousand inner signals one after another do not grow the stack`() throws {
+  @Test func `the stack does not grow with five thousand inner signals one after another`() throws {
     let count = Lock((values: 0, ends: 0))
     try Threads.start {
       let all = Signal(results: (0..<5_000).map { .success($0) })
@@ -206,7 +206,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `with two threads that send, the last value is of the last inner signal`() throws {
+  @Test func `with two threads that send, the last value is from the last inner signal`() throws {
     for _ in 0..<30 {
       let (outer, numbers) = Signal<Int>.make()
       let (inner, values) = Signal<Int>.make()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// The operators that handle each value without state or with state.
+/// The operators that handle one value at a time.
 @Suite(.timeLimit(.minutes(5))) struct MapTests {
   private let received = Recorder<String>()
 
@@ -60,7 +60,7 @@ import Testing
       source.send(1)
       token.dispose()
     }
-    // All but reduce and the pair of a signal with itself tell 1; reduce tells nothing, `merge` tells it twice.
+    // Each operator emits 1, except: the pair of the signal with itself emits 2, merge emits 1 twice, reduce emits nothing.
     #expect(errors.all == Array(repeating: "thrown", count: 10))
     #expect(received.all == ["1", "1", "2"] + Array(repeating: "1", count: 7))
   }
@@ -163,12 +163,12 @@ import Testing
 
   @Test func `mapFailure changes only failures, catch replaces them with values or with other failures`() {
     let (source, signal) = Signal<Int>.make()
-    let told = signal.mapFailure { Refusal(reason: "while fetching: \(($0 as? Refusal)?.reason ?? "")") }
+    let described = signal.mapFailure { Refusal(reason: "while fetching: \(($0 as? Refusal)?.reason ?? "")") }
     let value = signal.catch { error -> Int in
       if (error as? Refusal)?.reason == "no" { return 0 }
       throw error
     }
-    let tokens = [received.events(of: told), received.events(of: value)]
+    let tokens = [received.events(of: described), received.events(of: value)]
     source.send(1)
     source.fail(Refusal(reason: "no"))
     source.fail(Refusal(reason: "other"))

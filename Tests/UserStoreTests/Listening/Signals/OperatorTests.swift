@@ -7,7 +7,7 @@ import Testing
   private let received = Recorder<String>()
   private let live = LiveTokens()
 
-  /// Applies an operator to a signal; only the returned objects hold the two.
+  /// Applies an operator to a signal, so that only the returned objects hold the two.
   private func listen(_ made: Operator) -> (source: SignalSource<Item>, token: SubscriptionToken) {
     let (source, signal) = Signal<Item>.make()
     return (source, received.events(of: made.apply(signal, live.make())))
@@ -17,7 +17,7 @@ import Testing
 
   @Test(arguments: Operator.all) func `values, failures and the end pass through in order`(_ made: Operator) {
     let (source, token) = listen(made)
-    // A value that comes within the interval waits for a task, as it should.
+    // A second value would wait for the end of throttle's interval.
     source.send(item(1))
     source.fail(Refusal(reason: "no"))
     if made.testDescription != "throttle" { source.send(item(2)) }

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ShareTests {
   private let received = Recorder<String>()
 
-  /// A source that records when it is connected and when it ends.
+  /// A source that records when it is connected and when it is released.
   private func make() -> (source: SignalSource<Int>, signal: Signal<Int>) {
     let (source, values) = Signal<Int>.make()
     let signal = Signal<Int> { inner in
@@ -19,13 +19,14 @@ import Testing
       }
       return SubscriptionToken {
         token.dispose()
-        received.record("let go")
+        received.record("released")
       }
     }
     return (source, signal)
   }
 
-  @Test(arguments: [true, false]) func `it is connected with the first subscriber and ended with the last, each time`(
+  @Test(arguments: [true, false])
+  func `the first subscriber connects the source and the last one releases it, each time`(
     _ replays: Bool
   ) {
     let (source, signal) = make()
@@ -49,7 +50,7 @@ import Testing
     third.dispose()
     #expect(
       received.all == [
-        "connected", "first 1", "second 1", "second 2", "let go", "connected", "third 4", "let go",
+        "connected", "first 1", "second 1", "second 2", "released", "connected", "third 4", "released",
       ])
     #expect(calls.all == [1, 2, 4])
   }
@@ -78,7 +79,7 @@ import Testing
     withExtendedLifetime((first, late, after)) {}
   }
 
-  @Test func `a value that comes while it is being connected reaches the first subscriber, once`() {
+  @Test func `a value that arrives while the source is being connected reaches the first subscriber, once`() {
     let (source, present) = Listenable.make(1)
     for shared in [present.signal.share(), present.signal.share(replayingLatest: true)] {
       let token = received.events(of: shared)
@@ -88,7 +89,7 @@ import Testing
     #expect(received.all == ["1", "2", "2", "3"])
   }
 
-  @Test func `values that are combined from a shared signal come once`() {
+  @Test func `values that are combined from a shared signal are emitted once`() {
     let (source, signal) = Signal<Int>.make()
     for shared in [signal.share(), signal.share(replayingLatest: true)] {
       let received = Recorder<String>()
@@ -113,7 +114,7 @@ import Testing
     withExtendedLifetime(first) {}
   }
 
-  @Test @MainActor func `on the main actor the last value comes before subscribe returns`() {
+  @Test @MainActor func `on the main actor, the last value is delivered before subscribe returns`() {
     let (source, signal) = Signal<Int>.make()
     let replayed = signal.share(replayingLatest: true)
     let first = replayed.subscribe { _ in }
@@ -146,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `with subscriptions of many threads, it is connected once at a time and ended at last`() throws {
+  @Test func `subscriptions on many threads connect the source once at a time and release it at the end`() throws {
     let (source, signal) = Signal<Int>.make()
     for shared in [signal.share(), signal.share(replayingLatest: true)] {
       try Threads.run(4) { thread in

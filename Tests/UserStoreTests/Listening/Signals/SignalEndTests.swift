@@ -67,13 +67,13 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `given values come before subscribe returns, then the end; without values only the end`() {
+  @Test func `given values are delivered before subscribe returns, then the end; without values only the end`() {
     let tokens = [received.events(of: Signal(of: [1, 2])), received.events(of: Signal<Int>(of: []))]
     #expect(received.all == ["1", "2", "end", "end"])
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `a value that reads the present one in its deinitializer is released under no lock`() {
+  @Test func `no lock is held when a value is released whose deinitializer reads the present one`() {
     let (source, listenable) = Listenable<Asker?>.make(nil)
     let pair = listenable.signal.combineLatest(listenable.signal) { _, _ in 1 }
     let last = listenable.signal.share(replayingLatest: true)

@@ -39,7 +39,7 @@ import Testing
     source.send(2)
     source.end()
     #expect(received.all == ["value 1", "failure no", "named 2", "value 2", "end"])
-    #expect(reported.all == ["no"], "nobody who is bound by name would learn of it otherwise")
+    #expect(reported.all == ["no"], "named listeners do not receive failures, so the error handler does")
     withExtendedLifetime(token) {}
   }
 
@@ -102,7 +102,7 @@ import Testing
     let token = Lock<SubscriptionToken?>(nil)
   }
 
-  @Test func `a value that a subscriber sends comes after all have received the present value`() {
+  @Test func `a value that a subscriber sends is delivered after all have received the present value`() {
     let (source, signal) = Signal<Int>.make()
     let received = Recorder<String>()
     let first = signal.subscribe { value in
@@ -131,7 +131,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a subscriber that feeds itself by way of a combined signal is stopped too`() {
+  @Test func `a subscriber that feeds itself through a combined signal is stopped too`() {
     let errors = Recorder<String>()
     let (source, signal) = Signal<Int>.make { errors.record("\($1)") }
     let received = Recorder<Int>()

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TakeUntilTests {
   private let received = Recorder<String>()
 
-  @Test func `values come until the other signal has one; then both are released`() {
+  @Test func `values are emitted until the other signal has one; then both are released`() {
     let (source, signal) = Signal<Int>.make()
     let (stop, other) = Signal<String>.make()
     let token = received.events(of: signal.take(until: other))
@@ -20,7 +20,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `the end of the other signal has no effect, the end of this one is the end`() {
+  @Test func `the end of the other signal has no effect, and the end of this one is the end`() {
     let (source, signal) = Signal<Int>.make()
     let (stop, other) = Signal<String>.make()
     let token = received.events(of: signal.take(until: other))
@@ -44,7 +44,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `another signal with an immediate value ends it before this one is subscribed to`() {
+  @Test func `if the other signal has a value immediately, this one is never subscribed to`() {
     let asked = Recorder<Int>()
     let signal = Signal<Int> { _ in
       asked.record(1)
