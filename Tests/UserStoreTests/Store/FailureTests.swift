@@ -118,7 +118,7 @@ import Testing
     #expect(code { try store.pastChanges(after: cursor) } == .replaced)
   }
 
-  @Test func `a write whose file is moved during it throws moved, and nothing is delivered`() throws {
+  @Test func `a write throws moved if its file is moved before the commit, and nothing is delivered`() throws {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let sets = Recorder<ChangeSet>()
     store.listeners.bind("test", to: .everything) { sets.record($0) }

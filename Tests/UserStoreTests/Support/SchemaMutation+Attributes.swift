@@ -22,7 +22,7 @@ extension SchemaMutation {
       "an attribute may be named like a column", (" CHECK (name NOT IN ('id', 'name', 'hair_color'))", "")),
   ]
 
-  /// In SQLite before 3.45.3; since then it makes no difference.
+  /// Has an effect only in SQLite before 3.45.3.
   static let ofUpserts = [
     SchemaMutation(
       "an UPSERT logs the old value that SQLite reports",

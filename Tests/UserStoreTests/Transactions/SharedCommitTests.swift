@@ -57,11 +57,11 @@ import Testing
   @Test func `threads and tasks are served in the order of arrival, whichever is first`() async throws {
     for kind in Array(repeating: Lineup.Kind.allCases, count: 10).joined() {
       let lineup = await Lineup(store, first: kind)
-      let (before, received) = (sync.count, sets.count)
+      let (commits, delivered) = (sync.count, sets.count)
       await addWriters(20, to: lineup)
       #expect(await lineup.go() == Array(repeating: nil, count: 20))
-      #expect(sync.count == before + 1)
-      #expect(sets.all.dropFirst(received).map(\.origin) == (0..<20).map(String.init))
+      #expect(sync.count == commits + 1)
+      #expect(sets.all.dropFirst(delivered).map(\.origin) == (0..<20).map(String.init))
     }
   }
 

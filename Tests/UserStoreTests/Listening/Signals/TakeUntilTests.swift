@@ -31,7 +31,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a value in the round of the other signal's first value is emitted, whichever comes first`() {
+  @Test func `a value in the round of the other signal's first value is emitted, whichever is first`() {
     let (source, signal) = Signal<Int>.make()
     let deep = signal.combineLatest(signal) { $0 + $1 }
     let tokens = [
