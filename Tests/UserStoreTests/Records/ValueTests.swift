@@ -49,7 +49,7 @@ import Testing
     #expect(sets.count == 2)
   }
 
-  @Test func `from 1 to 1.0 is a change`() throws {
+  @Test func `from the integer 1 to the real 1 is a change`() throws {
     try store.write { try $0.set("x", of: zoe, to: .integer(1)) }
     #expect(try store.write { try $0.set("x", of: zoe, to: .real(1)) })
     #expect(try !store.write { try $0.set("x", of: zoe, to: .real(1)) })

@@ -24,7 +24,7 @@ extension Attribute where Value == Int {
     try store.allChanges().filter { $0.origin == origin }.map(\.lines)
   }
 
-  @Test func `a field and an attribute follow each other: each edit is one change set, with the chain's name`()
+  @Test func `a field and an attribute follow each other, and each edit is one change set with the chain's name`()
     async throws
   {
     let field = Thing()
@@ -102,7 +102,7 @@ extension Attribute where Value == Int {
     #expect(try sets().count == 1)
   }
 
-  @Test func `two stores are two writes: when the second refuses, the first stays committed`() async throws {
+  @Test func `two stores are two writes, and if the second refuses, the first stays committed`() async throws {
     let second = try Folder()
     let id = try second.open().writeNow { try $0.add(name: "NIX") }
     let other = try second.open { $0.access = .readOnly }
@@ -119,7 +119,7 @@ extension Attribute where Value == Int {
     #expect(try sets().last == ["updated 1 name 'Zoë' 'NIX'"])
   }
 
-  @Test func `D4: a committed value that a filter refuses is taken back by another write, once`() async throws {
+  @Test func `D4, a committed value that a filter refuses is taken back by another write, once`() async throws {
     let field = Thing()
     let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text, filter: { $0.count <= 3 })
     try store.writeNow { try $0.rename(nix, to: "too long") }
@@ -152,7 +152,7 @@ extension Attribute where Value == Int {
     _ = tens
   }
 
-  @Test func `D9: when the user is removed or the store is closed, the attribute leaves with an error`()
+  @Test func `D9, when the user is removed or the store is closed, the attribute leaves with an error`()
     async throws
   {
     let field = Thing()

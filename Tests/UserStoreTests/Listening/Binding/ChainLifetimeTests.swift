@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainLifetimeTests {
   let faults = Faults()
 
-  @Test func `D9: a released member leaves the chain, which does not hold it`() {
+  @Test func `D9, a released member leaves the chain, which does not hold it`() {
     let (a, b) = (Thing(number: 1), Thing())
     var middle: Thing? = Thing()
     weak let kept = middle
@@ -19,7 +19,7 @@ import Testing
     #expect(b.number == 2)
   }
 
-  @Test func `D9: a member that is released or unbound in the middle of a round takes no part in the rest`() {
+  @Test func `D9, a member that is released or unbound in the middle of a round takes no part in the rest`() {
     let (a, c) = (Thing(number: 1), Thing())
     var released: Thing? = Thing()
     let unbound = Thing()
@@ -41,7 +41,7 @@ import Testing
     #expect(!chain.isBound(unbound) && chain.members.count == 3)
   }
 
-  @Test func `D9: a block and a member that a block unbinds take no part in the rest of the round`() {
+  @Test func `D9, a block and a member that a block unbinds take no part in the rest of the round`() {
     let (a, b) = (Thing(number: 1), Thing())
     var received: [String] = []
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
@@ -58,7 +58,7 @@ import Testing
     #expect(received == ["unbinds", "last", "unbinds", "last"] && b.number == 2)
   }
 
-  @Test func `D9: the chain ends with its last member that sends, and releases its blocks`() {
+  @Test func `D9, the chain ends with its last member that sends, and releases its blocks`() {
     var a: Thing? = Thing(number: 1)
     let b = Thing()
     var held: Token? = Token()
@@ -75,7 +75,7 @@ import Testing
     #expect(chain.members.count == 1)
   }
 
-  @Test func `D9: members and blocks are found and unbound by object, by key path and by key`() {
+  @Test func `D9, members and blocks are found and unbound by object, by key path and by key`() {
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number).bind(b, \.text).on("key") { (_: Int) in }
     #expect(chain.isBound(b) && chain.isBound(b, \.text) && !chain.isBound(b, \.real) && chain.isBound("key"))
@@ -93,7 +93,7 @@ import Testing
     #expect(other.members.count == 1)
   }
 
-  @Test func `D9: chains that were joined by a member stay joined when it leaves`() {
+  @Test func `D9, chains that were joined by a member stay joined when it leaves`() {
     let (a, c) = (Thing(number: 1), Thing())
     var b: Thing? = Thing()
     let chain = faults.chain().bind(a, \.number).bind(b!, \.number)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainMergingTests {
   let faults = Faults()
 
-  @Test func `D8: the shared member may come first or last`() {
+  @Test func `D8, the shared member may come first or last`() {
     let (a, b, c) = (Thing(number: 1), Thing(), Thing())
     let first = faults.chain("first").bind(a, \.number).bind(b, \.number)
     let second = faults.chain("second").bind(c, \.number).bind(b, \.number)
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `D8: the head of the chain that was bound to wins, and its members are first`() {
+  @Test func `D8, the head of the chain that was bound to wins, and its members are first`() {
     let (a, b, c) = (Thing(number: 1), Thing(number: 2), Thing(number: 3))
     let joining = faults.chain().bind(a, \.number).bind(b, \.number)
     let bound = faults.chain().bind(c, \.number).bind(b, \.number)
@@ -32,7 +32,7 @@ import Testing
     _ = bound
   }
 
-  @Test func `D8: three chains, merged in every order of the links, are one, and every handle controls it`() {
+  @Test func `D8, three chains, merged in every order of the links, are one, and every handle controls it`() {
     let links = [(0, 1), (2, 3), (4, 5), (1, 2), (3, 4)]
     var failures = 0
     for order in Self.permutations(Array(links.indices)) {
@@ -50,7 +50,7 @@ import Testing
 
   @Test
   func
-    `D8: of two blocks with the same key, the one of the chain that joins stays; errors go to the member's own chain`()
+    `D8, of two blocks with the same key, the one of the chain that joins stays; errors go to the member's own chain`()
   {
     let (a, b, c) = (Thing(number: 1), Thing(number: 1), Thing(number: 1))
     let (own, others) = (Faults(), Faults())
@@ -67,7 +67,7 @@ import Testing
     #expect(own.texts == [] && others.all.map(\.chain) == ["joining"])
   }
 
-  @Test func `D8: directions and filters of the shared member add up`() {
+  @Test func `D8, directions and filters of the shared member add up`() {
     let (a, b, c) = (Thing(number: 1), Thing(), Thing())
     let chain = faults.chain().bind(a, \.number, .in).bind(b, \.number, .out)
     faults.chain().bind(b, \.number, .in, filter: { $0 < 10 }).bind(c, \.number, .out)
@@ -80,7 +80,7 @@ import Testing
     #expect([a, b, c].map(\.number) == [1, 2, 2])
   }
 
-  @Test func `D8: after merging inside a block of either chain, the rest of the round is delivered`() {
+  @Test func `D8, after merging inside a block of either chain, the rest of the round is delivered`() {
     for isOwn in [true, false] {
       let (a, b, c) = (Thing(number: 1), Thing(number: 1), Thing(number: 1))
       var received: [String] = []
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `D8: an edit that was not noticed is propagated in its own chain before the chains join`() {
+  @Test func `D8, an edit that was not noticed is propagated in its own chain before the chains join`() {
     let (a, b, c) = (Thing(number: 1), Counted(1), Thing(number: 3))
     faults.chain().bind(a, \.number).bind(b, \.value)
     a.number = 9

@@ -9,7 +9,7 @@ import Testing
   let b = Thing()
   let c = Thing()
 
-  @Test func `D1: a member with .in only sends, one with .out only receives, .inout does both`() {
+  @Test func `D1, a member bound in only sends, one bound out only receives, and one bound inout does both`() {
     let chain = faults.chain()
       .bind(a, \.number, .in).bind(b, \.number, .out).bind(c, \.number)
     #expect([a, b, c].map(\.number) == [1, 1, 1])
@@ -25,7 +25,7 @@ import Testing
     #expect(faults.texts == [])
   }
 
-  @Test func `D2: a member with its own events is read when they occur`() async {
+  @Test func `D2, a member with its own events is read when they occur`() async {
     let (source, tapped) = Signal<Void>.make()
     let chain = faults.chain().bind(a, \.number).bind(b, \.number, events: tapped)
     b.number = 7
@@ -40,7 +40,7 @@ import Testing
     #expect(a.number == 7)
   }
 
-  @Test func `D3: a converter converts received values; with both, sent values too; negated is one`() {
+  @Test func `D3, a converter converts received values, and with both directions, such as negated, also sent values`() {
     let chain = faults.chain()
       .bind(a, \.number)
       .bind(b, \.text, .out, converting: .incoming { (number: Int) in "no. \(number)" })
@@ -58,13 +58,13 @@ import Testing
     #expect(on.flag)
   }
 
-  @Test func `D3: a value is first converted automatically to the type of the converter's input`() {
+  @Test func `D3, a value is first converted automatically to the type of the converter's input`() {
     a.text = "12"
     faults.chain().bind(a, \.text).bind(b, \.number, .out, converting: .incoming { (number: Int) in number + 1 })
     #expect(b.number == 13)
   }
 
-  @Test func `D5: blocks are called after the members, in order; the same key replaces and keeps its place`() {
+  @Test func `D5, blocks are called after the members, in order, and the same key replaces a block in its place`() {
     var received: [String] = []
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
       .on("first") { (value: Int) in received.append("old \(value)") }
@@ -81,7 +81,7 @@ import Testing
     #expect(received.last == "second 6 6" && received.count == 3)
   }
 
-  @Test func `D5: when a block throws, the others are called, and it is reported by its key`() {
+  @Test func `D5, when a block throws, the others are called, and it is reported by its key`() {
     var received: [Int] = []
     let chain = faults.chain("many").bind(a, \.number).bind(b, \.number)
     for key in 0..<10 {
@@ -97,7 +97,7 @@ import Testing
     #expect(faults.all.allSatisfy { $0.chain == "many" && $0.object == nil })
   }
 
-  @Test func `D7: members and blocks can be added in any order, also later`() {
+  @Test func `D7, members and blocks can be added in any order, also later`() {
     var received: [Int] = []
     let chain = faults.chain().on("early") { received.append($0) }.bind(b, \.number, .out).bind(a, \.number)
     #expect(b.number == 0)
@@ -112,7 +112,7 @@ import Testing
     #expect(received == [3, 4])
   }
 
-  @Test func `D10: an element of an array is a member; while the array is too short it waits`() {
+  @Test func `D10, an element of an array is a member, which waits while the array is too short`() {
     a.list = [1, 2, 3]
     let chain = faults.chain().bind(a, \.list[2]).bind(b, \.number)
     #expect(b.number == 3)
@@ -135,15 +135,14 @@ import Testing
     #expect(faults.texts == [])
   }
 
-  @Test func `D10: an element is the same member by its key path and by its index`() {
+  @Test func `D10, an element is the same member by its key path and by its index`() {
     a.list = [1, 2]
     let chain = faults.chain().bind(a, \.list[1]).bind(a, \.list, at: 1)
     #expect(chain.members.count == 1)
     #expect(chain.isBound(a, \.list[1]) && !chain.isBound(a, \.list[0]))
   }
 
-  @Test func `D11: in one round a member is written once; the source and a member that has the value are not written`()
-  {
+  @Test func `D11, a round writes each member once, except the source and members that already have the value`() {
     let (source, first, second) = (Counted(1), Counted(0), Counted(2))
     let chain = faults.chain().bind(source, \.value).bind(first, \.value).bind(second, \.value, initial: .none)
     #expect((source.writes, first.writes, second.writes) == ([], [1], []))
@@ -154,7 +153,7 @@ import Testing
     #expect(first.writes == [1, 2])
   }
 
-  @Test func `D12: when a member is bound the head's value counts; none and tail can be chosen`() {
+  @Test func `D12, a new member receives the head's value, unless none or tail is chosen`() {
     var received: [Int] = []
     (b.number, c.number) = (2, 3)
     let chain = faults.chain().bind(a, \.number).on("all") { received.append($0) }
@@ -168,7 +167,7 @@ import Testing
     #expect(received == [4])
   }
 
-  @Test func `D12: a change of the head that was not noticed is propagated to all members`() {
+  @Test func `D12, a change of the head that was not noticed is propagated to all members`() {
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
     a.number = 8
     chain.bind(c, \.number)

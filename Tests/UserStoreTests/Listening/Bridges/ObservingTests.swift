@@ -18,7 +18,7 @@ import Testing
 @MainActor @Suite(.timeLimit(.minutes(5))) struct ObservingTests {
   private let received = Recorder<String>()
 
-  @Test func `C4, a property of an observable object is a signal: the present value, then each change`() async {
+  @Test func `C4, a property of an observable object is a signal of the present value, then of each change`() async {
     let field = Field()
     let token = Signal(observing: field, \.text).subscribe { [received] in received.record($0) }
     #expect(received.all == ["a"])
@@ -42,7 +42,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `properties that change in one turn are delivered together: combined, they give one pair`() async {
+  @Test func `properties that change in one turn are delivered together, and give one pair when combined`() async {
     let (field, sibling) = (Field(), Child())
     let text = Signal(observing: field, \.text)
     let both = text.combineLatest(Signal(observing: field, \.other)) { "\($0) \($1)" }

@@ -40,7 +40,7 @@ import Testing
     #expect(received.all == [1, 2])
   }
 
-  @Test func `a value that is read before its round is delivered once: the round skips it`() {
+  @Test func `a value that is read before its round is delivered once, because the round skips it`() {
     let (board, received) = (board, received)
     board.hub.bind("first", to: "x") { note in
       guard note.position == 1 else { return }
@@ -87,7 +87,7 @@ import Testing
     #expect(received.all == [12, 12, 1])
   }
 
-  @Test func `the first value is a round of its own: it waits for the present round`() throws {
+  @Test func `the first value is a round of its own, which waits for the present round`() throws {
     let (board, received) = (board, received)
     let listenable = board.listenable("x")
     let (inside, mayContinue) = (Gate(), Gate())

@@ -39,7 +39,7 @@ import Testing
     #expect(weakListenable == nil)
   }
 
-  @Test func `calls leave nothing behind: no rounds, mailboxes or threads`() async {
+  @Test func `calls leave no rounds, mailboxes or threads behind`() async {
     let received = Recorder<Int>()
     actor Place {}
     weak var weakPlace: Place?

@@ -51,7 +51,7 @@ import Testing
     #expect(received.all == ["3 Zoë"])
   }
 
-  @Test func `A7, values of any type have listeners: text, a color, a number, a value in memory`() throws {
+  @Test func `A7, values of any type have listeners, in the store and in memory`() throws {
     let age = Attribute<Int>("age")
     try store.listenable(age, of: id).bind("age") { [received] in received.record("\($0!)") }
     let (source, listenable) = Listenable.make([1: Token()])

@@ -66,7 +66,7 @@ import Testing
     #expect(received.all == ["inner", "outer"])
   }
 
-  @Test func `releasing a closure may dispose, bind and post: no lock is held`() {
+  @Test func `releasing a closure may dispose, bind and post, because no lock is held`() {
     let (board, received) = (board, received)
     let victim = board.hub.bind("victim", to: "x") { _ in received.record("victim") }
     let onRelease = OnRelease {

@@ -37,7 +37,7 @@ import Testing
     #expect(received.all.isEmpty && began.count == 1 && token == nil)
   }
 
-  @Test func `C6, chained requests: the users, then the detail of the first`() async {
+  @Test func `C6, requests can be chained, such as one for the users and one for the detail of the first`() async {
     @Sendable func users() async throws -> [Int] { [3, 4] }
     @Sendable func detail(_ id: Int) async throws -> String { "detail of \(id)" }
     let chain = Signal { try await users() }

@@ -67,7 +67,7 @@ import Testing
     withExtendedLifetime((token, other, c)) {}
   }
 
-  @Test func `two threads that send at the same time lose nothing: the last pair has both last values`() throws {
+  @Test func `when two threads send at the same time, the last pair has both last values`() throws {
     for _ in 0..<50 {
       let (a, first) = Signal<Int>.make()
       let (b, second) = Signal<Int>.make()

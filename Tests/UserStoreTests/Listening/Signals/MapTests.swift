@@ -32,7 +32,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `optional values are values: filter and map let nil through, compactMap does not`() {
+  @Test func `filter and map let optional values through that are nil, compactMap does not`() {
     let (source, signal) = Signal<Int?>.make()
     let tokens = [
       received.events(of: signal.filter { $0 != 1 }.map { $0 }.map { $0.map { "f\($0)" } ?? "nil" }),
@@ -43,7 +43,7 @@ import Testing
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `an error of a subscriber is not a failure: it goes to the source's error handler, past any operator`() {
+  @Test func `an error of a subscriber is reported to the source's error handler, past any operator`() {
     let errors = Recorder<String>()
     let (source, signal) = Signal<Int>.make { errors.record("\(($1 as? Refusal)?.reason ?? "\($1)")") }
     let made: [Signal<Int>] = [
@@ -125,7 +125,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `text is compared by its bytes: composed and decomposed text differ, optional text too`() {
+  @Test func `text is compared by its bytes, so that composed and decomposed text differ, optional text too`() {
     let composed = "\u{E9}", decomposed = "e\u{301}"
     #expect(composed == decomposed)
     let (source, signal) = Signal<String>.make()

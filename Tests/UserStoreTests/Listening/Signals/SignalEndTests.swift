@@ -67,7 +67,7 @@ import Testing
     withExtendedLifetime(token) {}
   }
 
-  @Test func `given values are delivered before subscribe returns, then the end; without values only the end`() {
+  @Test func `given values and the end are delivered before subscribe returns, without values only the end`() {
     let tokens = [received.events(of: Signal(of: [1, 2])), received.events(of: Signal<Int>(of: []))]
     #expect(received.all == ["1", "2", "end", "end"])
     withExtendedLifetime(tokens) {}

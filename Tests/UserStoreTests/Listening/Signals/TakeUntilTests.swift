@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TakeUntilTests {
   private let received = Recorder<String>()
 
-  @Test func `values are emitted until the other signal has one; then both are released`() {
+  @Test func `values are emitted until the other signal has one, and then both are released`() {
     let (source, signal) = Signal<Int>.make()
     let (stop, other) = Signal<String>.make()
     let token = received.events(of: signal.take(until: other))
