@@ -4,9 +4,9 @@ import Testing
 
 @testable import UserStore
 
-/// What lies on disk when the last store was closed or released: the database, whole, and nothing beside it.
+/// The README's promise “one file”: after the last store was closed or released, the complete database is the only file.
 ///
-/// Each test repeats itself: what it looks for depends on which thread closes its connection last.
+/// The tests repeat their steps, because the result may depend on which thread closes its connection last.
 @Suite struct ClosingTests {
   private let folder: Folder
   private let path: String
@@ -16,7 +16,7 @@ import Testing
     path = folder.path + "/users.db"
   }
 
-  /// Only the database is there, and the file alone holds as many users.
+  /// Expects that the database is the only file and that it alone has all users.
   private func expectOneFile(users: Int, _ run: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(names == ["users.db"], "run \(run)", sourceLocation: sourceLocation)
@@ -26,12 +26,12 @@ import Testing
     #expect(try store.read { try $0.userCount } == users, "run \(run)", sourceLocation: sourceLocation)
   }
 
-  /// Not awaited, also where it could be.
+  /// The synchronous write, also for asynchronous tests.
   private func add(to store: UserStore) throws {
     try store.write { _ = try $0.add(name: "NIX") }
   }
 
-  @Test func `a store that is released without being closed`() throws {
+  @Test func `one file is left by a store that is released without being closed`() throws {
     for run in 1...Repetitions.count {
       do {
         let store = try UserStore(path: path)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `an awaited write, then close`() async throws {
+  @Test func `one file is left after an awaited write and close`() async throws {
     for run in 1...Repetitions.count {
       let store = try UserStore(path: path)
       try await store.write { try $0.add(name: "NIX") }
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `an awaited read and an awaited write under way when the store is closed`() async throws {
+  @Test func `one file is left when the store is closed during an awaited read and an awaited write`() async throws {
     for run in 1...Repetitions.count {
       let store = try UserStore(path: path)
       async let count = try? store.read { try $0.userCount }
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `a store that is released inside its own listener`() throws {
+  @Test func `one file is left by a store that its own listener releases`() throws {
     for run in 1...Repetitions.count {
       let holder = Lock<UserStore?>(try UserStore(path: path))
       let isReleased = Gate()
@@ -71,16 +71,16 @@ import Testing
         _ = store
         isReleased.open()
       }
-      // By another program, so that the watcher delivers: the listener runs on its thread.
+      // Another program writes, so that the watcher delivers and the listener runs on the watcher's thread.
       try folder.shell("INSERT INTO users (name) VALUES ('NIX')")
       isReleased.wait()
-      // The thread that released it may still be closing connections: nothing else tells when it has ended.
+      // The thread that released the store may still be closing connections, and nothing else shows when it is done.
       while try FileManager.default.contentsOfDirectory(atPath: folder.path) != ["users.db"] { SystemThread.yield() }
       try expectOneFile(users: run, run)
     }
   }
 
-  @Test func `stores on several threads that are closed at the same moment`() throws {
+  @Test func `one file is left by stores that several threads close at the same time`() throws {
     for run in 1...Repetitions.count {
       let stores = try (0..<4).map { _ in try UserStore(path: path) }
       try Threads.run(stores.count) { index in
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `a store that only reads, and closes after the writer`() throws {
+  @Test func `one file is left when a read-only store closes after the writer`() throws {
     let reading: Configuration = {
       var configuration = Configuration()
       configuration.access = .readOnly
@@ -108,13 +108,13 @@ import Testing
     }
   }
 
-  @Test func `a file that was only checked`() throws {
+  @Test func `one file is left after a check`() throws {
     try folder.shell("INSERT INTO users (name) VALUES ('NIX')", UserStore(path: path).path)
     _ = try UserStore.check(path: path)
     try expectOneFile(users: 1, 1)
   }
 
-  @Test func `an interrupted store rolls back what is under way`() throws {
+  @Test func `interrupting a store rolls back the present write, and one file is left`() throws {
     let store = try UserStore(path: path)
     let isInside = Gate()
     let writer = try Threads.start {
@@ -130,13 +130,13 @@ import Testing
     try expectOneFile(users: 0, 1)
   }
 
-  @Test func `an interrupted store ends a write that waits for another program`() throws {
+  @Test func `interrupting a store ends a write that waits for another program`() throws {
     let store = try folder.open { $0.busyTimeout = .seconds(600) }
     let other = try folder.plain()
     try other.execute("BEGIN IMMEDIATE")
     let ended = Recorder<StoreError.Code?>()
     let writer = try Threads.start { ended.record(code { try store.write { _ = try $0.add(name: "NIX") } }) }
-    // Nothing reports that SQLite has begun to wait. A write that has not is interrupted too, and then says so.
+    // Nothing reports that SQLite has begun to wait. A write that is interrupted before that throws closed.
     while store.writer?.turns.line.withLock({ $0.isTaken }) != true { SystemThread.yield() }
     store.interruptAndClose()
     try writer.join()
@@ -145,7 +145,7 @@ import Testing
     #expect(try other.text("SELECT count(*) FROM users WHERE name = 'NIX'") == "0")
   }
 
-  @Test func `a store that is released while a read of it goes on, and another process closes at the same moment`()
+  @Test func `one file is left when a store is released during a read while another store closes`()
     throws
   {
     for run in 1...Repetitions.count {
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `a temporary store that cannot be made leaves no folder`() throws {
+  @Test func `a temporary store that cannot be created leaves no folder`() throws {
     var configuration = Configuration()
     configuration.pageSize = 1_000
     let made = Lock<String?>(nil)
@@ -190,7 +190,7 @@ import Testing
     #expect(try Files.kind(of: folder) == .missing)
   }
 
-  @Test func `a temporary store takes its folder along, however it ends`() async throws {
+  @Test func `a temporary store removes its folder, whether it is closed or released`() async throws {
     for run in 1...Repetitions.count {
       var store: UserStore? = try UserStore.temporary()
       let folder = Files.split(try #require(store?.path)).folder

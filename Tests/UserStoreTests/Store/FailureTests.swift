@@ -5,7 +5,7 @@ import Testing
 
 @testable import UserStore
 
-/// What can go wrong under a live store: a clear code, nothing lost, and whether it goes on.
+/// Failures under an open store: each has a clear error code and loses nothing, and the store continues if it can.
 @Suite(.timeLimit(.minutes(5))) struct FailureTests {
   let folder: Folder
 
@@ -16,7 +16,7 @@ import Testing
   // MARK: Locks
 
   @Test(arguments: [0, 20])
-  func `a lock that is held too long is busy, and the store goes on after it`(_ milliseconds: Int) async throws {
+  func `a write that waits too long for a lock is busy, and later writes succeed`(_ milliseconds: Int) async throws {
     let store = try folder.open { $0.busyTimeout = .milliseconds(milliseconds) }
     let sets = Recorder<ChangeSet>()
     store.listeners.bind("test", to: .everything) { sets.record($0) }
@@ -30,25 +30,25 @@ import Testing
     #expect(sets.all.map(\.lines.first) == ["added 1 name - 'b'"])
   }
 
-  @Test func `a lock that is given back in time is waited for`() throws {
+  @Test func `a write waits for a lock that is released in time`() throws {
     let store = try folder.open()
     let folder = folder
-    let (held, goOn) = (Gate(), Gate())
+    let (held, mayContinue) = (Gate(), Gate())
     let holder = try Threads.start {
       let other = try folder.plain()
       try other.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('first')")
       held.open()
-      goOn.wait()
+      mayContinue.wait()
       try other.execute("COMMIT")
     }
     held.wait()
     let writer = try Threads.start { try store.write { transaction throws in #expect(try transaction.userCount == 1) } }
-    goOn.open()
+    mayContinue.open()
     try holder.join()
     try writer.join()
   }
 
-  @Test func `a file that is locked while it is opened is busy`() throws {
+  @Test func `opening a locked file throws busy`() throws {
     try folder.open().close()
     try folder.shell("PRAGMA journal_mode = DELETE")
     let other = try folder.plain()
@@ -58,18 +58,18 @@ import Testing
     try folder.open().write { try $0.add(name: "a") }
   }
 
-  @Test func `a lock that SQLite itself gave up is busy`() {
+  @Test func `SQLite's locking protocol error is busy`() {
     #expect(StoreError.Code(SQLiteError(code: .lockingProtocol, message: "locking protocol")) == .busy)
   }
 
   // MARK: Memory
 
-  // In a process of its own: the limit is everybody's.
+  // In a process of its own, because the limit is global.
 
-  @Test func `a store can be opened after one that failed for want of memory`() async {
+  @Test func `a store can be opened after an attempt that ran out of memory`() async {
     await #expect(processExitsWith: .success) {
       let folder = try Folder()
-      // Not so little that nothing can be opened: the schema is compared late.
+      // Some limits are high enough to open the file, because the schema is compared late.
       for limit in stride(from: 20_000, through: 400_000, by: 5_000) as StrideThrough<Int64> {
         sqlite3_hard_heap_limit64(limit)
         do { try folder.open().close() } catch let error as StoreError { #expect(error.code == .outOfMemory) }
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  // MARK: The file goes
+  // MARK: The file disappears
 
   enum Loss: CaseIterable {
     case moved, deleted, replaced
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: Loss.allCases)
-  func `a file that is moved, deleted or replaced refuses writes, and tells listeners and feeds`(_ how: Loss)
+  func `when its file is moved, deleted or replaced, a store refuses writes and notifies readers`(_ how: Loss)
     async throws
   {
     let store = try folder.open()
@@ -118,7 +118,7 @@ import Testing
     #expect(code { try store.pastChanges(after: cursor) } == .replaced)
   }
 
-  @Test func `a file that is moved during a write is noticed before the write is acknowledged`() throws {
+  @Test func `a write throws moved if its file is moved before the commit, and nothing is delivered`() throws {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let sets = Recorder<ChangeSet>()
     store.listeners.bind("test", to: .everything) { sets.record($0) }
@@ -134,8 +134,7 @@ import Testing
 
   // MARK: The disk
 
-  @Test func `a commit of which nobody knows whether it happened says so, and the store must be reopened`() async throws
-  {
+  @Test func `a commit with an unknown outcome throws commitUnknown, and the store must be reopened`() async throws {
     try OpenedHandles.watch(folder.database)
     let store = try folder.open {
       $0.durability = .full
@@ -157,19 +156,19 @@ import Testing
     #expect(try folder.shell("PRAGMA integrity_check; SELECT name FROM users LIMIT 1") == "ok\nkept\n")
   }
 
-  @Test func `an unknown commit is unknown to all who shared it`() async throws {
+  @Test func `all writers that share a commit with an unknown outcome get commitUnknown`() async throws {
     try OpenedHandles.watch(folder.database)
     let store = try folder.open {
       $0.durability = .full
       $0.watchesOtherProcesses = false
     }
     let sync = try unsafe FailingSync(on: OpenedHandles.last(folder.database))
-    let (holding, goOn) = (Recorder<Void>(), Gate())
+    let (holding, mayContinue) = (Recorder<Void>(), Gate())
     let first = Task {
       await awaitedCode {
         try await store.write { transaction in
           holding.record(())
-          goOn.wait()
+          mayContinue.wait()
           throw StoreError(.conflict, "")
         }
       }
@@ -180,13 +179,13 @@ import Testing
     }
     while store.waitingWriters != 3 { await Task.yield() }
     sync.isFailing = true
-    goOn.open()
+    mayContinue.open()
     #expect(await first.value == .conflict)
     for other in others { #expect(await other.value == .commitUnknown) }
   }
 
-  @Test(.enabled(if: geteuid() == 0, "mounting a small file system wants root"))
-  func `a full disk is said to be that, nothing is lost, and the store goes on when there is space`() async throws {
+  @Test(.enabled(if: geteuid() == 0, "mounting a small file system requires root"))
+  func `writes to a full disk throw diskFull, nothing is lost, and writes succeed when there is space`() async throws {
     let disk = folder.path + "/disk"
     try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
     try Program.run("mount", ["-t", "tmpfs", "-o", "size=400k", "tmpfs", disk])
@@ -209,7 +208,7 @@ import Testing
     try Program.run("mount", ["-o", "remount,size=1m", disk])
   }
 
-  @Test func `a store that only reads refuses writes, and never changes the file`() throws {
+  @Test func `a read-only store refuses writes and never changes the file`() throws {
     let writer = try folder.open()
     try writer.write { try $0.add(name: "a") }
     writer.close()

@@ -5,17 +5,18 @@ import Testing
 
 private let age = Attribute<Int>("age")
 
+/// A user as an observable object on the main actor.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct ObservableUserTests {
   private let store: UserStore
   private let id: User.ID
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
 
   init() throws {
     store = try UserStore.inMemory()
     id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
   }
 
-  /// Waits until the main actor has heard of all that was written before.
+  /// Waits until the main actor has received all earlier changes.
   private func settle(_ store: UserStore) async throws {
     let fence = Recorder<Int>()
     let token = store.listeners.bind(to: .everything, on: .main) { _ in fence.record(1) }
@@ -24,12 +25,12 @@ private let age = Attribute<Int>("age")
     withExtendedLifetime(token) {}
   }
 
-  /// Records when what `body` reads is about to change, once.
+  /// Records, once, when a property that `body` reads is about to change.
   private func watch(_ what: String, _ body: () -> Void) {
-    withObservationTracking(body) { [heard] in heard.record(what) }
+    withObservationTracking(body) { [received] in received.record(what) }
   }
 
-  @Test func `it has what the store has, and follows`() async throws {
+  @Test func `it has the values in the store and follows their changes`() async throws {
     let user = try store.observable(id)
     #expect((user.name, user.hairColor, user[age], user.exists) == ("NIX", Color("black"), nil, true))
     try await store.write {
@@ -44,16 +45,16 @@ private let age = Attribute<Int>("age")
     #expect((user.name, user.hairColor, user[age], user.exists) == (nil, nil, nil, false))
   }
 
-  @Test func `two spellings of an attribute are watched each by itself`() async throws {
+  @Test func `two spellings of an attribute are observed separately`() async throws {
     let spellings = ["\u{E9}", "e\u{301}"].map { Attribute<Int>($0) }
     let user = try store.observable(id)
     for (number, attribute) in spellings.enumerated() { watch("\(number)") { _ = user[attribute] } }
     try await store.write { try $0.set(spellings[1], of: id, to: 1) }
     try await settle(store)
-    #expect(heard.all == ["1"])
+    #expect(received.all == ["1"])
   }
 
-  @Test func `only who has read what changed is told`() async throws {
+  @Test func `only observers that read a changed property are notified`() async throws {
     let user = try store.observable(id)
     watch("name") { _ = user.name }
     watch("hair") { _ = user.hairColor }
@@ -62,31 +63,31 @@ private let age = Attribute<Int>("age")
     watch("exists") { _ = user.exists }
     try await store.write { try $0.set(age, of: id, to: 36) }
     try await settle(store)
-    #expect(Set(heard.all) == ["age", "age as text"])
+    #expect(Set(received.all) == ["age", "age as text"])
     try await store.write { try $0.set(.hairColor, of: id, to: Color("white")) }
     try await settle(store)
-    #expect(heard.all.count == 3 && heard.all.last == "hair")
+    #expect(received.all.count == 3 && received.all.last == "hair")
     try await store.write { try $0.rename(id, to: "Zoë") }
     try await settle(store)
-    #expect(Set(heard.all[3...]) == ["name", "exists"])
+    #expect(Set(received.all[3...]) == ["name", "exists"])
   }
 
-  @Test func `two attributes of one commit change in one turn`() async throws {
+  @Test func `two attributes that change in one commit change in one turn`() async throws {
     let user = try store.observable(id)
     watch("both") {
       _ = (user.name, user.hairColor)
     }
-    let token = Signal(observing: user, \.both).subscribe { [heard] in heard.record($0) }
+    let token = Signal(observing: user, \.both).subscribe { [received] in received.record($0) }
     try await store.write {
       try $0.rename(id, to: "Zoë")
       try $0.set(.hairColor, of: id, to: Color("white"))
     }
-    await heard.heard { $0.last == "Zoë #ffffff" }
-    #expect(heard.all == ["NIX #000000", "both", "Zoë #ffffff"])
+    await received.heard { $0.last == "Zoë #ffffff" }
+    #expect(received.all == ["NIX #000000", "both", "Zoë #ffffff"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `an attribute that comes to what it was is no change`() async throws {
+  @Test func `an attribute that ends with its old value has not changed`() async throws {
     let user = try store.observable(id)
     watch("name") { _ = user.name }
     try await store.write {
@@ -94,10 +95,10 @@ private let age = Attribute<Int>("age")
       try $0.rename(id, to: "NIX")
     }
     try await settle(store)
-    #expect(heard.all == [])
+    #expect(received.all == [])
   }
 
-  @Test func `what cannot be read as the type is nil, and who comes later is followed too`() async throws {
+  @Test func `a value that is not of the type is nil, and a user that is added later is followed`() async throws {
     let user = try store.observable(id)
     let nobody = try store.observable(User.ID(2))
     #expect(!nobody.exists)
@@ -107,7 +108,7 @@ private let age = Attribute<Int>("age")
     #expect(nobody.exists && nobody.name == "fence")
   }
 
-  @Test func `nothing is missed or undone between its making and the changes around it`() async throws {
+  @Test func `no change is missed or reversed while the object is created`() async throws {
     let (store, id) = (store, id)
     let writer = try Threads.start {
       for number in 1...500 { _ = try store.write { try $0.set(age, of: id, to: number) } }
@@ -128,7 +129,7 @@ private let age = Attribute<Int>("age")
     try await Task.detached { try writer.join() }.value
   }
 
-  @Test func `it goes when it is released, keeps no store, and keeps its values when the store is gone`() async throws {
+  @Test func `it does not hold the store, and keeps its values after the store is released or closed`() async throws {
     var store: UserStore? = try UserStore.inMemory()
     weak let keptStore = store
     let id = try await store?.write { try $0.add(name: "NIX") } ?? User.ID(0)
@@ -148,14 +149,14 @@ private let age = Attribute<Int>("age")
     #expect(self.store.listeners.count == 0)
   }
 
-  @Test func `released while the store lives, it is no listener any more`() throws {
+  @Test func `releasing it removes its listener from the store`() throws {
     var user: ObservableUser? = try store.observable(id)
     #expect(store.listeners.count == 1 && user != nil)
     user = nil
     #expect(store.listeners.count == 0)
   }
 
-  @Test func `when the log begins anew it is read anew, and what was read with it does not come again`() async throws {
+  @Test func `after a discontinuity the user is read again, and changes before that read are skipped`() async throws {
     let errors = Recorder<String?>()
     let listeners = Listeners { name, error in errors.record((error as? StoreError)?.message) }
     let reads = Recorder<User.ID>()
@@ -164,14 +165,15 @@ private let age = Attribute<Int>("age")
       if reads.count == 3 { throw StoreError(.ioError, "no") }
       return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int128(reads.count * 10))
     }
-    let heard = heard
-    let token = listeners.bind(to: .user(id), on: .main) { set in heard.record("\(set.position) \(user.name ?? "-")") }
+    let received = received
+    let token = listeners.bind(to: .user(id), on: .main) { set in received.record("\(set.position) \(user.name ?? "-")")
+    }
     post(.reset(.diverged), 15, to: listeners)
     post(.held([rename(to: "known")]), 20, to: listeners)
     post(.held([rename(to: "new")]), 21, to: listeners)
     post(.reset(.diverged), 30, to: listeners)
-    await heard.heard(4)
-    #expect(heard.all == ["15 read 2", "20 read 2", "21 new", "30 new"])
+    await received.heard(4)
+    #expect(received.all == ["15 read 2", "20 read 2", "21 new", "30 new"])
     #expect(errors.all == ["no"])
     withExtendedLifetime(token) {}
   }

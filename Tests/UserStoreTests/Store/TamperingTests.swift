@@ -3,10 +3,10 @@ import Testing
 
 @testable import UserStore
 
-/// Files that somebody else wrote into, on purpose or by mistake.
+/// Files that other programs have changed, on purpose or by mistake.
 @Suite(.timeLimit(.minutes(5))) struct TamperingTests {
   @Test(arguments: ["9223372036854775807", "281474976710656", "-1"])
-  func `a row with a number that cannot be stops no program`(number: String) throws {
+  func `a log row with an impossible number stops no program`(number: String) throws {
     let folder = try Folder()
     let store = try folder.open()
     let id = try store.write { try $0.add(name: "NIX") }
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a unique index does not pass for another one whose name looks the same`() throws {
+  @Test func `a unique index is refused although its name looks like that of a harmless one`() throws {
     for names in [("\u{E9}", "e\u{301}"), ("e\u{301}", "\u{E9}")] {
       let folder = try Folder()
       try folder.open().close()
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `foreign keys of another program's tables are not enforced by what the library writes`() throws {
+  @Test func `writes of the library do not enforce foreign keys of another program's tables`() throws {
     let folder = try Folder()
     let store = try folder.open()
     let id = try store.write { try $0.add(name: "NIX") }
@@ -38,12 +38,12 @@ import Testing
     #expect(try folder.shell("SELECT user FROM notes") == "1\n")
   }
 
-  @Test func `an end that says it began before all numbers ends its own set`() throws {
+  @Test func `an end of a set that names an impossible first row ends its own set`() throws {
     let folder = try Folder()
     let store = try folder.open()
     let id = try store.write { try $0.add(name: "NIX") }
-    let heard = Recorder<Bool>()
-    store.listeners.bind("all", to: .user(id)) { set in heard.record(set.isForeign) }
+    let received = Recorder<Bool>()
+    store.listeners.bind("all", to: .user(id)) { set in received.record(set.isForeign) }
     try folder.plain().execute(
       """
       BEGIN;
@@ -52,10 +52,10 @@ import Testing
       INSERT INTO changes (op, old) VALUES (0, -9223372036854775807 - 1);
       COMMIT
       """)
-    heard.wait(for: 1)
+    received.wait(for: 1)
   }
 
-  @Test func `another file in the place of ours is not read`() throws {
+  @Test func `a file that replaces the database is not read`() throws {
     let folder = try Folder()
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "mine") }
@@ -68,7 +68,7 @@ import Testing
     #expect(code { try store.read { try $0.users() } } == .moved)
   }
 
-  @Test func `a wide table of another program disturbs nobody`() throws {
+  @Test func `a wide table of another program has no effect`() throws {
     let folder = try Folder()
     let store = try folder.open()
     let id = try store.write { try $0.add(name: "NIX") }
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: 0...Migration.latest)
-  func `a table of migrations that computes what it shows is not read`(_ version: Int64) throws {
+  func `a migrations table with computed columns is not read`(_ version: Int64) throws {
     let folder = try Folder()
     try folder.shell(
       """
@@ -102,7 +102,7 @@ import Testing
     UPDATE sqlite_schema SET sql = replace(sql, 'CREATE UNIQUE', 'CREATE  UNIQUE') WHERE name = 'extra'
     """,
   ])
-  func `an index that could run something or refuse rows is refused`(sql: String) throws {
+  func `an index that could run code or refuse rows is refused`(sql: String) throws {
     let folder = try Folder()
     try folder.open().close()
     try folder.shell(sql)
@@ -120,7 +120,7 @@ import Testing
       'CREATE VIEW pragma_index_list AS WITH RECURSIVE r(name) AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT * FROM r')
     """,
   ])
-  func `nobody answers in the place of SQLite what the file holds`(sql: String) throws {
+  func `tables and views with the names of SQLite's pragma functions are refused`(sql: String) throws {
     let folder = try Folder()
     try folder.open().close()
     try folder.shell(sql)
@@ -128,7 +128,7 @@ import Testing
     #expect(try UserStore.check(path: folder.database).contains { $0.kind == .schema })
   }
 
-  @Test func `a trigger that says that it is a table is damage`() throws {
+  @Test func `a trigger that is declared as a table is damage`() throws {
     let folder = try Folder()
     try folder.open().close()
     try folder.shell(
@@ -150,23 +150,25 @@ import Testing
     "UPDATE meta SET searched = 9223372036854775807, sized = 1, size = -1",
     "UPDATE changes SET old = -9223372036854775807 - 1 WHERE op = 0",
   ])
-  func `numbers that cannot be stop nobody who forgets the log`(sql: String) throws {
+  func `with impossible numbers in the log, compaction succeeds or throws corrupt`(sql: String)
+    throws
+  {
     let folder = try Folder()
     let store = try folder.open { $0.retention = RetentionPolicy(.init(age: .seconds(1), changes: 2, bytes: 10)) }
     for name in ["a", "b", "c"] { try store.write { try $0.add(name: name) } }
     try folder.shell(sql)
     let isDamaged = sql.contains("horizon")
     let policy = RetentionPolicy(.init(age: .seconds(1), changes: 2, bytes: 10))
-    for forget in [{ _ = try store.compactable(keeping: policy) }, { _ = try store.compact(keeping: policy) }]
+    for compact in [{ _ = try store.compactable(keeping: policy) }, { _ = try store.compact(keeping: policy) }]
       as [() throws -> Void]
     {
-      do { try forget() } catch let error as StoreError { #expect(isDamaged && error.code == .corrupt, "\(error)") }
+      do { try compact() } catch let error as StoreError { #expect(isDamaged && error.code == .corrupt, "\(error)") }
     }
     _ = try? store.write { try $0.rename(User.ID(1), to: "d") }
     #expect(try store.read { try $0.userCount } == 3)
   }
 
-  @Test func `a table whose pages hold another table's rows is damage, for who writes too`() throws {
+  @Test func `compaction throws corrupt if the root page of a table belongs to another table`() throws {
     let folder = try Folder()
     try folder.open { $0.watchesOtherProcesses = false }.close()
     try folder.shell(
@@ -179,20 +181,20 @@ import Testing
     #expect(code { try store.compact(keeping: RetentionPolicy(.init(changes: 1))) } == .corrupt)
   }
 
-  @Test func `a plain index is let be`() throws {
+  @Test func `a plain index is allowed`() throws {
     let folder = try Folder()
     try folder.open().close()
     try folder.shell("CREATE INDEX by_name ON users (name, hair_color)")
     try folder.open().write { try $0.add(name: "NIX") }
   }
 
-  @Test func `a row that somebody took out of the log stops no writer, and listeners are told`() throws {
+  @Test func `a row that was deleted from the log stops no writer, and listeners receive a discontinuity`() throws {
     let folder = try Folder()
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let id = try store.write { try $0.add(name: "NIX") }
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     store.listeners.bind("all", to: .everything) { set in
-      heard.record(try set.reset?.rawValue ?? set.changes.map { "\($0.new.forMessages)" }.joined())
+      received.record(try set.reset?.rawValue ?? set.changes.map { "\($0.new.forMessages)" }.joined())
     }
     try folder.shell(
       """
@@ -201,10 +203,10 @@ import Testing
       """)
     try store.write { try $0.rename(id, to: "one") }
     try store.write { try $0.rename(id, to: "two") }
-    #expect(heard.all == ["diverged", "“one”", "“two”"])
+    #expect(received.all == ["diverged", "“one”", "“two”"])
   }
 
-  @Test func `an attribute that is called as a column changes no record`() throws {
+  @Test func `an attribute with the name of a column does not change the record`() throws {
     let folder = try Folder()
     let store = try folder.open()
     let zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("red")) }
@@ -214,7 +216,7 @@ import Testing
     #expect(try user?.hairColor == Color("red"))
   }
 
-  @Test func `names of attributes are told apart by their bytes`() throws {
+  @Test func `attribute names are compared by their bytes`() throws {
     let store = try UserStore.inMemory()
     let (composed, decomposed) = (Attribute<String>("caf\u{e9}"), Attribute<String>("cafe\u{301}"))
     let id = try store.write { try $0.add(name: "NIX") }

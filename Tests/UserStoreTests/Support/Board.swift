@@ -1,6 +1,6 @@
 @testable import UserStore
 
-/// A toy round: numbers by topic.
+/// The simplest round: numbers by topic.
 struct Note: Routable {
   let position: Int128
   let values: [String: Int]
@@ -18,7 +18,7 @@ struct Note: Routable {
   }
 }
 
-/// A toy store: the present numbers, and a hub that is told of each change in the order of its position.
+/// The simplest store: the present numbers, and a hub that delivers each change in the order of the positions.
 final class Board: Sendable {
   let hub: ListenerHub<Note>
   let errors: Recorder<Thrown>
@@ -40,7 +40,7 @@ final class Board: Sendable {
     hub = ListenerHub { errors.record(Thrown(listener: $0, error: $1)) }
   }
 
-  /// Changes numbers and sees the change delivered, as `UserStore.write` does.
+  /// Changes numbers and returns when the change has been delivered, as `UserStore.write` does.
   func post(_ values: [String: Int]) {
     let ticket = state.withLock { state in
       state.position += 1
@@ -65,7 +65,7 @@ final class Board: Sendable {
   }
 }
 
-/// An object to hold weakly.
+/// An object for weak references.
 final class Token: Sendable {}
 
 /// An error to throw.

@@ -9,17 +9,17 @@ struct CompactionRun {
   private let plain: PlainConnection
   private let clock = SetClock(1_000)
   private var random: SplitMix64
-  /// Every row that ever was, and every cursor that a consumer may have.
+  /// Every row that was ever written, and every cursor that a consumer may have.
   private var rows: [Row] = []
   private var cursors: [Cursor] = []
   private var horizon: Int64 = 0
   private var count = 0
-  /// In which steps a clock writes that is far ahead.
+  /// The steps whose rows are written with a clock that is far ahead.
   private let wrongSteps: Range<Int>
 
   private struct Row {
     let seq: Int64
-    /// In the row of an end: the first row of its set.
+    /// The first row of the set, if this row ends one.
     let first: Int64?
     let size: Int64
     let at: Int64
@@ -40,7 +40,7 @@ struct CompactionRun {
     plain = try PlainConnection(folder.database, busyTimeout: 5_000)
     cursors = [try store.read { try $0.cursor }]
     try write(count: 3)
-    try learn()
+    try recordNewRows()
   }
 
   mutating func step() throws {
@@ -50,9 +50,9 @@ struct CompactionRun {
     case 0: try write(count: random.oneIn(12) ? 600 : Int.random(in: 0..<4, using: &random))
     case 1: try writeForeign()
     case 2: try compact()
-    default: try nibble()
+    default: try compactInSteps()
     }
-    try learn()
+    try recordNewRows()
     try check()
   }
 
@@ -72,8 +72,8 @@ struct CompactionRun {
       """)
   }
 
-  /// The rows that came, and the cursor that somebody who has read them has.
-  private mutating func learn() throws {
+  /// Records the new rows, and the cursor of a reader that has read them.
+  private mutating func recordNewRows() throws {
     let last = rows.last?.seq ?? 0
     let time = clock.milliseconds + (wrongSteps.contains(count) ? 1 << 40 : 0)
     try plain.run("UPDATE changes SET at = ? WHERE seq > ?", [.integer(time), .integer(last)])
@@ -112,12 +112,12 @@ struct CompactionRun {
     let extent = try plain.extent()
     let head = rows.last!.seq
     guard extent.horizon == horizon, extent.last == head, extent.count == max(1, head - horizon) else {
-      throw Mismatch("\(extent) after forgetting through \(horizon) of \(head)")
+      throw Mismatch("\(extent) after deleting through \(horizon) of \(head)")
     }
   }
 
-  /// Short processes do a few steps, each with a policy of its own, and leave the rest to others.
-  private mutating func nibble() throws {
+  /// Performs a few compaction steps, each with a policy of its own, as short processes do that leave the rest to others.
+  private mutating func compactInSteps() throws {
     let session = try folder.session()
     for _ in 0..<Int.random(in: 1..<8, using: &random) {
       let (policy, consumers) = (randomPolicy(), try writeConsumers())
@@ -127,7 +127,7 @@ struct CompactionRun {
       guard try step.perform(session), step.rows <= 1_000 else { throw Mismatch("\(step)") }
       try session.execute("COMMIT")
       let extent = try plain.extent()
-      // Where the log began before may be the end of no set any more: foreign rows that came since belong to that set.
+      // The old horizon may no longer end a set: foreign rows that were written since belong to that set.
       guard extent.horizon == horizon || extent.horizon <= expected && ends.contains(extent.horizon),
         extent.horizon >= horizon,
         extent.last == rows.last!.seq, extent.count == extent.last - extent.first + 1
@@ -156,13 +156,13 @@ struct CompactionRun {
     }
     var policy = RetentionPolicy(
       limits(), minimumChanges: random.choose(0, 0, 30), consumerLimits: random.oneIn(2) ? .none : limits())
-    // So that sets of a few rows are huge.
+    // Small limits, so that sets of a few rows are huge.
     policy.graceRows = random.choose(0, 1, 10, 50, 10_000)
     policy.readRows = random.choose(7, 40, 300, 4_000)
     return policy
   }
 
-  /// The definition, in the plainest words.
+  /// The definition of compaction, written as simply as possible.
   private func expectedHorizon(_ policy: RetentionPolicy, _ consumers: [Int64]) -> Int64 {
     var result = horizon
     for end in ends where end > horizon {
@@ -174,7 +174,7 @@ struct CompactionRun {
     return result
   }
 
-  /// Where sets end for somebody who reads the log now.
+  /// The ends of the sets, as a reader of the present log divides it.
   private var ends: [Int64] {
     var ends: [Int64] = []
     for row in rows {
@@ -186,7 +186,8 @@ struct CompactionRun {
     return ends
   }
 
-  /// Enough comes after it, or something does and the log is too long with it, or it is too old.
+  /// Whether the set is beyond a limit: enough rows follow it, or some follow it and the log is too long with it, or it is
+  /// too old.
   private func isBeyond(
     _ limits: RetentionPolicy.Limits, _ end: Int64, _ policy: RetentionPolicy, after start: Int64
   ) -> Bool {
@@ -201,7 +202,7 @@ struct CompactionRun {
     return time(of: end) < clock.milliseconds - Int64(age / .milliseconds(1))
   }
 
-  /// Its own, or that of the first row after it that is not from the future.
+  /// The row's own time, or the time of the first row after it that is not from the future.
   private func time(of end: Int64) -> Int64 {
     let now = clock.milliseconds
     return rows.dropFirst(Int(end) - 1).first { $0.at <= now }?.at ?? now
@@ -213,11 +214,11 @@ struct CompactionRun {
     for cursor in cursors {
       let revision = cursor.revision.rawValue
       do {
-        let told = try store.allChanges(after: cursor).flatMap { try $0.changes.map(\.sequence) }
+        let found = try store.allChanges(after: cursor).flatMap { try $0.changes.map(\.sequence) }
         let expected = rows.dropFirst(Int(revision)).filter { $0.first == nil }.map(\.seq)
-        guard revision >= horizon, told == expected else { throw Mismatch("after \(revision): \(told)") }
+        guard revision >= horizon, found == expected else { throw Mismatch("after \(revision): \(found)") }
       } catch let error as StoreError where error.code == .compacted {
-        guard revision < horizon else { throw Mismatch("\(revision) was not forgotten, the horizon is \(horizon)") }
+        guard revision < horizon else { throw Mismatch("\(revision) was not deleted, the horizon is \(horizon)") }
       }
     }
     guard cursors.contains(where: { $0.revision.rawValue == horizon }) || horizonIsForeignEnd else {

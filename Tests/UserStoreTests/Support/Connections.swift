@@ -1,7 +1,7 @@
 @testable import UserStore
 
 extension Connection {
-  /// A database in memory with one table whose column takes every value as it is.
+  /// A database in memory with one table, whose column stores every value unchanged.
   static func withTable() throws -> Connection {
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
     try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, value ANY) STRICT")
@@ -14,7 +14,7 @@ extension Connection {
     try rows(sql, to: "run a test", body)
   }
 
-  /// The first column of the first row, as text; nil without a row.
+  /// The first column of the first row as text, or nil if there is no row.
   func text(_ sql: String) throws(StoreError) -> String? {
     var text: String?
     try rows(sql) { row in if text == nil { text = row.text(0) } }
@@ -25,7 +25,7 @@ extension Connection {
 extension SQLiteSession {
   func execute(_ sql: String) throws(StoreError) { try connection.execute(sql) }
 
-  /// Runs `body` in a transaction of its own, and commits.
+  /// Runs `body` in a transaction and commits it.
   func writing<Result>(_ body: () throws -> Result) throws -> Result {
     try execute("BEGIN IMMEDIATE")
     let result = try body()
@@ -43,13 +43,13 @@ extension Transaction {
 }
 
 extension UserStore {
-  /// Where the database is; nil in memory.
+  /// The path of the database, or nil for a database in memory.
   var path: String? { (engine as? SQLiteEngine)?.file?.path }
 
   var checkpoints: Checkpoints? { (engine as? SQLiteEngine)?.checkpoints }
 }
 
 extension StoreError {
-  /// What SQLite reported.
+  /// The error that SQLite reported.
   var sqlite: SQLiteError? { cause as? SQLiteError }
 }

@@ -2,7 +2,9 @@ import Testing
 
 @testable import UserStore
 
-/// The code of the store's error that `body` throws; nil, and an issue, when it throws none.
+/// The code of the store's error that `body` throws.
+///
+/// If it throws no error or another one, an issue is recorded and the result is nil.
 func code<Result>(
   sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Result
 ) -> StoreError.Code? {
@@ -15,7 +17,7 @@ func code<Result>(
   return nil
 }
 
-/// The same for what is awaited.
+/// The asynchronous form of `code`.
 func awaitedCode<Result>(
   sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Result
 ) async -> StoreError.Code? {
@@ -29,7 +31,7 @@ func awaitedCode<Result>(
 }
 
 extension ChangeSet {
-  /// Each change in one line: for comparing.
+  /// Each change as one line of text, for comparisons.
   var lines: [String] {
     guard let changes = try? changes else { return ["unreadable"] }
     return changes.map { "\($0.kind) \($0.user) \($0.attribute) \($0.old.line) \($0.new.line)" }
@@ -50,7 +52,7 @@ extension StoredValue {
 }
 
 extension UserStore {
-  /// All sets after a cursor that are there, step by step.
+  /// All sets after a cursor, read page by page.
   func allChanges(after cursor: Cursor? = nil) throws -> [ChangeSet] {
     var sets = try pastChanges(after: cursor)
     while let last = sets.last {

@@ -4,27 +4,28 @@ import Testing
 
 @testable import UserStore
 
-/// Counts the syncs of a connection's -wal file, which under `synchronous=FULL` are its commits, and lets them fail.
+/// Counts the syncs of a connection's -wal file, which are its commits under `synchronous=FULL`, and makes them fail.
 ///
-/// The file gets a table of methods of which one is ours; it is never freed, because the connection may outlive the test.
+/// The file gets a copy of its table of methods in which one method is replaced. The copy is never freed, because the
+/// connection may outlive the test.
 @safe final class FailingSync: Sendable {
   private let code = Atomic(SQLITE_OK)
   private let calls = Atomic(0)
 
-  /// How many there were.
+  /// The number of syncs.
   var count: Int { calls.load(ordering: .sequentiallyConsistent) }
 
-  /// Whether they fail, so that nobody knows what is on disk.
+  /// Whether syncs fail, so that it is unknown what is on disk.
   var isFailing: Bool {
     get { code.load(ordering: .sequentiallyConsistent) != SQLITE_OK }
     set { fail(newValue ? SQLITE_IOERR | (4 << 8) : SQLITE_OK) }
   }
 
-  /// Lets them fail with another code.
+  /// Makes syncs fail with a code of your choice.
   func fail(_ code: Int32) { self.code.store(code, ordering: .sequentiallyConsistent) }
 
-  /// - Parameter handle: That of the writer's connection, which has its -wal file open.
-  /// - Throws: when SQLite does not show its file.
+  /// - Parameter handle: The handle of the writer's connection, which must have its -wal file open.
+  /// - Throws: If SQLite has no such file.
   init(on handle: OpaquePointer) throws {
     var opened: UnsafeMutablePointer<sqlite3_file>?
     unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &opened)
@@ -43,7 +44,7 @@ import Testing
   }
 }
 
-/// A table of file methods, with what ours needs right behind it.
+/// A table of file methods, followed by what the replaced method needs.
 @unsafe private struct Methods {
   var table: sqlite3_io_methods
   let original: UnsafePointer<sqlite3_io_methods>

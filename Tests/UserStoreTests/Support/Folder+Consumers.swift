@@ -1,7 +1,7 @@
 @testable import UserStore
 
 extension Folder {
-  /// The revision that the database has for a consumer, read by somebody else; nil when there is none.
+  /// The revision that the database has for a consumer, read by another connection, or nil if there is none.
   func durableRevision(of name: String = "mailer") throws -> Int64? {
     try plain().text("SELECT seq FROM consumers WHERE name = '\(name)'").flatMap { Int64($0) }
   }
@@ -17,7 +17,7 @@ extension UserStore {
 }
 
 extension Consumer {
-  /// The next sets, as a new iteration gives them.
+  /// The next sets, read by a new iteration.
   func next(_ count: Int) async throws -> [ChangeSet] {
     var sets: [ChangeSet] = []
     for try await set in self {

@@ -2,9 +2,9 @@ import Foundation
 
 @testable import UserStore
 
-/// Files as others made them, and what lies in them.
+/// Files that other programs or older versions wrote, and the contents of files.
 extension Folder {
-  /// Makes a database as the library made it when it had only the first `count` migrations.
+  /// Creates a database as the library did when it had only the first `count` migrations.
   func makeOld(_ count: Int, _ records: String = "", at file: String? = nil) throws {
     let old = Migration.all.prefix(count)
     let rows = old.map { "INSERT INTO migrations VALUES (\($0.number), '\($0.name)', '\($0.fingerprint)');" }
@@ -18,7 +18,7 @@ extension Folder {
       """, file)
   }
 
-  /// Every row of the records and of the log, as SQL writes it.
+  /// Every row of the records and of the log, in SQL notation.
   func rows(_ file: String? = nil) throws -> String {
     try shell(
       """
@@ -31,12 +31,12 @@ extension Folder {
 
   func bytes(_ file: String? = nil) throws -> Data { try Data(contentsOf: URL(filePath: file ?? database)) }
 
-  /// What lies in the folder beside the test's own store.
+  /// The files in the folder other than those of the test's own store.
   func files() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasPrefix("users.db") }.sorted()
   }
 
-  /// Changes a database while the triggers that would log it are away; they are the same afterwards.
+  /// Changes a database without its triggers, so that nothing is logged, and restores the triggers.
   func withoutTriggers(_ sql: String) throws {
     try python(
       """

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import UserStore
 
-/// A folder for one test, gone with it, and the programs that write into it from outside.
+/// A folder for one test, removed when this object is released, and the programs that write into it from outside.
 final class Folder: Sendable {
   let path: String
 
@@ -27,7 +27,7 @@ final class Folder: Sendable {
     try FileManager.default.createSymbolicLink(atPath: path + "/" + name, withDestinationPath: target)
   }
 
-  /// How many of this process's descriptors are open on something in this folder.
+  /// The number of this process's descriptors that are open on files in this folder.
   func openDescriptors() throws -> Int {
     let manager = FileManager.default
     let targets = try manager.contentsOfDirectory(atPath: "/proc/self/fd").map {
@@ -36,7 +36,7 @@ final class Folder: Sendable {
     return targets.count { $0?.hasPrefix(path + "/") == true }
   }
 
-  /// Where the store of the test lies.
+  /// The path of the test's store.
   var database: String { path + "/users.db" }
 
   func open(_ change: (inout Configuration) -> Void = { _ in }) throws -> UserStore {
@@ -46,12 +46,12 @@ final class Folder: Sendable {
     return try UserStore(path: database, configuration: configuration)
   }
 
-  /// A connection that knows nothing of the library.
+  /// A connection without anything of the library on top.
   func plain() throws -> Connection {
     try Connection(path: database, access: .readWrite, busyTimeout: 5_000)
   }
 
-  /// The same as a session of the store.
+  /// A session on a connection of its own.
   func session() throws -> SQLiteSession { SQLiteSession(try plain()) }
 
   /// Runs SQL in the sqlite3 shell.

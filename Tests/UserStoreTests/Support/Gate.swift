@@ -3,9 +3,9 @@ import Testing
 
 @testable import UserStore
 
-/// Lets threads wait for each other.
+/// A gate for threads that wait for each other.
 ///
-/// A wait of a minute is reported and given up: a guard against hanging, not a test.
+/// A wait ends after a minute with an issue: a guard against hanging, not a test.
 final class Gate: Sendable {
   private let condition = NSCondition()
   private let isOpen = Lock(false)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Writers that come one after the other while the first one keeps the turn, so that the order of the line is known.
+/// Writers that arrive one after the other while the first one keeps the turn, so that their order is known.
 final class Lineup: Sendable {
   typealias Body = @Sendable (inout WriteTransaction) throws -> Void
 
@@ -12,25 +12,23 @@ final class Lineup: Sendable {
   }
 
   let store: UserStore
-  private let goOn = Gate()
+  private let mayContinue = Gate()
   private let first: Task<String?, Never>
   private let others = Lock<[Task<String?, Never>]>([])
 
   /// Returns when the first writer is in its closure, which then runs `body`.
   init(_ store: UserStore, first kind: Kind = .task, _ body: @escaping Body = { _ in }) async {
     self.store = store
-    let (holding, goOn) = (Recorder<Void>(), goOn)
+    let (holding, mayContinue) = (Recorder<Void>(), mayContinue)
     first = Self.start(store, kind, origin: "first") { transaction in
       holding.record(())
-      goOn.wait()
+      mayContinue.wait()
       try body(&transaction)
     }
     await holding.heard(1)
   }
 
-  /// Adds a writer, whose origin is its number; returns when it stands in line.
-  ///
-  /// - Returns: the task, for those who cancel it.
+  /// Adds a writer, whose origin is its number, and returns when it waits in line.
   @discardableResult
   func add(_ kind: Kind, _ body: @escaping Body) async -> Task<String?, Never> {
     let count = store.waitingWriters
@@ -41,12 +39,12 @@ final class Lineup: Sendable {
     return task
   }
 
-  /// Lets them go.
+  /// Lets all writers finish.
   ///
-  /// - Returns: the code of each one's error, nil for success, without the first.
+  /// - Returns: The error code of each writer except the first, nil for success.
   @discardableResult
   func go() async -> [String?] {
-    goOn.open()
+    mayContinue.open()
     _ = await first.value
     return await results()
   }
@@ -85,6 +83,6 @@ final class Lineup: Sendable {
 }
 
 extension UserStore {
-  /// How many writers wait for their turn.
+  /// The number of writers that wait for their turn.
   var waitingWriters: Int { writer?.turns.line.withLock { $0.count } ?? 0 }
 }

@@ -1,6 +1,6 @@
 @testable import UserStore
 
-/// The methods of `Listeners`, for hubs of other rounds than change sets.
+/// The methods of `Listeners`, for hubs whose rounds are not change sets.
 extension ListenerHub {
   @discardableResult
   func bind(

@@ -1,6 +1,6 @@
 @testable import UserStore
 
-/// Makes tokens, and counts those that live.
+/// Creates tokens and counts those that are still alive.
 final class LiveTokens: Sendable {
   private let made = Lock<[WeakReference]>([])
 
@@ -23,13 +23,13 @@ struct Item: Equatable, CustomStringConvertible, Sendable {
   static func == (left: Item, right: Item) -> Bool { left.number == right.number }
 }
 
-/// An object that says when it goes.
-final class Farewell: Sendable {
-  private let heard: Recorder<String>
+/// An object that records its release.
+final class ReleaseRecorder: Sendable {
+  private let received: Recorder<String>
 
-  init(_ heard: Recorder<String>) {
-    self.heard = heard
+  init(_ received: Recorder<String>) {
+    self.received = received
   }
 
-  deinit { heard.record("gone") }
+  deinit { received.record("gone") }
 }

@@ -19,21 +19,21 @@ final class ManualClock: Clock, Sendable {
     var now = Instant(offset: .zero)
     var lastNumber = 0
     var sleepers: [Int: Sleeper] = [:]
-    var cancelled: Set<Int> = []
+    var canceled: Set<Int> = []
   }
 
   private let state = Lock(State())
-  /// Until when somebody went to sleep, in order.
+  /// The deadlines of all sleeps that began, in order.
   let slept = Recorder<Duration>()
-  /// Whose sleep was cancelled.
+  /// The deadlines of the sleeps that were canceled.
   let woken = Recorder<Duration>()
 
   var now: Instant { state.withLock { $0.now } }
   var minimumResolution: Duration { .zero }
-  /// How many sleep.
+  /// The number of tasks that sleep.
   var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  /// - Returns: how many sleeps that ended.
+  /// - Returns: The number of sleeps that ended.
   @discardableResult
   func advance(by duration: Duration) -> Int {
     let due = state.withLock { state in
@@ -54,7 +54,7 @@ final class ManualClock: Clock, Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let outcome: Result<Void, any Error>? = state.withLock { state in
-          if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
+          if state.canceled.remove(number) != nil { return .failure(CancellationError()) }
           if deadline <= state.now { return .success(()) }
           state.sleepers[number] = Sleeper(deadline: deadline, continuation: continuation)
           return nil
@@ -64,7 +64,7 @@ final class ManualClock: Clock, Sendable {
     } onCancel: {
       let sleeper = state.withLock { state in
         let sleeper = state.sleepers.removeValue(forKey: number)
-        if sleeper == nil { state.cancelled.insert(number) }
+        if sleeper == nil { state.canceled.insert(number) }
         return sleeper
       }
       sleeper?.continuation.resume(throwing: CancellationError())

@@ -8,7 +8,7 @@ enum Migrations {
 }
 
 extension PlainConnection {
-  /// A new database in memory with the library's tables, opened as a careful foreign writer opens it.
+  /// A new database in memory with the library's tables, with the settings of a careful foreign writer.
   static func withTables(
     recursiveTriggers: Bool = false, pageSize: Int = 4096
   ) throws(PlainError) -> PlainConnection {
@@ -19,7 +19,7 @@ extension PlainConnection {
     return connection
   }
 
-  /// The log after a position: op, user, attribute, old and new, as SQL writes them.
+  /// The log after a position: op, user, attribute, old and new, in SQL notation.
   func log(after seq: Int64 = 0) throws(PlainError) -> [String] {
     let sql = "SELECT op, user, attribute, old, new FROM changes WHERE seq > ? ORDER BY seq"
     return try run(sql, [.integer(seq)]).map { $0.map(\.description).joined(separator: " ") }

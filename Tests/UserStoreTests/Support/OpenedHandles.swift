@@ -2,21 +2,21 @@ import CUserStoreSQLite
 import Synchronization
 import Testing
 
-/// SQLite's handle of a connection that keeps it to itself, for tests that change what lies below it.
+/// SQLite handles of connections that keep them private, for tests that change the layer below.
 ///
-/// SQLite calls an automatic extension for every connection that this process opens; this one notes the handles of the
-/// files that a test asked for.
+/// SQLite calls an automatic extension for every connection that this process opens. This one records the handles for
+/// the paths that a test watches.
 enum OpenedHandles {
-  /// By path; a handle as a number, because a pointer is not `Sendable`.
+  /// The handles by path, as numbers, because a pointer is not `Sendable`.
   private static let handles = Mutex<[String: UInt]>([:])
 
-  /// From now on the handle of whoever opens the file is noted.
+  /// Starts to record the handles of connections that open the file.
   static func watch(_ path: String) throws {
     try #require(isInstalled)
     handles.withLock { $0[path] = 0 }
   }
 
-  /// The handle of the last connection that opened the file since `watch`: good for as long as that is open.
+  /// The handle of the last connection that opened the file since `watch`, valid while that connection is open.
   static func last(_ path: String) throws -> OpaquePointer {
     let handle = handles.withLock { $0.removeValue(forKey: path) } ?? 0
     return try unsafe #require(OpaquePointer(bitPattern: handle))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// An operator, with closures that capture a token: for what all of them promise.
+/// An operator whose closures capture a token, for the guarantees of all operators.
 struct Operator: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let apply: @Sendable (Signal<Item>, Token) -> Signal<Item>
@@ -12,7 +12,7 @@ struct Operator: Sendable, CustomTestStringConvertible {
     self.apply = apply
   }
 
-  /// All that tell values as they come.
+  /// All operators that emit values as they arrive.
   static let all = [
     Operator("map") { signal, token in signal.map { holding(token, $0) } },
     Operator("filter") { signal, token in signal.filter { holding(token, $0).number >= 0 } },

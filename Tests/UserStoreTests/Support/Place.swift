@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// An actor with a thread of its own, which a test may hold up without holding up any other task.
+/// An actor with a thread of its own, which a test can block without blocking any other task.
 actor Place {
   private let executor = ThreadExecutor()
 
@@ -10,9 +10,7 @@ actor Place {
 
   deinit { executor.stop() }
 
-  /// Keeps the actor busy until the gate is opened.
-  ///
-  /// Returns when it is busy.
+  /// Keeps the actor busy until the gate opens, and returns when the actor is busy.
   nonisolated func hold(until gate: Gate) {
     let inside = Gate()
     executor.run {

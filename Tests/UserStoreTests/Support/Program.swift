@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// A program that is run to its end.
+/// Runs a program and waits until it exits.
 enum Program {
   struct Failure: Error, CustomStringConvertible {
     let program: String
@@ -12,12 +12,12 @@ enum Program {
     var description: String { "\(program) ended with \(status): \(output)" }
   }
 
-  /// One at a time begins: a child that inherits the pipe of another one would keep that open.
+  /// Held while a program starts: a child that inherited the pipe of another one would keep it open.
   private static let starting = Lock(())
 
-  /// Runs a program found by name or path.
+  /// Runs a program by its name or path.
   ///
-  /// - Returns: what it wrote to standard output; both outputs are in the error when it fails.
+  /// - Returns: Its standard output. If it fails, the error has both outputs.
   @discardableResult
   static func run(_ name: String, _ arguments: [String]) throws -> String {
     let end = Gate()

@@ -1,7 +1,7 @@
 @testable import UserStore
 
 extension Recorder where Element == String {
-  /// Records what a signal tells, as `1`, `failed no` and `end`.
+  /// Records the events of a signal as `1`, `failed no` and `end`.
   func events<Value>(_ event: Signal<Value>.Event) {
     switch event {
     case .value(let value): record("\(value)")

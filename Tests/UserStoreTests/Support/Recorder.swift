@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// What was heard, in order, from any thread.
+/// Records elements in order, from any thread, and waits for them.
 final class Recorder<Element: Sendable>: Sendable {
   private struct Waiter: Sendable {
     let number: Int
@@ -33,7 +33,7 @@ final class Recorder<Element: Sendable>: Sendable {
     for waiter in satisfied { waiter.resume() }
   }
 
-  /// Blocks the thread until enough was heard.
+  /// Blocks the thread until the recorded elements satisfy a condition.
   func wait(
     until isSatisfied: @escaping @Sendable ([Element]) -> Bool, sourceLocation: SourceLocation = #_sourceLocation
   ) {
@@ -46,9 +46,7 @@ final class Recorder<Element: Sendable>: Sendable {
     wait(until: { $0.count >= count }, sourceLocation: sourceLocation)
   }
 
-  /// The same for tests that must leave their thread to the tasks that they wait for.
-  ///
-  /// Cancellation ends it.
+  /// The asynchronous form of `wait(until:)`, which returns when the task is canceled.
   func heard(until isSatisfied: @escaping @Sendable ([Element]) -> Bool) async {
     let number = Lock<Int?>(nil)
     await withTaskCancellationHandler {
@@ -67,7 +65,7 @@ final class Recorder<Element: Sendable>: Sendable {
     await heard { $0.count >= count }
   }
 
-  /// - Returns: nil when there is nothing to wait for.
+  /// - Returns: Nil if the condition is true already.
   private func addWaiter(
     _ isSatisfied: @escaping @Sendable ([Element]) -> Bool, _ resume: @escaping @Sendable () -> Void
   ) -> Int? {

@@ -1,13 +1,14 @@
 import CUserStoreSQLite
 import Synchronization
 
-/// Lets the next RELEASE of a connection fail, as it does without memory: its authorizer refuses it once.
+/// Makes the next RELEASE of a connection fail, as it does when memory is exhausted: an authorizer refuses it once.
 ///
-/// Setting one lets SQLite prepare every statement anew, which is when it asks (sqlite.org/c3ref/set_authorizer.html).
+/// Setting an authorizer makes SQLite prepare every statement again, and it calls the authorizer when it prepares
+/// (sqlite.org/c3ref/set_authorizer.html).
 @safe final class RefusedRelease: Sendable {
   private let left = Atomic(1)
 
-  /// - Parameter handle: That of the connection, which keeps this object.
+  /// - Parameter handle: The handle of the connection, which retains this object.
   init(on handle: OpaquePointer) {
     let refuse:
       @convention(c) (
@@ -23,6 +24,6 @@ import Synchronization
     unsafe sqlite3_set_authorizer(handle, refuse, Unmanaged.passRetained(self).toOpaque())
   }
 
-  /// Whether it has refused.
+  /// Whether the authorizer has refused a RELEASE.
   var hasRefused: Bool { left.load(ordering: .relaxed) < 1 }
 }

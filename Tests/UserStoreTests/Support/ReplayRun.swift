@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a foreign writer may have turned on or off on its connection.
+/// The settings of a foreign writer's connection.
 struct WriterSettings: CustomTestStringConvertible {
   let recursiveTriggers: Bool
   let foreignKeys: Bool
@@ -19,7 +19,7 @@ struct WriterSettings: CustomTestStringConvertible {
   var testDescription: String { sql }
 }
 
-/// A foreign writer at work on a new database, and somebody who replays the log after each of its statements.
+/// A foreign writer on a new database, whose log is replayed after each of its statements.
 struct ReplayRun {
   static let stepCount = 100
 
@@ -27,12 +27,12 @@ struct ReplayRun {
   let settings: WriterSettings
   let seed: UInt64
 
-  /// Runs until the log and the tables differ, or the tables and what the writer asked for.
+  /// Runs until the log differs from the tables, or the tables differ from those of the twin, which has no log.
   ///
-  /// - Returns: how they came to differ; nil if they never did.
+  /// - Returns: How they came to differ, or nil if they never did.
   func failure() throws -> ReplayFailure? {
     let connection = try PlainConnection()
-    // Small pages, so that values that are not large fill several.
+    // Small pages, so that values of moderate size fill several.
     try connection.script("PRAGMA page_size = \(512 << (seed % 3)); \(schema); \(settings.sql)")
     var generator = StepGenerator(seed: seed)
     var steps: [Step] = []
@@ -49,15 +49,15 @@ struct ReplayRun {
 
   private func run(on connection: PlainConnection, next: () -> Step) throws {
     let twin = try Twin()
-    let anew = Anew(on: connection)
-    defer { withExtendedLifetime(anew) {} }
+    let varying = VaryingFunction(on: connection)
+    defer { withExtendedLifetime(varying) {} }
     var check = LogCheck()
     for index in 0..<Self.stepCount {
       let step = next()
-      for numbers in [anew, twin.anew] { numbers.reset(seed: seed &+ UInt64(index)) }
+      for numbers in [varying, twin.varying] { numbers.reset(seed: seed &+ UInt64(index)) }
       let error = connection.error(of: step)
       try check.check(connection)
-      try twin.repeating(step, error: error, on: connection)
+      try twin.check(step, error: error, on: connection)
     }
     var fromTheStart = LogCheck()
     try fromTheStart.check(connection)
@@ -65,7 +65,7 @@ struct ReplayRun {
   }
 }
 
-/// A run that failed, with all that is needed to see it again.
+/// A run that failed, with everything that reproduces it.
 struct ReplayFailure: CustomStringConvertible {
   let run: ReplayRun
   let steps: [Step]

@@ -22,10 +22,10 @@ extension SchemaMutation {
       "an attribute may be named like a column", (" CHECK (name NOT IN ('id', 'name', 'hair_color'))", "")),
   ]
 
-  /// In SQLite before 3.45.3; since then it makes no difference.
+  /// Has an effect only in SQLite before 3.45.3.
   static let ofUpserts = [
     SchemaMutation(
-      "an UPSERT logs what SQLite takes for the old value",
+      "an UPSERT logs the old value that SQLite reports",
       (
         "SELECT 2, user_id, name, value, NEW.value FROM attributes\n",
         "SELECT 2, user_id, name, OLD.value, NEW.value FROM attributes\n"
@@ -34,64 +34,64 @@ extension SchemaMutation {
 
   static let ofDisplacedAttributes = [
     SchemaMutation(
-      "an attribute that is displaced by its key is not kept",
+      "the value of an attribute that its key displaces is not saved",
       ("NEW.name, (SELECT value FROM attributes WHERE user_id = NEW.user_id AND name = NEW.name),", "NEW.name, NULL,")),
     SchemaMutation(
-      "an attribute that is displaced by its rowid is not kept",
+      "an attribute that its rowid displaces is not saved",
       ("LEFT JOIN attributes ON attributes.rowid = NEW.rowid;", "LEFT JOIN attributes ON 0;")),
     SchemaMutation(
-      "an attribute is taken for displaced whatever rowid was given",
+      "an attribute counts as displaced for every rowid",
       ("WHEN NEW.inserted IS NEW.id AND NEW.row_user", "WHEN NEW.row_user")),
     SchemaMutation(
-      "an attribute that is displaced by its rowid is not logged",
+      "an attribute that its rowid displaces is not logged",
       (
         "VALUES (2, NEW.row_user, NEW.row_name, NEW.row_value);",
         "SELECT 2, NEW.row_user, NEW.row_name, NEW.row_value WHERE 0;"
       )),
     SchemaMutation(
-      "an attribute that is displaced by its own key is logged as gone",
+      "an attribute that its own key displaces is logged as removed",
       (" AND (NEW.row_user IS NOT NEW.user_id OR NEW.row_name IS NOT NEW.name)", "")),
     SchemaMutation(
-      "an attribute that is displaced by its key has no old value",
+      "an attribute that its key displaces has no old value",
       ("NEW.name, (SELECT value FROM displaced_attributes), NEW.value", "NEW.name, NULL, NEW.value")),
     SchemaMutation(
-      "a deleted attribute is still taken for displaced by its key",
+      "a deleted attribute still counts as displaced by its key",
       ("value = CASE WHEN user_id IS OLD.user_id AND name IS OLD.name THEN NULL ELSE value END", "value = value")),
     SchemaMutation(
-      "a deleted attribute is still taken for displaced by its rowid",
+      "a deleted attribute still counts as displaced by its rowid",
       ("row_user = CASE WHEN id = OLD.rowid THEN NULL ELSE row_user END", "row_user = row_user")),
     SchemaMutation(
-      "displaced attributes are not forgotten before an insert",
+      "displaced attributes are not cleared before an insert",
       (
         "  DELETE FROM displaced_attributes WHERE 1;\n  INSERT INTO displaced_attributes\n    SELECT NEW",
         "  INSERT INTO displaced_attributes\n    SELECT NEW"
       )),
     SchemaMutation(
-      "nobody looks for an attribute that is displaced by its key",
+      "attributes that their key displaces are not looked for",
       ("  OR EXISTS (SELECT 1 FROM attributes WHERE user_id = NEW.user_id AND name = NEW.name)\n", "")),
     SchemaMutation(
-      "nobody looks for an attribute that is displaced by its rowid",
+      "attributes that their rowid displaces are not looked for",
       ("WHEN NEW.rowid IS NOT -1 OR EXISTS (SELECT 1 FROM attributes WHERE rowid = -1)", "WHEN 0")),
     SchemaMutation(
-      "nobody looks for a displaced attribute whose rowid is -1",
+      "displaced attributes whose rowid is -1 are not looked for",
       ("OR EXISTS (SELECT 1 FROM attributes WHERE rowid = -1)", "")),
     SchemaMutation(
-      "displaced attributes are not forgotten before an insert that displaces nothing",
+      "displaced attributes are not cleared before an insert that displaces nothing",
       ("name = NEW.name)\n  OR EXISTS (SELECT 1 FROM displaced_attributes)\n", "name = NEW.name)\n")),
     SchemaMutation(
-      "a rowid that is computed twice is not compared",
+      "a rowid that is evaluated twice is not compared",
       (
         "WHEN NEW.inserted IS NOT NEW.id AND NEW.id IS NOT -1\nBEGIN\n  SELECT RAISE(ABORT, 'the rowid",
         "WHEN 0\nBEGIN\n  SELECT RAISE(ABORT, 'the rowid"
       )),
     SchemaMutation(
-      "a rowid that SQLite gives is compared",
+      "a rowid that SQLite assigns is compared",
       (
         "WHEN NEW.inserted IS NOT NEW.id AND NEW.id IS NOT -1\nBEGIN\n  SELECT RAISE(ABORT, 'the rowid",
         "WHEN NEW.inserted IS NOT NEW.id\nBEGIN\n  SELECT RAISE(ABORT, 'the rowid"
       )),
     SchemaMutation(
-      "only a rowid that somebody has is compared",
+      "only a rowid that is in use is compared",
       (
         "WHEN NEW.rowid IS NOT -1 OR EXISTS (SELECT 1 FROM attributes WHERE rowid = -1)",
         "WHEN EXISTS (SELECT 1 FROM attributes WHERE rowid = NEW.rowid)"

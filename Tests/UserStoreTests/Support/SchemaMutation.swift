@@ -1,19 +1,21 @@
 import Testing
 
-/// The schema with one rule of its triggers taken out.
+/// The schema without one rule of its triggers.
 struct SchemaMutation: CustomTestStringConvertible {
   let testDescription: String
   private let replacements: [(old: String, new: String)]
 
   /// - Parameters:
-  ///   - description: What is true of the schema then.
-  ///   - replacements: The words of the rule, each with what stands in their place.
+  ///   - description: What is true of the changed schema.
+  ///   - replacements: The text of the rule, and the text that replaces it.
   init(_ description: String, _ replacements: (old: String, new: String)...) {
     testDescription = description
     self.replacements = replacements
   }
 
-  /// - Throws: when the schema no longer has the words that the mutation is about.
+  /// The changed schema.
+  ///
+  /// - Throws: If the schema no longer has the text to replace.
   func applied(to schema: String) throws -> String {
     var mutant = schema
     for (old, new) in replacements {

@@ -14,10 +14,10 @@ struct Step: CustomStringConvertible {
     self.values = values
   }
 
-  /// Whether it touches what only the library's schema has.
+  /// Whether the statement names tables that only the library's schema has.
   var touchesLog: Bool { sql.contains("changes") || sql.contains("displaced") }
 
-  /// The statement as the sqlite3 shell takes it.
+  /// The statement for the sqlite3 shell.
   var description: String {
     var values = values.makeIterator()
     return sql.map { $0 == "?" ? values.next()?.description ?? "?" : String($0) }.joined() + ";"

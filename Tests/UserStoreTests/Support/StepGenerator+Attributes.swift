@@ -34,16 +34,16 @@ extension StepGenerator {
     return Step("INSERT \(orClause()) INTO attributes (\(columns)) \(source) LIMIT 3\(returning())", key())
   }
 
-  /// Keys that SQLite computes once for BEFORE triggers and once for the row: all of them, or one.
+  /// Keys that SQLite evaluates once for BEFORE triggers and once for the row: all of them, or one.
   mutating func computeAttributeKey() -> Step {
-    let user = random.choose("anew(4)", "anew(2) + 1", "1", "2")
-    let name = random.choose("char(97 + anew(2))", "'a'", "'b'")
-    let value = random.choose("anew(2)", "1", "'x'")
+    let user = random.choose("varying(4)", "varying(2) + 1", "1", "2")
+    let name = random.choose("char(97 + varying(2))", "'a'", "'b'")
+    let value = random.choose("varying(2)", "1", "'x'")
     let conflict = random.choose(
       "", "", "", "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET value = excluded.value")
     let (columns, row) = random.choose(
-      ("", ""), ("rowid, ", "anew(3), "), ("rowid, ", "anew(5), "), ("oid, ", "2, "), ("rowid, ", "NULL, "))
-    // A row that is displaced is what goes wrong most easily.
+      ("", ""), ("rowid, ", "varying(3), "), ("rowid, ", "varying(5), "), ("oid, ", "2, "), ("rowid, ", "NULL, "))
+    // Displaced rows are the most likely to be logged wrongly.
     let clause = random.oneIn(2) ? "OR REPLACE" : orClause()
     return Step(
       "INSERT \(clause) INTO attributes (\(columns)user_id, name, value) VALUES (\(row)\(user), \(name), \(value)) \(conflict)\(returning())"
@@ -74,7 +74,7 @@ extension StepGenerator {
     return Step("DELETE FROM attributes WHERE name = ?\(returning())", attributeName())
   }
 
-  /// What a value becomes: often something that a careless comparison holds for the same.
+  /// An expression for a new value, often one that a careless comparison takes for equal.
   private mutating func conversion() -> String {
     random.choose(
       "CAST(value AS TEXT)", "CAST(value AS BLOB)", "CAST(value AS REAL)", "CAST(value AS INTEGER)", "upper(value)",
@@ -82,7 +82,7 @@ extension StepGenerator {
       "(SELECT hair_color FROM users WHERE id = user_id)")
   }
 
-  /// Rows with or without a rowid of their own: both it and (user_id, name) can push another row out.
+  /// Rows with or without a rowid of their own: both the rowid and (user_id, name) can displace another row.
   private mutating func attributeTarget() -> (columns: String, sql: String, values: [PlainValue]) {
     if random.oneIn(2) {
       let rows = rows { [$0.key(), $0.attributeName(), $0.attributeValue()] }

@@ -9,9 +9,9 @@ extension StepGenerator {
     Step(random.choose("COMMIT", "ROLLBACK", "ROLLBACK TO a", "ROLLBACK TO b", "RELEASE a", "RELEASE b"))
   }
 
-  /// What fails, mostly, and then must leave nothing behind.
+  /// Statements that usually fail, and then must leave nothing behind.
   mutating func refused() -> Step {
-    // abs fails for the smallest integer: with the user whose id is 1, after some rows or none.
+    // abs fails for the smallest integer: for the user whose id is 1, after some rows or none.
     let overflow = "abs(-9223372036854775807 - user_id)"
     return random.choose(
       Step("INSERT INTO users (nme) VALUES (1)"),
@@ -20,8 +20,8 @@ extension StepGenerator {
       Step("UPDATE attributes SET value = \(overflow)"))
   }
 
-  /// What changes neither table, and may change what the next statement does.
-  mutating func housekeeping() -> Step {
+  /// Statements that change neither table, but may change what the next statement does.
+  mutating func maintenance() -> Step {
     random.choose(
       Step("VACUUM"), Step("PRAGMA reverse_unordered_selects = ON"), Step("PRAGMA reverse_unordered_selects = OFF"),
       Step("UPDATE sqlite_sequence SET seq = ?", key()), Step("DELETE FROM sqlite_sequence"),

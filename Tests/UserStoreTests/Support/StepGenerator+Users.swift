@@ -30,13 +30,13 @@ extension StepGenerator {
       .integer(Int64(change)), hairColor())
   }
 
-  /// A key that SQLite computes once for BEFORE triggers and once for the row.
+  /// A key that SQLite evaluates once for BEFORE triggers and once for the row.
   ///
-  /// Never null and never −1: of those nobody can see that they were computed twice.
+  /// Never null and never −1: the second evaluation of these cannot be detected.
   mutating func computeUserKey() -> Step {
     let conflict = random.choose("", "", "", "ON CONFLICT DO NOTHING", "ON CONFLICT (id) DO UPDATE SET name = 'met'")
     return Step(
-      "INSERT \(orClause()) INTO users (\(keyColumn()), name, hair_color) VALUES (anew(4), ?, ?) \(conflict)\(returning())",
+      "INSERT \(orClause()) INTO users (\(keyColumn()), name, hair_color) VALUES (varying(4), ?, ?) \(conflict)\(returning())",
       userName(), hairColor())
   }
 

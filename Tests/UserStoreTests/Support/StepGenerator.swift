@@ -1,9 +1,9 @@
 import TestSupport
 
-/// Thinks of what foreign writers may do to the two tables, by whatever clause SQLite has for it.
+/// Generates statements of foreign writers on the two tables, with all the clauses that SQLite has for them.
 struct StepGenerator {
   var random: SplitMix64
-  /// What is left of a habit, to be done between other things.
+  /// The rest of a sequence, to be run between other statements.
   private var planned: [Step] = []
 
   init(seed: UInt64) {
@@ -12,7 +12,7 @@ struct StepGenerator {
 
   mutating func next() -> Step {
     if !planned.isEmpty, !random.oneIn(4) { return planned.removeFirst() }
-    if random.oneIn(20) { planned += habit() }
+    if random.oneIn(20) { planned += sequence() }
     return single()
   }
 
@@ -35,12 +35,12 @@ struct StepGenerator {
     case 31..<34: begin()
     case 34..<38: end()
     case 38: refused()
-    default: housekeeping()
+    default: maintenance()
     }
   }
 }
 
-// What statements are made of.
+// The parts of statements.
 extension StepGenerator {
   mutating func orClause() -> String {
     random.choose("", "", "OR REPLACE", "OR REPLACE", "OR IGNORE", "OR FAIL", "OR ABORT", "OR ROLLBACK")
@@ -50,7 +50,7 @@ extension StepGenerator {
     random.oneIn(8) ? " RETURNING *" : ""
   }
 
-  /// A key, few enough to meet often; now and then as another class, which SQLite converts or refuses.
+  /// A key out of a few, so that conflicts are frequent, sometimes of another storage class, which SQLite converts or refuses.
   mutating func key() -> PlainValue {
     let key: Int64 = random.choose(1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 0, -1)
     return switch Int.random(in: 0..<40, using: &random) {
@@ -79,9 +79,9 @@ extension StepGenerator {
     return random.choose("a", "a", "a", "A", "b", "a\0", "Name", .text([0xFF]), 1)
   }
 
-  /// Neighbours that a careless comparison holds for equal.
+  /// Values that a careless comparison takes for equal.
   ///
-  /// −0.0 is not among them: SQL cannot tell it from 0.0.
+  /// −0.0 is not among them: SQL cannot distinguish it from 0.0.
   mutating func attributeValue() -> PlainValue {
     if random.oneIn(20) { return .null }
     if random.oneIn(2) { return random.choose(1, .real(1), "1", "a", "A") }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files of a store as bytes, and what becomes of them.
+/// The bytes of a store's files.
 struct StoreFiles: Equatable {
   var database: Data
   var wal: Data?
@@ -9,13 +9,13 @@ struct StoreFiles: Equatable {
     (self.database, self.wal) = (database, wal)
   }
 
-  /// What lies in the folder now.
+  /// Reads the files in a folder.
   init(in folder: Folder) throws {
     database = try folder.bytes()
     wal = try? folder.bytes(folder.database + "-wal")
   }
 
-  /// Puts them into a folder in the place of what was there, and nothing beside them.
+  /// Replaces the store's files in a folder with these alone.
   func place(in folder: Folder) throws {
     for end in ["-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: folder.database + end) }
     try database.write(to: URL(filePath: folder.database))

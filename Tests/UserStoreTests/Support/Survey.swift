@@ -2,18 +2,18 @@ import Foundation
 
 @testable import UserStore
 
-/// What who reads a store makes of its files: the records, or an error; and what `check` says.
+/// What a reader gets from a store's files, the records or errors, and what `check` reports.
 struct Survey: CustomStringConvertible {
-  /// nil when they cannot be read.
+  /// Nil if the records cannot be read.
   private(set) var users: [User]?
-  /// Whether all of the log could be read.
+  /// Whether the whole log could be read.
   private(set) var hasLog = false
   private(set) var errors: [StoreError] = []
   private(set) var findings: [Finding] = []
 
-  /// Looks at a file, and lets it be.
+  /// Reads and checks a file without changing it.
   ///
-  /// - Throws: what is no error of the store, and what no reader may be told.
+  /// - Throws: Errors that are not a `StoreError`, and those with the code `unexpected`, which a reader must never get.
   init(_ path: String) throws {
     try attempt { survey throws in
       let store = try UserStore(path: path, configuration: Self.reading)
@@ -40,10 +40,10 @@ struct Survey: CustomStringConvertible {
     }
   }
 
-  /// Whether somebody said that something is wrong.
+  /// Whether an error or a problem was reported.
   var isAlarmed: Bool { !errors.isEmpty || findings.contains { $0.severity == .problem } }
 
-  /// Whether all could be read, and nothing is wrong.
+  /// Whether everything could be read and no problem was reported.
   var isSound: Bool { users != nil && hasLog && !isAlarmed }
 
   var description: String { "users \(users.map { "\($0)" } ?? "-"), \(errors), \(findings.map(\.message))" }

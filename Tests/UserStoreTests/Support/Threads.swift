@@ -2,9 +2,9 @@ import Testing
 
 @testable import UserStore
 
-/// Threads of the system: what blocks must not block the threads that tasks run on.
+/// Threads of the operating system, because code that blocks must not run on the threads of tasks.
 enum Threads {
-  /// Starts a thread; `join` waits for it and throws what it threw.
+  /// Starts a thread, which you wait for with `join`.
   static func start(_ body: @escaping @Sendable () throws -> Void) throws -> Running {
     let running = Running()
     try SystemThread.start(named: "test") { running.run(body) }

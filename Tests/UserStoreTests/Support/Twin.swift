@@ -1,22 +1,23 @@
 import TestSupport
 
-/// The same two tables with the same rules and no log: what a foreign writer expects to happen.
+/// The same two tables with the same rules and without a log: the result that a foreign writer expects.
 ///
-/// Here attributes go with their user because DELETE triggers fire for REPLACE too, whatever the writer turned off.
+/// Its attributes are removed with their user by DELETE triggers, which also fire for REPLACE, because recursive triggers
+/// are always on here.
 struct Twin {
   private let connection: PlainConnection
-  let anew: Anew
+  let varying: VaryingFunction
 
   init() throws(PlainError) {
     connection = try PlainConnection()
-    anew = Anew(on: connection)
+    varying = VaryingFunction(on: connection)
     try connection.script(Self.schema)
   }
 
-  /// Does the same as was done to `other`, and compares what came of it.
-  func repeating(_ step: Step, error: PlainError?, on other: PlainConnection) throws {
-    // What the log cannot describe is refused, with whatever it would have pushed out.
-    let isRefused = step.sql.contains("anew") && error?.message.contains("computed twice") == true
+  /// Runs a step that was run on `other`, and compares the results.
+  func check(_ step: Step, error: PlainError?, on other: PlainConnection) throws {
+    // The library's triggers refuse what the log cannot describe, together with the rows that it would have displaced.
+    let isRefused = step.sql.contains("varying") && error?.message.contains("computed twice") == true
     if step.touchesLog || isRefused { return }
     let twinError = connection.error(of: step)
     guard twinError?.code == error?.code else {
@@ -50,9 +51,9 @@ struct Twin {
     CREATE TRIGGER users_delete AFTER DELETE ON users
     BEGIN DELETE FROM attributes WHERE user_id = OLD.id; END;
 
-    -- These do nothing else than to keep an id in its bounds. But what SQLite does depends on there being triggers: with one BEFORE an insert it looks at the
-    -- classes of the values before it looks for a conflict; with one that may RAISE it opens a statement journal, without
-    -- which a statement keeps the rows before one that STRICT refuses.
+    -- These only keep an id within its bounds. But the existence of triggers changes what SQLite does: with a BEFORE INSERT
+    -- trigger it checks the classes of the values before it looks for a conflict; with a trigger that may RAISE it opens a
+    -- statement journal, without which a statement keeps the rows before one that STRICT refuses.
     CREATE TRIGGER users_before_insert BEFORE INSERT ON users
     BEGIN SELECT RAISE(ABORT, 'id') WHERE NEW.id > 4611686018427387904; END;
     CREATE TRIGGER users_insert AFTER INSERT ON users BEGIN SELECT RAISE(ABORT, '') WHERE 0; END;
@@ -64,9 +65,7 @@ struct Twin {
 }
 
 extension PlainConnection {
-  /// Does the step.
-  ///
-  /// - Returns: why it failed; nil if it did not.
+  /// Runs a step and returns its error, or nil if it succeeds.
   func error(of step: Step) -> PlainError? {
     do { try run(step.sql, step.values) } catch { return error }
     return nil

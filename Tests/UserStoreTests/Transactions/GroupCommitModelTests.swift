@@ -3,7 +3,8 @@ import Testing
 
 @testable import UserStore
 
-/// Threads and tasks at once, with all that can go wrong in their closures: afterwards the store holds what they were told.
+/// Random writes by threads and tasks at the same time, with everything that can fail in their closures: the store then
+/// holds exactly what the results promised.
 @Suite(.timeLimit(.minutes(5))) struct GroupCommitModelTests {
   private enum Act {
     case add, nothing, refuse, end, endSilently, ask
@@ -25,7 +26,7 @@ import Testing
       }
     }
 
-    /// What a writer may be told; nil for success.
+    /// The errors that the writer may get; nil for success.
     var outcomes: Set<String?> {
       switch self {
       case .add, .nothing, .ask: [nil, "rolledBackWithGroup", "CancellationError"]
@@ -65,7 +66,7 @@ import Testing
     #expect(act.outcomes.contains(text), "\(act): \(text ?? "success")")
   }
 
-  @Test(arguments: 0..<8) func `what each writer is told is what the store holds`(number: UInt64) async throws {
+  @Test(arguments: 0..<8) func `the store holds what the result of each write says`(number: UInt64) async throws {
     let seed = Seed.base &+ number
     let threads = try Threads.start { [self] in
       try Threads.run(8) { thread in

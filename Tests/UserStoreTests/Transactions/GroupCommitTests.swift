@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Awaited writes: several share a transaction, each is a set of its own.
+/// Awaited writes: several share a transaction, and each is a change set of its own.
 @Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
   let folder: Folder
   let store: UserStore
@@ -14,16 +14,16 @@ import Testing
     store.listeners.bind("test", to: .everything) { [sets] in sets.record($0) }
   }
 
-  /// Writes that wait at the same time, so that they make one group.
+  /// Runs writes that wait at the same time, so that they form one group.
   ///
-  /// - Returns: the code of each one's error, nil for success.
+  /// - Returns: The error code of each write, nil for success.
   private func group(_ bodies: [Lineup.Body]) async throws -> [String?] {
     let lineup = await Lineup(store)
     for body in bodies { await lineup.add(.task, body) }
     return await lineup.go()
   }
 
-  @Test func `each write of a group is a set of its own, in the order of the queue, with its origin`() async throws {
+  @Test func `each write of a group is a set of its own, in the order of arrival, with its origin`() async throws {
     let results = try await group((0..<10).map { number in { try $0.add(name: "\(number)") } })
     #expect(results == Array(repeating: nil, count: 10))
     #expect(sets.all.map(\.origin) == (0..<10).map(String.init))
@@ -31,7 +31,7 @@ import Testing
     #expect(try store.allChanges().map(\.cursor) == sets.all.map(\.cursor))
   }
 
-  @Test func `an awaited write that is alone and throws leaves nothing`() async throws {
+  @Test func `an awaited write that throws leaves nothing behind, also when it is alone`() async throws {
     await #expect(throws: Refusal.self) {
       try await store.write {
         try $0.add(name: "half")
@@ -42,7 +42,7 @@ import Testing
     #expect(sets.all.isEmpty)
   }
 
-  @Test func `one that throws takes nobody with it, and leaves nothing`() async throws {
+  @Test func `a write that throws leaves nothing behind, and the others of its group commit`() async throws {
     let results = try await group([
       { try $0.add(name: "a") },
       {
@@ -56,7 +56,7 @@ import Testing
     #expect(names == ["a", "c"])
   }
 
-  @Test func `one that ends the transaction takes those before it along; those after it are written`() async throws {
+  @Test func `a write that ends the transaction rolls back the writes before it, not those after it`() async throws {
     let results = try await group([
       { try $0.add(name: "a") },
       { transaction in
@@ -71,7 +71,7 @@ import Testing
     #expect(names == ["c"])
   }
 
-  @Test func `one that ignores that it ended the transaction is told so`() async throws {
+  @Test func `a write that ends the transaction without throwing gets the error transactionEnded`() async throws {
     let results = try await group([
       { try $0.add(name: "a") },
       { transaction in
@@ -87,7 +87,7 @@ import Testing
     #expect(alone == .transactionEnded)
   }
 
-  @Test func `a write that is cancelled before it begins never runs`() async throws {
+  @Test func `a write that is canceled before it starts never runs`() async throws {
     let lineup = await Lineup(store)
     let ran = Recorder<Void>()
     let store = store
@@ -99,24 +99,24 @@ import Testing
     #expect(ran.count == 0)
   }
 
-  @Test func `a write that has begun is not cancelled`() async throws {
-    let (inside, goOn) = (Recorder<Void>(), Gate())
+  @Test func `canceling has no effect on a write that has started`() async throws {
+    let (inside, mayContinue) = (Recorder<Void>(), Gate())
     let store = store
     let task = Task.detached {
       try await store.write { transaction in
         inside.record(())
-        goOn.wait()
+        mayContinue.wait()
         try transaction.add(name: "a")
       }
     }
     await inside.heard(1)
     task.cancel()
-    goOn.open()
+    mayContinue.open()
     try await task.value
     #expect(sets.count == 1)
   }
 
-  @Test func `an awaited write returns after its delivery, with its result`() async throws {
+  @Test func `an awaited write returns its closure's result after its delivery`() async throws {
     for number in 1...50 {
       let id = try await store.write { try $0.add(name: "\(number)") }
       #expect(id.rawValue == Int64(number))
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `many tasks and threads write at once, and nothing is lost or doubled`() async throws {
+  @Test func `when many tasks and threads write at the same time, nothing is lost or duplicated`() async throws {
     let store = store
     let threads = try Threads.start {
       try Threads.run(3) { thread in

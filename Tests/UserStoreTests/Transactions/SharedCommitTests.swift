@@ -3,12 +3,12 @@ import Testing
 
 @testable import UserStore
 
-/// Writers that wait at the same time, threads and tasks, share a commit.
+/// The README's promise “group commit”: threads and tasks that wait to write at the same time share a commit.
 @Suite(.timeLimit(.minutes(5))) struct SharedCommitTests {
   let folder: Folder
   let store: UserStore
   let sets = Recorder<ChangeSet>()
-  /// Counts the commits: each syncs once.
+  /// Counts the commits, because each commit syncs once.
   let sync: FailingSync
 
   init() throws {
@@ -19,7 +19,7 @@ import Testing
       $0.durability = .full
     }
     sync = try unsafe FailingSync(on: OpenedHandles.last(folder.database))
-    // The first commit after the -wal file was begun syncs its header too.
+    // One write in advance: the first commit in a new -wal file also syncs the file's header.
     try store.write { try $0.add(name: "NIX") }
     store.listeners.bind("test", to: .everything) { [sets] in sets.record($0) }
   }
@@ -28,12 +28,12 @@ import Testing
     try store.read { transaction in try transaction.users().dropFirst().map { try $0.name } }
   }
 
-  /// On this thread, also in tests that await.
+  /// The synchronous write, also for asynchronous tests.
   private func write(_ name: String) throws { try store.write { _ = try $0.add(name: name) } }
 
   private func writeLater(_ name: String) async throws { try await store.write { _ = try $0.add(name: name) } }
 
-  /// Threads and tasks by turns, each adding a user with its number as name.
+  /// Adds threads and tasks by turns, each of which adds a user named by its number.
   private func addWriters(_ count: Int, to lineup: Lineup) async {
     for number in 0..<count {
       await lineup.add(number.isMultiple(of: 2) ? .thread : .task) { try $0.add(name: "\(number)") }
@@ -43,7 +43,7 @@ import Testing
   // MARK: Sharing
 
   @Test(arguments: Lineup.Kind.allCases)
-  func `whoever waits when a closure ends joins its transaction, 64 at most`(kind: Lineup.Kind) async throws {
+  func `writers that wait when a closure returns join its transaction, at most 64`(kind: Lineup.Kind) async throws {
     let lineup = await Lineup(store, first: kind)
     for number in 0..<65 { await lineup.add(kind) { try $0.add(name: "\(number)") } }
     let before = sync.count
@@ -54,18 +54,18 @@ import Testing
     #expect(try store.allChanges().dropFirst().map(\.cursor) == sets.all.map(\.cursor))
   }
 
-  @Test func `threads and tasks are served in the order in which they came, whoever begins`() async throws {
+  @Test func `threads and tasks are served in the order of arrival, whichever is first`() async throws {
     for kind in Array(repeating: Lineup.Kind.allCases, count: 10).joined() {
       let lineup = await Lineup(store, first: kind)
-      let (before, heard) = (sync.count, sets.count)
+      let (commits, delivered) = (sync.count, sets.count)
       await addWriters(20, to: lineup)
       #expect(await lineup.go() == Array(repeating: nil, count: 20))
-      #expect(sync.count == before + 1)
-      #expect(sets.all.dropFirst(heard).map(\.origin) == (0..<20).map(String.init))
+      #expect(sync.count == commits + 1)
+      #expect(sets.all.dropFirst(delivered).map(\.origin) == (0..<20).map(String.init))
     }
   }
 
-  @Test func `a writer that comes alone makes one transaction, at once`() async throws {
+  @Test func `a writer that is alone gets its own transaction and does not wait`() async throws {
     for number in 0..<10 {
       let before = sync.count
       try write("\(number)")
@@ -78,7 +78,7 @@ import Testing
     #expect(sync.count == before)
   }
 
-  @Test func `each closure runs on the thread that called write, and its caller gets its result`() throws {
+  @Test func `each closure runs on the thread that called write, and write returns its result`() throws {
     let store = store
     try Threads.run(16) { thread in
       let own = ObjectIdentifier(DeliveryThread.current)
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `when write returns its set has been delivered, in the order of the log`() async throws {
+  @Test func `when write returns, its set has been delivered, in the order of the log`() async throws {
     let (store, sets) = (store, sets)
     let threads = try Threads.start {
       try Threads.run(16) { thread in
@@ -118,9 +118,9 @@ import Testing
     #expect(try store.allChanges().dropFirst().map(\.cursor) == sets.all.map(\.cursor))
   }
 
-  // MARK: Failing
+  // MARK: Failures
 
-  @Test func `one that throws takes nobody with it, also the first and the last`() async throws {
+  @Test func `a write that throws does not affect the others, also if it is the first or the last`() async throws {
     let lineup = await Lineup(store, first: .thread) { transaction in
       try transaction.add(name: "half")
       throw Refusal()
@@ -140,7 +140,7 @@ import Testing
     #expect(sets.all.map(\.origin) == ["0", "2"])
   }
 
-  @Test func `one that ends the transaction takes those before it along; those after it are written`() async throws {
+  @Test func `a write that ends the transaction rolls back the writes before it, not those after it`() async throws {
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.thread) { try $0.add(name: "a") }
     await lineup.add(.task) { try $0.add(name: "b") }
@@ -155,7 +155,7 @@ import Testing
     #expect(sets.all.map(\.origin) == ["3", "4"])
   }
 
-  @Test func `one whose savepoint cannot be released takes nobody with it, and lends its end to nobody`() async throws {
+  @Test func `a write whose savepoint cannot be released does not affect the others or their sets`() async throws {
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.thread) { try $0.add(name: "a") }
     await lineup.add(.thread) { transaction in
@@ -170,7 +170,9 @@ import Testing
     #expect(try store.allChanges().dropFirst().map(\.cursor) == sets.all.map(\.cursor))
   }
 
-  @Test func `a commit of which nobody knows whether it happened is that to all, and tells nobody`() async throws {
+  @Test func `a commit with an unknown outcome is commitUnknown for all its writers, and no listener is called`()
+    async throws
+  {
     let lineup = await Lineup(store, first: .thread) { _ in throw Refusal() }
     await addWriters(6, to: lineup)
     sync.isFailing = true
@@ -180,7 +182,7 @@ import Testing
     #expect(sets.count == 0)
   }
 
-  @Test func `a commit that fails is undone for all, with the reason, and the next ones go on`() async throws {
+  @Test func `a commit that fails is rolled back for all its writers, and later writes succeed`() async throws {
     let lineup = await Lineup(store, first: .thread)
     await addWriters(6, to: lineup)
     sync.fail(SQLITE_FULL)
@@ -193,7 +195,7 @@ import Testing
     #expect(sets.count == 1)
   }
 
-  @Test func `a task that is cancelled in line never runs, and is missed by nobody`() async throws {
+  @Test func `a task that is canceled while it waits never runs, and does not affect the others`() async throws {
     let lineup = await Lineup(store, first: .thread)
     let store = store
     await lineup.add(.thread) { try $0.add(name: "a") }
@@ -206,7 +208,7 @@ import Testing
     #expect(try names() == ["a", "b"])
   }
 
-  @Test func `a write inside the closure of one that shares is refused, and harms nobody`() async throws {
+  @Test func `a write inside the closure of a shared commit is refused, and does not affect the others`() async throws {
     let store = store
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.thread) { try $0.add(name: "a") }
@@ -217,7 +219,7 @@ import Testing
     #expect(try names() == ["a", "b"])
   }
 
-  @Test func `closing refuses all who wait, at once, and lets the one that writes finish`() async throws {
+  @Test func `closing refuses all waiting writers immediately, and lets the present write finish`() async throws {
     let lineup = await Lineup(store, first: .thread) { try $0.add(name: "kept") }
     await addWriters(10, to: lineup)
     store.close()
@@ -227,24 +229,24 @@ import Testing
     #expect(try folder.shell("SELECT name FROM users WHERE id > 1") == "kept\n")
   }
 
-  // MARK: Listeners that write
+  // MARK: Writes by listeners
 
-  @Test func `a listener that writes gets its turn while the store's thread delivers and a task waits`() async throws {
+  @Test func `a listener can write while the store's thread delivers and a task waits`() async throws {
     let (store, sets) = (store, sets)
-    let (listening, goOn) = (Recorder<Void>(), Gate())
+    let (listening, mayContinue) = (Recorder<Void>(), Gate())
     store.listeners.bind("answering", to: .everything) { set in
       guard set.origin == "question" else { return }
       listening.record(())
-      goOn.wait()
+      mayContinue.wait()
       try store.write(origin: "answer") { _ = try $0.add(name: "answer") }
     }
     let question = Task.detached { try await store.write(origin: "question") { _ = try $0.add(name: "question") } }
     await listening.heard(1)
-    // The store's thread is inside the listener now. A thread has the turn; a task stands before the listener's write.
+    // The store's thread is inside the listener. A thread has the turn, and a task waits ahead of the listener's write.
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.task) { try $0.add(name: "task") }
     await lineup.add(.thread) { try $0.add(name: "thread") }
-    goOn.open()
+    mayContinue.open()
     while store.waitingWriters < 3 { await Task.yield() }
     #expect(await lineup.go() == [nil, nil])
     try await question.value
@@ -252,13 +254,13 @@ import Testing
     #expect(try store.allChanges().dropFirst().map(\.cursor) == sets.all.map(\.cursor))
   }
 
-  @Test func `a listener's write has its transaction to itself, and comes back before others are told`() async throws {
+  @Test func `a listener's write has its own transaction, and returns before other sets are delivered`() async throws {
     let (store, sync) = (store, sync)
-    let (listening, goOn, commits) = (Recorder<Void>(), Gate(), Recorder<Int>())
+    let (listening, mayContinue, commits) = (Recorder<Void>(), Gate(), Recorder<Int>())
     store.listeners.bind("answering", to: .everything) { set in
       guard set.origin == "question" else { return }
       listening.record(())
-      goOn.wait()
+      mayContinue.wait()
       try store.write(origin: "answer") { _ = try $0.add(name: "answer") }
       commits.record(sync.count)
     }
@@ -267,7 +269,7 @@ import Testing
     let before = sync.count
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.thread) { try $0.add(name: "a") }
-    goOn.open()
+    mayContinue.open()
     while store.waitingWriters < 2 { await Task.yield() }
     await lineup.add(.thread) { try $0.add(name: "b") }
     #expect(await lineup.go() == [nil, nil])
@@ -279,7 +281,7 @@ import Testing
 
   // MARK: Other processes
 
-  @Test func `a writer that another process keeps waiting too long fails with all who waited as long`() throws {
+  @Test func `a writer that waits too long for another process fails, and so do those that waited as long`() throws {
     let store = try folder.open { $0.busyTimeout = .milliseconds(50) }
     let plain = try folder.plain()
     try plain.execute("BEGIN IMMEDIATE")
@@ -289,7 +291,7 @@ import Testing
     #expect(try names() == ["a"])
   }
 
-  @Test func `another process gets its turn while 64 threads write without end`() throws {
+  @Test func `another process can write while 64 threads write without a pause`() throws {
     let (store, folder) = (store, folder)
     let isOver = Lock(false)
     let threads = try Threads.start {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// The inverse of a write, or nothing.
+/// Undoing a write: all of it or nothing.
 @Suite(.timeLimit(.minutes(5))) struct UndoTests {
   let folder: Folder
   let store: UserStore
@@ -24,7 +24,7 @@ import Testing
   private var revision: Revision { get throws { try store.read { try $0.cursor.revision } } }
   private var users: [User] { get throws { try store.read { try $0.users() } } }
 
-  @Test func `what was purged cannot be brought back, and that is said`() throws {
+  @Test func `undoing the removal of a purged user throws an error that says so`() throws {
     let store = try UserStore.inMemory()
     let id = try store.write { try $0.add(name: "NIX", hairColor: Color("auburn")) }
     try store.write { try $0.remove(id) }
@@ -34,8 +34,7 @@ import Testing
     #expect(try store.read { try $0.userCount } == 0)
   }
 
-  @Test func `every value becomes what it was, in one set that says so; a second undo takes the first one back`() throws
-  {
+  @Test func `undo restores every value in one set with its origin, and a second undo undoes the first`() throws {
     let before = try users
     try store.write { transaction in
       try transaction.rename(zoe, to: "x")
@@ -62,7 +61,7 @@ import Testing
     #expect(try store.check().filter { $0.severity == .problem } == [])
   }
 
-  @Test func `an added user is removed, and a removed one comes back as the same`() throws {
+  @Test func `undo removes an added user, and adds a removed one again with its id and values`() throws {
     let nix = try store.write { transaction in
       let nix = try transaction.add(name: "NIX")
       try transaction.set(age, of: nix, to: 7)
@@ -75,10 +74,10 @@ import Testing
     #expect(try users == both)
     try undo(added)
     #expect(try users.map(\.id) == [zoe])
-    #expect(try store.write { try $0.add(name: "next") } == User.ID(3), "an id is never given to somebody else")
+    #expect(try store.write { try $0.add(name: "next") } == User.ID(3), "an id is never used for another user")
   }
 
-  @Test func `values come back as they were stored, also those that set refuses`() throws {
+  @Test func `undo restores values exactly as they were stored, also those that set refuses`() throws {
     try folder.shell(
       """
       INSERT INTO attributes VALUES (1, 'odd', CAST(x'41FF00' AS TEXT)), (1, 'one', 1.0), (1, 'blob', x'');
@@ -99,7 +98,7 @@ import Testing
     #expect(try users == before)
   }
 
-  @Test func `what was changed since is in the way, and nothing is undone`() throws {
+  @Test func `if a value has changed since the write, undo throws conflict and changes nothing`() throws {
     try store.write { transaction in
       try transaction.set(age, of: zoe, to: 41)
       try transaction.rename(zoe, to: "x")
@@ -109,7 +108,7 @@ import Testing
       let (before, end) = (try users, try self.revision)
       do {
         try undo(revision)
-        Issue.record("nothing was in the way", sourceLocation: sourceLocation)
+        Issue.record("there was no conflict", sourceLocation: sourceLocation)
       } catch let error as StoreError {
         #expect(error.code == .conflict, sourceLocation: sourceLocation)
         #expect(error.message.contains(words), "\(error)", sourceLocation: sourceLocation)
@@ -129,7 +128,7 @@ import Testing
     try refused("user 2 is there again", removed)
   }
 
-  @Test func `a refused undo leaves nothing behind in a write that goes on`() throws {
+  @Test func `a refused undo leaves nothing behind in a write that continues`() throws {
     try store.write { transaction in
       try transaction.set(age, of: zoe, to: 41)
       try transaction.rename(zoe, to: "x")
@@ -143,7 +142,7 @@ import Testing
     #expect(try store.allChanges().last?.lines == ["updated 1 hair_color '#a52a2a' -"])
   }
 
-  @Test func `a revision that ends no write, or that was forgotten, is said to be so`() throws {
+  @Test func `a revision that ends no write throws revisionNotFound, and a deleted one throws compacted`() throws {
     try store.write { try $0.rename(zoe, to: "x") }
     let written = try revision
     try folder.shell("UPDATE users SET hair_color = NULL")
@@ -151,7 +150,7 @@ import Testing
     for number in [written.rawValue - 1, foreign.rawValue, 99] {
       #expect(code { try undo(Revision(rawValue: number)) } == .revisionNotFound)
     }
-    #expect(try undo() == written, "the newest write of this library, whatever others wrote since")
+    #expect(try undo() == written, "the newest write of the library, even if other programs have written since")
     try folder.shell(
       """
       BEGIN; UPDATE meta SET horizon_nonce = (SELECT nonce FROM changes WHERE seq = \(foreign)), horizon = \(foreign);
@@ -161,7 +160,7 @@ import Testing
     #expect(code { try UserStore.inMemory().write { try $0.undo() } } == .revisionNotFound)
   }
 
-  @Test func `a huge write is undone by pages`() throws {
+  @Test func `a huge write is undone page by page`() throws {
     let before = try users
     try store.write { transaction in
       for number in 0..<3_000 { try transaction.set(age, of: transaction.add(name: "\(number)"), to: number) }
@@ -172,7 +171,7 @@ import Testing
     #expect(try users.count == 3_001)
   }
 
-  @Test func `undoing write after write leads back through every state`() throws {
+  @Test func `undoing one write after another restores every earlier state`() throws {
     var random = SplitMix64(seed: Seed.base)
     var states = [try users]
     var ends: [Revision] = []
@@ -181,7 +180,7 @@ import Testing
       try store.write { transaction in
         for _ in 0..<Int.random(in: 1...5, using: &random) { try change(&transaction, &random) }
       }
-      // One that changes nothing has no end of its own.
+      // A write that changes nothing has no revision.
       if try revision == ends.last ?? start { continue }
       ends.append(try revision)
       states.append(try users)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Records as tools write them: all attributes at once.
+/// Writing all attributes of a record at once, as imports do.
 @Suite struct WholeRecordTests {
   let store: UserStore
   let zoe: User.ID
@@ -18,7 +18,7 @@ import Testing
     get throws { try store.read { try $0.user(zoe)?.storedValues } }
   }
 
-  @Test func `a record is stored with every attribute, and null is left out`() throws {
+  @Test func `a record is stored with every attribute except those that are null`() throws {
     #expect(try values == ["name": .text("Zoë"), "hair_color": .text("#a52a2a"), "age": .integer(7)])
     let other = try store.write { transaction throws in
       try transaction.add([("age", .null), ("name", .text("x")), ("note", .blob([0]))])
@@ -26,7 +26,7 @@ import Testing
     #expect(try store.read { try $0.user(other)?.storedValues } == ["name": .text("x"), "note": .blob([0])])
   }
 
-  @Test func `an id may be chosen, that of a removed user too, and new ones follow it`() throws {
+  @Test func `an id can be chosen, also that of a removed user, and new ids follow it`() throws {
     let chosen = try store.write { try $0.add([("name", .text("x"))], as: User.ID(40)) }
     #expect(chosen == User.ID(40))
     #expect(try store.write { try $0.add(name: "y") } == User.ID(41))
@@ -37,7 +37,7 @@ import Testing
     #expect(try values == ["name": .text("Zoë")])
   }
 
-  @Test func `an id that somebody has is a conflict, and one out of range is refused`() throws {
+  @Test func `an id that is in use is a conflict, and one out of range is refused`() throws {
     #expect(code { try store.write { try $0.add([("name", .text("x"))], as: zoe) } } == .conflict)
     for id in [.max, (1 << 62) + 1] as [Int64] {
       #expect(code { try store.write { try $0.add([("name", .text("x"))], as: User.ID(id)) } } == .badValue)
@@ -45,7 +45,7 @@ import Testing
     #expect(try store.read { try $0.userCount } == 1)
   }
 
-  @Test func `an id that only other programs give can be had again, and new ones do not follow it`() throws {
+  @Test func `an id that only other programs assign can be chosen, and new ids do not follow it`() throws {
     let ids = [0, -1, -7, .min] as [Int64]
     try store.write { transaction throws in
       for id in ids { try transaction.add([("name", .text("x")), ("age", .integer(id))], as: User.ID(id)) }
@@ -54,7 +54,7 @@ import Testing
     #expect(try store.write { try $0.add(name: "next") } == User.ID(zoe.rawValue + 1))
   }
 
-  @Test func `setting several says whether anything changed, and leaves the others alone`() throws {
+  @Test func `setting several attributes returns whether anything changed, and does not change the others`() throws {
     try store.write { transaction throws in
       #expect(try transaction.set([("age", .null), ("note", .text("n"))], of: zoe))
       #expect(try !transaction.set([("age", .null), ("note", .text("n"))], of: zoe))
@@ -63,7 +63,7 @@ import Testing
     #expect(code { try store.write { try $0.set([("age", .integer(1))], of: User.ID(99)) } } == .userNotFound)
   }
 
-  /// Each last: what stands before it would have been written.
+  /// The bad value is the last of each record, so that those before it would have been written.
   private static let bad: [[(attribute: AttributeName, value: StoredValue)]] = [
     [("name", .text("x")), ("age", .integer(1)), ("name", .text("y"))],
     [("name", .text("x")), ("note", .text("")), ("age", .real(.nan))],
@@ -73,7 +73,7 @@ import Testing
     [("age", .integer(1)), ("name", .text(""))],
   ]
 
-  @Test func `a record that is refused leaves nothing behind, and the write goes on`() throws {
+  @Test func `a record that is refused leaves nothing behind, and the write continues`() throws {
     let before = try values
     try store.write { transaction throws in
       for values in Self.bad {
@@ -88,7 +88,7 @@ import Testing
     #expect(try store.read { try $0.userCount } == 2)
   }
 
-  @Test func `the composed and the decomposed form of a name are two attributes`() throws {
+  @Test func `the composed and the decomposed form of an attribute's name are two attributes`() throws {
     try store.write { try $0.set([("e\u{301}", .integer(1)), ("\u{E9}", .integer(2))], of: zoe) }
     #expect(try store.read { try $0.attributeNames }.map { $0.text.utf8.count } == [3, 3, 2])
   }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import UserStore
 
-/// Who gets the turn: the line by itself, against a list and the rules in words.
+/// The order of writers: `WriteLine` against a model that applies the rules to a list.
 @Suite struct WriteLineTests {
-  /// Who waits, in the order of arrival, and what is known of the turn.
+  /// The waiting writers in the order of arrival, and the state of the turn.
   private struct Model {
     enum Kind {
       case joining, alone, task
@@ -21,7 +21,7 @@ import Testing
       atTurn = Set(waiting.map(\.name))
     }
 
-    /// The first who can run: no task while the store's thread is away.
+    /// The first writer that can run: no task while the store's thread is busy.
     func first(isWorker: Bool = false) -> Int? {
       waiting.firstIndex { $0.kind != .task || isWorker || !isWorkerAway }
     }
@@ -39,7 +39,7 @@ import Testing
     var names: [ObjectIdentifier: String] = [:]
     var count = 0
 
-    mutating func come(_ kind: Model.Kind) {
+    mutating func arrive(_ kind: Model.Kind) {
       count += 1
       let name = "\(count)"
       let waiter: WriteLine.Waiter
@@ -64,7 +64,7 @@ import Testing
       }
     }
 
-    /// So that no two have the same identity.
+    /// Retained, so that no two waiters have the same identity.
     private var keep: [WriteLine.Waiter] = []
 
     func name(_ waiter: WriteLine.Waiter?) -> String? {
@@ -79,8 +79,8 @@ import Testing
       let index = model.first(isWorker: isWorker).flatMap { index in
         size < WriteLine.groupLimit && model.waiting[index].kind != .alone ? index : nil
       }
-      let roused = line.upcoming(after: size - 1, isWorker: isWorker).flatMap { names[ObjectIdentifier($0)] }
-      #expect(roused == index.flatMap { model.waiting[$0].kind == .joining ? model.waiting[$0].name : nil })
+      let upcoming = line.upcoming(after: size - 1, isWorker: isWorker).flatMap { names[ObjectIdentifier($0)] }
+      #expect(upcoming == index.flatMap { model.waiting[$0].kind == .joining ? model.waiting[$0].name : nil })
       if index != nil, isWorker { model.isWorkerAway = false }
       let expected = index.map { model.take($0) }
       #expect(name(line.next(after: size, isWorker: isWorker)) == expected)
@@ -110,13 +110,13 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<50) func `random comings and goings follow the rules`(number: UInt64) {
+  @Test(arguments: 0..<50) func `random arrivals and turns follow the rules`(number: UInt64) {
     let seed = Seed.base &+ number
     var random = SplitMix64(seed: seed)
     var run = Run()
     for _ in 0..<400 {
       switch Int.random(in: 0..<10, using: &random) {
-      case 0...3: run.come(random.choose(.joining, .joining, .alone, .task, .task))
+      case 0...3: run.arrive(random.choose(.joining, .joining, .alone, .task, .task))
       case 4, 5:
         if run.model.isTaken {
           run.next(
@@ -127,7 +127,7 @@ import Testing
       default: if run.model.isTaken, random.oneIn(4) { run.removeEarlier() }
       }
       #expect(run.line.count == run.model.waiting.count)
-      // Nobody is forgotten.
+      // If no writer has the turn, no writer that could run waits.
       #expect(run.model.isTaken || run.model.first() == nil, "seed \(seed)")
     }
     while run.model.isTaken { run.pass() }
@@ -139,19 +139,19 @@ import Testing
     #expect(run.line.count == 0, "seed \(seed)")
   }
 
-  @Test func `a thread that is woken early waits on for its message`() async {
+  @Test func `a thread that is woken early continues to wait for its message`() async {
     let place = WritePlace()
     async let message = place.wait()
     for _ in 0..<1_000 { place.wakeEarly() }
-    place.send(.over(StoreError(.closed, "told")))
+    place.send(.over(StoreError(.closed, "the message")))
     guard case .over(let error?) = await message else {
-      Issue.record("it got another message")
+      Issue.record("the thread received another message")
       return
     }
-    #expect(error.message == "told")
+    #expect(error.message == "the message")
   }
 
-  @Test func `who is closed out is told, and nobody comes in`() {
+  @Test func `closing returns all waiting writers, and new writers are refused`() {
     var line = WriteLine()
     #expect(line.enter(nil) == .turn)
     #expect(line.enter(nil) == .wait)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// One write, one change set: in memory, in a file, and in a temporary file.
+/// One write is one change set: in memory, in a file, and in a temporary file.
 @Suite(.timeLimit(.minutes(5))) struct WriteTests {
   enum Kind: CaseIterable {
     case memory, file, temporary
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a write is one set with exact old and new values, in order, and its origin`(_ kind: Kind) throws {
+  func `a write is one set with exact old and new values, in order, with its origin`(_ kind: Kind) throws {
     try withStore(kind) { store in
       let sets = Recorder<ChangeSet>()
       store.listeners.bind("test", to: .everything) { sets.record($0) }
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a write that throws leaves nothing behind, and the store goes on`(_ kind: Kind) throws {
+  func `a write that throws leaves nothing behind, and later writes succeed`(_ kind: Kind) throws {
     try withStore(kind) { store in
       let sets = Recorder<[String]>()
       store.listeners.bind("test", to: .everything) { sets.record($0.lines) }
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a change that is undone in the same write is told as it happened`(_ kind: Kind) throws {
+  func `a change that the same write reverses is delivered as two changes`(_ kind: Kind) throws {
     try withStore(kind) { store in
       let sets = Recorder<[String]>()
       let zoe = try store.write { try $0.add(name: "a") }
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `one inside another is refused, in all orders, and nothing is lost`() throws {
+  @Test func `nested reads and writes are refused in every combination, and nothing is lost`() throws {
     let store = try UserStore.temporary()
     let zoe = try store.write { try $0.add(name: "a") }
     #expect(code { try store.write { _ in try store.write { _ in } } } == .nested)
@@ -113,41 +113,41 @@ import Testing
     #expect(try store.read { try $0.value(.name, of: zoe) } == "b")
   }
 
-  @Test func `two stores may be nested, and each tells its listeners`() throws {
+  @Test func `transactions of two stores can be nested, and each store calls its listeners`() throws {
     let (left, right) = (try UserStore.inMemory(), try UserStore.inMemory())
-    let heard = Recorder<String>()
-    left.listeners.bind("l", to: .everything) { _ in heard.record("left") }
-    right.listeners.bind("r", to: .everything) { _ in heard.record("right") }
+    let received = Recorder<String>()
+    left.listeners.bind("l", to: .everything) { _ in received.record("left") }
+    right.listeners.bind("r", to: .everything) { _ in received.record("right") }
     try left.write { transaction in
       try transaction.add(name: "a")
       try right.write { try $0.add(name: "b") }
-      #expect(heard.all == [], "no listener is called inside a transaction")
+      #expect(received.all == [], "no listener is called inside a transaction")
     }
-    #expect(heard.all.sorted() == ["left", "right"])
+    #expect(received.all.sorted() == ["left", "right"])
     try left.read { _ in _ = try right.write { try $0.add(name: "c") } }
-    #expect(heard.all.count == 3)
+    #expect(received.all.count == 3)
     #expect(throws: Refusal.self) {
       try left.write { _ in
         try right.write { try $0.add(name: "d") }
         throw Refusal()
       }
     }
-    #expect(heard.all.count == 4)
+    #expect(received.all.count == 4)
   }
 
-  @Test func `a listenable that is bound inside a read is fired when that is over`() throws {
+  @Test func `a listenable that is bound inside a read delivers its first value after the read`() throws {
     let (left, right) = (try UserStore.inMemory(), try UserStore.inMemory())
     let zoe = try right.write { try $0.add(name: "a") }
     let name = try right.listenable(.name, of: zoe)
-    let heard = Recorder<String?>()
+    let received = Recorder<String?>()
     try left.read { _ in
-      name.bindAndFire("test") { heard.record($0) }
-      #expect(heard.count == 0)
+      name.bindAndFire("test") { received.record($0) }
+      #expect(received.count == 0)
     }
-    #expect(heard.all == ["a"])
+    #expect(received.all == ["a"])
   }
 
-  @Test func `a write shows what it has changed so far`() throws {
+  @Test func `a write transaction has the changes that it has made so far`() throws {
     let store = try UserStore.inMemory()
     try store.write { try $0.add(name: "before") }
     try store.write { transaction in
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `a closed store says so, to all who come later`() async throws {
+  @Test func `every later call on a closed store throws closed`() async throws {
     let store = try UserStore.temporary()
     let cursor = try await store.read { try $0.cursor }
     store.close()
@@ -171,7 +171,7 @@ import Testing
     #expect(code { try store.listenable(.name, of: User.ID(1)) } == .closed)
   }
 
-  @Test func `a temporary store takes its folder with it`() throws {
+  @Test func `a temporary store removes its folder`() throws {
     var store: UserStore? = try UserStore.temporary()
     let folder = Files.split(try #require(store?.path)).folder
     try store?.write { try $0.add(name: "a") }

@@ -12,7 +12,7 @@ struct AutomaticConversionTests {
     (try? AutomaticConversion.convert(value, to: type)) == nil
   }
 
-  @Test func `D6: numbers and bools become text, and text becomes them`() {
+  @Test func `D6, numbers and bools become text, and text becomes them`() {
     #expect(become(7, "7") && become(Int8(-7), "-7") && become(UInt64.max, "18446744073709551615"))
     #expect(become(0.5, "0.5") && become(Float(1), "1.0") && become(true, "true"))
     #expect(become("7", 7) && become("-128", Int8.min) && become("255", UInt8.max))
@@ -20,12 +20,12 @@ struct AutomaticConversionTests {
   }
 
   @Test(arguments: ["", " ", "x", "1x", "1,5", "nan", "inf", "1e999", "128", "-129"])
-  func `D6: text that is not a number of the type is not converted`(_ text: String) {
+  func `D6, text that is not a number of the type is not converted`(_ text: String) {
     #expect(cannot(text, become: Int8.self) && cannot(text, become: Bool.self))
     if Double(text).map(\.isFinite) != true { #expect(cannot(text, become: Double.self)) }
   }
 
-  @Test func `numbers are converted exactly, or not at all; only floats are rounded to floats`() {
+  @Test func `numbers are converted exactly, or not at all, and only floats are rounded to floats`() {
     #expect(become(3.0, 3) && cannot(3.5, become: Int.self) && cannot(Double.nan, become: Int.self))
     #expect(cannot(300, become: UInt8.self) && cannot(-1, become: UInt.self))
     #expect(become(3, 3.0) && cannot(Int64.max, become: Double.self))
@@ -33,7 +33,7 @@ struct AutomaticConversionTests {
     #expect(become(1, true) && become(false, 0) && cannot(2, become: Bool.self) && cannot(0.0, become: Bool.self))
   }
 
-  @Test func `nil becomes only nil; other values become optional`() {
+  @Test func `nil converts only to nil, and other values convert to optionals`() {
     #expect(become(Int?.none as Any, String?.none) && become(Int??.some(nil) as Any, Int?.none))
     #expect(cannot(Int?.none as Any, become: String.self) && cannot(Int?.none as Any, become: Int.self))
     #expect(become(Int?.some(3) as Any, "3") && become("3", Int?.some(3)) && become(3, Int??.some(3)))
@@ -45,7 +45,7 @@ struct AutomaticConversionTests {
   }
 
   @Test
-  func `equality: by ==, text by its bytes, not-a-number equals itself, objects by identity, no answer for others`() {
+  func `equality is the type's own, by bytes for text and by identity for objects, or unknown`() {
     final class Equal: Equatable { static func == (left: Equal, right: Equal) -> Bool { true } }
     struct Plain {}
     #expect(ValueEquality.test(of: String.self)("e\u{301}", "\u{e9}") == false)

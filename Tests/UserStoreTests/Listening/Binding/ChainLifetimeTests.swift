@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainLifetimeTests {
   let faults = Faults()
 
-  @Test func `D9: a released member leaves the chain, which does not hold it`() {
+  @Test func `D9, a released member leaves the chain, which does not hold it`() {
     let (a, b) = (Thing(number: 1), Thing())
     var middle: Thing? = Thing()
     weak let kept = middle
@@ -19,7 +19,7 @@ import Testing
     #expect(b.number == 2)
   }
 
-  @Test func `D9: a member that is released or unbound in the middle of a round`() {
+  @Test func `D9, a member that is released or unbound in the middle of a round takes no part in the rest`() {
     let (a, c) = (Thing(number: 1), Thing())
     var released: Thing? = Thing()
     let unbound = Thing()
@@ -41,24 +41,24 @@ import Testing
     #expect(!chain.isBound(unbound) && chain.members.count == 3)
   }
 
-  @Test func `D9: a block and a member that a block unbinds take no part in the rest of the round`() {
+  @Test func `D9, a block and a member that a block unbinds take no part in the rest of the round`() {
     let (a, b) = (Thing(number: 1), Thing())
-    var heard: [String] = []
+    var received: [String] = []
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
     chain.on("unbinds") { [weak chain] (_: Int) in
-      heard.append("unbinds")
+      received.append("unbinds")
       chain?.unbind("later")
       chain?.unbind(b)
     }
-    .on("later") { (_: Int) in heard.append("later") }.on("last") { (_: Int) in heard.append("last") }
+    .on("later") { (_: Int) in received.append("later") }.on("last") { (_: Int) in received.append("last") }
     a.number = 2
     chain.update()
     a.number = 3
     chain.update()
-    #expect(heard == ["unbinds", "last", "unbinds", "last"] && b.number == 2)
+    #expect(received == ["unbinds", "last", "unbinds", "last"] && b.number == 2)
   }
 
-  @Test func `D9: the chain ends with its last member that sends, and releases its blocks`() {
+  @Test func `D9, the chain ends with its last member that sends, and releases its blocks`() {
     var a: Thing? = Thing(number: 1)
     let b = Thing()
     var held: Token? = Token()
@@ -75,7 +75,7 @@ import Testing
     #expect(chain.members.count == 1)
   }
 
-  @Test func `D9: unbinding by object, by key path and by key; asking whether bound`() {
+  @Test func `D9, members and blocks are found and unbound by object, by key path and by key`() {
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number).bind(b, \.text).on("key") { (_: Int) in }
     #expect(chain.isBound(b) && chain.isBound(b, \.text) && !chain.isBound(b, \.real) && chain.isBound("key"))
@@ -93,7 +93,7 @@ import Testing
     #expect(other.members.count == 1)
   }
 
-  @Test func `D9: chains that were joined by a member stay joined when it leaves`() {
+  @Test func `D9, chains that were joined by a member stay joined when it leaves`() {
     let (a, c) = (Thing(number: 1), Thing())
     var b: Thing? = Thing()
     let chain = faults.chain().bind(a, \.number).bind(b!, \.number)
@@ -104,7 +104,7 @@ import Testing
     #expect(a.number == 7)
   }
 
-  @Test func `a chain lives without its handle as long as a member that sends`() async {
+  @Test func `a chain without a handle lives as long as a member that sends`() async {
     let (a, b) = (ObservedThing(), Thing())
     do { faults.chain().bind(a, \.number).bind(b, \.number, .out) }
     await turns()

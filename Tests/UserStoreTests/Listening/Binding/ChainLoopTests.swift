@@ -8,7 +8,7 @@ import Testing
   let a = Thing(number: 1)
   let b = Thing()
 
-  @Test func `converters that are not inverse to each other come to an end immediately`() {
+  @Test func `converters that are not inverse to each other stop after one round`() {
     let observed = Counted(0)
     let chain = faults.chain().bind(a, \.number)
       .bind(
@@ -25,7 +25,7 @@ import Testing
     #expect(faults.texts == [])
   }
 
-  @Test func `converters that are not inverse to each other come to an end between observed objects too`() async {
+  @Test func `converters that are not inverse to each other stop between observed objects too`() async {
     let (one, two) = (ObservedThing(), ObservedThing())
     let chain = faults.chain().bind(one, \.number)
       .bind(two, \.number, converting: .both(incoming: { (number: Int) in number * 3 }, outgoing: { $0 + 1 }))
@@ -41,14 +41,14 @@ import Testing
   }
 
   @Test func `a setter that corrects its value makes its member the source of the next round`() {
-    let even = Evener()
-    var heard: [Int] = []
-    let chain = faults.chain().bind(a, \.number).bind(even, \.number).on("block") { heard.append($0) }
+    let even = EvenNumber()
+    var received: [Int] = []
+    let chain = faults.chain().bind(a, \.number).bind(even, \.number).on("block") { received.append($0) }
     #expect(a.number == 2 && even.number == 2)
     a.number = 7
     chain.update()
-    #expect(a.number == 8 && even.number == 8 && heard == [7, 8])
-    let only = Evener()
+    #expect(a.number == 8 && even.number == 8 && received == [7, 8])
+    let only = EvenNumber()
     chain.bind(only, \.number, .out)
     a.number = 9
     chain.update()
@@ -56,13 +56,13 @@ import Testing
   }
 
   @Test func `setters that correct each other forever are stopped and named, and the chain still works`() {
-    let (even, odd) = (Evener(), Odder())
+    let (even, odd) = (EvenNumber(), OddNumber())
     let chain = faults.chain("odd and even").bind(even, \.number, initial: .none).bind(odd, \.number, initial: .none)
     even.number = 4
     chain.update()
     #expect(faults.all.count == 1)
     guard case .tooManyRounds(let names) = faults.all.first?.reason else { return #expect(Bool(false)) }
-    #expect(Set(names) == ["Odder.(Int)", "Evener.(Int)"])
+    #expect(Set(names) == ["OddNumber.(Int)", "EvenNumber.(Int)"])
     chain.update()
     #expect(faults.all.count == 1)
     chain.unbind(odd)
@@ -73,11 +73,11 @@ import Testing
   }
 
   @Test func `a block that changes a member causes a round after the present one, and no recursion`() {
-    var (heard, depth) = ([String](), 0)
+    var (received, depth) = ([String](), 0)
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
     chain.on("adds") { [a, weak chain] (value: Int) in
       depth += 1
-      heard.append("adds \(value)")
+      received.append("adds \(value)")
       if value < 500 {
         a.number = value + 1
         chain?.update()
@@ -85,10 +85,10 @@ import Testing
       #expect(depth == 1)
       depth -= 1
     }
-    .on("hears") { [b] (value: Int) in heard.append("hears \(value) \(b.number)") }
+    .on("records") { [b] (value: Int) in received.append("records \(value) \(b.number)") }
     a.number = 2
     chain.update()
-    #expect(heard == (2...500).flatMap { ["adds \($0)", "hears \($0) \($0)"] })
+    #expect(received == (2...500).flatMap { ["adds \($0)", "records \($0) \($0)"] })
     #expect(a.number == 500 && b.number == 500)
   }
 
@@ -169,7 +169,7 @@ import Testing
     #expect(two.value.isNaN && two.writes.count == 1)
   }
 
-  @Test func `observed values that cannot be compared do not go back and forth`() async {
+  @Test func `observed values that cannot be compared are not sent back and forth`() async {
     let (one, two) = (ObservedThing(), ObservedThing())
     var rounds = 0
     let chain = faults.chain().bind(one, \.plain).bind(two, \.plain).on("counts") { (_: Plain) in rounds += 1 }

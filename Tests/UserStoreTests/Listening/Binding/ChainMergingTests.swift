@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainMergingTests {
   let faults = Faults()
 
-  @Test func `D8: the shared member may come first or last`() {
+  @Test func `D8, the shared member may come first or last`() {
     let (a, b, c) = (Thing(number: 1), Thing(), Thing())
     let first = faults.chain("first").bind(a, \.number).bind(b, \.number)
     let second = faults.chain("second").bind(c, \.number).bind(b, \.number)
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `D8: the head of the chain that was bound to wins, and its members come first`() {
+  @Test func `D8, the head of the chain that was bound to wins, and its members are first`() {
     let (a, b, c) = (Thing(number: 1), Thing(number: 2), Thing(number: 3))
     let joining = faults.chain().bind(a, \.number).bind(b, \.number)
     let bound = faults.chain().bind(c, \.number).bind(b, \.number)
@@ -32,7 +32,7 @@ import Testing
     _ = bound
   }
 
-  @Test func `D8: three chains, merged in every order of the links, are one; all handles stand for it`() {
+  @Test func `D8, three chains, merged in every order of the links, are one, and every handle controls it`() {
     let links = [(0, 1), (2, 3), (4, 5), (1, 2), (3, 4)]
     var failures = 0
     for order in Self.permutations(Array(links.indices)) {
@@ -50,24 +50,24 @@ import Testing
 
   @Test
   func
-    `D8: of two blocks with the same key, the one of the chain that joins stays; errors go to the member's own chain`()
+    `D8, of two blocks with the same key, the one of the chain that joins stays; errors go to the member's own chain`()
   {
     let (a, b, c) = (Thing(number: 1), Thing(number: 1), Thing(number: 1))
     let (own, others) = (Faults(), Faults())
-    var heard: [String] = []
+    var received: [String] = []
     let joining = others.chain("joining").bind(a, \.number, filter: { $0 < 10 }).bind(b, \.number)
-      .on("same") { (_: Int) in heard.append("joining") }.on("one") { (_: Int) in heard.append("one") }
-    let bound = own.chain("bound").bind(c, \.number).on("same") { (_: Int) in heard.append("bound") }
+      .on("same") { (_: Int) in received.append("joining") }.on("one") { (_: Int) in received.append("one") }
+    let bound = own.chain("bound").bind(c, \.number).on("same") { (_: Int) in received.append("bound") }
     bound.bind(b, \.number)
     c.number = 2
     bound.update()
-    #expect(heard == ["joining", "one"])
+    #expect(received == ["joining", "one"])
     c.number = 11
     joining.update()
     #expect(own.texts == [] && others.all.map(\.chain) == ["joining"])
   }
 
-  @Test func `D8: directions and filters of the shared member add up`() {
+  @Test func `D8, directions and filters of the shared member add up`() {
     let (a, b, c) = (Thing(number: 1), Thing(), Thing())
     let chain = faults.chain().bind(a, \.number, .in).bind(b, \.number, .out)
     faults.chain().bind(b, \.number, .in, filter: { $0 < 10 }).bind(c, \.number, .out)
@@ -80,28 +80,30 @@ import Testing
     #expect([a, b, c].map(\.number) == [1, 2, 2])
   }
 
-  @Test func `D8: after merging inside of a block of either chain, the rest of the round is delivered`() {
+  @Test func `D8, after merging inside a block of either chain, the rest of the round is delivered`() {
     for isOwn in [true, false] {
       let (a, b, c) = (Thing(number: 1), Thing(number: 1), Thing(number: 1))
-      var heard: [String] = []
-      let other = faults.chain("other").bind(c, \.number).on("other") { (value: Int) in heard.append("other \(value)") }
+      var received: [String] = []
+      let other = faults.chain("other").bind(c, \.number).on("other") { (value: Int) in
+        received.append("other \(value)")
+      }
       let chain = faults.chain("chain").bind(a, \.number).bind(b, \.number)
       chain.on("merges") { [weak chain] (_: Int) in
         if isOwn { chain?.bind(c, \.number, initial: .none) } else { other.bind(a, \.number, initial: .none) }
       }
-      chain.on("after") { (value: Int) in heard.append("after \(value)") }
+      chain.on("after") { (value: Int) in received.append("after \(value)") }
       a.number = 5
       chain.update()
-      #expect(heard == ["after 5"])
+      #expect(received == ["after 5"])
       #expect(chain.members.count == 3 && other.members.count == 3)
       c.number = 6
       other.update()
       #expect([a, b, c].map(\.number) == [6, 6, 6])
-      #expect(heard.sorted() == ["after 5", "after 6", "other 6"])
+      #expect(received.sorted() == ["after 5", "after 6", "other 6"])
     }
   }
 
-  @Test func `D8: an edit that was not noticed is propagated in its own chain before the chains join`() {
+  @Test func `D8, an edit that was not noticed is propagated in its own chain before the chains join`() {
     let (a, b, c) = (Thing(number: 1), Counted(1), Thing(number: 3))
     faults.chain().bind(a, \.number).bind(b, \.value)
     a.number = 9
@@ -109,7 +111,7 @@ import Testing
     #expect(b.writes == [9, 3] && a.number == 3)
   }
 
-  @Test func `random links give the same chains as a plain table of sets`() {
+  @Test func `random links give the same chains as a simple table of sets`() {
     let seed = Seed.base
     var random = SplitMix64(seed: seed)
     for _ in 0..<100 {

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainNoticingTests {
   let faults = Faults()
 
-  @Test func `changes of an observed object are noticed on the next turn, and values in between are skipped`() async {
+  @Test func `changes of an observed object are noticed in the next turn, and values in between are skipped`() async {
     let (model, label) = (ObservedThing(), Counted(0))
     let chain = faults.chain().bind(model, \.number).bind(label, \.value, .out)
     for number in 1...10 { model.number = number }
@@ -20,30 +20,30 @@ import Testing
 
   @Test func `observed objects on both sides follow each other without echo`() async {
     let (one, two) = (ObservedThing(), ObservedThing())
-    var heard: [Int] = []
-    let chain = faults.chain().bind(one, \.number).bind(two, \.number).on("block") { heard.append($0) }
+    var received: [Int] = []
+    let chain = faults.chain().bind(one, \.number).bind(two, \.number).on("block") { received.append($0) }
     for number in 1...100 {
       (number % 2 == 0 ? one : two).number = number
       await turns { one.number == number && two.number == number }
     }
     await turns()
-    #expect(heard == Array(1...100))
+    #expect(received == Array(1...100))
     _ = chain
   }
 
   @Test func `an edit that was not noticed is propagated before its member is overwritten`() {
     let (a, b, c) = (Thing(number: 1), Thing(), Thing())
-    var heard: [Int] = []
-    let chain = faults.chain().bind(a, \.number).bind(b, \.number).bind(c, \.number).on("all") { heard.append($0) }
+    var received: [Int] = []
+    let chain = faults.chain().bind(a, \.number).bind(b, \.number).bind(c, \.number).on("all") { received.append($0) }
     (b.number, c.number) = (2, 3)
     chain.update(c)
-    #expect(heard == [2, 3] && [a, b, c].map(\.number) == [3, 3, 3])
+    #expect(received == [2, 3] && [a, b, c].map(\.number) == [3, 3, 3])
     (b.number, c.number, a.number) = (4, 5, 6)
     chain.update(b)
-    #expect(heard == [2, 3, 6, 5, 4] && [a, b, c].map(\.number) == [4, 4, 4])
+    #expect(received == [2, 3, 6, 5, 4] && [a, b, c].map(\.number) == [4, 4, 4])
   }
 
-  @Test func `of two edits, one of which is refused, the other one stays`() {
+  @Test func `if one of two edits is refused, the other one stays`() {
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number, filter: { $0 < 10 })
     (a.number, b.number) = (12, 3)
@@ -57,17 +57,17 @@ import Testing
   @Test func `a listenable with its source is a member`() async {
     let (source, name) = Listenable.make("NIX")
     let field = Thing()
-    let heard = Recorder<String>()
-    name.bind("all") { heard.record($0) }
+    let received = Recorder<String>()
+    name.bind("all") { received.record($0) }
     let chain = faults.chain().bind(name, source).bind(field, \.text)
     #expect(field.text == "NIX")
     source.send("Zoë")
     await turns { field.text == "Zoë" }
     field.text = "Zoe"
     chain.update()
-    #expect(name.value == "Zoe" && heard.all == ["Zoë", "Zoe"])
+    #expect(name.value == "Zoe" && received.all == ["Zoë", "Zoe"])
     await turns()
-    #expect(field.text == "Zoe" && heard.count == 2)
+    #expect(field.text == "Zoe" && received.count == 2)
   }
 
   @Test func `a value that others sent before an own value, and that arrives after it, has no effect`() async {
@@ -86,8 +86,8 @@ import Testing
   @Test func `a chain follows a listenable that others change to its last value, without echo`() async throws {
     let (source, number) = Listenable.make(0)
     let thing = Thing()
-    let heard = Recorder<Int>()
-    number.bind("all") { heard.record($0) }
+    let received = Recorder<Int>()
+    number.bind("all") { received.record($0) }
     let chain = faults.chain().bind(number, source).bind(thing, \.number)
     let other = try Threads.start { for value in 1...500 { source.send(value) } }
     for value in 1...500 {
@@ -98,9 +98,9 @@ import Testing
     try await Task.detached { try other.join() }.value
     await turns { thing.number == number.value }
     await turns()
-    #expect(thing.number == number.value && heard.all.last == number.value)
-    #expect(heard.all.filter { $0 > 0 } == Array(1...500))
-    #expect(heard.all.filter { $0 < 0 } == (1...500).map { -$0 })
+    #expect(thing.number == number.value && received.all.last == number.value)
+    #expect(received.all.filter { $0 > 0 } == Array(1...500))
+    #expect(received.all.filter { $0 < 0 } == (1...500).map { -$0 })
   }
 
   @Test func `a listenable without its source only sends, and leaves when its source is released`() async {
@@ -116,7 +116,7 @@ import Testing
     #expect(chain.members == ["Thing.number"] && faults.texts == [])
   }
 
-  @Test func `inside of a transaction, the round follows after it`() throws {
+  @Test func `a round that starts inside a transaction runs after it`() throws {
     let store = try UserStore.inMemory()
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)

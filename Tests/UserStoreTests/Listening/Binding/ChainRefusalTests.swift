@@ -9,10 +9,10 @@ import Testing
   let b = Thing()
   let c = Thing()
 
-  @Test(arguments: [0, 1, 2]) func `D4: one refusal restores the source, and no other member changes`(_ place: Int) {
+  @Test(arguments: [0, 1, 2]) func `D4, one refusal restores the source, and no other member changes`(_ place: Int) {
     let things = [a, b, c]
-    var heard: [Int] = []
-    let chain = faults.chain("small").on("block") { heard.append($0) }
+    var received: [Int] = []
+    let chain = faults.chain("small").on("block") { received.append($0) }
     for (index, thing) in things.enumerated() {
       if index == place {
         chain.bind(thing, \.number, filter: { $0 != 13 }, { $0 < 10 })
@@ -27,7 +27,7 @@ import Testing
         #expect(things.map(\.number) == [1, 1, 1])
       }
     }
-    #expect(heard == [] && faults.all.count == 6)
+    #expect(received == [] && faults.all.count == 6)
     for fault in faults.all {
       guard case .filtered = fault.reason else { return #expect(Bool(false), "\(fault)") }
       #expect(fault.object == ObjectIdentifier(things[place]) && fault.chain == "small")
@@ -38,7 +38,7 @@ import Testing
     #expect(things.map(\.number) == [5, 5, 5])
   }
 
-  @Test func `D4: a converter that throws refuses too`() {
+  @Test func `D4, a converter that throws refuses too`() {
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
       .bind(
         c, \.text, .out,
@@ -53,13 +53,13 @@ import Testing
     #expect(error as? Refusal == Refusal(reason: "big"))
   }
 
-  @Test func `D4: a new member that refuses the head's value stays as it is, and so does the chain`() {
+  @Test func `D4, a new member that refuses the head's value stays as it is, and so does the chain`() {
     faults.chain().bind(a, \.number).bind(b, \.number, filter: { $0 > 1 })
     #expect(a.number == 1 && b.number == 0)
     #expect(faults.all.count == 1)
   }
 
-  @Test func `D6: a failing conversion is an error value, not 0`() {
+  @Test func `D6, a failing conversion is an error value, not 0`() {
     a.number = 7
     let chain = faults.chain("n").bind(a, \.number).bind(b, \.text).bind(c, \.real)
     #expect(b.text == "7" && c.real == 7)

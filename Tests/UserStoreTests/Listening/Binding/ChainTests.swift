@@ -9,7 +9,7 @@ import Testing
   let b = Thing()
   let c = Thing()
 
-  @Test func `D1: a member with .in only sends, one with .out only receives, .inout does both`() {
+  @Test func `D1, a member bound in only sends, one bound out only receives, and one bound inout does both`() {
     let chain = faults.chain()
       .bind(a, \.number, .in).bind(b, \.number, .out).bind(c, \.number)
     #expect([a, b, c].map(\.number) == [1, 1, 1])
@@ -25,7 +25,7 @@ import Testing
     #expect(faults.texts == [])
   }
 
-  @Test func `D2: a member with its own events is read when they come`() async {
+  @Test func `D2, a member with its own events is read when they occur`() async {
     let (source, tapped) = Signal<Void>.make()
     let chain = faults.chain().bind(a, \.number).bind(b, \.number, events: tapped)
     b.number = 7
@@ -40,7 +40,7 @@ import Testing
     #expect(a.number == 7)
   }
 
-  @Test func `D3: a converter converts received values; with both, sent values too; negated is one`() {
+  @Test func `D3, a converter converts received values, and with both directions, such as negated, also sent values`() {
     let chain = faults.chain()
       .bind(a, \.number)
       .bind(b, \.text, .out, converting: .incoming { (number: Int) in "no. \(number)" })
@@ -58,48 +58,48 @@ import Testing
     #expect(on.flag)
   }
 
-  @Test func `D3: a value is first converted automatically to the type of the converter's input`() {
+  @Test func `D3, a value is first converted automatically to the type of the converter's input`() {
     a.text = "12"
     faults.chain().bind(a, \.text).bind(b, \.number, .out, converting: .incoming { (number: Int) in number + 1 })
     #expect(b.number == 13)
   }
 
-  @Test func `D5: blocks are called after the members, in order; the same key replaces and keeps its place`() {
-    var heard: [String] = []
+  @Test func `D5, blocks are called after the members, in order, and the same key replaces a block in its place`() {
+    var received: [String] = []
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
-      .on("first") { (value: Int) in heard.append("old \(value)") }
-      .on("second") { [b] (value: String) in heard.append("second \(value) \(b.number)") }
-      .on("first") { [b] (value: Int) in heard.append("first \(value) \(b.number)") }
-    #expect(heard == [])
+      .on("first") { (value: Int) in received.append("old \(value)") }
+      .on("second") { [b] (value: String) in received.append("second \(value) \(b.number)") }
+      .on("first") { [b] (value: Int) in received.append("first \(value) \(b.number)") }
+    #expect(received == [])
     a.number = 5
     chain.update()
-    #expect(heard == ["first 5 5", "second 5 5"])
+    #expect(received == ["first 5 5", "second 5 5"])
     chain.unbind("first")
     #expect(!chain.isBound("first") && chain.isBound("second"))
     a.number = 6
     chain.update()
-    #expect(heard.last == "second 6 6" && heard.count == 3)
+    #expect(received.last == "second 6 6" && received.count == 3)
   }
 
-  @Test func `D5: when a block throws, the others are called, and it is reported by its key`() {
-    var heard: [Int] = []
+  @Test func `D5, when a block throws, the others are called, and it is reported by its key`() {
+    var received: [Int] = []
     let chain = faults.chain("many").bind(a, \.number).bind(b, \.number)
     for key in 0..<10 {
       chain.on("\(key)") { (value: Int) in
-        heard.append(key)
+        received.append(key)
         if key % 3 == 1 { throw Refusal(reason: "\(key)") }
       }
     }
     a.number = 2
     chain.update()
-    #expect(heard == Array(0..<10) && b.number == 2)
+    #expect(received == Array(0..<10) && b.number == 2)
     #expect(faults.all.map(\.member) == ["block “1”", "block “4”", "block “7”"])
     #expect(faults.all.allSatisfy { $0.chain == "many" && $0.object == nil })
   }
 
-  @Test func `D7: members and blocks can be added in any order, also later`() {
-    var heard: [Int] = []
-    let chain = faults.chain().on("early") { heard.append($0) }.bind(b, \.number, .out).bind(a, \.number)
+  @Test func `D7, members and blocks can be added in any order, also later`() {
+    var received: [Int] = []
+    let chain = faults.chain().on("early") { received.append($0) }.bind(b, \.number, .out).bind(a, \.number)
     #expect(b.number == 0)
     a.number = 3
     chain.update()
@@ -109,10 +109,10 @@ import Testing
     c.number = 4
     chain.update()
     #expect([a, b, c].map(\.number) == [4, 4, 4])
-    #expect(heard == [3, 4])
+    #expect(received == [3, 4])
   }
 
-  @Test func `D10: an element of an array is a member; while the array is too short it waits`() {
+  @Test func `D10, an element of an array is a member, which waits while the array is too short`() {
     a.list = [1, 2, 3]
     let chain = faults.chain().bind(a, \.list[2]).bind(b, \.number)
     #expect(b.number == 3)
@@ -135,15 +135,14 @@ import Testing
     #expect(faults.texts == [])
   }
 
-  @Test func `D10: an element is the same member by its key path and by its index`() {
+  @Test func `D10, an element is the same member by its key path and by its index`() {
     a.list = [1, 2]
     let chain = faults.chain().bind(a, \.list[1]).bind(a, \.list, at: 1)
     #expect(chain.members.count == 1)
     #expect(chain.isBound(a, \.list[1]) && !chain.isBound(a, \.list[0]))
   }
 
-  @Test func `D11: in one round a member is written once; the source and a member that has the value are not written`()
-  {
+  @Test func `D11, a round writes each member once, except the source and members that already have the value`() {
     let (source, first, second) = (Counted(1), Counted(0), Counted(2))
     let chain = faults.chain().bind(source, \.value).bind(first, \.value).bind(second, \.value, initial: .none)
     #expect((source.writes, first.writes, second.writes) == ([], [1], []))
@@ -154,10 +153,10 @@ import Testing
     #expect(first.writes == [1, 2])
   }
 
-  @Test func `D12: when a member is bound the head's value counts; none and tail can be chosen`() {
-    var heard: [Int] = []
+  @Test func `D12, a new member receives the head's value, unless none or tail is chosen`() {
+    var received: [Int] = []
     (b.number, c.number) = (2, 3)
-    let chain = faults.chain().bind(a, \.number).on("all") { heard.append($0) }
+    let chain = faults.chain().bind(a, \.number).on("all") { received.append($0) }
     chain.bind(b, \.number)
     #expect(b.number == 1)
     chain.bind(c, \.number, initial: .none)
@@ -165,17 +164,17 @@ import Testing
     let d = Thing(number: 4)
     chain.bind(d, \.number, initial: .tail)
     #expect([a, b, c, d].map(\.number) == [4, 4, 4, 4])
-    #expect(heard == [4])
+    #expect(received == [4])
   }
 
-  @Test func `D12: a change of the head that was not noticed is propagated to all members`() {
+  @Test func `D12, a change of the head that was not noticed is propagated to all members`() {
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
     a.number = 8
     chain.bind(c, \.number)
     #expect([a, b, c].map(\.number) == [8, 8, 8])
   }
 
-  @Test func `a member bound twice has both directions and all filters, and is one member`() {
+  @Test func `a member that is bound twice is one member, with both directions and all filters`() {
     let chain = faults.chain()
       .bind(a, \.text).bind(b, \.text, .out, filter: { $0.count <= 3 })
       .bind(b, \.text, .in, filter: { !$0.contains("x") })

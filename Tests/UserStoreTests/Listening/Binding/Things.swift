@@ -2,7 +2,7 @@ import Observation
 
 @testable import UserStore
 
-/// A screen or a model, for chains.
+/// A screen or a model in a chain.
 @MainActor final class Thing {
   var number = 0
   var real = 0.0
@@ -18,7 +18,7 @@ import Observation
   }
 }
 
-/// The same, observable.
+/// An observable screen or model.
 @Observable @MainActor final class ObservedThing {
   var number = 0
   var text = ""
@@ -31,15 +31,15 @@ struct Plain {
   var number = 0
 }
 
-/// Accepts only even numbers, and raises others.
-@MainActor final class Evener {
+/// Raises odd numbers to even ones.
+@MainActor final class EvenNumber {
   var number = 0 {
     didSet { if number % 2 != 0 { number += 1 } }
   }
 }
 
-/// Accepts only odd numbers.
-@MainActor final class Odder {
+/// Raises even numbers to odd ones.
+@MainActor final class OddNumber {
   var number = 1 {
     didSet { if number % 2 == 0 { number += 1 } }
   }
@@ -66,7 +66,7 @@ struct Plain {
   var texts: [String] { all.map(\.description) }
 }
 
-/// Yields to tasks that wait for the main actor until a condition is true; otherwise the suite's time limit ends it.
+/// Yields to tasks that wait for the main actor until a condition is true or the suite's time limit cancels the test.
 @MainActor func turns(until isDone: () -> Bool) async {
   while !isDone(), !Task.isCancelled { await Task.yield() }
 }

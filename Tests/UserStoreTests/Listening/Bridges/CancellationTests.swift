@@ -4,24 +4,24 @@ import Testing
 
 /// Canceling a task that awaits values.
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
-  @Test func `a task that waits ends immediately, and its subscription with it`() async {
+  @Test func `canceling a task that waits ends it and its subscription immediately`() async {
     let (source, signal) = Signal<Int>.make()
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     let task = Task {
       var iterator = signal.values.makeAsyncIterator()
-      heard.record(1)
+      received.record(1)
       let value = await iterator.next()
       #expect(source.hub?.count == 0)
       #expect(await iterator.next() == nil)
       return value
     }
-    await heard.heard(1)
+    await received.heard(1)
     task.cancel()
     #expect(await task.value == nil)
     source.send(1)
   }
 
-  @Test func `a task that was canceled before receives nothing, although a value waits`() async {
+  @Test func `a task that is already canceled receives nothing, although there is a value`() async {
     let (source, value) = Listenable.make(1)
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -32,26 +32,26 @@ import Testing
     #expect(source.hub?.count == 0)
   }
 
-  @Test func `a task is canceled while a value is on its way to it`() async throws {
+  @Test func `a task that is canceled while a value is on its way receives nothing`() async throws {
     let (source, signal) = Signal<Int>.make()
-    let (inside, goOn) = (Gate(), Gate())
-    let heard = Recorder<Int>()
+    let (inside, mayContinue) = (Gate(), Gate())
+    let received = Recorder<Int>()
     let values = signal.map { value in
       inside.open()
-      goOn.wait()
+      mayContinue.wait()
       return value
     }.values
     let task = Task {
       var iterator = values.makeAsyncIterator()
-      heard.record(0)
+      received.record(0)
       return await iterator.next()
     }
-    await heard.heard(1)
+    await received.heard(1)
     let sender = try Threads.start { source.send(1) }
     await Task.detached { inside.wait() }.value
     task.cancel()
     #expect(await task.value == nil)
-    goOn.open()
+    mayContinue.open()
     try await Task.detached { try sender.join() }.value
   }
 
@@ -63,44 +63,44 @@ import Testing
     let ready = Recorder<Int>()
     if isBefore { board.hub.bind("cancels", to: "x") { _ in task.withLock { $0 }?.cancel() } }
     let consumer = Task {
-      var heard: [Int] = []
+      var received: [Int] = []
       for await value in value.values {
-        heard.append(value)
+        received.append(value)
         ready.record(value)
       }
-      return heard
+      return received
     }
     task.withLock { $0 = consumer }
     await ready.heard(1)
     if !isBefore { board.hub.bind("cancels", to: "x") { _ in task.withLock { $0 }?.cancel() } }
     board.post("x", 1)
-    let heard = await consumer.value
-    #expect(heard == [0] || !isBefore && heard == [0, 1])
+    let received = await consumer.value
+    #expect(received == [0] || !isBefore && received == [0, 1])
     #expect(board.hub.count == 1)
   }
 
-  /// Objects that a task's cancellation releases are released under the task's own lock.
+  /// A cancellation handler runs under the task's own lock, and so do the deinitializers of what it releases.
   @Test func `a value whose release cancels the task again causes no deadlock`() async {
-    final class Canceller: Sendable {
+    final class Canceler: Sendable {
       let task = Lock<Task<Void, Never>?>(nil)
       deinit { task.withLock { $0 }?.cancel() }
     }
-    let (source, signal) = Signal<Canceller>.make()
-    let (begun, goOn) = (Recorder<Int>(), Recorder<Int>())
+    let (source, signal) = Signal<Canceler>.make()
+    let (begun, mayContinue) = (Recorder<Int>(), Recorder<Int>())
     let task = Task {
       var iterator = signal.values.makeAsyncIterator()
       begun.record(1)
-      await Task.detached { await goOn.heard(1) }.value
+      await Task.detached { await mayContinue.heard(1) }.value
       #expect(await iterator.next() == nil)
     }
     await begun.heard(1)
     do {
-      let value = Canceller()
+      let value = Canceler()
       value.task.withLock { $0 = task }
       source.send(value)
     }
     task.cancel()
-    goOn.record(1)
+    mayContinue.record(1)
     await task.value
   }
 

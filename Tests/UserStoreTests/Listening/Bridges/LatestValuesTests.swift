@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 @Suite(.timeLimit(.minutes(5))) struct LatestValuesTests {
-  @Test func `the present value comes first, then the latest, then the end`() async {
+  @Test func `an iteration delivers the present value, then the latest, then the end`() async {
     let (source, value) = Listenable.make(1)
     var iterator = value.values.makeAsyncIterator()
     #expect(await iterator.next() == 1)
@@ -20,22 +20,22 @@ import Testing
 
   @Test func `a value resumes a consumer that waits, and so does the end`() async {
     let (source, signal) = Signal<Int>.make()
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     let values = signal.values
     let task = Task {
       var iterator = values.makeAsyncIterator()
-      heard.record(0)
-      while let value = await iterator.next() { heard.record(value) }
-      heard.record(-1)
+      received.record(0)
+      while let value = await iterator.next() { received.record(value) }
+      received.record(-1)
     }
     for count in 1...100 {
-      await heard.heard(count)
+      await received.heard(count)
       source.send(count)
     }
-    await heard.heard(101)
+    await received.heard(101)
     source.end()
     await task.value
-    #expect(heard.all == Array(0...100) + [-1])
+    #expect(received.all == Array(0...100) + [-1])
   }
 
   @Test func `nil as a value is not the end`() async {
@@ -120,19 +120,19 @@ import Testing
 
   @Test func `the main actor iterates on the main actor`() async {
     let (source, value) = Listenable.make(1)
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     let task = Task { @MainActor in
       for await value in value.values {
         MainActor.assertIsolated()
-        heard.record(value)
+        received.record(value)
       }
     }
-    await heard.heard(1)
+    await received.heard(1)
     source.send(2)
-    await heard.heard(2)
+    await received.heard(2)
     source.end()
     await task.value
-    #expect(heard.all == [1, 2])
+    #expect(received.all == [1, 2])
   }
 
   @Test func `missed values, the source and everything that operators hold are released`() async {
@@ -160,9 +160,9 @@ import Testing
       let (source, value) = Listenable.make(0)
       let values = value.values
       let consumer = Task {
-        var heard: [Int] = []
-        for await value in values { heard.append(value) }
-        return heard
+        var received: [Int] = []
+        for await value in values { received.append(value) }
+        return received
       }
       let next = Lock(0)
       let senders = try (0..<2).map { _ in
@@ -179,9 +179,9 @@ import Testing
       for sender in senders { try await Task.detached { try sender.join() }.value }
       source.send(10_000)
       source.end()
-      let heard = await consumer.value
-      #expect(heard.last == 10_000 || heard.isEmpty)
-      #expect(Set(heard).count == heard.count)
+      let received = await consumer.value
+      #expect(received.last == 10_000 || received.isEmpty)
+      #expect(Set(received).count == received.count)
     }
   }
 }

@@ -6,16 +6,16 @@ import UserStoreFoundation
 
 @Suite(.timeLimit(.minutes(5))) struct NotificationCenterTests {
   private let center = NotificationCenter()
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
 
-  /// Listens as a program would, until the test ends.
+  /// Observes the notifications until the token is released.
   private func observe(
     _ object: UserStore? = nil, _ action: @escaping @Sendable (ChangeSet) -> Void = { _ in }
   ) -> SubscriptionToken {
     let observer = Lock(
-      center.addObserver(forName: .userStoreDidChange, object: object, queue: nil) { [heard] notification in
+      center.addObserver(forName: .userStoreDidChange, object: object, queue: nil) { [received] notification in
         guard let set = notification.changeSet else { return }
-        heard.record(set.lines.joined(separator: ", "))
+        received.record(set.lines.joined(separator: ", "))
         action(set)
       })
     return SubscriptionToken { [center] in observer.withLock { center.removeObserver($0) } }
@@ -28,10 +28,10 @@ import UserStoreFoundation
     let tokens = [store.post(to: center), other.post(to: center)]
     let id = try store.write { try $0.add(name: "NIX") }
     _ = try other.write { try $0.add(name: "of another store") }
-    #expect(heard.count == 1)
+    #expect(received.count == 1)
     try store.write { try $0.rename(id, to: "Zoë") }
     try store.write { try $0.rename(id, to: "Zoe") }
-    #expect(heard.all[1...] == ["updated 1 name 'NIX' 'Zoë'", "updated 1 name 'Zoë' 'Zoe'"])
+    #expect(received.all[1...] == ["updated 1 name 'NIX' 'Zoë'", "updated 1 name 'Zoë' 'Zoe'"])
     withExtendedLifetime((observer, tokens)) {}
   }
 
@@ -45,15 +45,15 @@ import UserStoreFoundation
       try $0.set(.hairColor, of: id, to: Color("white"))
     }
     try store.write { try $0.set(.hairColor, of: id, to: nil) }
-    #expect(heard.all == ["updated 1 name 'NIX' 'Zoë'"])
+    #expect(received.all == ["updated 1 name 'NIX' 'Zoë'"])
     token = nil
     try store.write { try $0.rename(id, to: "Zoe") }
-    #expect(heard.count == 1 && token == nil)
+    #expect(received.count == 1 && token == nil)
     #expect(store.listeners.count == 0)
     withExtendedLifetime(observer) {}
   }
 
-  @Test func `A1, an observer may write, and on the main actor all notifications come in commit order`() async throws {
+  @Test func `A1, an observer may write, and on the main actor all notifications are in commit order`() async throws {
     let store = try UserStore.inMemory()
     let id = try await store.write { try $0.add(name: "0") }
     let observer = observe { set in
@@ -69,14 +69,14 @@ import UserStoreFoundation
       })
     let tokens = [store.post(to: center), store.post(to: main, on: .actor(MainActor.shared))]
     try await store.write { try $0.rename(id, to: "first") }
-    let count = heard.count
+    let count = received.count
     await order.heard(count)
     #expect(count > 5 && order.all == order.all.sorted() && order.count == count)
     withExtendedLifetime((observer, tokens)) {}
     mainObserver.withLock { main.removeObserver($0) }
   }
 
-  @Test func `posting does not hold the store, and after the token not the center`() throws {
+  @Test func `posting does not hold the store, nor the center after the token is released`() throws {
     var center: NotificationCenter? = NotificationCenter()
     weak let keptCenter = center
     var store: UserStore? = try UserStore.inMemory()
@@ -94,13 +94,13 @@ import UserStoreFoundation
   @Test func `notifications are a signal while there is a subscription`() {
     let name = Notification.Name("typed")
     let signal = center.signal(for: name) { $0.userInfo?["text"] as? String }
-    var token: SubscriptionToken? = signal.map { $0.uppercased() }.subscribe { [heard] in heard.record($0) }
+    var token: SubscriptionToken? = signal.map { $0.uppercased() }.subscribe { [received] in received.record($0) }
     center.post(name: name, object: nil, userInfo: ["text": "a"])
     center.post(name: name, object: nil)
     center.post(name: .init("other"), object: nil, userInfo: ["text": "b"])
     center.post(name: name, object: nil, userInfo: ["text": "c"])
     token = nil
     center.post(name: name, object: nil, userInfo: ["text": "d"])
-    #expect(heard.all == ["A", "C"] && token == nil)
+    #expect(received.all == ["A", "C"] && token == nil)
   }
 }

@@ -2,22 +2,22 @@ import Testing
 
 @testable import UserStore
 
-/// The turn to deliver while threads wait.
+/// Which thread delivers while others wait.
 @Suite(.timeLimit(.minutes(5))) struct HandOverTests {
   @Test func `a deliverer without a set of its own leaves the rest to a thread that waits`() throws {
-    // A thread that takes the turn back is mostly faster than the next deliverer wakes; one of these runs would show it.
+    // Twenty runs, because the fault is a race: a thread that takes the turn back usually does so before the other wakes.
     for _ in 0..<20 { try handOver() }
   }
 
   private func handOver() throws {
     let hub = ListenerHub<Note> { _, _ in }
-    let (isInside, mayGoOn) = (Gate(), Gate())
+    let (isInside, mayContinue) = (Gate(), Gate())
     let threads = Recorder<ObjectIdentifier>()
     hub.bind("slow", to: "x") { note in
       threads.record(ObjectIdentifier(DeliveryThread.current))
       guard note.position == 1 else { return }
       isInside.open()
-      mayGoOn.wait()
+      mayContinue.wait()
     }
     _ = hub.append(note(1), cascade: nil)
     let helper = try Threads.start { hub.deliver(through: nil) }
@@ -28,9 +28,9 @@ import Testing
       waiter.withLock { $0 = ObjectIdentifier(DeliveryThread.current) }
       hub.deliver(through: ticket)
     }
-    // Nothing reports that a thread has begun to sleep.
+    // Polling, because nothing reports that a thread has begun to wait.
     while !hub.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
-    mayGoOn.open()
+    mayContinue.open()
     try waiting.join()
     try helper.join()
     #expect(threads.all.last == waiter.withLock { $0 })

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Nothing is left after release.
+/// What is released leaves nothing behind.
 @Suite(.timeLimit(.minutes(5))) struct LeakTests {
   @Test func `a hub is released with its owner and with all that listeners hold, although tokens remain`() {
     var board: Board? = Board()
@@ -17,7 +17,7 @@ import Testing
     token?.dispose()
   }
 
-  @Test func `a listenable is released, and its place in the hub with it`() {
+  @Test func `releasing a listenable removes it from its hub`() {
     let board = Board()
     var listenable: Listenable<Int>? = board.listenable("x")
     weak let weakListenable = listenable
@@ -39,8 +39,8 @@ import Testing
     #expect(weakListenable == nil)
   }
 
-  @Test func `calls leave nothing behind: no rounds, mailboxes or threads`() async {
-    let heard = Recorder<Int>()
+  @Test func `calls leave no rounds, mailboxes or threads behind`() async {
+    let received = Recorder<Int>()
     actor Place {}
     weak var weakPlace: Place?
     weak var weakHub: ListenerHub<Note>?
@@ -48,15 +48,15 @@ import Testing
       let board = Board()
       let place = Place()
       (weakPlace, weakHub) = (place, board.hub)
-      board.listenable("x").bindAndFire("a", on: .actor(place)) { heard.record($0) }
+      board.listenable("x").bindAndFire("a", on: .actor(place)) { received.record($0) }
       for value in 1...10 { board.post("x", value) }
-      await heard.heard { $0.last == 10 }
+      await received.heard { $0.last == 10 }
     }
     while weakPlace != nil || weakHub != nil, !Task.isCancelled { await Task.yield() }
     #expect(weakPlace == nil && weakHub == nil)
   }
 
-  @Test func `a listener that holds its store keeps it alive, one that holds it weakly does not`() throws {
+  @Test func `a listener that holds its store keeps it alive, and one that holds it weakly does not`() throws {
     weak var weakStore: UserStore?
     do {
       let store = try UserStore.inMemory()

@@ -2,35 +2,35 @@ import Testing
 
 @testable import UserStore
 
-/// Stress of the registry: names, churn, and threads at once.
+/// Stress tests of the registry: many names, frequent changes, and several threads.
 @Suite(.timeLimit(.minutes(5))) struct ManyListenersTests {
   @Test func `threads that bind one name while others write leave one listener, and rounds in order`() throws {
     let board = Board()
-    let heard = Recorder<Int128>()
+    let received = Recorder<Int128>()
     try Threads.run(34) { thread in
       for step in 0..<200 {
         if thread < 32 {
-          board.hub.bind("screen", to: "x") { heard.record($0.position) }
+          board.hub.bind("screen", to: "x") { received.record($0.position) }
         } else {
           board.post("x", step)
         }
       }
     }
     #expect(board.hub.count == 1)
-    #expect(zip(heard.all, heard.all.dropFirst()).allSatisfy { $0 < $1 })
-    let before = heard.count
+    #expect(zip(received.all, received.all.dropFirst()).allSatisfy { $0 < $1 })
+    let before = received.count
     board.post("x", 0)
-    #expect(heard.count == before + 1)
+    #expect(received.count == before + 1)
   }
 
   @Test func `threads that bind, unbind and dispose names of their own do not disturb each other`() throws {
     let board = Board()
-    let heard = Lock([String: Int]())
+    let received = Lock([String: Int]())
     board.hub.bind("first", to: "x") { _ in }
     let writer = try Threads.start { for value in 1...1_000 { board.post("x", value) } }
     try Threads.run(8) { thread in
       for step in 0..<200 {
-        let token = board.hub.bind("\(thread)", to: "x") { _ in heard.withLock { $0["\(thread)", default: 0] += 1 } }
+        let token = board.hub.bind("\(thread)", to: "x") { _ in received.withLock { $0["\(thread)", default: 0] += 1 } }
         if step % 3 == 0 { board.hub.unbind("\(thread)", from: "x") } else if step % 3 == 1 { token.dispose() }
       }
     }
@@ -58,9 +58,9 @@ import Testing
     #expect(board.hub.count == 0 && !board.hub.hasListeners)
   }
 
-  @Test func `churn neither loses nor doubles a listener`() {
+  @Test func `binding and unbinding at random neither loses nor duplicates a listener`() {
     let board = Board()
-    let heard = Lock(Set<Int>())
+    let received = Lock(Set<Int>())
     var bound: Set<Int> = []
     var random = SystemRandomNumberGenerator()
     for step in 0..<20_000 {
@@ -69,13 +69,13 @@ import Testing
         board.hub.unbind("\(number)", from: "t\(number % 3)")
         bound.remove(number)
       } else {
-        board.hub.bind("\(number)", to: "t\(number % 3)") { _ in _ = heard.withLock { $0.insert(number) } }
+        board.hub.bind("\(number)", to: "t\(number % 3)") { _ in _ = received.withLock { $0.insert(number) } }
         bound.insert(number)
       }
       guard step % 1_000 == 0 else { continue }
-      heard.withLock { $0 = [] }
+      received.withLock { $0 = [] }
       board.post(["t0": step, "t1": step, "t2": step])
-      #expect(heard.withLock { $0 } == bound, "step \(step)")
+      #expect(received.withLock { $0 } == bound, "step \(step)")
     }
     #expect(board.hub.count == bound.count)
   }

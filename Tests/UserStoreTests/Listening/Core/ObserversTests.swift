@@ -4,10 +4,10 @@ import Testing
 
 /// The observer bag of the article “What it grew from”, row by row.
 @Suite(.timeLimit(.minutes(5))) struct ObserversTests {
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
 
   private func recording(_ name: String) -> LoginHandler {
-    LoginHandler(all: { [heard] notification in heard.record("\(name) \(notification)") })
+    LoginHandler(all: { [received] notification in received.record("\(name) \(notification)") })
   }
 
   @Test func `B2, handlers receive notifications until they are removed, and removing nil has no effect`() {
@@ -20,7 +20,7 @@ import Testing
     observers.remove(nil)
     #expect(observers.count == 1)
     source.send(.loggedOut)
-    #expect(heard.all == ["first loggedOut", "second loggedOut", "second loggedOut"])
+    #expect(received.all == ["first loggedOut", "second loggedOut", "second loggedOut"])
     withExtendedLifetime(second) {}
   }
 
@@ -32,23 +32,23 @@ import Testing
       withExtendedLifetime(token) {}
     }
     source.send(.loggedOut)
-    #expect(heard.all == [] && observers.count == 0)
+    #expect(received.all == [] && observers.count == 0)
   }
 
   @Test func `B3, a notification is passed to the parts of a handler, which can be made in several ways`() {
     let (source, observers) = Observers<LoginHandler>.make()
-    let heard = heard
-    let screen = LoginScreen(heard)
+    let received = received
+    let screen = LoginScreen(received)
     let tokens = [
-      observers.add(LoginHandler(didLogIn: { heard.record("in \($0)") }, didLogOut: { heard.record("out") })),
-      observers.add(LoginHandler(didLogIn: { heard.record("only in \($0)") })),
-      observers.add(LoginHandler(all: { heard.record("all \($0)") })),
+      observers.add(LoginHandler(didLogIn: { received.record("in \($0)") }, didLogOut: { received.record("out") })),
+      observers.add(LoginHandler(didLogIn: { received.record("only in \($0)") })),
+      observers.add(LoginHandler(all: { received.record("all \($0)") })),
       observers.add(LoginHandler(delegate: screen)),
     ]
     source.send(.loggedIn("Zoë"))
     source.send(.loggedOut)
     #expect(
-      heard.all == [
+      received.all == [
         "in Zoë", "only in Zoë", "all loggedIn(\"Zoë\")", "screen in Zoë", "out", "all loggedOut", "screen out",
       ])
     withExtendedLifetime(tokens) {}
@@ -56,30 +56,30 @@ import Testing
 
   @Test func `B3, a delegate is held weakly`() {
     let (source, observers) = Observers<LoginHandler>.make()
-    var screen: LoginScreen? = LoginScreen(heard)
+    var screen: LoginScreen? = LoginScreen(received)
     weak let weakScreen = screen
     let token = observers.add(LoginHandler(delegate: screen!))
     screen = nil
     #expect(weakScreen == nil)
     source.send(.loggedOut)
-    #expect(heard.all == [])
+    #expect(received.all == [])
     withExtendedLifetime(token) {}
   }
 
   @Test func `B4, several lists on one object are independent`() {
     let manager = Manager()
     let tokens = [
-      manager.logins.add(recording("login")), manager.failures.add(Failures { [heard] in heard.record($0) }),
+      manager.logins.add(recording("login")), manager.failures.add(Failures { [received] in received.record($0) }),
     ]
     manager.logIn("Zoë")
     manager.failure("no")
-    #expect(heard.all == ["login loggedIn(\"Zoë\")", "no"])
+    #expect(received.all == ["login loggedIn(\"Zoë\")", "no"])
     #expect(manager.logins.count == 1 && manager.failures.count == 1)
     withExtendedLifetime(tokens) {}
   }
 
   @Test func `B5, with the observers you can register, but not notify`() {
-    // Only the source notifies; without it no notification can come, and all handlers are released.
+    // Only the source can notify. Without it there are no more notifications, and all handlers are released.
     let token = Lock<Token?>(Token())
     weak let weakToken = token.withLock { $0 }
     let observers: Observers<LoginHandler>
@@ -101,17 +101,17 @@ import Testing
     let bag = TokenBag()
     let later = Lock<SubscriptionToken?>(nil)
     let first = observers.add(
-      LoginHandler(didLogOut: { [heard] in
-        heard.record("first")
+      LoginHandler(didLogOut: { [received] in
+        received.record("first")
         later.withLock { $0.take() }?.dispose()
-        observers.add(LoginHandler(didLogOut: { heard.record("added") })).disposed(by: bag)
+        observers.add(LoginHandler(didLogOut: { received.record("added") })).disposed(by: bag)
       }))
     let removed = observers.add(recording("removed"))
     later.withLock { $0 = removed }
     source.send(.loggedOut)
-    #expect(heard.all == ["first"])
+    #expect(received.all == ["first"])
     source.send(.loggedOut)
-    #expect(heard.all == ["first", "first", "added"])
+    #expect(received.all == ["first", "first", "added"])
     withExtendedLifetime(first) {}
   }
 
@@ -122,7 +122,7 @@ import Testing
       observers.add(LoginHandler(didLogOut: { throw Refusal(reason: "no") })), observers.add(recording("second")),
     ]
     source.send(.loggedOut)
-    #expect(heard.all == ["second loggedOut"] && errors.all.count == 1)
+    #expect(received.all == ["second loggedOut"] && errors.all.count == 1)
     withExtendedLifetime(tokens) {}
   }
 }
@@ -157,10 +157,10 @@ extension LoginHandler {
 }
 
 final class LoginScreen: Sendable {
-  private let heard: Recorder<String>
-  init(_ heard: Recorder<String>) { self.heard = heard }
-  func didLogIn(_ name: String) { heard.record("screen in \(name)") }
-  func didLogOut() { heard.record("screen out") }
+  private let received: Recorder<String>
+  init(_ received: Recorder<String>) { self.received = received }
+  func didLogIn(_ name: String) { received.record("screen in \(name)") }
+  func didLogOut() { received.record("screen out") }
 }
 
 private struct Failures: NotificationHandler {
@@ -169,7 +169,7 @@ private struct Failures: NotificationHandler {
   func handle(_ notification: String) { handler(notification) }
 }
 
-/// Shows its observers, and keeps the right to notify them.
+/// An object with public observers, which it alone can notify.
 private final class Manager: Sendable {
   let logins: Observers<LoginHandler>
   let failures: Observers<Failures>

@@ -6,94 +6,94 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PropertyListenerTests {
   private let store: UserStore
   private let id: User.ID
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
 
   init() throws {
     store = try UserStore.inMemory()
     id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
   }
 
-  @Test func `A2, closures without a name pile up, one for each time that a screen is entered`() throws {
+  @Test func `A2, closures without a name accumulate, one for each time that a screen is entered`() throws {
     let name = try store.listenable(.name, of: id).signal
-    let tokens = (0..<3).map { _ in name.subscribe { [heard] in heard.record($0 ?? "gone") } }
+    let tokens = (0..<3).map { _ in name.subscribe { [received] in received.record($0 ?? "gone") } }
     try store.write { try $0.rename(id, to: "Zoë") }
-    #expect(heard.all == ["NIX", "NIX", "NIX", "Zoë", "Zoë", "Zoë"])
+    #expect(received.all == ["NIX", "NIX", "NIX", "Zoë", "Zoë", "Zoë"])
     withExtendedLifetime(tokens) {}
   }
 
   @Test func `A3, bind is called from the next change on`() throws {
-    try store.listenable(.name, of: id).bind("screen") { [heard] in heard.record($0 ?? "gone") }
-    #expect(heard.all == [])
+    try store.listenable(.name, of: id).bind("screen") { [received] in received.record($0 ?? "gone") }
+    #expect(received.all == [])
     try store.write { try $0.rename(id, to: "Zoë") }
-    #expect(heard.all == ["Zoë"])
+    #expect(received.all == ["Zoë"])
   }
 
   @Test func `A4, bindAndFire is also called immediately, with no gap and no duplicate`() throws {
-    try store.listenable(.name, of: id).bindAndFire("screen") { [heard] in heard.record($0 ?? "gone") }
-    #expect(heard.all == ["NIX"])
+    try store.listenable(.name, of: id).bindAndFire("screen") { [received] in received.record($0 ?? "gone") }
+    #expect(received.all == ["NIX"])
     try store.write { try $0.rename(id, to: "Zoë") }
-    #expect(heard.all == ["NIX", "Zoë"])
+    #expect(received.all == ["NIX", "Zoë"])
   }
 
-  @Test func `A5, one name on two attributes are two listeners`() throws {
-    try store.listenable(.name, of: id).bind("screen") { [heard] in heard.record($0 ?? "gone") }
-    try store.listenable(.hairColor, of: id).bind("screen") { [heard] in heard.record("\($0!)") }
+  @Test func `A5, one name on two attributes is two listeners`() throws {
+    try store.listenable(.name, of: id).bind("screen") { [received] in received.record($0 ?? "gone") }
+    try store.listenable(.hairColor, of: id).bind("screen") { [received] in received.record("\($0!)") }
     #expect(store.listeners.count == 2)
     try store.write { try $0.set(.hairColor, of: id, to: Color("white")) }
-    #expect(heard.all == ["#ffffff"])
+    #expect(received.all == ["#ffffff"])
   }
 
   @Test func `A6, entering a screen again replaces its listener, and the old closure is not called again`() throws {
     let name = try store.listenable(.name, of: id)
-    for entered in 1...3 { name.bind("screen") { [heard] in heard.record("\(entered) \($0!)") } }
+    for entered in 1...3 { name.bind("screen") { [received] in received.record("\(entered) \($0!)") } }
     #expect(store.listeners.count == 1)
     try store.write { try $0.rename(id, to: "Zoë") }
-    #expect(heard.all == ["3 Zoë"])
+    #expect(received.all == ["3 Zoë"])
   }
 
-  @Test func `A7, values of any type have listeners: text, a color, a number, a value in memory`() throws {
+  @Test func `A7, values of any type have listeners, in the store and in memory`() throws {
     let age = Attribute<Int>("age")
-    try store.listenable(age, of: id).bind("age") { [heard] in heard.record("\($0!)") }
+    try store.listenable(age, of: id).bind("age") { [received] in received.record("\($0!)") }
     let (source, listenable) = Listenable.make([1: Token()])
-    listenable.bind("memory") { [heard] in heard.record("\($0.count)") }
+    listenable.bind("memory") { [received] in received.record("\($0.count)") }
     try store.write { try $0.set(age, of: id, to: 36) }
     source.send([:])
-    #expect(heard.all == ["36", "0"])
+    #expect(received.all == ["36", "0"])
   }
 
-  @Test func `A8, the new value is stored, and committed, when listeners run`() throws {
+  @Test func `A8, the new value is stored and committed when listeners run`() throws {
     let name = try store.listenable(.name, of: id)
-    name.bind("screen") { [heard, store, id] value in
-      heard.record(value ?? "gone")
-      heard.record(name.value ?? "gone")
-      heard.record(try store.read { try $0.user(id)?.name } ?? "gone")
+    name.bind("screen") { [received, store, id] value in
+      received.record(value ?? "gone")
+      received.record(name.value ?? "gone")
+      received.record(try store.read { try $0.user(id)?.name } ?? "gone")
     }
     let (source, listenable) = Listenable.make(1)
-    listenable.bind("memory") { [heard] in heard.record("\($0) \(listenable.value)") }
+    listenable.bind("memory") { [received] in received.record("\($0) \(listenable.value)") }
     try store.write { try $0.rename(id, to: "Zoë") }
     source.send(2)
-    #expect(heard.all == ["Zoë", "Zoë", "Zoë", "2 2"])
+    #expect(received.all == ["Zoë", "Zoë", "Zoë", "2 2"])
   }
 
-  @Test func `A9, a change has the old value beside the new one`() throws {
-    store.listeners.bind("form", to: .attribute(.name, of: id)) { [heard] set in
-      for change in try set.changes { heard.record("\(try change.old(.name)!) → \(try change.new(.name)!)") }
+  @Test func `A9, a change has the old and the new value`() throws {
+    store.listeners.bind("form", to: .attribute(.name, of: id)) { [received] set in
+      for change in try set.changes { received.record("\(try change.old(.name)!) → \(try change.new(.name)!)") }
     }
     try store.write { try $0.rename(id, to: "Zoë") }
-    #expect(heard.all == ["NIX → Zoë"])
+    #expect(received.all == ["NIX → Zoë"])
   }
 
   @Test func `A10, one edit of two attributes is one round`() throws {
-    store.listeners.bind("form", to: .user(id)) { [heard] set in heard.record("\(try set.changes.count)") }
+    store.listeners.bind("form", to: .user(id)) { [received] set in received.record("\(try set.changes.count)") }
     try store.write {
       try $0.rename(id, to: "Zoë")
       try $0.set(.hairColor, of: id, to: Color("white"))
     }
-    #expect(heard.all == ["2"])
+    #expect(received.all == ["2"])
   }
 
-  @Test func `A11, a released screen is held by nothing, and its listener is not called again`() throws {
-    var screen: LoginScreen? = LoginScreen(heard)
+  @Test func `A11, nothing holds a released screen, and its listener is not called again`() throws {
+    var screen: LoginScreen? = LoginScreen(received)
     weak let weakScreen = screen
     try store.listenable(.name, of: id).bind("screen", owner: screen!) { screen, name in screen.didLogIn(name ?? "gone")
     }
@@ -101,6 +101,6 @@ import Testing
     screen = nil
     #expect(weakScreen == nil)
     try store.write { try $0.rename(id, to: "Zoe") }
-    #expect(heard.all == ["screen in Zoë"] && store.listeners.count == 0)
+    #expect(received.all == ["screen in Zoë"] && store.listeners.count == 0)
   }
 }

@@ -7,29 +7,29 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ReentrancyTests {
   @Test func `a write by a listener is delivered after the present round has reached all listeners`() {
     let board = Board()
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     board.hub.bind("a", to: "x") { note in
-      heard.record("a\(note.values["x"]!)")
+      received.record("a\(note.values["x"]!)")
       if note.values["x"] == 1 {
         board.post("x", 2)
-        heard.record("written")
+        received.record("written")
       }
     }
-    board.hub.bind("b", to: "x") { heard.record("b\($0.values["x"]!)") }
+    board.hub.bind("b", to: "x") { received.record("b\($0.values["x"]!)") }
     board.post("x", 1)
-    #expect(heard.all == ["a1", "written", "b1", "a2", "b2"])
+    #expect(received.all == ["a1", "written", "b1", "a2", "b2"])
   }
 
   @Test func `a write returns after the answers of its listeners were delivered`() {
     let board = Board()
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     board.hub.bind("counts", to: "x") { note in
       let value = note.values["x"]!
-      heard.record(value)
+      received.record(value)
       if value < 100 { board.post("x", value + 1) }
     }
     board.post("x", 1)
-    #expect(heard.all == Array(1...100))
+    #expect(received.all == Array(1...100))
   }
 
   @Test func `the stack does not grow with ten thousand answers`() {
@@ -59,17 +59,17 @@ import Testing
     #expect(depths.count == 2 && depths.all[0] == depths.all[1])
   }
 
-  @Test func `a post inside of a listener of another hub is delivered when that has returned`() {
+  @Test func `a round that is posted inside a listener of another hub is delivered after that listener returns`() {
     let (left, right) = (Board(), Board())
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     left.hub.bind("first", to: "x") { _ in
       right.post("y", 1)
-      heard.record("written")
+      received.record("written")
     }
-    left.hub.bind("second", to: "x") { _ in heard.record("second") }
-    right.hub.bind("other", to: "y") { _ in heard.record("other") }
+    left.hub.bind("second", to: "x") { _ in received.record("second") }
+    right.hub.bind("other", to: "y") { _ in received.record("other") }
     left.post("x", 1)
-    #expect(heard.all == ["written", "second", "other"])
+    #expect(received.all == ["written", "second", "other"])
   }
 
   @Test func `a limit is for one cascade, and its error names the listeners`() {

@@ -7,19 +7,19 @@ import Testing
   @Test func `a listenable without references is released after its first value`() throws {
     let (first, second) = (try UserStore.inMemory(), try UserStore.inMemory())
     let (one, two) = (try first.write { try $0.add(name: "one") }, try second.write { try $0.add(name: "two") })
-    let heard = Recorder<String?>()
+    let received = Recorder<String?>()
     first.listeners.bind("copy", to: .everything) { _ in
-      try second.listenable(.name, of: two).bindAndFire("copy") { heard.record($0) }
+      try second.listenable(.name, of: two).bindAndFire("copy") { received.record($0) }
     }
     try first.write { try $0.rename(one, to: "changed") }
-    #expect(heard.all == ["two"])
+    #expect(received.all == ["two"])
   }
 
   private final class Screen: Sendable {
     let bag = TokenBag()
   }
 
-  @Test func `an owner that disposes in its deinitializer may be released while it is looked for`() throws {
+  @Test func `an owner that disposes tokens in its deinitializer may be released while the hub looks for it`() throws {
     let hub = ListenerHub<Note> { _, _ in }
     let isDone = Lock(false)
     let counting = try Threads.start { while !isDone.withLock({ $0 }) { _ = hub.count } }
@@ -32,7 +32,7 @@ import Testing
     #expect(hub.count == 0)
   }
 
-  @Test func `listeners of released owners do not pile up on quiet topics`() {
+  @Test func `listeners of released owners do not accumulate on topics without rounds`() {
     let hub = ListenerHub<Note> { _, _ in }
     for number in 0..<1_000 { hub.bind("screen", to: "topic \(number)", owner: Screen()) { _, _ in } }
     #expect(hub.state.withLock { $0.registry.withOwner.count } < 200)

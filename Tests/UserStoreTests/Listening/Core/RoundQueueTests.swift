@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// The state machine alone.
+/// The state machine of the delivery, without threads.
 @Suite struct RoundQueueTests {
   private let first = Parker()
   private let second = Parker()
@@ -52,7 +52,7 @@ import Testing
     #expect(queue.enter(through: nil, parker: second) == .leave)
   }
 
-  @Test func `a thread that comes alone delivers immediately, and others wait for it`() {
+  @Test func `a thread that finds no other delivers immediately, and others wait for it`() {
     var queue = RoundQueue<String>()
     let own = queue.beginAlone()
     #expect(own == 1)
@@ -68,7 +68,7 @@ import Testing
     #expect(queue.beginAlone() == 3)
   }
 
-  @Test func `no thread delivers before what is queued`() {
+  @Test func `no thread overtakes queued items`() {
     var queue = RoundQueue<String>()
     let early = queue.append("early")
     #expect(queue.beginAlone() == nil)

@@ -2,76 +2,76 @@ import Testing
 
 @testable import UserStore
 
-/// Guarantees 4 and 6 of the article “Listening”: unbinding, and no lock.
+/// Guarantees 4 and 6 of the article “Listening”: unbinding, and no lock during calls.
 @Suite(.timeLimit(.minutes(5))) struct UnbindTests {
   let board = Board()
-  let heard = Recorder<String>()
+  let received = Recorder<String>()
 
   @Test func `unbinding takes effect immediately, also for the round that is being delivered`() {
-    let (board, heard) = (board, heard)
+    let (board, received) = (board, received)
     let third = Lock<ListenerToken?>(nil)
     board.hub.bind("first", to: "x") { _ in
       board.hub.unbind("second", from: "x")
       third.withLock { $0 }?.dispose()
     }
-    board.hub.bind("second", to: "x") { _ in heard.record("second") }
-    let token = board.hub.bind("third", to: "x") { _ in heard.record("third") }
+    board.hub.bind("second", to: "x") { _ in received.record("second") }
+    let token = board.hub.bind("third", to: "x") { _ in received.record("third") }
     third.withLock { $0 = token }
     board.post("x", 1)
-    #expect(heard.all == [])
+    #expect(received.all == [])
     #expect(board.hub.names == ["first"])
   }
 
   @Test func `disposing on another thread takes effect for the round that is being delivered`() throws {
-    let (board, heard) = (board, heard)
-    let (inside, goOn) = (Gate(), Gate())
+    let (board, received) = (board, received)
+    let (inside, mayContinue) = (Gate(), Gate())
     board.hub.bind("first", to: "x") { _ in
       inside.open()
-      goOn.wait()
+      mayContinue.wait()
     }
-    let token = board.hub.bind("second", to: "x") { _ in heard.record("second") }
+    let token = board.hub.bind("second", to: "x") { _ in received.record("second") }
     let writer = try Threads.start { board.post("x", 1) }
     inside.wait()
     token.dispose()
-    goOn.open()
+    mayContinue.open()
     try writer.join()
-    #expect(heard.all == [])
+    #expect(received.all == [])
   }
 
-  @Test func `a listener may end itself`() {
-    let (board, heard) = (board, heard)
+  @Test func `a listener may unbind itself`() {
+    let (board, received) = (board, received)
     board.hub.bind("once", to: "x") { note in
       board.hub.unbind("once", from: "x")
-      heard.record("\(note.position)")
+      received.record("\(note.position)")
     }
     board.post("x", 1)
     board.post("x", 2)
-    #expect(heard.all == ["1"])
+    #expect(received.all == ["1"])
   }
 
   @Test func `a token may dispose others, and itself`() {
-    let heard = heard
+    let received = received
     let own = Lock<SubscriptionToken?>(nil)
-    let inner = SubscriptionToken { heard.record("inner") }
+    let inner = SubscriptionToken { received.record("inner") }
     let outer = SubscriptionToken {
       inner.dispose()
       own.withLock { $0 }?.dispose()
-      heard.record("outer")
+      received.record("outer")
     }
     own.withLock { $0 = outer }
     outer.dispose()
     outer.dispose()
     inner.dispose()
     own.withLock { $0 = nil }
-    #expect(heard.all == ["inner", "outer"])
+    #expect(received.all == ["inner", "outer"])
   }
 
-  @Test func `releasing a closure may dispose, bind and post: no lock is held`() {
-    let (board, heard) = (board, heard)
-    let victim = board.hub.bind("victim", to: "x") { _ in heard.record("victim") }
+  @Test func `releasing a closure may dispose, bind and post, because no lock is held`() {
+    let (board, received) = (board, received)
+    let victim = board.hub.bind("victim", to: "x") { _ in received.record("victim") }
     let onRelease = OnRelease {
       victim.dispose()
-      board.hub.bind("heir", to: "x") { _ in heard.record("heir") }
+      board.hub.bind("heir", to: "x") { _ in received.record("heir") }
       board.post("x", 1)
     }
     board.hub.bind("owner", to: "x") { [onRelease] _ in withExtendedLifetime(onRelease) {} }
@@ -82,9 +82,9 @@ import Testing
   }
 
   @Test func `the last reference to an object that a closure holds is released under no lock`() {
-    let (board, heard) = (board, heard)
+    let (board, received) = (board, received)
     do {
-      let onRelease = OnRelease { board.hub.bind("heir", to: "x") { _ in heard.record("heir") } }
+      let onRelease = OnRelease { board.hub.bind("heir", to: "x") { _ in received.record("heir") } }
       onRelease.arm()
       board.hub.bind("owner", to: "x") { [onRelease] _ in withExtendedLifetime(onRelease) {} }
     }
@@ -109,38 +109,38 @@ import Testing
   }
 
   @Test func `a listener without a name lives as long as its token`() {
-    let heard = heard
-    var token: SubscriptionToken? = board.hub.bind(to: "x") { _ in heard.record("bag") }
+    let received = received
+    var token: SubscriptionToken? = board.hub.bind(to: "x") { _ in received.record("bag") }
     board.post("x", 1)
     #expect(board.hub.count == 1)
     token = nil
     withExtendedLifetime(token) {}
     board.post("x", 2)
-    #expect(heard.all == ["bag"])
+    #expect(received.all == ["bag"])
     #expect(board.hub.count == 0)
   }
 
   @Test func `a named listener outlives its token and its listenable`() {
-    let heard = heard
+    let received = received
     do {
-      let token = board.listenable("x").bind("a") { heard.record("\($0)") }
+      let token = board.listenable("x").bind("a") { received.record("\($0)") }
       withExtendedLifetime(token) {}
     }
     board.post("x", 1)
-    #expect(heard.all == ["1"])
+    #expect(received.all == ["1"])
   }
 
   @Test func `a bag disposes its tokens in order, and can be used again`() {
-    let heard = heard
+    let received = received
     var bag: TokenBag? = TokenBag()
-    for name in ["a", "b"] { bag.map { SubscriptionToken { heard.record(name) }.disposed(by: $0) } }
+    for name in ["a", "b"] { bag.map { SubscriptionToken { received.record(name) }.disposed(by: $0) } }
     bag?.disposeAll()
-    #expect(heard.all == ["a", "b"])
-    bag.map { board.hub.bind(to: "x") { _ in heard.record("heard") }.disposed(by: $0) }
+    #expect(received.all == ["a", "b"])
+    bag.map { board.hub.bind(to: "x") { _ in received.record("received") }.disposed(by: $0) }
     board.post("x", 1)
     bag = nil
     board.post("x", 2)
-    #expect(heard.all == ["a", "b", "heard"])
+    #expect(received.all == ["a", "b", "received"])
   }
 
   @Test func `unbinding a name that is not bound, and removing all twice, have no effect`() {
@@ -153,7 +153,7 @@ import Testing
     #expect(!board.hub.hasListeners)
   }
 
-  /// Does something when it is released.
+  /// Runs an action when it is released.
   private final class OnRelease: Sendable {
     private let isArmed = Lock(false)
     private let action: @Sendable () -> Void

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 @Suite(.timeLimit(.minutes(5))) struct AsyncSignalTests {
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
 
   @Test func `an asynchronous function is one value or failure, then the end, once for each subscription`() async {
     let runs = Recorder<Int>()
@@ -12,65 +12,65 @@ import Testing
       return 7
     }
     let failing = Signal<Int> { throw Refusal(reason: "no") }
-    let first = heard.events(of: value)
-    await heard.heard(2)
-    let second = heard.events(of: failing)
-    await heard.heard(4)
-    let third = heard.events(of: value)
-    await heard.heard(6)
-    #expect(heard.all == ["7", "end", "failed no", "end", "7", "end"])
+    let first = received.events(of: value)
+    await received.heard(2)
+    let second = received.events(of: failing)
+    await received.heard(4)
+    let third = received.events(of: value)
+    await received.heard(6)
+    #expect(received.all == ["7", "end", "failed no", "end", "7", "end"])
     #expect(runs.count == 2)
     withExtendedLifetime((first, second, third)) {}
   }
 
   @Test func `it is canceled when the subscription ends, and nothing of it is delivered`() async {
-    let began = Recorder<Int>(), cancelled = Recorder<Int>(), clock = ManualClock()
-    var token: SubscriptionToken? = heard.events(
+    let began = Recorder<Int>(), canceled = Recorder<Int>(), clock = ManualClock()
+    var token: SubscriptionToken? = received.events(
       of: Signal<Int> {
         began.record(1)
-        do { try await clock.sleep(for: .seconds(1)) } catch { cancelled.record(1) }
+        do { try await clock.sleep(for: .seconds(1)) } catch { canceled.record(1) }
         return 1
       })
     await clock.slept.heard(1)
     token = nil
-    await cancelled.heard(1)
-    #expect(heard.all.isEmpty && began.count == 1 && token == nil)
+    await canceled.heard(1)
+    #expect(received.all.isEmpty && began.count == 1 && token == nil)
   }
 
-  @Test func `C6, chained requests: the users, then the detail of the first`() async {
+  @Test func `C6, requests can be chained, such as one for the users and one for the detail of the first`() async {
     @Sendable func users() async throws -> [Int] { [3, 4] }
     @Sendable func detail(_ id: Int) async throws -> String { "detail of \(id)" }
     let chain = Signal { try await users() }
       .compactMap(\.first)
       .flatMapLatest { id in try await detail(id) }
-    let token = heard.events(of: chain)
-    await heard.heard(2)
-    #expect(heard.all == ["detail of 3", "end"])
+    let token = received.events(of: chain)
+    await received.heard(2)
+    #expect(received.all == ["detail of 3", "end"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `C6, a request that fails is a failure, and the next one is still made`() async {
+  @Test func `C6, a request that fails is a failure, and the next one is still sent`() async {
     let (source, ids) = Signal<Int>.make()
-    let token = heard.events(
+    let token = received.events(
       of: ids.flatMapLatest { id async throws -> String in
         if id == 1 { throw Refusal(reason: "not found") }
         return "detail of \(id)"
       })
     source.send(1)
-    await heard.heard(1)
+    await received.heard(1)
     source.send(2)
-    await heard.heard(2)
+    await received.heard(2)
     source.end()
-    #expect(heard.all == ["failed not found", "detail of 2", "end"])
+    #expect(received.all == ["failed not found", "detail of 2", "end"])
     withExtendedLifetime(token) {}
   }
 
   @Test func `C6, a later value cancels the earlier request, whose answer is not delivered`() async {
     let clock = ManualClock()
     let (source, ids) = Signal<Int>.make()
-    let token = heard.events(
+    let token = received.events(
       of: ids.flatMapLatest { id async throws -> String in
-        // Answers even when it is canceled, as many requests do.
+        // Returns an answer even if it is canceled, as many requests do.
         try? await clock.sleep(for: .seconds(id))
         return "detail of \(id)"
       })
@@ -80,14 +80,14 @@ import Testing
     await clock.slept.heard(2)
     #expect(clock.woken.all == [.seconds(1)])
     clock.advance(by: .seconds(2))
-    await heard.heard(1)
-    #expect(heard.all == ["detail of 2"])
+    await received.heard(1)
+    #expect(received.all == ["detail of 2"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `flatMap makes all requests, and emits each answer as it comes`() async {
+  @Test func `flatMap sends all requests, and emits each answer as it arrives`() async {
     let clock = ManualClock()
-    let token = heard.events(
+    let token = received.events(
       of: Signal(of: [3, 1, 2]).flatMap { (id: Int) async throws -> Int in
         try await clock.sleep(for: .seconds(id))
         return id
@@ -95,19 +95,19 @@ import Testing
     await clock.slept.heard(3)
     for count in 1...3 {
       clock.advance(by: .seconds(1))
-      await heard.heard(count)
+      await received.heard(count)
     }
-    await heard.heard(4)
-    #expect(heard.all == ["1", "2", "3", "end"])
+    await received.heard(4)
+    #expect(received.all == ["1", "2", "3", "end"])
     withExtendedLifetime(token) {}
   }
 
   @Test func `the answer reaches a subscriber on its actor`() async {
     let place = Place()
     let token = Signal { 1 }.subscribe(on: .actor(place)) { value in
-      place.assumeIsolated { _ in heard.record("\(value)") }
+      place.assumeIsolated { _ in received.record("\(value)") }
     }
-    await heard.heard(1)
+    await received.heard(1)
     withExtendedLifetime(token) {}
   }
 
@@ -116,11 +116,11 @@ import Testing
     let (source, ids) = Signal<Int>.make()
     var token: SubscriptionToken?
     do {
-      let farewell = Farewell(gone)
-      token = heard.events(
-        of: ids.flatMapLatest { [farewell] id async throws -> Int in
+      let recorder = ReleaseRecorder(gone)
+      token = received.events(
+        of: ids.flatMapLatest { [recorder] id async throws -> Int in
           try await clock.sleep(for: .seconds(1))
-          return withExtendedLifetime(farewell) { id }
+          return withExtendedLifetime(recorder) { id }
         })
     }
     source.send(1)
@@ -128,6 +128,6 @@ import Testing
     #expect(gone.all.isEmpty)
     token = nil
     await gone.heard(1)
-    #expect(heard.all.isEmpty && token == nil && source.hub?.count == 0)
+    #expect(received.all.isEmpty && token == nil && source.hub?.count == 0)
   }
 }

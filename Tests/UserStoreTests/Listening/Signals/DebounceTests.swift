@@ -3,39 +3,39 @@ import Testing
 @testable import UserStore
 
 @Suite(.timeLimit(.minutes(5))) struct DebounceTests {
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
   private let clock = ManualClock()
 
   @Test func `debounce emits the last value of a burst, an interval after it`() async {
     let (source, signal) = Signal<Int>.make()
-    let token = heard.events(of: signal.debounce(for: .seconds(10), clock: clock))
+    let token = received.events(of: signal.debounce(for: .seconds(10), clock: clock))
     source.send(1)
     await clock.slept.heard(1)
     clock.advance(by: .seconds(5))
     source.send(2)
     clock.advance(by: .seconds(5))
     await clock.slept.heard(2)
-    #expect(heard.all.isEmpty)
+    #expect(received.all.isEmpty)
     clock.advance(by: .seconds(5))
-    await heard.heard(1)
+    await received.heard(1)
     source.send(3)
     await clock.slept.heard(3)
     clock.advance(by: .seconds(10))
-    await heard.heard(2)
-    #expect(heard.all == ["2", "3"])
+    await received.heard(2)
+    #expect(received.all == ["2", "3"])
     #expect(clock.slept.all == [.seconds(10), .seconds(15), .seconds(25)])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a failure does not wait, and a value that waits comes before the end`() async {
+  @Test func `a failure does not wait, and a value that waits is emitted before the end`() async {
     let (source, signal) = Signal<Int>.make()
-    let token = heard.events(of: signal.debounce(for: .seconds(10), clock: clock))
+    let token = received.events(of: signal.debounce(for: .seconds(10), clock: clock))
     source.send(1)
     await clock.slept.heard(1)
     source.fail(Refusal(reason: "no"))
     source.send(2)
     source.end()
-    #expect(heard.all == ["failed no", "2", "end"])
+    #expect(received.all == ["failed no", "2", "end"])
     await clock.woken.heard(1)
     #expect(clock.sleepers == 0)
     withExtendedLifetime(token) {}
@@ -43,35 +43,35 @@ import Testing
 
   @Test func `throttle emits the first value immediately, then the latest of each interval`() async {
     let (source, signal) = Signal<Int>.make()
-    let token = heard.events(of: signal.throttle(for: .seconds(10), clock: clock))
+    let token = received.events(of: signal.throttle(for: .seconds(10), clock: clock))
     source.send(1)
-    #expect(heard.all == ["1"])
+    #expect(received.all == ["1"])
     source.send(2)
     source.send(3)
     await clock.slept.heard(1)
-    #expect(heard.all == ["1"])
+    #expect(received.all == ["1"])
     clock.advance(by: .seconds(10))
     await clock.slept.heard(2)
-    #expect(heard.all == ["1", "3"])
+    #expect(received.all == ["1", "3"])
     source.send(4)
     clock.advance(by: .seconds(10))
     await clock.slept.heard(3)
-    #expect(heard.all == ["1", "3", "4"])
+    #expect(received.all == ["1", "3", "4"])
     // After an interval without a value, the next value is the first of an interval again.
     clock.advance(by: .seconds(20))
     source.send(5)
-    await heard.heard(4)
+    await received.heard(4)
     source.end()
-    #expect(heard.all == ["1", "3", "4", "5", "end"])
+    #expect(received.all == ["1", "3", "4", "5", "end"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a value that waits in throttle comes before the end`() {
+  @Test func `a value that waits in throttle is emitted before the end`() {
     let (source, signal) = Signal<Int>.make()
-    let token = heard.events(of: signal.throttle(for: .seconds(10), clock: clock))
+    let token = received.events(of: signal.throttle(for: .seconds(10), clock: clock))
     for value in 1...3 { source.send(value) }
     source.end()
-    #expect(heard.all == ["1", "3", "end"])
+    #expect(received.all == ["1", "3", "end"])
     withExtendedLifetime(token) {}
   }
 
@@ -80,7 +80,7 @@ import Testing
   ) async {
     let live = LiveTokens()
     let (source, signal) = Signal<Item>.make()
-    var token: SubscriptionToken? = heard.events(
+    var token: SubscriptionToken? = received.events(
       of: throttles
         ? signal.throttle(for: .seconds(10), clock: clock) : signal.debounce(for: .seconds(10), clock: clock))
     source.send(Item(number: 1, token: live.make()))
@@ -91,10 +91,10 @@ import Testing
     #expect(live.count == 0 && token == nil)
     await clock.woken.heard(1)
     clock.advance(by: .seconds(10))
-    #expect(heard.all == (throttles ? ["1"] : []))
+    #expect(received.all == (throttles ? ["1"] : []))
   }
 
-  @Test func `on the real clock too, of many values of two threads the last one is emitted, in order`() async throws {
+  @Test func `on the real clock, values of two threads are emitted in order, and the last one always`() async throws {
     let (source, signal) = Signal<Int>.make()
     let values = Recorder<Int>()
     let throttled = signal.throttle(for: .milliseconds(1)).subscribe { values.record($0) }

@@ -4,28 +4,28 @@ import Testing
 
 /// The guarantees of every operator.
 @Suite(.timeLimit(.minutes(5))) struct OperatorTests {
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
   private let live = LiveTokens()
 
-  /// Applies an operator to a signal; only the returned objects hold the two.
+  /// Applies an operator to a signal, so that only the returned objects hold the two.
   private func listen(_ made: Operator) -> (source: SignalSource<Item>, token: SubscriptionToken) {
     let (source, signal) = Signal<Item>.make()
-    return (source, heard.events(of: made.apply(signal, live.make())))
+    return (source, received.events(of: made.apply(signal, live.make())))
   }
 
   private func item(_ number: Int) -> Item { Item(number: number, token: live.make()) }
 
   @Test(arguments: Operator.all) func `values, failures and the end pass through in order`(_ made: Operator) {
     let (source, token) = listen(made)
-    // A value that comes within the interval waits for a task, as it should.
+    // A second value would wait for the end of throttle's interval.
     source.send(item(1))
     source.fail(Refusal(reason: "no"))
     if made.testDescription != "throttle" { source.send(item(2)) }
     source.end()
-    let failures = heard.all.filter { $0 == "failed no" }
+    let failures = received.all.filter { $0 == "failed no" }
     #expect(!failures.isEmpty)
     let expected = made.testDescription == "throttle" ? ["1", "end"] : ["1", "2", "end"]
-    #expect(heard.all.filter { $0 != "failed no" } == expected)
+    #expect(received.all.filter { $0 != "failed no" } == expected)
     withExtendedLifetime(token) {}
   }
 
@@ -37,14 +37,14 @@ import Testing
     #expect(live.count == 0 && source.hub == nil && token == nil)
     source.send(item(4))
     source = Signal<Item>.make().source
-    #expect(!heard.all.contains("4") && !heard.all.contains("end"))
+    #expect(!received.all.contains("4") && !received.all.contains("end"))
   }
 
   @Test(arguments: Operator.all) func `C7, nothing is left when its source has ended`(_ made: Operator) {
     let (source, token) = listen(made)
     for number in 1...3 { source.send(item(number)) }
     source.end()
-    #expect(heard.all.last == "end")
+    #expect(received.all.last == "end")
     if made.testDescription.hasSuffix("share, replaying the latest") || made.testDescription == "several" {
       // The value is held for late subscribers.
       #expect(live.count == 1)
@@ -60,11 +60,11 @@ import Testing
     let (source, signal) = Signal<Item>.make()
     let bag = TokenBag()
     let first = signal.subscribe { if $0.number == 2 { bag.disposeAll() } }
-    heard.events(of: made.apply(signal, live.make())).disposed(by: bag)
+    received.events(of: made.apply(signal, live.make())).disposed(by: bag)
     source.send(item(1))
     source.send(item(2))
     source.send(item(3))
-    #expect(heard.all == ["1"])
+    #expect(received.all == ["1"])
     withExtendedLifetime(first) {}
   }
 
@@ -73,13 +73,13 @@ import Testing
     let (source, signal) = Signal<Item>.make()
     let bag = TokenBag()
     made.apply(signal, live.make()).subscribeToEvents { event in
-      heard.events(event)
+      received.events(event)
       bag.disposeAll()
     }.disposed(by: bag)
     source.send(item(1))
     source.send(item(2))
     source.end()
-    #expect(heard.all == ["1"])
+    #expect(received.all == ["1"])
     #expect(live.count == 0)
   }
 
@@ -91,19 +91,19 @@ import Testing
     let bag = TokenBag()
     let applied = made.apply(signal, live.make())
     applied.subscribe { value in
-      heard.record("first \(value)")
+      received.record("first \(value)")
       guard value.number < 3 else { return }
       source.send(Item(number: value.number + 1))
-      if value.number == 1 { applied.subscribe { heard.record("late \($0)") }.disposed(by: bag) }
+      if value.number == 1 { applied.subscribe { received.record("late \($0)") }.disposed(by: bag) }
     }.disposed(by: bag)
-    let second = applied.subscribe { heard.record("second \($0)") }
+    let second = applied.subscribe { received.record("second \($0)") }
     source.send(item(1))
     source.send(item(4))
     if made.testDescription == "throttle" { return withExtendedLifetime(second) {} }
     for name in ["first", "second"] {
-      #expect(heard.all.filter { $0.hasPrefix(name) } == (1...4).map { "\(name) \($0)" })
+      #expect(received.all.filter { $0.hasPrefix(name) } == (1...4).map { "\(name) \($0)" })
     }
-    let late = heard.all.filter { $0.hasPrefix("late") }
+    let late = received.all.filter { $0.hasPrefix("late") }
     #expect(late.suffix(3) == (2...4).map { "late \($0)" })
     withExtendedLifetime(second) {}
   }

@@ -3,13 +3,13 @@ import Testing
 @testable import UserStore
 
 @Suite(.timeLimit(.minutes(5))) struct ShareTests {
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
 
-  /// A source that records when it is connected and when it ends.
+  /// A source that records when it is connected and when it is released.
   private func make() -> (source: SignalSource<Int>, signal: Signal<Int>) {
     let (source, values) = Signal<Int>.make()
     let signal = Signal<Int> { inner in
-      heard.record("connected")
+      received.record("connected")
       let token = values.subscribeToEvents { event in
         switch event {
         case .value(let value): inner.send(value)
@@ -19,13 +19,14 @@ import Testing
       }
       return SubscriptionToken {
         token.dispose()
-        heard.record("let go")
+        received.record("released")
       }
     }
     return (source, signal)
   }
 
-  @Test(arguments: [true, false]) func `it is connected with the first subscriber and ended with the last, each time`(
+  @Test(arguments: [true, false])
+  func `the first subscriber connects the source and the last one releases it, each time`(
     _ replays: Bool
   ) {
     let (source, signal) = make()
@@ -35,21 +36,21 @@ import Testing
       return value
     }
     let shared = replays ? mapped.share(replayingLatest: true) : mapped.share()
-    #expect(heard.all.isEmpty)
-    let first = heard.events(of: shared.map { "first \($0)" })
-    let second = heard.events(of: shared.map { "second \($0)" })
+    #expect(received.all.isEmpty)
+    let first = received.events(of: shared.map { "first \($0)" })
+    let second = received.events(of: shared.map { "second \($0)" })
     source.send(1)
     first.dispose()
     source.send(2)
     second.dispose()
     second.dispose()
     source.send(3)
-    let third = heard.events(of: shared.map { "third \($0)" })
+    let third = received.events(of: shared.map { "third \($0)" })
     source.send(4)
     third.dispose()
     #expect(
-      heard.all == [
-        "connected", "first 1", "second 1", "second 2", "let go", "connected", "third 4", "let go",
+      received.all == [
+        "connected", "first 1", "second 1", "second 2", "released", "connected", "third 4", "released",
       ])
     #expect(calls.all == [1, 2, 4])
   }
@@ -64,35 +65,39 @@ import Testing
     source.send(1)
     source.send(2)
     source.fail(Refusal(reason: "no"))
-    let late = [heard.events(of: shared.map { "share \($0)" }), heard.events(of: replayed.map { "replay \($0)" })]
-    #expect(heard.all == ["replay 2"])
+    let late = [
+      received.events(of: shared.map { "share \($0)" }), received.events(of: replayed.map { "replay \($0)" }),
+    ]
+    #expect(received.all == ["replay 2"])
     source.send(3)
-    #expect(heard.all == ["replay 2", "share 3", "replay 3"])
+    #expect(received.all == ["replay 2", "share 3", "replay 3"])
     source.end()
-    let after = [heard.events(of: shared.map { "share \($0)" }), heard.events(of: replayed.map { "replay \($0)" })]
-    #expect(heard.all.suffix(3) == ["end", "replay 3", "end"])
+    let after = [
+      received.events(of: shared.map { "share \($0)" }), received.events(of: replayed.map { "replay \($0)" }),
+    ]
+    #expect(received.all.suffix(3) == ["end", "replay 3", "end"])
     withExtendedLifetime((first, late, after)) {}
   }
 
-  @Test func `a value that comes while it is being connected reaches the first subscriber, once`() {
+  @Test func `a value that arrives while the source is being connected reaches the first subscriber, once`() {
     let (source, present) = Listenable.make(1)
     for shared in [present.signal.share(), present.signal.share(replayingLatest: true)] {
-      let token = heard.events(of: shared)
+      let token = received.events(of: shared)
       source.send(present.value + 1)
       token.dispose()
     }
-    #expect(heard.all == ["1", "2", "2", "3"])
+    #expect(received.all == ["1", "2", "2", "3"])
   }
 
-  @Test func `values that are combined from a shared signal come once`() {
+  @Test func `values that are combined from a shared signal are emitted once`() {
     let (source, signal) = Signal<Int>.make()
     for shared in [signal.share(), signal.share(replayingLatest: true)] {
-      let heard = Recorder<String>()
+      let received = Recorder<String>()
       let sums = shared.combineLatest(shared.map { $0 * 10 }) { $0 + $1 }.combineLatest(signal) { "\($0) \($1)" }
-      let token = sums.subscribe { heard.record($0) }
+      let token = sums.subscribe { received.record($0) }
       source.send(1)
       source.send(2)
-      #expect(heard.all == ["11 1", "22 2"])
+      #expect(received.all == ["11 1", "22 2"])
       withExtendedLifetime(token) {}
     }
   }
@@ -102,20 +107,20 @@ import Testing
     let replayed = signal.share(replayingLatest: true)
     let bag = TokenBag()
     let first = replayed.subscribe { value in
-      if value == 2 { heard.events(of: replayed).disposed(by: bag) }
+      if value == 2 { received.events(of: replayed).disposed(by: bag) }
     }
     for value in 1...3 { source.send(value) }
-    #expect(heard.all == ["2", "3"])
+    #expect(received.all == ["2", "3"])
     withExtendedLifetime(first) {}
   }
 
-  @Test @MainActor func `on the main actor the last value comes before subscribe returns`() {
+  @Test @MainActor func `on the main actor, the last value is delivered before subscribe returns`() {
     let (source, signal) = Signal<Int>.make()
     let replayed = signal.share(replayingLatest: true)
     let first = replayed.subscribe { _ in }
     source.send(1)
-    let token = replayed.subscribe(on: .main) { heard.record("\($0)") }
-    #expect(heard.all == ["1"])
+    let token = replayed.subscribe(on: .main) { received.record("\($0)") }
+    #expect(received.all == ["1"])
     withExtendedLifetime((first, token)) {}
   }
 
@@ -124,17 +129,17 @@ import Testing
       let (source, signal) = Signal<Int>.make()
       let replayed = signal.share(replayingLatest: true)
       let keeper = replayed.subscribe { _ in }
-      let heard = (0..<2).map { _ in Recorder<Int>() }
+      let received = (0..<2).map { _ in Recorder<Int>() }
       let tokens = Lock<[SubscriptionToken]>([])
       try Threads.run(3) { thread in
         if thread == 2 {
           for value in 1...300 { source.send(value) }
         } else {
-          let token = replayed.subscribe { heard[thread].record($0) }
+          let token = replayed.subscribe { received[thread].record($0) }
           tokens.withLock { $0.append(token) }
         }
       }
-      for recorder in heard {
+      for recorder in received {
         #expect(recorder.all.last == 300)
         #expect(recorder.all == Array((recorder.all.first ?? 0)...300))
       }
@@ -142,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `with subscriptions of many threads, it is connected once at a time and ended at last`() throws {
+  @Test func `subscriptions on many threads connect the source once at a time and release it at the end`() throws {
     let (source, signal) = Signal<Int>.make()
     for shared in [signal.share(), signal.share(replayingLatest: true)] {
       try Threads.run(4) { thread in

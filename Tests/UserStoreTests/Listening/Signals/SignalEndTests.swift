@@ -4,18 +4,18 @@ import Testing
 
 /// The end of a signal.
 @Suite(.timeLimit(.minutes(5))) struct SignalEndTests {
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
 
   @Test func `a subscriber that is disposed while others receive the end does not receive it`() {
     let (source, signal) = Signal<Int>.make()
     let bag = TokenBag()
     let first = signal.subscribeToEvents { event in
-      heard.events(event)
+      received.events(event)
       bag.disposeAll()
     }
-    signal.subscribeToEvents { _ in heard.record("disposed of") }.disposed(by: bag)
+    signal.subscribeToEvents { _ in received.record("disposed of") }.disposed(by: bag)
     source.end()
-    #expect(heard.all == ["end"])
+    #expect(received.all == ["end"])
     withExtendedLifetime(first) {}
   }
 
@@ -24,13 +24,13 @@ import Testing
     let (source, signal) = Signal<Int>.make()
     let gate = Gate()
     place.hold(until: gate)
-    let token = signal.subscribeToEvents(on: .actor(place)) { _ in heard.record("disposed of") }
-    let last = signal.subscribeToEvents(on: .actor(place)) { _ in heard.record("last") }
+    let token = signal.subscribeToEvents(on: .actor(place)) { _ in received.record("disposed of") }
+    let last = signal.subscribeToEvents(on: .actor(place)) { _ in received.record("last") }
     source.end()
     token.dispose()
     gate.open()
-    await heard.heard(1)
-    #expect(heard.all == ["last"])
+    await received.heard(1)
+    #expect(received.all == ["last"])
     withExtendedLifetime(last) {}
   }
 
@@ -47,9 +47,9 @@ import Testing
         ended.record(1)
       }
     }
-    let token = heard.events(of: made)
+    let token = received.events(of: made)
     source.send(1)
-    #expect(heard.all == ["1", "end"])
+    #expect(received.all == ["1", "end"])
     #expect(ended.count == 1 && source.hub?.count == 0)
     token.dispose()
     #expect(ended.count == 1)
@@ -62,25 +62,25 @@ import Testing
       source.end()
       return SubscriptionToken { ended.record(1) }
     }
-    let token = heard.events(of: made)
-    #expect(heard.all == ["1", "end"] && ended.count == 1)
+    let token = received.events(of: made)
+    #expect(received.all == ["1", "end"] && ended.count == 1)
     withExtendedLifetime(token) {}
   }
 
-  @Test func `given values come before subscribe returns, then the end; without values only the end`() {
-    let tokens = [heard.events(of: Signal(of: [1, 2])), heard.events(of: Signal<Int>(of: []))]
-    #expect(heard.all == ["1", "2", "end", "end"])
+  @Test func `given values and the end are delivered before subscribe returns, without values only the end`() {
+    let tokens = [received.events(of: Signal(of: [1, 2])), received.events(of: Signal<Int>(of: []))]
+    #expect(received.all == ["1", "2", "end", "end"])
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `a value that reads the present one in its deinitializer is released under no lock`() {
+  @Test func `no lock is held when a value is released whose deinitializer reads the present one`() {
     let (source, listenable) = Listenable<Asker?>.make(nil)
     let pair = listenable.signal.combineLatest(listenable.signal) { _, _ in 1 }
     let last = listenable.signal.share(replayingLatest: true)
     let tokens = [pair.subscribe { _ in }, last.subscribe { _ in }]
-    for _ in 0..<3 { source.send(Asker { heard.record("\(listenable.value == nil)") }) }
+    for _ in 0..<3 { source.send(Asker { received.record("\(listenable.value == nil)") }) }
     source.send(nil)
-    #expect(heard.all == ["false", "false", "true"])
+    #expect(received.all == ["false", "false", "true"])
     withExtendedLifetime(tokens) {}
   }
 

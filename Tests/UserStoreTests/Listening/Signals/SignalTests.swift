@@ -7,7 +7,7 @@ import Testing
   @Test func `C1, values and failures reach every subscriber in order, and a failure does not end the signal`() {
     let (source, signal) = Signal<Int>.make()
     let first = Recorder<String>(), second = Recorder<String>()
-    let tokens = [first, second].map { heard in signal.subscribeToEvents({ heard.record("\($0)") }) }
+    let tokens = [first, second].map { received in signal.subscribeToEvents({ received.record("\($0)") }) }
     source.send(1)
     source.fail(Refusal(reason: "no"))
     source.send(2)
@@ -22,15 +22,15 @@ import Testing
   }
 
   @Test func `a failure that is sent to a listenable reaches subscribers of its signal, and changes no value`() {
-    let heard = Recorder<String>(), reported = Recorder<String>()
+    let received = Recorder<String>(), reported = Recorder<String>()
     let (source, listenable) = Listenable.make(1) { _, error in reported.record((error as? Refusal)?.reason ?? "other")
     }
-    listenable.bind("named") { heard.record("named \($0)") }
+    listenable.bind("named") { received.record("named \($0)") }
     let record = { @Sendable (event: Signal<Int>.Event) in
       switch event {
-      case .value(let value): heard.record("value \(value)")
-      case .failure(let error): heard.record("failure \((error as? Refusal)?.reason ?? "other")")
-      case .end: heard.record("end")
+      case .value(let value): received.record("value \(value)")
+      case .failure(let error): received.record("failure \((error as? Refusal)?.reason ?? "other")")
+      case .end: received.record("end")
       }
     }
     let token = listenable.signal.subscribeToEvents(record)
@@ -38,16 +38,16 @@ import Testing
     #expect(listenable.value == 1)
     source.send(2)
     source.end()
-    #expect(heard.all == ["value 1", "failure no", "named 2", "value 2", "end"])
-    #expect(reported.all == ["no"], "nobody who is bound by name would learn of it otherwise")
+    #expect(received.all == ["value 1", "failure no", "named 2", "value 2", "end"])
+    #expect(reported.all == ["no"], "named listeners do not receive failures, so the error handler does")
     withExtendedLifetime(token) {}
   }
 
   @Test func `C2, the source holds its signal weakly, and its release ends the signal`() {
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     var (source, signal): (SignalSource<Int>?, Signal<Int>?) = Signal<Int>.make()
     weak let hub = source?.hub
-    var token: SubscriptionToken? = signal?.subscribeToEvents({ heard.record("\($0)") })
+    var token: SubscriptionToken? = signal?.subscribeToEvents({ received.record("\($0)") })
     signal = nil
     source?.send(1)
     #expect(hub != nil)
@@ -55,9 +55,9 @@ import Testing
     #expect(hub == nil)
     source?.send(2)
     (source, signal) = Signal<Int>.make()
-    token = signal?.subscribeToEvents({ heard.record("\($0)") })
+    token = signal?.subscribeToEvents({ received.record("\($0)") })
     source = nil
-    #expect(heard.all == ["value(1)", "end"])
+    #expect(received.all == ["value(1)", "end"])
     let late = Recorder<String>()
     let lateToken = signal?.subscribeToEvents({ late.record("\($0)") })
     #expect(late.all == ["end"])
@@ -66,17 +66,17 @@ import Testing
 
   @Test func `C3, releasing the token unsubscribes, and so does disposing it, and a bag of them`() {
     let (source, signal) = Signal<Int>.make()
-    let heard = Recorder<String>()
-    var token: SubscriptionToken? = signal.subscribe { heard.record("released \($0)") }
-    let disposed = signal.subscribe { heard.record("disposed \($0)") }
+    let received = Recorder<String>()
+    var token: SubscriptionToken? = signal.subscribe { received.record("released \($0)") }
+    let disposed = signal.subscribe { received.record("disposed \($0)") }
     var bag: TokenBag? = TokenBag()
-    signal.subscribe { heard.record("bag \($0)") }.disposed(by: bag!)
+    signal.subscribe { received.record("bag \($0)") }.disposed(by: bag!)
     source.send(1)
     token = nil
     disposed.dispose()
     bag = nil
     source.send(2)
-    #expect(heard.all == ["released 1", "disposed 1", "bag 1"])
+    #expect(received.all == ["released 1", "disposed 1", "bag 1"])
     #expect(token == nil && bag == nil)
   }
 
@@ -102,45 +102,45 @@ import Testing
     let token = Lock<SubscriptionToken?>(nil)
   }
 
-  @Test func `a value that a subscriber sends comes after all have received the present value`() {
+  @Test func `a value that a subscriber sends is delivered after all have received the present value`() {
     let (source, signal) = Signal<Int>.make()
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     let first = signal.subscribe { value in
-      heard.record("first \(value)")
+      received.record("first \(value)")
       if value < 3 { source.send(value + 1) }
     }
-    let second = signal.subscribe { heard.record("second \($0)") }
+    let second = signal.subscribe { received.record("second \($0)") }
     source.send(1)
-    #expect(heard.all == ["first 1", "second 1", "first 2", "second 2", "first 3", "second 3"])
+    #expect(received.all == ["first 1", "second 1", "first 2", "second 2", "first 3", "second 3"])
     withExtendedLifetime((first, second)) {}
   }
 
   @Test func `a subscriber that feeds itself forever is stopped, and named`() {
     let errors = Recorder<String>()
     let (source, signal) = Signal<Int>.make { errors.record("\($1)") }
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     let token = signal.subscribe { value in
-      heard.record(value)
+      received.record(value)
       source.send(value + 1)
     }
     source.send(0)
-    #expect(heard.all.count == 1_001)
+    #expect(received.all.count == 1_001)
     #expect(errors.all.count == 1 && errors.all[0].contains("without end"))
     source.send(-1)
-    #expect(heard.all.count > 1_001)
+    #expect(received.all.count > 1_001)
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a subscriber that feeds itself by way of a combined signal is stopped too`() {
+  @Test func `a subscriber that feeds itself through a combined signal is stopped too`() {
     let errors = Recorder<String>()
     let (source, signal) = Signal<Int>.make { errors.record("\($1)") }
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     let token = signal.combineLatest(signal) { $0 + $1 }.subscribe { value in
-      heard.record(value)
+      received.record(value)
       source.send(value)
     }
     source.send(0)
-    #expect(heard.all.count == 1_001)
+    #expect(received.all.count == 1_001)
     #expect(errors.all.count == 1)
     withExtendedLifetime(token) {}
   }

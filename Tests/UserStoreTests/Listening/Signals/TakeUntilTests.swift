@@ -3,12 +3,12 @@ import Testing
 @testable import UserStore
 
 @Suite(.timeLimit(.minutes(5))) struct TakeUntilTests {
-  private let heard = Recorder<String>()
+  private let received = Recorder<String>()
 
-  @Test func `values come until the other signal has one; then both are released`() {
+  @Test func `values are emitted until the other signal has one, and then both are released`() {
     let (source, signal) = Signal<Int>.make()
     let (stop, other) = Signal<String>.make()
-    let token = heard.events(of: signal.take(until: other))
+    let token = received.events(of: signal.take(until: other))
     source.send(1)
     stop.fail(Refusal(reason: "no"))
     source.send(2)
@@ -16,46 +16,46 @@ import Testing
     #expect(source.hub?.count == nil || source.hub?.count == 0)
     #expect(stop.hub?.count == nil || stop.hub?.count == 0)
     source.send(3)
-    #expect(heard.all == ["1", "failed no", "2", "end"])
+    #expect(received.all == ["1", "failed no", "2", "end"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `the end of the other signal has no effect, the end of this one is the end`() {
+  @Test func `the end of the other signal has no effect, and the end of this one is the end`() {
     let (source, signal) = Signal<Int>.make()
     let (stop, other) = Signal<String>.make()
-    let token = heard.events(of: signal.take(until: other))
+    let token = received.events(of: signal.take(until: other))
     stop.end()
     source.send(1)
     source.end()
-    #expect(heard.all == ["1", "end"])
+    #expect(received.all == ["1", "end"])
     withExtendedLifetime(token) {}
   }
 
-  @Test func `a value in the round of the other signal's first value is emitted, whichever comes first`() {
+  @Test func `a value in the round of the other signal's first value is emitted, whichever is first`() {
     let (source, signal) = Signal<Int>.make()
     let deep = signal.combineLatest(signal) { $0 + $1 }
     let tokens = [
-      heard.events(of: deep.take(until: signal.filter { $0 == 2 })),
-      heard.events(of: signal.take(until: deep.filter { $0 == 4 }).map { "second \($0)" }),
+      received.events(of: deep.take(until: signal.filter { $0 == 2 })),
+      received.events(of: signal.take(until: deep.filter { $0 == 4 }).map { "second \($0)" }),
     ]
     for value in 1...3 { source.send(value) }
-    #expect(heard.all.filter { !$0.hasPrefix("second") } == ["2", "4", "end", "end"])
-    #expect(heard.all.filter { $0.hasPrefix("second") } == ["second 1", "second 2"])
+    #expect(received.all.filter { !$0.hasPrefix("second") } == ["2", "4", "end", "end"])
+    #expect(received.all.filter { $0.hasPrefix("second") } == ["second 1", "second 2"])
     withExtendedLifetime(tokens) {}
   }
 
-  @Test func `another signal with an immediate value ends it before this one is subscribed to`() {
+  @Test func `if the other signal has a value immediately, this one is never subscribed to`() {
     let asked = Recorder<Int>()
     let signal = Signal<Int> { _ in
       asked.record(1)
       return SubscriptionToken {}
     }
     let (source, present) = Listenable.make(1)
-    let token = heard.events(of: signal.take(until: present.signal))
+    let token = received.events(of: signal.take(until: present.signal))
     let other = present.signal.subscribe { _ in
-      heard.events(of: Signal(of: [1]).take(until: present.signal)).dispose()
+      received.events(of: Signal(of: [1]).take(until: present.signal)).dispose()
     }
-    #expect(heard.all == ["end"] && asked.count == 0)
+    #expect(received.all == ["end"] && asked.count == 0)
     withExtendedLifetime((token, other, source)) {}
   }
 }

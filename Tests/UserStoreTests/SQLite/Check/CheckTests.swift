@@ -57,7 +57,7 @@ import Testing
     let sql: String
     let findings: [String]
     var user: Int64?
-    var attribute: String?
+    var attribute: AttributeName?
     var testDescription: String { sql }
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// What a writer forgets by itself.
+/// Automatic compaction: writes delete what is beyond the retention limits.
 @Suite(.timeLimit(.minutes(5))) struct CompactorTests {
   let folder: Folder
 
@@ -16,7 +16,7 @@ import Testing
     return (store, try store.write { try $0.add(name: "NIX") })
   }
 
-  @Test func `a log that is over the limit is shortened by the writes themselves`() throws {
+  @Test func `writes compact a log that is over the limit`() throws {
     let (store, nix) = try open(.rows(2_000))
     try store.rename(nix, times: 5_000)
     let extent = try PlainConnection(folder.database).extent()
@@ -25,19 +25,19 @@ import Testing
     #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
   }
 
-  @Test func `awaited writes do it too, and large ones in proportion`() async throws {
+  @Test func `awaited writes compact the log too, large ones in proportion`() async throws {
     let (store, _) = try open(.rows(2_000))
     for number in 0..<6 {
       try await store.write { transaction in
         for part in 0..<2_500 { try transaction.add(name: "\(number) \(part)") }
       }
     }
-    // Whoever awaited goes on before the house is in order.
+    // An awaited write returns before its compaction is done.
     let plain = try PlainConnection(folder.database)
     while try plain.extent().count > 10_000 { await Task.yield() }
   }
 
-  @Test func `the standard policy does it, with the time of the clock`() throws {
+  @Test func `the standard policy deletes by age, with the time of the clock`() throws {
     let clock = SetClock(WallClock.milliseconds)
     let store = try folder.open { $0.wallClock = { clock.milliseconds } }
     let nix = try store.write { try $0.add(name: "NIX") }
@@ -51,25 +51,25 @@ import Testing
     try store.rename(nix, times: 30)
     let extent = try plain.extent()
     #expect(extent.first == extent.horizon + 1)
-    #expect((10_000...10_060).contains(extent.count), "the least that is kept: \(extent)")
+    #expect((10_000...10_060).contains(extent.count), "the minimum that is kept: \(extent)")
   }
 
-  @Test func `nothing is forgotten without a limit, nor by a store that only reads`() throws {
+  @Test func `nothing is deleted without a limit, nor by a read-only store`() throws {
     let (store, nix) = try open(.unlimited)
     let reading = try folder.open {
       $0.access = .readOnly
       $0.retention = .rows(0)
     }
-    let heard = Recorder<Void>()
-    reading.listeners.bind("all", to: .everything) { _ in heard.record(()) }
+    let received = Recorder<Void>()
+    reading.listeners.bind("all", to: .everything) { _ in received.record(()) }
     try store.rename(nix, times: 1_500)
-    heard.wait(for: 1)
+    received.wait(for: 1)
     #expect(try PlainConnection(folder.database).extent().first == 1)
   }
 
-  @Test func `listeners were called before, and a write that finds the lock taken does not wait for it`() throws {
+  @Test func `listeners are called before the compaction, which does not wait for the write lock`() throws {
     let folder = folder
-    // Waiting would take longer than a test may.
+    // If it waited for the lock, the suite's time limit would end the test.
     let store = try folder.open {
       $0.retention = .rows(0)
       $0.busyTimeout = .seconds(600)
@@ -78,32 +78,32 @@ import Testing
     try store.rename(nix, times: 3)
     let horizon = try PlainConnection(folder.database).extent().horizon
     let other = Lock(try folder.plain())
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     store.listeners.bind("all", to: .everything) { set in
-      heard.record(try set.changes.count)
+      received.record(try set.changes.count)
       try other.withLock { try $0.execute("BEGIN IMMEDIATE") }
     }
     try store.write { transaction throws in for number in 0..<1_000 { try transaction.add(name: "\(number)") } }
-    #expect(heard.all == [2_000], "a huge set was read whole")
+    #expect(received.all == [2_000], "a huge set can still be read whole")
     #expect(try PlainConnection(folder.database).extent().horizon == horizon)
     try other.withLock { try $0.execute("COMMIT") }
   }
 
-  @Test func `not on the thread of a listener, whose writes are enough to have it done`() throws {
+  @Test func `a listener's writes start a compaction, but never on the listener's thread`() throws {
     let (outer, _) = try open(.unlimited)
     let inner = try UserStore.temporary(configuration: Self.keeping(.rows(0)))
     let nix = try inner.write { try $0.add(name: "NIX") }
     let counts = Recorder<Int>()
-    let goOn = Gate()
-    // Whatever is to be done on another thread waits.
-    #expect(try inner.compactor.thread.run { goOn.wait() })
+    let mayContinue = Gate()
+    // Everything that is left to the other thread waits.
+    #expect(try inner.compactor.thread.run { mayContinue.wait() })
     outer.listeners.bind("writes", to: .everything) { _ in
       try inner.rename(nix, times: 1_000)
       counts.record(try inner.allChanges().count)
     }
     try outer.write { try $0.add(name: "Zoë") }
     #expect(counts.all == [1_000])
-    goOn.open()
+    mayContinue.open()
     while try !inner.pastChanges(after: nil).isEmpty {}
   }
 
@@ -114,7 +114,7 @@ import Testing
     return configuration
   }
 
-  @Test func `several processes and threads write, forget and read at once`() throws {
+  @Test func `several processes and threads write, compact and read at the same time`() throws {
     let (store, _) = try open(.rows(500))
     let other = try folder.open { $0.retention = .rows(300) }
     let folder = folder
@@ -123,7 +123,7 @@ import Testing
     }
     let added = Recorder<Int64>()
     store.listeners.bind("all", to: .everything) { set in
-      // Whoever is left behind is told so, and reads the present state.
+      // A listener that falls behind receives a discontinuity, and reads the present state.
       if set.reset != nil { for user in try store.read({ try $0.users() }) { added.record(user.id.rawValue) } }
       try set.forEach { if $0.attribute == "name" { added.record($0.user.rawValue) } }
     }

@@ -2,11 +2,12 @@ import Testing
 
 @testable import UserStore
 
+/// When a write looks whether the log is too long.
 @Suite struct CompactionScheduleTests {
   private var schedule = CompactionSchedule()
 
   init() {
-    // The first look of a store, which finds nothing.
+    // The first look, which finds nothing to delete.
     _ = schedule.begin(at: 0)
     schedule.end(isMore: false)
   }
@@ -16,24 +17,24 @@ import Testing
     #expect(schedule.begin(at: .max) == 1_000)
   }
 
-  @Test mutating func `then a thousand rows, or pages, or an hour pass until the next look`() {
+  @Test mutating func `the next look is due after a thousand rows, a thousand pages, or an hour`() {
     schedule.wrote(rows: 999, logPages: 999)
     #expect(schedule.begin(at: 3_599_999) == nil)
     schedule.wrote(rows: 1, logPages: 999)
-    #expect(schedule.begin(at: 3_599_999) == 2_000, "as many as were written, and a step more")
+    #expect(schedule.begin(at: 3_599_999) == 2_000, "as many rows as were written, and one step more")
     schedule.end(isMore: false)
     schedule.wrote(rows: 1, logPages: 1_998)
     #expect(schedule.begin(at: 3_600_000) == nil)
     schedule.wrote(rows: 1, logPages: 1)
-    #expect(schedule.begin(at: 3_600_000) == 1_002, "the -wal file was begun anew")
+    #expect(schedule.begin(at: 3_600_000) == 1_002, "the -wal file was restarted")
     schedule.end(isMore: false)
     #expect(schedule.begin(at: 7_199_998) == nil)
     #expect(schedule.begin(at: 7_200_000) == 1_000)
     schedule.end(isMore: false)
-    #expect(schedule.begin(at: 7_199_999) == 1_000, "somebody put the clock back")
+    #expect(schedule.begin(at: 7_199_999) == 1_000, "the clock was set back")
   }
 
-  @Test mutating func `one look at a time, and the next write goes on where there is more`() {
+  @Test mutating func `there is one look at a time, and the next write continues if there is more to delete`() {
     schedule.wrote(rows: 1_000, logPages: 0)
     #expect(schedule.begin(at: 0) != nil)
     schedule.wrote(rows: 5_000, logPages: 0)

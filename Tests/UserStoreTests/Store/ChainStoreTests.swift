@@ -6,7 +6,7 @@ extension Attribute where Value == Int {
   fileprivate static var size: Attribute { Attribute("size") }
 }
 
-/// An attribute in a store as a member.
+/// Attributes in a store as members of a binding chain.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainStoreTests {
   let faults = Faults()
   let folder: Folder
@@ -19,12 +19,12 @@ extension Attribute where Value == Int {
     nix = try store.writeNow { try $0.add(name: "NIX") }
   }
 
-  /// The changes of an origin, by default those of the chain.
+  /// The changes with an origin, by default the chain's.
   private func sets(of origin: String? = "test") throws -> [[String]] {
     try store.allChanges().filter { $0.origin == origin }.map(\.lines)
   }
 
-  @Test func `a field and an attribute follow each other: each edit is one change set, with the chain's name`()
+  @Test func `a field and an attribute follow each other, and each edit is one change set with the chain's name`()
     async throws
   {
     let field = Thing()
@@ -42,7 +42,7 @@ extension Attribute where Value == Int {
     #expect(faults.texts == [])
   }
 
-  @Test func `an edit that was not noticed is not lost to a change in the store, but follows it`() async throws {
+  @Test func `an edit that was not noticed yet is written after a change in the store, and is not lost`() async throws {
     let field = Thing()
     let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text)
     field.text = "mine"
@@ -102,7 +102,7 @@ extension Attribute where Value == Int {
     #expect(try sets().count == 1)
   }
 
-  @Test func `two stores are two writes: when the second refuses, the first stays committed`() async throws {
+  @Test func `two stores are two writes, and if the second refuses, the first stays committed`() async throws {
     let second = try Folder()
     let id = try second.open().writeNow { try $0.add(name: "NIX") }
     let other = try second.open { $0.access = .readOnly }
@@ -119,7 +119,7 @@ extension Attribute where Value == Int {
     #expect(try sets().last == ["updated 1 name 'Zoë' 'NIX'"])
   }
 
-  @Test func `D4: a committed value that a filter refuses is taken back by another write, once`() async throws {
+  @Test func `D4, a committed value that a filter refuses is taken back by another write, once`() async throws {
     let field = Thing()
     let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text, filter: { $0.count <= 3 })
     try store.writeNow { try $0.rename(nix, to: "too long") }
@@ -135,7 +135,7 @@ extension Attribute where Value == Int {
     #expect(try sets() == [["updated 1 name 'too long' 'NIX'"], ["updated 1 name 'too long' 'Z'"]])
   }
 
-  @Test func `two chains that refuse each other's values come to an end`() async throws {
+  @Test func `two chains that refuse each other's values stop`() async throws {
     let second = try folder.open()
     let (small, big) = (Thing(), Thing())
     try store.writeNow { try $0.set(.age, of: nix, to: 50) }
@@ -152,7 +152,7 @@ extension Attribute where Value == Int {
     _ = tens
   }
 
-  @Test func `D9: when the user is removed or the store closed, the attribute leaves, and that is reported`()
+  @Test func `D9, when the user is removed or the store is closed, the attribute leaves with an error`()
     async throws
   {
     let field = Thing()

@@ -3,19 +3,19 @@ import TestSupport
 @testable import UserStore
 
 extension RetentionPolicy {
-  /// Keeps so many rows.
+  /// Keeps `count` rows.
   static func rows(_ count: Int) -> RetentionPolicy { RetentionPolicy(Limits(changes: count)) }
 }
 
 extension UserStore {
-  /// Writes sets of one change.
+  /// Writes `count` sets of one change each.
   func rename(_ user: User.ID, times count: Int) throws {
     for number in 0..<count { try write { try $0.rename(user, to: "name \(number)") } }
   }
 }
 
 extension PlainConnection {
-  /// The first and the last row of the log that are there, how many there are, and its horizon.
+  /// The first and the last row that the log has, the number of its rows, and its horizon.
   func extent() throws -> (first: Int64, last: Int64, count: Int64, horizon: Int64) {
     let row = try run("SELECT min(seq), max(seq), count(*), (SELECT horizon FROM meta) FROM changes")[0].map { value in
       if case .integer(let integer) = value { integer } else { Int64(0) }
@@ -24,7 +24,7 @@ extension PlainConnection {
   }
 }
 
-/// A clock that a test sets.
+/// A wall clock that a test sets.
 final class SetClock: Sendable {
   private let state: Lock<Int64>
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// What listeners of a store hear, and when.
+/// The README's promises “committed only”, “atomic” and “delivered before `write` returns”.
 @Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
   let store: UserStore
   let errors = Recorder<String>()
@@ -16,8 +16,8 @@ import Testing
     zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("red")) }
   }
 
-  @Test func `each topic hears its part, one round a write`() throws {
-    let heard = Recorder<String>()
+  @Test func `each listener receives its topic's part, in one round for each write`() throws {
+    let received = Recorder<String>()
     let bob = try store.write { try $0.add(name: "Bob") }
     let topics: [(String, Topic)] = [
       ("all", .everything), ("zoe", .user(zoe)), ("names", .attribute(.name)),
@@ -25,24 +25,24 @@ import Testing
       ("bob's age", .attribute(.age, of: bob)),
     ]
     for (name, topic) in topics {
-      store.listeners.bind(name, to: topic) { heard.record("\(name): \($0.lines.count)") }
+      store.listeners.bind(name, to: topic) { received.record("\(name): \($0.lines.count)") }
     }
     try store.write { transaction in
       try transaction.rename(zoe, to: "Z")
       try transaction.rename(bob, to: "B")
       try transaction.set(.age, of: zoe, to: 1)
     }
-    #expect(heard.all == ["all: 3", "zoe: 2", "names: 2", "zoe's name: 1"])
+    #expect(received.all == ["all: 3", "zoe: 2", "names: 2", "zoe's name: 1"])
   }
 
-  @Test func `when listeners run, the change is committed and every value stored`() throws {
+  @Test func `when listeners run, the change is committed and every new value is stored`() throws {
     let (name, hair) = (try store.listenable(.name, of: zoe), try store.listenable(.hairColor, of: zoe))
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     let store = store
     let zoe = zoe
     let see: @Sendable () throws -> Void = {
       let committed = try store.read { try $0.value(.name, of: zoe) }
-      heard.record("\(name.value ?? "-") \(hair.value?.description ?? "-") \(committed ?? "-")")
+      received.record("\(name.value ?? "-") \(hair.value?.description ?? "-") \(committed ?? "-")")
     }
     name.bind("screen") { _ in try see() }
     hair.bind("screen") { _ in try see() }
@@ -50,26 +50,26 @@ import Testing
       try transaction.rename(zoe, to: "Zoe")
       try transaction.set(.hairColor, of: zoe, to: Color("#000001"))
     }
-    #expect(heard.all == ["Zoe #000001 Zoe", "Zoe #000001 Zoe"])
+    #expect(received.all == ["Zoe #000001 Zoe", "Zoe #000001 Zoe"])
   }
 
   @Test func `a listenable is nil for an attribute that is not set and for a removed user`() throws {
     let age = try store.listenable(.age, of: zoe)
     let name = try store.listenable(.name, of: zoe)
-    let heard = Recorder<Int?>()
-    age.bindAndFire("test") { heard.record($0) }
+    let received = Recorder<Int?>()
+    age.bindAndFire("test") { received.record($0) }
     try store.write { try $0.set(.age, of: zoe, to: 3) }
     try store.write { try $0.unset(.age, of: zoe) }
     try store.write { try $0.set(.age, of: zoe, to: 4) }
     try store.write { try $0.remove(zoe) }
-    #expect(heard.all == [nil, 3, nil, 4, nil])
+    #expect(received.all == [nil, 3, nil, 4, nil])
     #expect(name.value == nil && age.value == nil)
     #expect(try store.listenable(.name, of: User.ID(77)).value == nil)
   }
 
-  @Test func `what is rolled back is not heard`() throws {
-    let heard = Recorder<String?>()
-    try store.listenable(.name, of: zoe).bind("test") { heard.record($0) }
+  @Test func `changes that are rolled back are not delivered`() throws {
+    let received = Recorder<String?>()
+    try store.listenable(.name, of: zoe).bind("test") { received.record($0) }
     let store = store
     let zoe = zoe
     #expect(throws: Refusal.self) {
@@ -78,73 +78,73 @@ import Testing
         throw Refusal()
       }
     }
-    #expect(heard.count == 0)
+    #expect(received.count == 0)
   }
 
-  @Test func `what a listener writes is committed at once, and told after the round`() throws {
-    let heard = Recorder<String>()
+  @Test func `a listener's write commits immediately and is delivered after the present round`() throws {
+    let received = Recorder<String>()
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)
     store.listeners.bind("first", to: .attribute(.age)) { _ in
       guard age.value == 1 else { return }
       try store.write { try $0.set(.age, of: zoe, to: 2) }
-      heard.record("committed \(try store.read { try $0.value(.age, of: zoe) } ?? 0), told \(age.value ?? 0)")
+      received.record("committed \(try store.read { try $0.value(.age, of: zoe) } ?? 0), delivered \(age.value ?? 0)")
     }
-    age.bind("second") { heard.record("heard \($0 ?? 0)") }
+    age.bind("second") { received.record("second \($0 ?? 0)") }
     try store.write { try $0.set(.age, of: zoe, to: 1) }
-    #expect(heard.all == ["committed 2, told 1", "heard 1", "heard 2"])
+    #expect(received.all == ["committed 2, delivered 1", "second 1", "second 2"])
   }
 
-  @Test func `write may return before an answer is delivered, which is committed by then`() throws {
+  @Test func `write may return before a listener's answer is delivered, but not before it is committed`() throws {
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)
-    let heard = Recorder<Int?>()
+    let received = Recorder<Int?>()
     let (isInside, hasReturned) = (Gate(), Gate())
     age.bind("answers") { value in
       if value == 1 {
         isInside.open()
-        // Nothing reports that a thread has begun to sleep.
+        // Polling, because nothing reports that a thread has begun to wait.
         while !store.listeners.hub.state.withLock({ $0.queue.hasWaiters }) { SystemThread.sleep(milliseconds: 1) }
         try store.write { try $0.set(.age, of: zoe, to: 3) }
       }
-      // The other writer goes on delivering: its own set, and the answer.
+      // The other writer takes over the delivery of its own set and of the answer.
       if value == 2 { hasReturned.wait() }
-      heard.record(value)
+      received.record(value)
     }
     let other = try Threads.start {
       isInside.wait()
       try store.write { try $0.set(.age, of: zoe, to: 2) }
     }
     try store.write { try $0.set(.age, of: zoe, to: 1) }
-    #expect(heard.all == [1])
+    #expect(received.all == [1])
     #expect(try store.read { try $0.value(.age, of: zoe) } == 3)
     hasReturned.open()
     try other.join()
-    #expect(heard.all == [1, 2, 3])
+    #expect(received.all == [1, 2, 3])
   }
 
-  @Test func `the write beyond the limit of rounds is refused with the listeners' names, and not committed`() throws {
+  @Test func `a write beyond the round limit is not committed, and its error names the listeners`() throws {
     let (store, zoe) = (store, zoe)
     let age = try store.listenable(.age, of: zoe)
-    let heard = Recorder<Int>()
+    let received = Recorder<Int>()
     for name in ["ping", "pong"] {
       age.bind(name) { value in
         let isMine = value.map { ($0 % 2 == 0) == (name == "ping") } ?? false
         if let value, isMine { try store.write { try $0.set(.age, of: zoe, to: value + 1) } }
       }
     }
-    age.bind("counts") { heard.record($0 ?? -1) }
+    age.bind("counts") { received.record($0 ?? -1) }
     try store.write { try $0.set(.age, of: zoe, to: 0) }
-    #expect(heard.all == Array(0...20), "everything that was committed was delivered")
+    #expect(received.all == Array(0...20), "everything that was committed was delivered")
     #expect(try store.read { try $0.value(.age, of: zoe) } == 20)
     #expect(errors.count == 1)
     #expect(errors.all.first?.contains("ping, pong") == true)
-    // The next write of ours begins a new cascade.
+    // The next write outside of a listener starts a new cascade.
     try store.write { try $0.set(.age, of: zoe, to: 100) }
     #expect(try store.read { try $0.value(.age, of: zoe) } == 120)
   }
 
-  @Test func `a listener's writes that change nothing make no round, and count none`() throws {
+  @Test func `writes by listeners that change nothing cause no rounds, and do not count toward the limit`() throws {
     let (store, zoe) = (store, zoe)
     let written = Recorder<Int>()
     store.listeners.bind("idle", to: .everything) { _ in
@@ -158,7 +158,7 @@ import Testing
     #expect(errors.all == [])
   }
 
-  @Test func `ten thousand answers are delivered when the limit allows`() throws {
+  @Test func `ten thousand answers are delivered if the limit allows them`() throws {
     var configuration = Configuration()
     configuration.roundLimit = 20_000
     let store = try UserStore.inMemory(configuration: configuration)
@@ -171,10 +171,10 @@ import Testing
     #expect(age.value == 10_000)
   }
 
-  @Test func `threads that write hear their own change before write returns, and all in one order`() throws {
+  @Test func `with several threads, each change is delivered before its write returns, all in one order`() throws {
     let store = store
-    let heard = Recorder<Revision>()
-    store.listeners.bind("order", to: .everything) { heard.record($0.revision) }
+    let received = Recorder<Revision>()
+    store.listeners.bind("order", to: .everything) { received.record($0.revision) }
     try Threads.run(6) { thread in
       let id = try store.write { try $0.add(name: "\(thread)") }
       let age = try store.listenable(.age, of: id)
@@ -185,25 +185,25 @@ import Testing
         try #require(seen.withLock { $0 } == step)
       }
     }
-    #expect(heard.count == 606)
-    #expect(zip(heard.all, heard.all.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(received.count == 606)
+    #expect(zip(received.all, received.all.dropFirst()).allSatisfy { $0 < $1 })
   }
 
-  @Test func `a commit that cannot be read for who came during it is not passed over: the next one brings it`() throws {
-    let heard = Recorder<Int>()
-    store.listeners.bind("late", to: .everything) { heard.record($0.lines.count) }
+  @Test func `a commit that cannot be read for a listener bound during it is delivered with the next one`() throws {
+    let received = Recorder<Int>()
+    store.listeners.bind("late", to: .everything) { received.record($0.lines.count) }
     let connection = try #require(store.writer?.connection)
     let head = store.publication.position
-    // A database without a log, in place of one that cannot be read just now.
+    // A database without a log stands in for one that cannot be read at the moment.
     var group = WriteGroup(SQLiteSession(try Connection.withTable()), head: head)
     group.end = Cursor(epoch: head.epoch, revision: head.revision.rawValue + 1, nonce: 1)
     #expect(connection.publish(nil, of: group, nil) == nil)
     #expect(store.publication.position == head)
     try store.write { try $0.rename(zoe, to: "Zoe") }
-    #expect(heard.all == [1])
+    #expect(received.all == [1])
   }
 
-  @Test func `a store goes when it is released, with what its listeners hold`() throws {
+  @Test func `releasing a store deallocates it and releases what its listeners hold`() throws {
     var store: UserStore? = try UserStore.temporary()
     weak let weakStore = store
     var token: Token? = Token()
@@ -216,7 +216,7 @@ import Testing
     (store, token) = (nil, nil)
     #expect(weakStore == nil)
     #expect(name?.value == "b")
-    // The listenable still holds the hub, but nothing comes any more: the listeners were let go.
+    // The listenable still holds the hub, but the hub has ended and released its listeners.
     #expect(weakToken == nil)
     withExtendedLifetime(name) {}
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// Writers that know nothing of the library: the sqlite3 shell, Python, and another store.
+/// The README's promise “every writer”: changes by the sqlite3 shell, by Python and by another store.
 @Suite(.timeLimit(.minutes(5))) struct ForeignWriterTests {
   let folder: Folder
 
@@ -19,7 +19,9 @@ import Testing
     return (store, sets)
   }
 
-  /// Waits until the changes heard are these: foreign sets may come several in one.
+  /// Waits for as many changes as `lines` has, and compares them.
+  ///
+  /// Several foreign writes may arrive as one set.
   private func expect(
     _ lines: [String], in sets: Recorder<ChangeSet>, sourceLocation: SourceLocation = #_sourceLocation
   ) async {
@@ -29,7 +31,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `the shell's values are heard, exactly and in order, the last one too`(_ events: Bool) async throws {
+  func `the values that the shell writes are delivered exactly and in order, including the last`(_ events: Bool)
+    async throws
+  {
     let (store, sets) = try open(events: events)
     try folder.shell("INSERT INTO users (name) VALUES ('Zoë')")
     try folder.shell("UPDATE users SET name = 'Zoe', hair_color = '#000000'")
@@ -43,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `REPLACE and DELETE without WHERE are heard`(_ events: Bool) async throws {
+  func `REPLACE and DELETE without WHERE are delivered`(_ events: Bool) async throws {
     let (store, sets) = try open(events: events)
     try folder.shell("INSERT INTO users (name) VALUES ('a'); INSERT INTO attributes VALUES (1, 'x', 1)")
     try folder.shell("INSERT OR REPLACE INTO attributes VALUES (1, 'x', 2); REPLACE INTO users VALUES (1, 'b', NULL)")
@@ -59,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a thousand updates by Python are heard, each once`(_ events: Bool) async throws {
+  func `a thousand updates by Python are delivered, each once`(_ events: Bool) async throws {
     let (store, sets) = try open(events: events)
     let zoe = try await store.write { try $0.add(name: "0") }
     let name = try store.listenable(.name, of: zoe)
@@ -70,7 +74,7 @@ import Testing
     #expect(name.value == "1000")
   }
 
-  @Test func `what foreign writers roll back is not heard`() async throws {
+  @Test func `changes that foreign writers roll back are not delivered`() async throws {
     let (store, sets) = try open(events: true)
     try folder.python(
       """
@@ -84,7 +88,7 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
-  @Test func `a transaction of a foreign writer is never cut, and precedes the own set that saw it`() async throws {
+  @Test func `a foreign transaction is delivered whole, and before the library's write that follows it`() async throws {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let sets = Recorder<ChangeSet>()
     store.listeners.bind("test", to: .everything) { sets.record($0) }
@@ -101,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `two stores on one file hear each other, in commit order, each with the other's origin`(_ events: Bool)
+  func `two stores on one file receive the same sets in commit order, with the writer's origin`(_ events: Bool)
     async throws
   {
     let (left, leftSets) = try open(events: events)
@@ -118,7 +122,7 @@ import Testing
     #expect(try left.allChanges().map(\.cursor) == leftSets.all.map(\.cursor))
   }
 
-  @Test func `a store that only reads hears the others`() async throws {
+  @Test func `a read-only store receives the changes of others`() async throws {
     let (writer, _) = try open(events: true)
     let reader = try folder.open { $0.access = .readOnly }
     let sets = Recorder<ChangeSet>()
@@ -129,7 +133,7 @@ import Testing
     #expect(await awaitedCode { try await reader.write { try $0.add(name: "b") } } == .readOnly)
   }
 
-  @Test func `an update of a hundred thousand rows is paged, and each topic hears its part`() async throws {
+  @Test func `an update of a hundred thousand rows is paged, and each listener receives its part`() async throws {
     let (store, _) = try open(events: true)
     try folder.python(
       """
@@ -137,7 +141,7 @@ import Testing
       db.execute('COMMIT')
       """)
     let counts = Recorder<Int>()
-    let heard = Recorder<String>()
+    let received = Recorder<String>()
     store.listeners.unbind("test", from: .everything)
     let last = try store.listenable(.name, of: User.ID(100_000))
     store.listeners.bind("all", to: .attribute(.name)) { set in
@@ -147,12 +151,12 @@ import Testing
       try set.forEach { _ in count += 1 }
       counts.record(count)
     }
-    last.bind("last") { heard.record($0 ?? "-") }
-    store.listeners.bind("one", to: .attribute(.name, of: User.ID(5))) { heard.record($0.lines.joined()) }
+    last.bind("last") { received.record($0 ?? "-") }
+    store.listeners.bind("one", to: .attribute(.name, of: User.ID(5))) { received.record($0.lines.joined()) }
     try folder.shell("UPDATE users SET name = name || '!'")
     await counts.heard { $0.reduce(0, +) >= 100_000 }
-    await heard.heard { $0.count >= 2 && $0.contains("99999!") }
+    await received.heard { $0.count >= 2 && $0.contains("99999!") }
     #expect(counts.all == [100_000])
-    #expect(heard.all.suffix(2) == ["99999!", "updated 5 name '4' '4!'"])
+    #expect(received.all.suffix(2) == ["99999!", "updated 5 name '4' '4!'"])
   }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Types and limits of attributes, and what counts as a change.
+/// The types and limits of values, and which of them differ.
 @Suite struct ValueTests {
   let store: UserStore
   let zoe: User.ID
@@ -21,7 +21,7 @@ import Testing
     #expect(try store.read { try $0.user(zoe)?[attribute] } == value)
   }
 
-  @Test func `each type comes back as it was`() throws {
+  @Test func `values of each type are read back unchanged`() throws {
     for integer in [Int64.min, -1, 0, 1, Int64.max] { try roundTrip(integer) }
     for real in [-Double.infinity, -1.5, .leastNonzeroMagnitude, 0, .greatestFiniteMagnitude, .infinity] {
       try roundTrip(real)
@@ -42,38 +42,38 @@ import Testing
     #expect(code { try store.write { try $0.set(real, of: zoe, to: .nan) } } == .badValue)
   }
 
-  @Test func `composed and decomposed text are a change`() throws {
+  @Test func `from decomposed to composed text is a change`() throws {
     try store.write { try $0.rename(zoe, to: "e\u{308}") }
     try store.write { try $0.rename(zoe, to: "\u{EB}") }
     try store.write { try $0.rename(zoe, to: "\u{EB}") }
     #expect(sets.count == 2)
   }
 
-  @Test func `1 and 1.0 are a change`() throws {
+  @Test func `from the integer 1 to the real 1 is a change`() throws {
     try store.write { try $0.set("x", of: zoe, to: .integer(1)) }
     #expect(try store.write { try $0.set("x", of: zoe, to: .real(1)) })
     #expect(try !store.write { try $0.set("x", of: zoe, to: .real(1)) })
     #expect(sets.all == [["updated 1 x - 1"], ["updated 1 x 1 1.0"]])
   }
 
-  @Test func `a value of a megabyte is kept and told`() throws {
+  @Test func `a value of a megabyte is stored and delivered`() throws {
     let bytes = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let blob = Attribute<[UInt8]>("blob")
-    let heard = Recorder<Int>()
-    store.listeners.bind("blob", to: .attribute(blob)) { heard.record(try $0.changes[0].new(blob)?.count ?? 0) }
+    let received = Recorder<Int>()
+    store.listeners.bind("blob", to: .attribute(blob)) { received.record(try $0.changes[0].new(blob)?.count ?? 0) }
     try store.write { try $0.set(blob, of: zoe, to: bytes) }
     #expect(try store.read { try $0.value(blob, of: zoe) } == bytes)
-    #expect(heard.all == [1 << 20])
+    #expect(received.all == [1 << 20])
   }
 
-  @Test func `more than 16 MiB is refused, exactly 16 is not`() throws {
+  @Test func `a value of 16 MiB is accepted, one more byte is refused`() throws {
     let blob = Attribute<[UInt8]>("blob")
     #expect(try store.write { try $0.set(blob, of: zoe, to: Array(repeating: 1, count: 1 << 24)) })
     #expect(
       code { try store.write { try $0.set(blob, of: zoe, to: Array(repeating: 1, count: 1 << 24 + 1)) } } == .badValue)
   }
 
-  @Test func `what is not of the type is undecodable, names user and attribute, and spoils nothing else`() throws {
+  @Test func `the error for a value of another type names user and attribute, and other values are readable`() throws {
     try store.write { transaction throws in
       try transaction.set("age", of: zoe, to: .text("old"))
       try transaction.set("ok", of: zoe, to: .integer(1))
@@ -86,7 +86,7 @@ import Testing
     #expect(code { _ = try store.listenable(.age, of: zoe) } == .undecodable)
   }
 
-  @Test func `attributes whose names differ in their bytes are two`() throws {
+  @Test func `attributes whose names differ only in their bytes are two attributes`() throws {
     let (composed, decomposed) = (Attribute<Int>("caf\u{E9}"), Attribute<Int>("cafe\u{301}"))
     try store.write { users in
       try users.set(composed, of: zoe, to: 1)
@@ -99,7 +99,7 @@ import Testing
     #expect(user.storedValues.keys.sorted().map { $0.text.utf8.count } == [6, 5, 4])
   }
 
-  @Test func `a double takes an integer that it can hold, a bool only 0 and 1, an int no real`() {
+  @Test func `a Double can be an integer that it represents exactly, a Bool only 0 or 1, and an Int never a real`() {
     #expect(Double(storedValue: .integer(3)) == 3)
     #expect(Double(storedValue: .integer(Int64.max)) == nil)
     #expect(Bool(storedValue: .integer(2)) == nil)
@@ -109,14 +109,14 @@ import Testing
   }
 
   @Test(arguments: [("#A52A2A", "#a52a2a"), ("Auburn", "#a52a2a"), ("white", "#ffffff")])
-  func `a colour is read from text in either case`(_ text: String, _ stored: String) {
+  func `a color is read from a name or hexadecimal digits in any case`(_ text: String, _ stored: String) {
     #expect(Color(text)?.description == stored)
   }
 
   @Test(arguments: [
     "", "#", "#12345", "#1234567", "#12 456", "#+12345", "a52a2a", "mauve-ish", "#１２３４５６", "blac\u{212A}",
   ])
-  func `what is no colour is none`(_ text: String) {
+  func `other text is not a color`(_ text: String) {
     #expect(Color(text) == nil)
   }
 }

@@ -4,22 +4,23 @@ import Testing
 
 @testable import UserStore
 
+/// The length of the -wal file: the library's own checkpoints, and the readers that they wait for.
 @Suite(.timeLimit(.minutes(5))) struct CheckpointTests {
-  @Test func `the log file is copied and begun anew, however much is written`() throws {
+  @Test func `the -wal file is copied and restarted, no matter how much is written`() throws {
     let folder = try Folder()
-    // A watcher that reads just then would hold a page back until the next one.
+    // No watcher: one that reads during a checkpoint would hold pages back until the next one.
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let id = try store.write { try $0.add(name: "NIX") }
-    // Each write appends two pages or more: without checkpoints five times the limit.
+    // Each write appends at least two pages: without checkpoints, five times the limit.
     for number in 0..<(Checkpoints.pageLimit * 5 / 2) { try store.write { try $0.rename(id, to: "name \(number)") } }
     let frames = try Files.size(of: folder.database + "-wal") / (Configuration().pageSize + 24)
     #expect(frames >= Checkpoints.pageLimit)
     #expect(frames < Checkpoints.pageLimit * 2)
   }
 
-  @Test func `what a reader holds back is copied when the reader is gone`() throws {
+  @Test func `pages that a reader holds back are copied after the read ends`() throws {
     let folder = try Folder()
-    // A watcher that reads just then would hold a page back until the next one.
+    // No watcher: one that reads during a checkpoint would hold pages back until the next one.
     let store = try folder.open { $0.watchesOtherProcesses = false }
     let id = try store.write { try $0.add(name: "NIX") }
     let reader = try PlainConnection(folder.database)
@@ -28,18 +29,18 @@ import Testing
     let held = try Files.size(of: folder.database + "-wal")
     try reader.script("COMMIT")
     for number in 0..<3_000 { try store.write { try $0.rename(id, to: "free \(number)") } }
-    // It grew for one more limit at the most, and was then used again from its beginning.
+    // The file grew by at most one more limit, and was then used again from its start.
     #expect(
       try Files.size(of: folder.database + "-wal") < held + 2 * Checkpoints.pageLimit * (Configuration().pageSize + 24))
     #expect(try store.read { try $0.user(id)?.name } == "free 2999")
   }
 
-  @Test func `readers that take turns without a pause do not keep it growing`() throws {
+  @Test func `readers that follow each other without a pause do not let the -wal file grow`() throws {
     let folder = try Folder()
     let store = try folder.open {
       $0.watchesOtherProcesses = false
       $0.durability = .normal
-      // However seldom the readers get the processor.
+      // Long enough even if the readers rarely get the processor.
       $0.readerPatience = .seconds(60)
     }
     let id = try store.write { try $0.add(name: "NIX") }
@@ -55,7 +56,7 @@ import Testing
     #expect(try store.read { try $0.user(id)?.name } == "name 4999")
   }
 
-  @Test func `who reads for a long time is waited for again when the file is twice as long`() throws {
+  @Test func `a long read is waited for again only when the -wal file is twice as long`() throws {
     let folder = try Folder()
     let store = try folder.open {
       $0.watchesOtherProcesses = false
@@ -72,17 +73,17 @@ import Testing
     while waitsAt == first { try store.write { try $0.set(Self.photo, of: id, to: Self.bytes) } }
     #expect(waitsAt >= 2 * first)
     try reader.script("COMMIT")
-    // The first of them that is due copies all.
+    // The first checkpoint that is due copies everything.
     for _ in 0..<4 { try store.write { try $0.set(Self.photo, of: id, to: Self.bytes) } }
-    #expect(waitsAt == Checkpoints.waitingLimit, "the file was begun anew")
+    #expect(waitsAt == Checkpoints.waitingLimit, "the file was restarted")
   }
 
   private static let photo = Attribute<[UInt8]>("photo")
-  /// Some 250 pages, and twice as many with what the log keeps of it.
+  /// About 250 pages, and twice as many with the copy in the log.
   private static var bytes: [UInt8] { Array(repeating: .random(in: 0...255), count: 500_000) }
 }
 
-/// Readers who hand over to each other: one ends when another one has begun.
+/// Reads that overlap: one ends when another one has begun.
 private final class Relay: Sendable {
   private let condition = NSCondition()
   private let state = Lock((begun: 0, isOver: false))
@@ -93,8 +94,8 @@ private final class Relay: Sendable {
       try store.read { transaction in
         _ = try transaction.userCount
         let own = begin()
-        // Longer than the writes take, so that some reader always has an older state. A gate that the writer opens cannot
-        // stand here: the writer may be waiting for this very reader.
+        // Longer than a write takes, so that some reader always has an older state. A gate that the writer opens would not
+        // work: the writer may be waiting for this very reader.
         SystemThread.sleep(milliseconds: 1)
         wait { $0.begun > own }
       }
@@ -109,7 +110,7 @@ private final class Relay: Sendable {
     change { $0.begun += 1 }
   }
 
-  /// - Returns: how many have begun.
+  /// - Returns: The number of reads that have begun.
   @discardableResult
   private func change(_ body: (inout (begun: Int, isOver: Bool)) -> Void) -> Int {
     condition.lock()

@@ -4,7 +4,7 @@ import Testing
 
 /// A text field ↔ an attribute in SQLite ↔ a writer in another process.
 @Suite(.timeLimit(.minutes(5))) @MainActor struct ChainProcessTests {
-  @Test func `200 edits here and 200 in the sqlite3 shell: no echo, no loop, no lost change`() async throws {
+  @Test func `200 edits here and 200 in the sqlite3 shell cause no echo, no loop and no lost change`() async throws {
     let folder = try Folder()
     let store = try folder.open()
     let nix = try store.writeNow { try $0.add(name: "NIX") }

@@ -1,12 +1,12 @@
 import TestSupport
 
-/// What foreign writers do in several statements, and chance alone too seldom.
+/// Sequences of statements that foreign writers use, and that chance alone produces too seldom.
 extension StepGenerator {
-  mutating func habit() -> [Step] {
+  mutating func sequence() -> [Step] {
     random.choose(replaceUser(), restore(), replaceAttribute(), upsertLarge())
   }
 
-  /// Replaces a user, and then goes on with it.
+  /// Replaces a user and then uses it.
   private mutating func replaceUser() -> [Step] {
     let user = key()
     return [
@@ -16,7 +16,7 @@ extension StepGenerator {
     ]
   }
 
-  /// Stores the same attribute again and again, the values close to each other.
+  /// Replaces the same attribute repeatedly, with values that are nearly equal.
   private mutating func replaceAttribute() -> [Step] {
     let (user, name) = (key(), attributeName())
     var values: [PlainValue] = random.choose([1, .real(1), "1"], ["a", "A", .blob([0x61])], ["", .blob([]), "\0"])
@@ -26,7 +26,7 @@ extension StepGenerator {
     }
   }
 
-  /// Brings in many rows by one statement, some of them twice, each larger than a page.
+  /// Inserts many rows in one statement, some of them twice, each larger than a page.
   private mutating func upsertLarge() -> [Step] {
     let (user, other) = (key(), key())
     if random.oneIn(4) {
@@ -51,9 +51,9 @@ extension StepGenerator {
     return Step("INSERT INTO \(table) VALUES \(marks) \(clause)", rows.flatMap(\.self))
   }
 
-  /// Dumps the database after an insert that was ignored, restores it, and goes on.
+  /// Has the effect of a dump and a restore between an ignored insert and the statements after it.
   ///
-  /// A dump and a restore give other rowids to a table without INTEGER PRIMARY KEY, and none to the one beside it.
+  /// A dump and a restore assign other rowids to a table without INTEGER PRIMARY KEY, but do not change the table next to it.
   private mutating func restore() -> [Step] {
     let (user, name) = (key(), attributeName())
     let insert = "INSERT OR IGNORE INTO attributes (user_id, name, value) VALUES (?, ?, ?)"

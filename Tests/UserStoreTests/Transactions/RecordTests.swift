@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// Every operation on records, with its errors.
+/// Every operation on records, and its errors.
 @Suite struct RecordTests {
   let store: UserStore
   let zoe: User.ID
@@ -12,7 +12,7 @@ import Testing
     zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
   }
 
-  @Test func `a user that was added is read back, with nothing more`() throws {
+  @Test func `a user that was added is read back with exactly its values`() throws {
     let user = try #require(try store.read { try $0.user(zoe) })
     #expect(try user.name == "Zoë")
     #expect(try user.hairColor == Color("#a52a2a"))
@@ -20,7 +20,7 @@ import Testing
     #expect(try store.read { try $0.user(User.ID(99)) } == nil)
   }
 
-  @Test func `users are listed by id, counted and found by name, byte by byte`() throws {
+  @Test func `users are listed by id, counted, and found by the bytes of their names`() throws {
     let others = try store.write { transaction throws in
       try ["Bob", "bob", "Zo\u{65}\u{308}", "Bob"].map { try transaction.add(name: $0) }
     }
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `rename, set, unset and remove say whether something changed`() throws {
+  @Test func `rename, set and unset return whether something changed`() throws {
     try store.write { transaction throws in
       #expect(try transaction.rename(zoe, to: "Zoe"))
       #expect(try !transaction.rename(zoe, to: "Zoe"))
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `an unknown user is refused by every operation that changes one`() throws {
+  @Test func `every operation that changes a user refuses an unknown one`() throws {
     let nobody = User.ID(99)
     let operations: [(inout WriteTransaction) throws -> Void] = [
       { try $0.rename(nobody, to: "x") }, { try $0.set(.hairColor, of: nobody, to: Color("red")) },
@@ -72,12 +72,12 @@ import Testing
   @Test(arguments: [
     "x", String(repeating: "é", count: 1_000), "\u{1F9D1}\u{200D}\u{1F680}", "O'Hara; DROP TABLE users",
   ])
-  func `a name of 1 to 1,000 scalars is kept as it is`(_ name: String) throws {
+  func `a name of 1 to 1,000 scalars is stored unchanged`(_ name: String) throws {
     try store.write { try $0.rename(zoe, to: name) }
     #expect(try store.read { try $0.value(.name, of: zoe) }?.utf8.elementsEqual(name.utf8) == true)
   }
 
-  @Test func `a thousand scalars, not characters, are the limit`() throws {
+  @Test func `the limit is a thousand scalars, not characters`() throws {
     let name = String(repeating: "e\u{308}", count: 501)
     #expect(name.count == 501)
     #expect(code { try store.write { try $0.rename(zoe, to: name) } } == .badValue)
@@ -88,14 +88,14 @@ import Testing
     #expect(code { try store.write { try $0.set(Attribute<Int>(name), of: zoe, to: 1) } } == .badValue)
   }
 
-  @Test func `a name cannot be unset, nor be anything but text, and hair has a colour`() throws {
+  @Test func `a name cannot be unset and must be text, and a hair color must be a color`() throws {
     #expect(code { try store.write { try $0.unset(.name, of: zoe) } } == .badValue)
     #expect(code { try store.write { try $0.set("name", of: zoe, to: .integer(1)) } } == .badValue)
     #expect(code { try store.write { try $0.set("hair_color", of: zoe, to: .text("mauve-ish")) } } == .badValue)
     #expect(code { try store.write { try $0.set("hair_color", of: zoe, to: .text("red")) } } == .badValue)
   }
 
-  @Test func `compare and set changes what is as expected, and nothing else`() throws {
+  @Test func `set with an expected value changes the attribute only if it has that value`() throws {
     try store.write { transaction throws in
       #expect(try transaction.set(.age, of: zoe, to: 1, expecting: nil))
       #expect(try transaction.set(.age, of: zoe, to: 2, expecting: 1))
@@ -109,7 +109,7 @@ import Testing
     #expect(try store.read { try $0.value(.name, of: zoe) } == "é")
   }
 
-  @Test func `an id is never used again, also after the last user was removed and the store reopened`() throws {
+  @Test func `an id is never used again, even after the last user was removed and the store was reopened`() throws {
     let folder = try Folder()
     var last = User.ID(0)
     for _ in 0..<3 {
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `forEachUser stops at an error and throws it`() throws {
+  @Test func `forEachUser stops at an error and rethrows it`() throws {
     try store.write { for name in ["a", "b"] { try $0.add(name: name) } }
     var seen = 0
     #expect(throws: Refusal.self) {
