@@ -56,7 +56,7 @@ extension ImageJudge {
     var ends: [String] = []
     var last = try Cursor(cursor)
     while true {
-      let sets = try store.pastChanges(after: last)
+      let sets = try store.page(after: last)
       guard let end = sets.last else { return ends }
       ends += sets.map(\.cursor.description)
       last = end.cursor

@@ -38,7 +38,7 @@ extension Life {
 
   /// What came since; where the log does not go that far back, the consumer begins anew with the present state.
   private func missed(by consumer: Consumer, of store: UserStore) async throws -> [ChangeSet] {
-    do { return try store.pastChanges(after: try consumer.cursor) } catch {
+    do { return try store.page(after: try consumer.cursor) } catch {
       guard error.code == .compacted else { throw error }
       let present = try await store.read { try $0.cursor }
       say(.covering(consumer: consumer.name, cursor: present.description))
@@ -52,7 +52,7 @@ extension Life {
     let name = nextName("e")
     attempt(name) { store in
       let consumer = try consumer(of: store)
-      guard let set = try store.pastChanges(after: try consumer.cursor).first else { return [.done(name)] }
+      guard let set = try store.page(after: try consumer.cursor).first else { return [.done(name)] }
       let cursor = set.cursor.description
       try store.write(origin: name) { users in
         if try users.storedValue("name", of: User.ID(1)).isNull {

@@ -23,7 +23,7 @@ extension AnnouncedSet {
         kind: change.kind == .added ? "a" : change.kind == .removed ? "r" : "u", user: change.user.rawValue,
         attribute: Array(change.attribute.text.utf8), old: PlainValue(change.old), new: PlainValue(change.new))
     }
-    self.init(cursor: set.cursor.description, origin: set.reset == nil ? set.origin : "reset", changes: changes)
+    self.init(cursor: set.cursor.description, origin: set.discontinuity == nil ? set.origin : "reset", changes: changes)
   }
 }
 

@@ -51,12 +51,12 @@ extension LifeInspection {
 
   private func inspectResuming(_ text: String, _ store: UserStore) throws {
     let cursor = try Cursor(text)
-    let last = Result { try store.pastChanges(after: cursor).last }
+    let last = Result { try store.page(after: cursor).last }
     switch last {
     case .success(let set): expect(set?.origin == "inspection", "from \(cursor.revision) nothing comes")
     case .failure(let error):
       let isForgotten = (error as? StoreError)?.code == .compacted
-      let horizon = try store.compactable(keeping: .unlimited).horizon
+      let horizon = try store.compactionPreview(keeping: .unlimited).horizon
       expect(isForgotten && cursor.revision < horizon, "from \(cursor.revision) it does not go on: \(error)")
     }
   }

@@ -142,7 +142,7 @@ extension Count.Work {
     let store = try Fixture.open(path, .normal, watches: false)
     return {
       var cursor = start
-      while let sets = try? store.pastChanges(after: cursor), let last = sets.last {
+      while let sets = try? store.page(after: cursor), let last = sets.last {
         for set in sets { try set.forEach { _ in } }
         cursor = last.cursor
       }

@@ -94,7 +94,7 @@ struct Work {
   private func readLog(_ store: UserStore) throws {
     var position: Cursor?
     for _ in 0..<1_000 {
-      let sets = try store.pastChanges(after: position)
+      let sets = try store.page(after: position)
       guard let last = sets.last else { return }
       for set in sets {
         expect(
@@ -108,7 +108,7 @@ struct Work {
 
   private func check() throws {
     _ = try UserStore.check(path: path, busyTimeout: .milliseconds(50))
-    _ = try open(.readOnly).compactable(
+    _ = try open(.readOnly).compactionPreview(
       keeping: RetentionPolicy(RetentionPolicy.Limits(age: .seconds(60), changes: 2, bytes: 500)))
   }
 
@@ -160,7 +160,7 @@ struct Work {
 
   private func take(_ store: UserStore) throws {
     let consumer = try store.consumer("sync", from: .oldest)
-    let sets = try store.pastChanges(after: consumer.cursor)
+    let sets = try store.page(after: consumer.cursor)
     if let set = sets.first { try store.write { try consumer.acknowledge(set, in: &$0) } }
     _ = try store.removeConsumer("other")
   }

@@ -9,14 +9,15 @@ struct LogRow {
   /// The operation is 0 for the end of a write, and 1, 2 or 3 for a change. In the row of an end the attribute is what the
   /// writer called itself, and the old value the number of the write's first row.
   init(
-    sequence: Int64, operation: Int64, user: Int64, attribute: AttributeName, old: StoredValue, new: StoredValue, nonce: Int64,
-    milliseconds: Int64
+    sequence: Int64, operation: Int64, user: Int64, attribute: AttributeName, old: StoredValue, new: StoredValue,
+    nonce: Int64,
+    timestamp: Int64
   ) {
     self.operation = operation
     self.nonce = nonce
     change = Change(
       kind: Self.kind(operation), user: User.ID(user), attribute: attribute, old: old, new: new,
-      milliseconds: milliseconds, sequence: sequence)
+      timestamp: timestamp, sequence: sequence)
   }
 
   var sequence: Int64 { change.sequence }

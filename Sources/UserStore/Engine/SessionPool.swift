@@ -38,7 +38,7 @@ final class SessionPool: Sendable {
 
   /// Borrows a connection; waits for one when all are lent.
   ///
-  /// - Throws: `StoreError.closed`, and what opening one throws.
+  /// - Throws: `StoreError.Code.closed`, and what opening one throws.
   func take() throws(StoreError) -> any Session {
     var parker: Parker?
     while true {

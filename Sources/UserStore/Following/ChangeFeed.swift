@@ -10,7 +10,7 @@ extension UserStore {
   ///       save(set.cursor)
   ///     }
   ///
-  /// It ends when its task is cancelled or the store is closed. It fails with `StoreError.compacted`, `.diverged` or
+  /// It ends when its task is cancelled or the store is closed. It fails with `StoreError.Code.compacted`, `.diverged` or
   /// `.replaced` when the log does not go on from the cursor; reading the present state with `read`, and going on after the
   /// cursor of that transaction, misses nothing.
   public struct ChangeFeed: AsyncSequence, Sendable {
@@ -83,7 +83,7 @@ extension Reader {
   ///
   /// - Parameter start: Says in the same snapshot after which cursor.
   /// - Returns: whole sets, in order; none when there are no more.
-  /// - Throws: `StoreError.compacted`, `StoreError.diverged`, `StoreError.replaced`, and what reading can throw.
+  /// - Throws: `StoreError.Code.compacted`, `StoreError.Code.diverged`, `StoreError.Code.replaced`, and what reading can throw.
   func sets(
     after start: (inout ReadTransaction) throws(StoreError) -> Cursor
   ) throws(StoreError) -> [ChangeSet] {

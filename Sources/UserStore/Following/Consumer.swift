@@ -19,7 +19,7 @@ extension UserStore {
   ///     }
   ///
   /// A name has one holder. Whoever takes it anew, in this process or another, takes it away: iterating and acknowledging
-  /// fail with `StoreError.superseded` then. All methods may be called on any thread; one iteration at a time makes sense.
+  /// fail with `StoreError.Code.superseded` then. All methods may be called on any thread; one iteration at a time makes sense.
   /// Releasing a consumer, outside of transactions, writes what it has acknowledged; so does closing the store.
   public final class Consumer: Sendable {
     /// Where a consumer begins whose name is new.
@@ -50,14 +50,14 @@ extension UserStore {
     /// Checks a name: 1 to 200 Unicode scalars without control characters.
     ///
     /// - Parameter name: What somebody wants to call a consumer.
-    /// - Throws: `StoreError.badValue`.
+    /// - Throws: `StoreError.Code.badValue`.
     public static func checkName(_ name: String) throws(StoreError) {
       try Limits.checkConsumer(name)
     }
 
     /// The end of the last set that was acknowledged, or where the consumer began.
     ///
-    /// - Throws: `StoreError.superseded`, and what reading can throw.
+    /// - Throws: `StoreError.Code.superseded`, and what reading can throw.
     public var cursor: Cursor {
       get throws(StoreError) { try position.read() }
     }
@@ -72,7 +72,7 @@ extension UserStore {
     /// acknowledged already: nothing happens.
     ///
     /// - Parameter set: The last one that was dealt with.
-    /// - Throws: `StoreError.superseded`, `.diverged` or `.compacted` for a set of another log, `.moved`; and what writing
+    /// - Throws: `StoreError.Code.superseded`, `.diverged` or `.compacted` for a set of another log, `.moved`; and what writing
     ///   can throw: the acknowledgement is kept then, and tried again with the next.
     public func acknowledge(_ set: ChangeSet) async throws(StoreError) {
       try await position.acknowledge(set.cursor)
@@ -85,7 +85,7 @@ extension UserStore {
     /// - Parameters:
     ///   - set: The last one that was dealt with.
     ///   - transaction: A write of the store that the consumer is of.
-    /// - Throws: `StoreError.superseded`, `.diverged` or `.compacted` for a set of another log, and what writing can throw.
+    /// - Throws: `StoreError.Code.superseded`, `.diverged` or `.compacted` for a set of another log, and what writing can throw.
     public func acknowledge(_ set: ChangeSet, in transaction: inout WriteTransaction) throws(StoreError) {
       try position.seat.advance(to: set.cursor, in: &transaction)
     }
@@ -103,7 +103,7 @@ extension UserStore {
     /// from where it is: begin another one.
     ///
     /// - Parameter cursor: A cursor of the present log.
-    /// - Throws: `StoreError.superseded`, `.diverged` or `.compacted` for a cursor of another log, and what writing can throw.
+    /// - Throws: `StoreError.Code.superseded`, `.diverged` or `.compacted` for a cursor of another log, and what writing can throw.
     public func reset(to cursor: Cursor) async throws(StoreError) {
       try await position.reset(to: cursor)
     }

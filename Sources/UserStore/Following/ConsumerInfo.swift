@@ -8,7 +8,7 @@ extension UserStore {
     /// How many changes came after it; nil when the log does not go on from there.
     public let lag: Int?
     /// When it last acknowledged or its name was last taken, in milliseconds since 1970, by the writer's clock.
-    public let milliseconds: Int64
+    public let timestamp: Int64
   }
 }
 
@@ -23,7 +23,7 @@ extension UserStore.Transaction {
     var consumers: [ConsumerInfo] = []
     for row in try session.consumers() {
       let lag = try lag(after: row.cursor)
-      consumers.append(ConsumerInfo(name: row.name, cursor: row.cursor, lag: lag, milliseconds: row.timestamp))
+      consumers.append(ConsumerInfo(name: row.name, cursor: row.cursor, lag: lag, timestamp: row.timestamp))
     }
     return consumers
   }

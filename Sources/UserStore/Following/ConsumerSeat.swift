@@ -26,7 +26,7 @@ struct ConsumerSeat: Sendable {
 
   /// What was last acknowledged.
   ///
-  /// - Throws: `StoreError.superseded`.
+  /// - Throws: `StoreError.Code.superseded`.
   func position<Mode>(in transaction: inout Transaction<Mode>) throws(StoreError) -> Cursor {
     let row = try transaction.session.consumer(name)
     let shown = StoredValue.text(name).forMessages
@@ -39,7 +39,7 @@ struct ConsumerSeat: Sendable {
 
   /// Whether an acknowledgement would move the position; it never goes back, and never to another log.
   ///
-  /// - Throws: `StoreError.diverged`, `StoreError.compacted`, `StoreError.superseded`.
+  /// - Throws: `StoreError.Code.diverged`, `StoreError.Code.compacted`, `StoreError.Code.superseded`.
   func isBefore<Mode>(_ cursor: Cursor, in transaction: inout Transaction<Mode>) throws(StoreError) -> Bool {
     // First: in a restored backup the row may be another holder's, and that is not what is the matter.
     _ = try transaction.session.verify(cursor)

@@ -16,7 +16,7 @@ struct LogPage {
   ///   - end: The last row to read: the last one of a transaction.
   ///   - session: Where the transaction is open.
   ///   - pages: Reads a huge set again, later.
-  /// - Throws: `StoreError.diverged` for a gap, and what reading can throw.
+  /// - Throws: `StoreError.Code.diverged` for a gap, and what reading can throw.
   init(
     after position: Cursor, through end: Int64, _ session: any Session,
     pages: @escaping PagedChanges.Read

@@ -186,7 +186,7 @@ final class Publication: Sendable {
     state.log += 1
     if head.epoch != state.position.epoch { state.previous = state.position.epoch }
     state.position = head
-    var round = ChangeSet(cursor: head, origin: nil, isForeign: true, content: .reset(code))
+    var round = ChangeSet(cursor: head, origin: nil, isForeign: true, content: .discontinuity(code))
     round.position = Self.round(head.revision, of: state.log)
     return hub.append(round, cascade: nil)
   }

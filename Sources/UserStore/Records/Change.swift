@@ -26,7 +26,7 @@ extension UserStore {
     /// When it was written, in milliseconds since 1970, by the writer's clock.
     ///
     /// Information only: order is the log's.
-    public let milliseconds: Int64
+    public let timestamp: Int64
     /// Its place in the log.
     let sequence: Int64
 
@@ -49,7 +49,7 @@ extension UserStore {
     ///
     /// - Parameter attribute: Which attribute is meant.
     /// - Returns: the value.
-    /// - Throws: `StoreError.undecodable` when it is not of the attribute's type.
+    /// - Throws: `StoreError.Code.undecodable` when it is not of the attribute's type.
     public func old<Value>(_ attribute: Attribute<Value>) throws(StoreError) -> Value? {
       attribute.name == self.attribute ? try attribute.decode(old, of: user) : nil
     }
@@ -58,7 +58,7 @@ extension UserStore {
     ///
     /// - Parameter attribute: Which attribute is meant.
     /// - Returns: the value.
-    /// - Throws: `StoreError.undecodable` when it is not of the attribute's type.
+    /// - Throws: `StoreError.Code.undecodable` when it is not of the attribute's type.
     public func new<Value>(_ attribute: Attribute<Value>) throws(StoreError) -> Value? {
       attribute.name == self.attribute ? try attribute.decode(new, of: user) : nil
     }

@@ -23,7 +23,7 @@ extension UserStore {
       case held([Change])
       case paged(PagedChanges)
       /// The log does not go on from where it was: the code says why.
-      case reset(StoreError.Code)
+      case discontinuity(StoreError.Code)
     }
 
     /// The position of its end: strictly increasing in one log.
@@ -34,13 +34,13 @@ extension UserStore {
     /// `diverged` after a restored backup or a lost commit, `replaced` after another file took its place. A set with a
     /// reason has no changes: if you keep a copy, read the present state again. A `Listenable` does this for you. Every
     /// listener receives such a set, whatever its topic, and it may be the first set that it receives.
-    public var reset: StoreError.Code? {
-      if case .reset(let code) = content { code } else { nil }
+    public var discontinuity: StoreError.Code? {
+      if case .discontinuity(let code) = content { code } else { nil }
     }
 
     /// All changes as an array: for sets that fit into memory.
     ///
-    /// `forEach` is for all others. Empty when the set has a `reset`, which any listener may get at any time: iterate, or
+    /// `forEach` is for all others. Empty when the set has a `discontinuity`, which any listener may get at any time: iterate, or
     /// use `first`. `changes[0]` stops the program then.
     ///
     /// - Throws: as `forEach`.
@@ -53,10 +53,10 @@ extension UserStore {
       }
     }
 
-    /// Calls `body` with each change, in order; never when the set has a `reset`.
+    /// Calls `body` with each change, in order; never when the set has a `discontinuity`.
     ///
     /// - Parameter body: Called under no lock and in no transaction.
-    /// - Throws: `StoreError.compacted` when a huge set was forgotten meanwhile, and what reading can throw. A set of up to
+    /// - Throws: `StoreError.Code.compacted` when a huge set was forgotten meanwhile, and what reading can throw. A set of up to
     ///   1,000 changes and 1 MiB is at hand and throws nothing.
     public func forEach(_ body: (Change) -> Void) throws(StoreError) {
       try iterate { change in
@@ -73,7 +73,7 @@ extension UserStore {
       switch content {
       case .held(let changes): for change in changes where !body(change) { return }
       case .paged(let pages): try pages.iterate(while: body)
-      case .reset: break
+      case .discontinuity: break
       }
     }
   }
@@ -94,7 +94,7 @@ extension UserStore.ChangeSet: Routable {
     switch content {
     case .held(let changes): Self.divide(changes, bound).map { ($0, with(.held($1))) }
     case .paged(let pages): pages.divide(for: bound).map { ($0, with($1)) }
-    case .reset: nil
+    case .discontinuity: nil
     }
   }
 
@@ -141,7 +141,7 @@ extension UserStore.ChangeSet {
       if let first = changes.first, first.sequence > sequence { return self }
       return with(.held(changes.filter { $0.sequence > sequence }))
     case .paged(let pages): return with(.paged(pages.dropping(through: sequence)))
-    case .reset: return self
+    case .discontinuity: return self
     }
   }
 }

@@ -25,12 +25,12 @@ extension UserStore {
     public var access: Access = .createIfMissing
     /// What survives a power cut; `full` unless said otherwise.
     public var durability: Durability = .full
-    /// How long to wait for a lock of another process before `StoreError.busy`; 5 seconds unless said otherwise.
+    /// How long to wait for a lock of another process before `StoreError.Code.busy`; 5 seconds unless said otherwise.
     public var busyTimeout: Duration = .seconds(5)
     /// The page size of a new file in bytes, a power of two from 512 to 65,536.
     ///
     /// 2,048 makes small changes cheapest; 4,096 is better for values of many kilobytes. Any other number is refused with
-    /// `StoreError.badValue`, also where the file is there already and keeps its own.
+    /// `StoreError.Code.badValue`, also where the file is there already and keeps its own.
     public var pageSize = 2_048
     /// Whether listeners and feeds hear of what other processes commit.
     ///
@@ -67,7 +67,7 @@ extension UserStore {
 
     /// SQLite passes over a page size that it does not have, and takes one of its own.
     ///
-    /// - Throws: `StoreError.badValue`.
+    /// - Throws: `StoreError.Code.badValue`.
     func check() throws(StoreError) {
       guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
         throw StoreError(.badValue, "a page size is a power of two from 512 to 65536, not \(pageSize)")

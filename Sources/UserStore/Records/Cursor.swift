@@ -50,7 +50,7 @@ extension UserStore {
     /// Reads a cursor's text.
     ///
     /// - Parameter text: What `description` gave.
-    /// - Throws: `StoreError.badCursor` for anything else.
+    /// - Throws: `StoreError.Code.badCursor` for anything else.
     public init(_ text: String) throws(StoreError) {
       let fields = text.split(separator: "-", omittingEmptySubsequences: false)
       if let first = fields.first, first.first == "v", first != "v1", UInt(first.dropFirst()) != nil {

@@ -9,40 +9,30 @@ extension UserStore {
       case problem
     }
 
-    /// What it is about.
-    ///
-    /// More may come: match with a default.
-    public struct Kind: RawRepresentable, Hashable, Sendable {
-      /// The value that stands for it.
-      public let rawValue: String
-
-      /// Makes one of its raw value.
-      public init(rawValue: String) {
-        self.rawValue = rawValue
-      }
-
+    /// What it is about. Later versions may add kinds.
+    @nonexhaustive public enum Kind: String, Hashable, Sendable {
       /// What SQLite's own check of the file says.
-      public static let integrity = Kind(rawValue: "integrity")
+      case integrity
       /// Tables, views or migrations that are not those of the library; nothing further was looked at then.
-      public static let schema = Kind(rawValue: "schema")
+      case schema
       /// A trigger of the log that is missing or changed: what was written since is not in the log.
-      public static let trigger = Kind(rawValue: "trigger")
+      case trigger
       /// The log has a gap or rows that cannot be, or does not say what the tables hold.
-      public static let log = Kind(rawValue: "log")
+      case log
       /// A stored value that no reader can decode.
-      public static let value = Kind(rawValue: "value")
+      case value
       /// An attribute whose user is gone.
-      public static let orphan = Kind(rawValue: "orphan")
+      case orphan
       /// Rows that a foreign writer's statement left where the triggers put rows aside; the next one clears them.
-      public static let scratch = Kind(rawValue: "scratch")
+      case scratch
       /// Somebody holds a read open, and the -wal file grows until it ends.
-      public static let reader = Kind(rawValue: "reader")
+      case reader
       /// Others than the owner may read or replace the file.
-      public static let permissions = Kind(rawValue: "permissions")
+      case permissions
       /// The file has several names (hard links), and is opened only for reading.
-      public static let links = Kind(rawValue: "links")
+      case links
       /// The SQLite library has a known bug that can damage files: from `UserStore.checkLibrary`, never in a file.
-      public static let library = Kind(rawValue: "library")
+      case library
     }
 
     /// How bad it is.

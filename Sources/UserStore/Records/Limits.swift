@@ -15,7 +15,7 @@ enum Limits {
 
   /// The value as it is stored, if the attribute may have it.
   ///
-  /// - Throws: `StoreError.badValue`.
+  /// - Throws: `StoreError.Code.badValue`.
   static func checked(_ value: StoredValue, for attribute: AttributeName) throws(StoreError) -> StoredValue {
     try checkAttribute(attribute)
     guard value.byteCount <= valueBytes else {
@@ -41,7 +41,7 @@ enum Limits {
 
   /// All values of a record, each attribute once.
   ///
-  /// - Throws: `StoreError.badValue`.
+  /// - Throws: `StoreError.Code.badValue`.
   static func checked(
     _ values: [(attribute: AttributeName, value: StoredValue)]
   ) throws(StoreError) -> [(attribute: AttributeName, value: StoredValue)] {
@@ -56,7 +56,7 @@ enum Limits {
     return checked
   }
 
-  /// - Throws: `StoreError.badValue`.
+  /// - Throws: `StoreError.Code.badValue`.
   static func checkConsumer(_ name: String) throws(StoreError) {
     try check(name, "the name of a consumer", consumerNameLength)
   }

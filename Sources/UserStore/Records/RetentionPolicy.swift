@@ -3,7 +3,7 @@ extension UserStore {
   ///
   /// A write of the library that finds more than that forgets a little of the oldest, after its commit and after its
   /// listeners: at most 1,000 rows, and as many as it wrote itself. Whole change sets are forgotten, and never the newest
-  /// row. A cursor from before what is left gets `StoreError.compacted`.
+  /// row. A cursor from before what is left gets `StoreError.Code.compacted`.
   ///
   ///     var configuration = Configuration()
   ///     configuration.retention = RetentionPolicy(.init(age: .seconds(7 * 86_400), changes: 100_000))
@@ -95,7 +95,7 @@ extension UserStore {
     public internal(set) var changes = 0
     /// How large they were, counted as in `RetentionPolicy.Limits.bytes`.
     public internal(set) var bytes = 0
-    /// Where the log begins now: cursors from before get `StoreError.compacted`.
+    /// Where the log begins now: cursors from before get `StoreError.Code.compacted`.
     public internal(set) var horizon = Revision(rawValue: 0)
     /// Whether more would have been forgotten if a named consumer did not need it.
     public internal(set) var isHeldByConsumer = false

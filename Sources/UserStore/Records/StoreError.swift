@@ -28,146 +28,143 @@ extension StoreError: CustomStringConvertible {
 extension StoreError {
   /// The kinds of error.
   ///
-  /// More may come: match with a default.
-  public struct Code: RawRepresentable, Hashable, Sendable {
-    /// The value that stands for it.
-    public let rawValue: String
-
-    /// Makes one of its raw value.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
-
+  /// A `catch` can name one: `catch StoreError.Code.closed`. Later versions may add codes.
+  @nonexhaustive public enum Code: String, Hashable, Sendable {
     // MARK: Opening
 
     /// There is no database at the path, and it was not to be created.
-    public static let notFound = Code(rawValue: "notFound")
+    case notFound
     /// The path cannot be a database: a folder, a pipe, a device, anything on a network file system; or the file has several
     /// names (hard links) and was to be opened for writing; or the system did not open the file now, for want of descriptors
     /// for example.
-    public static let cannotOpen = Code(rawValue: "cannotOpen")
+    case cannotOpen
     /// The file or its folder cannot be created.
-    public static let cannotCreate = Code(rawValue: "cannotCreate")
+    case cannotCreate
     /// The rights of the process do not suffice, for the file or for the folder that it lies in.
-    public static let noPermission = Code(rawValue: "noPermission")
+    case noPermission
     /// The process may read the file, but not write its folder, and nobody who may has the store open: SQLite must make
     /// its -shm file there.
     ///
     /// It may be tried again: while a writer has the store open, and after one that crashed, the store can be read.
-    public static let needsWriter = Code(rawValue: "needsWriter")
+    case needsWriter
     /// The file is no SQLite database, or one that is encrypted.
-    public static let notADatabase = Code(rawValue: "notADatabase")
+    case notADatabase
     /// The file is an SQLite database of another program.
-    public static let notAUserStore = Code(rawValue: "notAUserStore")
+    case notAUserStore
     /// A newer version of the library wrote the file.
-    public static let schemaTooNew = Code(rawValue: "schemaTooNew")
+    case schemaTooNew
     /// An older version wrote the file, and it was opened only for reading: a writer must open it once.
-    public static let schemaTooOld = Code(rawValue: "schemaTooOld")
+    case schemaTooOld
     /// Tables, triggers, views or migrations in the file are not those of the library.
     ///
     /// Nothing of them was run.
-    public static let schemaChanged = Code(rawValue: "schemaChanged")
+    case schemaChanged
     /// The store was opened only for reading and a trigger of the log is missing: what was written since is not in it.
-    public static let logIncomplete = Code(rawValue: "logIncomplete")
+    case logIncomplete
 
     // MARK: Reading and writing
 
     /// Another process held a lock for longer than `busyTimeout`.
     ///
     /// Nothing was changed; it may be tried again.
-    public static let busy = Code(rawValue: "busy")
+    case busy
     /// A write in a store that was opened only for reading, or on a file or file system that allows no writing.
-    public static let readOnly = Code(rawValue: "readOnly")
+    case readOnly
     /// No space left.
     ///
     /// Nothing was changed; the store goes on once there is space.
-    public static let diskFull = Code(rawValue: "diskFull")
+    case diskFull
     /// The database file is damaged.
-    public static let corrupt = Code(rawValue: "corrupt")
+    case corrupt
     /// Reading or writing the file failed.
     ///
     /// Nothing was changed.
-    public static let ioError = Code(rawValue: "ioError")
+    case ioError
     /// The file was moved, deleted or replaced while it was open: what would be written now, nobody would find.
     ///
     /// Reopen.
-    public static let moved = Code(rawValue: "moved")
+    case moved
     /// COMMIT failed while it synced: the change may be found after a crash, or may not.
     ///
     /// The store refuses writes until it is reopened; if the change survived, the log then delivers it.
-    public static let commitUnknown = Code(rawValue: "commitUnknown")
+    case commitUnknown
     /// A write after `commitUnknown`.
-    public static let mustReopen = Code(rawValue: "mustReopen")
+    case mustReopen
     /// The store was closed.
-    public static let closed = Code(rawValue: "closed")
+    case closed
     /// `read` or `write` of a store inside another one of the same store.
-    public static let nested = Code(rawValue: "nested")
+    case nested
     /// SQLite ended the transaction after an error that the closure ignored.
     ///
     /// Nothing was changed.
-    public static let transactionEnded = Code(rawValue: "transactionEnded")
+    case transactionEnded
     /// SQLite ended a transaction that this write shared with others.
     ///
     /// Nothing was changed; it may be tried again.
-    public static let rolledBackWithGroup = Code(rawValue: "rolledBackWithGroup")
+    case rolledBackWithGroup
     /// Listeners answer each other without end: the write that would go beyond the limit.
     ///
     /// Nothing was changed by it.
-    public static let tooManyRounds = Code(rawValue: "tooManyRounds")
+    case tooManyRounds
     /// SQLite found no memory.
     ///
     /// Nothing was changed.
-    public static let outOfMemory = Code(rawValue: "outOfMemory")
+    case outOfMemory
     /// SQLite reported something that no other code covers.
-    public static let unexpected = Code(rawValue: "unexpected")
+    case unexpected
 
     // MARK: Records
 
     /// No user has this id.
-    public static let userNotFound = Code(rawValue: "userNotFound")
+    case userNotFound
     /// A purge of a user that is still there.
     ///
     /// Nothing was changed: remove the user first.
-    public static let userExists = Code(rawValue: "userExists")
+    case userExists
     /// A value that the store does not take: an empty or over-long name, control characters in it, not-a-number, too big; or
     /// a page size that SQLite does not have.
-    public static let badValue = Code(rawValue: "badValue")
+    case badValue
     /// A stored value is not of the attribute's type, or is no valid text: a foreign writer's.
     ///
     /// It is left as it is.
-    public static let undecodable = Code(rawValue: "undecodable")
+    case undecodable
     /// The present value is not the one that was expected, or that an undo would take back.
     ///
     /// Nothing was changed.
-    public static let conflict = Code(rawValue: "conflict")
+    case conflict
 
     // MARK: Keeping
 
     /// A file is there already where one was to be made, and was not to be replaced.
-    public static let alreadyExists = Code(rawValue: "alreadyExists")
+    case alreadyExists
     /// `check` finds problems in what was to be backed up or restored, beyond damaged pages.
     ///
     /// Nothing was changed; `ignoringProblems` goes on all the same.
-    public static let problemsFound = Code(rawValue: "problemsFound")
+    case problemsFound
     /// No write of this library ended at the revision that was to be undone.
-    public static let revisionNotFound = Code(rawValue: "revisionNotFound")
+    case revisionNotFound
 
     // MARK: The log
 
     /// A text that is no cursor, or one of a newer version.
-    public static let badCursor = Code(rawValue: "badCursor")
+    case badCursor
     /// The changes after the cursor were forgotten: read the present state and go on from there.
-    public static let compacted = Code(rawValue: "compacted")
+    case compacted
     /// The log does not go on from the cursor: a restored backup, a lost commit, triggers that were missing for a while,
     /// or another database.
-    public static let diverged = Code(rawValue: "diverged")
+    case diverged
     /// Another consumer took the name, here or in another process, or the name was removed.
     ///
     /// What was acknowledged before holds; nothing is acknowledged any more.
-    public static let superseded = Code(rawValue: "superseded")
+    case superseded
     /// Another file took the place of the one that was open.
-    public static let replaced = Code(rawValue: "replaced")
+    case replaced
   }
+}
+
+extension StoreError.Code {
+  /// Matches an error that has this code, in `catch` and `case`.
+  public static func ~= (code: StoreError.Code, error: any Error) -> Bool { (error as? StoreError)?.code == code }
 }
 
 extension StoreError {

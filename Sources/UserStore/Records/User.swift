@@ -35,7 +35,7 @@ extension UserStore {
 
     /// The name.
     ///
-    /// - Throws: `StoreError.undecodable` when a foreign writer stored what is no UTF-8.
+    /// - Throws: `StoreError.Code.undecodable` when a foreign writer stored what is no UTF-8.
     public var name: String {
       get throws(StoreError) {
         guard let name = try self[.name] else {
@@ -47,14 +47,14 @@ extension UserStore {
 
     /// The hair colour; nil when it is not set.
     ///
-    /// - Throws: `StoreError.undecodable` when a foreign writer stored what is no colour.
+    /// - Throws: `StoreError.Code.undecodable` when a foreign writer stored what is no colour.
     public var hairColor: Color? {
       get throws(StoreError) { try self[.hairColor] }
     }
 
     /// The value of an attribute; nil when it is not set.
     ///
-    /// - Throws: `StoreError.undecodable` when what is stored is not of the attribute's type.
+    /// - Throws: `StoreError.Code.undecodable` when what is stored is not of the attribute's type.
     public subscript<Value>(attribute: Attribute<Value>) -> Value? {
       get throws(StoreError) { try attribute.decode(storedValues[attribute.name] ?? .null, of: id) }
     }

@@ -41,7 +41,7 @@ struct CompactionStep {
   ///   - policy: How much of it is to be kept.
   ///   - now: From when ages are counted, in milliseconds since 1970.
   ///   - session: With a transaction open.
-  /// - Throws: `StoreError.diverged` when rows of the log are missing, and what reading can throw.
+  /// - Throws: `StoreError.Code.diverged` when rows of the log are missing, and what reading can throw.
   init(
     in extent: LogExtent, keeping policy: RetentionPolicy, at now: Int64, _ session: any Session
   ) throws(StoreError) {
@@ -162,7 +162,7 @@ struct CompactionStep {
   ///
   /// - Parameter session: With a write transaction open.
   /// - Returns: whether it was: somebody else may have forgotten meanwhile, or a consumer may have come.
-  /// - Throws: `StoreError.corrupt` when its rows were not there, and what writing can throw.
+  /// - Throws: `StoreError.Code.corrupt` when its rows were not there, and what writing can throw.
   func perform(_ session: any Session) throws(StoreError) -> Bool {
     let present = try session.extent(assuming: nil)
     guard present.isSame(as: before), present.head >= before.head else { return false }

@@ -22,7 +22,7 @@ struct SetEnds {
   ///   - extent: Whose oldest sets.
   ///   - limit: How many rows are read at most.
   ///   - session: With a transaction open.
-  /// - Throws: `StoreError.diverged` for a gap, and what reading can throw.
+  /// - Throws: `StoreError.Code.diverged` for a gap, and what reading can throw.
   init(of extent: LogExtent, limit: Int, _ session: any Session) throws(StoreError) {
     var start = extent.horizon.revision.rawValue
     let marks = try Self.marks(in: extent, limit, session)

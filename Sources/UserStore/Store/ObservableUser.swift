@@ -60,7 +60,7 @@ public import Observation
 
   private func apply(_ set: ChangeSet) throws {
     guard set.position > through else { return }
-    if set.reset != nil { return try readAnew() }
+    if set.discontinuity != nil { return try readAnew() }
     var new = values
     try set.forEach { new[$0.attribute] = $0.new.isNull ? nil : $0.new }
     through = set.position
@@ -87,7 +87,7 @@ extension UserStore {
   ///
   /// - Parameter id: Whose; a user that does not exist has no attributes.
   /// - Returns: the user as it is now; it follows the store as long as it is held.
-  /// - Throws: what reading can throw; `StoreError.nested` inside a transaction of this store.
+  /// - Throws: what reading can throw; `StoreError.Code.nested` inside a transaction of this store.
   @MainActor public func observable(_ id: User.ID) throws(StoreError) -> ObservableUser {
     try ObservableUser(id, listeners) { [reader, publication] id throws(StoreError) in
       try reader.reading { transaction throws(StoreError) in

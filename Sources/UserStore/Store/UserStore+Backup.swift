@@ -18,7 +18,7 @@ extension UserStore {
   ///     decode. The log is not sorted then, and copying takes most of the time.
   ///   - progress: Gets the part that was copied, from 0 to 1, every few megabytes; what it throws ends the backup.
   /// - Returns: the end of the log in the backup.
-  /// - Throws: `StoreError.alreadyExists`; `.cannotCreate`, also for the store itself and where a -wal or -journal file lies
+  /// - Throws: `StoreError.Code.alreadyExists`; `.cannotCreate`, also for the store itself and where a -wal or -journal file lies
   ///   beside, which SQLite would play into the backup; `.noPermission`, `.diskFull`, `.corrupt` when what was copied is
   ///   damaged, `.problemsFound` when `check` would find problems in it, `.nested` inside a transaction of this store; what
   ///   reading can throw, and what `progress` throws.
@@ -102,7 +102,7 @@ extension UserStore {
   ///   - path: The file; it may be in use.
   ///   - busyTimeout: How long to wait for a lock of another process.
   /// - Returns: what was found; empty when all is well.
-  /// - Throws: `StoreError.notFound`, `.cannotOpen`, `.noPermission`, `.notADatabase`, `.notAUserStore`, `.schemaTooNew`, and
+  /// - Throws: `StoreError.Code.notFound`, `.cannotOpen`, `.noPermission`, `.notADatabase`, `.notAUserStore`, `.schemaTooNew`, and
   ///   what reading can throw.
   public static func check(path: String, busyTimeout: Duration = .seconds(5)) throws(StoreError) -> [Finding] {
     try check(path: path, busyTimeout: busyTimeout) { _ in }

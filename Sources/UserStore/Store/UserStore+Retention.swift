@@ -30,8 +30,8 @@ extension UserStore {
   ///
   /// - Parameter policy: What would be kept; nil for `Configuration.retention`.
   /// - Returns: what would be forgotten.
-  /// - Throws: what reading can throw, and `StoreError.diverged` when rows of the log are missing.
-  public func compactable(keeping policy: RetentionPolicy? = nil) throws(StoreError) -> Compaction {
+  /// - Throws: what reading can throw, and `StoreError.Code.diverged` when rows of the log are missing.
+  public func compactionPreview(keeping policy: RetentionPolicy? = nil) throws(StoreError) -> Compaction {
     try reader.compactionPreview(keeping: policy ?? compactor.policy, at: compactor.clock())
   }
 
@@ -51,7 +51,7 @@ extension UserStore {
   ///   - vacuums: Whether the whole file is written anew too. Other writers wait as long as copying it takes, and there
   ///     must be space for two copies.
   /// - Returns: what was found and taken out; doing it again does no harm.
-  /// - Throws: `StoreError.userExists`, and the codes under “Reading and writing”.
+  /// - Throws: `StoreError.Code.userExists`, and the codes under “Reading and writing”.
   @discardableResult
   public func purge(_ user: User.ID, vacuums: Bool = false) throws -> Purge {
     try writable(writer).purge(user, vacuums: vacuums) { false }

@@ -50,7 +50,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter configuration: How; what concerns files is without meaning.
   /// - Returns: the store, empty.
-  /// - Throws: `StoreError.outOfMemory`, `.badValue` for a page size that SQLite does not have.
+  /// - Throws: `StoreError.Code.outOfMemory`, `.badValue` for a page size that SQLite does not have.
   public static func inMemory(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
     try UserStore(SQLiteEngine(inMemory: configuration), configuration)
   }
@@ -59,7 +59,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter configuration: How; it is created in any case.
   /// - Returns: the store, empty.
-  /// - Throws: `StoreError.diskFull`, `.noPermission`, `.cannotCreate`, `.badValue` for a page size that SQLite does not have.
+  /// - Throws: `StoreError.Code.diskFull`, `.noPermission`, `.cannotCreate`, `.badValue` for a page size that SQLite does not have.
   public static func temporary(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
     var configuration = configuration
     configuration.access = .createIfMissing
@@ -121,7 +121,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter body: Gets the transaction, which ends with it.
   /// - Returns: what `body` returns.
-  /// - Throws: `StoreError.nested` inside a transaction of the same store, `.closed`, and what `body` throws.
+  /// - Throws: `StoreError.Code.nested` inside a transaction of the same store, `.closed`, and what `body` throws.
   public func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
     try reader.read(body)
   }
@@ -130,7 +130,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter body: Gets the transaction, which ends with it.
   /// - Returns: what `body` returns.
-  /// - Throws: `StoreError.closed`, and what `body` throws.
+  /// - Throws: `StoreError.Code.closed`, and what `body` throws.
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (inout ReadTransaction) throws -> Result
   ) async throws -> Result {
@@ -204,7 +204,7 @@ public final class UserStore: Sendable {
   ///   - attribute: Which one.
   ///   - id: Whose.
   /// - Returns: the listenable; it stays current as long as it is held.
-  /// - Throws: what reading can throw; `StoreError.undecodable` when the present value is not of the attribute's type.
+  /// - Throws: what reading can throw; `StoreError.Code.undecodable` when the present value is not of the attribute's type.
   public func listenable<Value>(
     _ attribute: Attribute<Value>, of id: User.ID
   ) throws(StoreError) -> Listenable<Value?> {
@@ -217,7 +217,7 @@ public final class UserStore: Sendable {
       }
     }
     let decode: Source.Decode = { set in
-      if set.reset != nil { return try read() }
+      if set.discontinuity != nil { return try read() }
       let changes: [Change]
       do throws(StoreError) { changes = try set.changes } catch {
         // A huge set that was forgotten before it was delivered: what it did is in the present state.
@@ -246,8 +246,8 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter cursor: The end of a set; nil for the oldest that the log still has.
   /// - Returns: whole sets, in order; none when there are no more.
-  /// - Throws: `StoreError.compacted`, `.diverged`, `.replaced`, and what reading can throw.
-  public func pastChanges(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
+  /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and what reading can throw.
+  public func page(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
     try reader.sets { transaction throws(StoreError) in
       if let cursor { return cursor }
       return try transaction.session.horizon()
@@ -256,14 +256,14 @@ public final class UserStore: Sendable {
 
   /// Takes a consumer's name: the change sets after what was last acknowledged under it, in this process or another.
   ///
-  /// Who had the name before gets `StoreError.superseded`, at the next acknowledgement, or while it waits for changes.
+  /// Who had the name before gets `StoreError.Code.superseded`, at the next acknowledgement, or while it waits for changes.
   /// Waits for the writer's lock.
   ///
   /// - Parameters:
   ///   - name: 1 to 200 Unicode scalars without control characters.
   ///   - start: Where it begins when nobody has had the name yet; otherwise without meaning.
   /// - Returns: the consumer; the name stays taken after it, until it is taken again or removed.
-  /// - Throws: `StoreError.badValue` for the name, `.readOnly`, what writing can throw; and, for a cursor from which the
+  /// - Throws: `StoreError.Code.badValue` for the name, `.readOnly`, what writing can throw; and, for a cursor from which the
   ///   log does not go on, `.compacted` or `.diverged`.
   public func consumer(_ name: String, from start: Consumer.Start = .now) throws(StoreError) -> Consumer {
     try writable(consumers).take(name, from: start)
@@ -271,11 +271,11 @@ public final class UserStore: Sendable {
 
   /// Forgets a consumer's name and position, so that nothing is kept in the log for it.
   ///
-  /// Who has the name gets `StoreError.superseded`.
+  /// Who has the name gets `StoreError.Code.superseded`.
   ///
   /// - Parameter name: The name.
   /// - Returns: whether there was one.
-  /// - Throws: `StoreError.readOnly`, and what writing can throw.
+  /// - Throws: `StoreError.Code.readOnly`, and what writing can throw.
   @discardableResult
   public func removeConsumer(_ name: String) throws(StoreError) -> Bool {
     try writable(consumers).remove(name)
@@ -284,12 +284,12 @@ public final class UserStore: Sendable {
   // MARK: Closing
 
   /// Closes the store: feeds and signals end, listeners hear no more and are let go, later calls throw
-  /// `StoreError.closed`.
+  /// `StoreError.Code.closed`.
   ///
   /// What consumers have acknowledged is written first.
   ///
   /// What is under way is finished, by whoever does it: a write on another thread commits, though listeners may not hear
-  /// of it any more. Writes that wait for their turn throw `StoreError.closed`. Releasing the store closes it too.
+  /// of it any more. Writes that wait for their turn throw `StoreError.Code.closed`. Releasing the store closes it too.
   ///
   /// When this returns, the store's threads have ended and its connections are closed, except those that another thread is
   /// reading or writing with. If nobody else has the database open then, it is one file, without a -wal file. Never close

@@ -10,7 +10,7 @@ final class Reader: Sendable {
 
   /// Runs `body` in one state of the store, on the calling thread.
   ///
-  /// - Throws: `StoreError.nested` inside a transaction of the same store, and what `body` throws.
+  /// - Throws: `StoreError.Code.nested` inside a transaction of the same store, and what `body` throws.
   func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
     try store.enter()
     defer {
@@ -53,7 +53,7 @@ final class Reader: Sendable {
 
 /// Which store a thread is in the middle of a transaction of.
 final class StoreIdentity: Sendable {
-  /// - Throws: `StoreError.nested` when the thread is in a transaction of this store already.
+  /// - Throws: `StoreError.Code.nested` when the thread is in a transaction of this store already.
   func enter() throws(StoreError) {
     let thread = DeliveryThread.current
     guard !thread.isInside(self) else {

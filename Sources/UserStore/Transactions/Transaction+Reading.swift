@@ -22,10 +22,21 @@ extension UserStore.Transaction {
   /// - Parameter body: What it throws ends the reading and is thrown on.
   /// - Throws: what reading can throw, and what `body` throws.
   public mutating func forEachUser(_ body: (UserStore.User) throws -> Void) throws {
+    try iterateUsers { user in
+      try body(user)
+      return true
+    }
+  }
+
+  /// Calls `body` with each user in the order of their ids until it returns false.
+  ///
+  /// - Parameter body: Returns whether to continue. An error that it throws ends the iteration and is rethrown.
+  /// - Throws: what reading can throw, and what `body` throws.
+  public mutating func iterateUsers(while body: (UserStore.User) throws -> Bool) throws {
     var failure: (any Error)?
     try session.eachUser { user in
-      do { try body(user) } catch { failure = error }
-      return failure == nil
+      do { return try body(user) } catch { failure = error }
+      return false
     }
     if let failure { throw failure }
   }
@@ -108,7 +119,7 @@ extension UserStore.Transaction {
   ///   - attribute: Which one.
   ///   - id: Whose.
   /// - Returns: the value; nil when it is not set, or nobody has the id.
-  /// - Throws: `StoreError.undecodable` when what is stored is not of the attribute's type, and what reading can throw.
+  /// - Throws: `StoreError.Code.undecodable` when what is stored is not of the attribute's type, and what reading can throw.
   public mutating func value<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError)
     -> Value?
   {
@@ -122,7 +133,9 @@ extension UserStore.Transaction {
   ///   - id: Whose.
   /// - Returns: the stored value; null when it is not set, or nobody has the id.
   /// - Throws: what reading can throw.
-  public mutating func storedValue(_ attribute: AttributeName, of id: UserStore.User.ID) throws(StoreError) -> StoredValue {
+  public mutating func storedValue(_ attribute: AttributeName, of id: UserStore.User.ID) throws(StoreError)
+    -> StoredValue
+  {
     try session.value(attribute, of: id)
   }
 }

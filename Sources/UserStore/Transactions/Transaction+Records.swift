@@ -10,7 +10,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///   - id: The id to have, at most 2⁶²; nil for a new one. It may be that of a user who was removed: then it is that
   ///     user who comes back.
   /// - Returns: the id.
-  /// - Throws: `StoreError.badValue`, `.conflict` when somebody has the id, and what writing can throw.
+  /// - Throws: `StoreError.Code.badValue`, `.conflict` when somebody has the id, and what writing can throw.
   @discardableResult
   public mutating func add(
     _ values: [(attribute: AttributeName, value: StoredValue)], as id: UserStore.User.ID? = nil
@@ -31,7 +31,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///   - values: Each attribute at most once; null unsets. Those that are not named are left alone.
   ///   - id: Whose.
   /// - Returns: whether any of it was a change.
-  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
   @discardableResult
   public mutating func set(
     _ values: [(attribute: AttributeName, value: StoredValue)], of id: UserStore.User.ID
@@ -50,7 +50,9 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     if try !storedValue(.name, of: id).isNull { throw StoreError(.conflict, "there is a user \(id) already") }
   }
 
-  private static func value(_ attribute: AttributeName, in values: [(attribute: AttributeName, value: StoredValue)]) -> StoredValue? {
+  private static func value(_ attribute: AttributeName, in values: [(attribute: AttributeName, value: StoredValue)])
+    -> StoredValue?
+  {
     values.first { $0.attribute == attribute }?.value
   }
 }

@@ -9,7 +9,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// - Parameter revision: The end of a write of this library; nil for the newest one. What foreign writers wrote has no
   ///   end of its own.
   /// - Returns: which write was undone.
-  /// - Throws: `StoreError.conflict` when a value is no longer the one that the write left, with what it is now;
+  /// - Throws: `StoreError.Code.conflict` when a value is no longer the one that the write left, with what it is now;
   ///   `.revisionNotFound`, `.compacted` when the log does not have it any more; and what writing can throw.
   @discardableResult
   public mutating func undo(_ revision: UserStore.Revision? = nil) throws(StoreError) -> UserStore.Revision {

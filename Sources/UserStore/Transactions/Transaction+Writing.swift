@@ -15,7 +15,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///   - name: 1 to 1,000 Unicode scalars without control characters. Several users may have the same.
   ///   - hairColor: The colour of the hair, if known.
   /// - Returns: the new id; ids of removed users are not given again.
-  /// - Throws: `StoreError.badValue`, and what writing can throw.
+  /// - Throws: `StoreError.Code.badValue`, and what writing can throw.
   @discardableResult
   public mutating func add(name: String, hairColor: UserStore.Color? = nil) throws(StoreError) -> UserStore.User.ID {
     let name = try Limits.checked(name.storedValue, for: "name")
@@ -28,7 +28,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///   - id: Whose.
   ///   - name: 1 to 1,000 Unicode scalars without control characters.
   /// - Returns: whether it was another one before.
-  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
   @discardableResult
   public mutating func rename(_ id: UserStore.User.ID, to name: String) throws(StoreError) -> Bool {
     try set("name", of: id, to: name.storedValue)
@@ -41,7 +41,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///   - id: Whose.
   ///   - value: The new value; nil is refused for the name.
   /// - Returns: whether that was a change; one in nothing but the storage class (1 → 1.0) is one.
-  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
   @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?
@@ -57,7 +57,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///   - value: The new value; nil unsets.
   ///   - expected: What it must be now; nil for not set. Text is compared by its bytes.
   /// - Returns: whether that was a change.
-  /// - Throws: `StoreError.conflict` when it is something else; otherwise as `set`.
+  /// - Throws: `StoreError.Code.conflict` when it is something else; otherwise as `set`.
   @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?, expecting expected: Value?
@@ -72,9 +72,10 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///   - id: Whose.
   ///   - value: The new value; null unsets.
   /// - Returns: whether that was a change.
-  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
   @discardableResult
-  public mutating func set(_ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue) throws(StoreError)
+  public mutating func set(_ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue)
+    throws(StoreError)
     -> Bool
   {
     let value = try Limits.checked(value, for: attribute)
@@ -93,7 +94,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///   - value: The new value; null unsets.
   ///   - expected: What it must be now; null for not set.
   /// - Returns: whether that was a change.
-  /// - Throws: `StoreError.conflict` when it is something else; otherwise as `set`.
+  /// - Throws: `StoreError.Code.conflict` when it is something else; otherwise as `set`.
   @discardableResult
   public mutating func set(
     _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue, expecting expected: StoredValue
@@ -113,7 +114,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///   - attribute: Which one; not the name.
   ///   - id: Whose.
   /// - Returns: whether it was set.
-  /// - Throws: `StoreError.userNotFound`, `StoreError.badValue`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
   @discardableResult
   public mutating func unset<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError) -> Bool
   {
@@ -123,7 +124,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// Removes a user with all attributes.
   ///
   /// - Parameter id: Whom.
-  /// - Throws: `StoreError.userNotFound`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`, and what writing can throw.
   public mutating func remove(_ id: UserStore.User.ID) throws(StoreError) {
     if try !session.removeUser(id) { throw Self.noUser(id) }
   }

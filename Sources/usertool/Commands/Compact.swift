@@ -57,7 +57,7 @@ struct CompactCommand: ParsableCommand {
   private func forget(in store: UserStore) throws -> Compaction {
     let ticker = Ticker("compacting", isQuiet: common.quiet)
     defer { ticker.end() }
-    return writing.isDryRun ? try store.compactable(keeping: policy) : try store.compact(keeping: policy)
+    return writing.isDryRun ? try store.compactionPreview(keeping: policy) : try store.compact(keeping: policy)
   }
 
   private func print(_ compaction: Compaction) {

@@ -57,7 +57,7 @@ struct ConsumersCommand: ParsableCommand {
   }
 
   private static func record(of consumer: ConsumerInfo, isReadable: Bool) -> Record {
-    let time = Timestamp(milliseconds: consumer.milliseconds)
+    let time = Timestamp(milliseconds: consumer.timestamp)
     return Record(fields: [
       ("name", .text(consumer.name)), ("revision", .integer(consumer.cursor.revision.rawValue)),
       ("lag", consumer.lag.map { .integer(Int64($0)) } ?? .null), ("at", .text(isReadable ? time.local : time.utc)),

@@ -61,7 +61,7 @@ struct LogCommand: ParsableCommand {
   ) throws -> End {
     var position = start
     while true {
-      let sets = try store.pastChanges(after: position)
+      let sets = try store.page(after: position)
       if sets.isEmpty { return .all }
       for set in sets {
         guard try printer.print(set, to: nil) else { return .cut(position) }

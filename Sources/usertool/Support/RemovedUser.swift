@@ -16,7 +16,7 @@ enum RemovedUser {
     try forEachChange(in: store) { change in
       guard change.kind == .removed, change.attribute == .name, change.old == .text(name) else { return }
       candidates.removeAll { $0.id == change.user }
-      candidates.append((change.user, change.milliseconds))
+      candidates.append((change.user, change.timestamp))
     }
     candidates = try store.read { transaction in
       try candidates.filter { candidate in try transaction.user(candidate.id) == nil }
@@ -40,7 +40,7 @@ enum RemovedUser {
   private static func forEachChange(in store: UserStore, _ body: (Change) -> Void) throws {
     var cursor: Cursor?
     while true {
-      let sets = try store.pastChanges(after: cursor)
+      let sets = try store.page(after: cursor)
       for set in sets { try set.forEach(body) }
       guard let last = sets.last else { return }
       cursor = last.cursor

@@ -60,15 +60,10 @@ struct UserReference: ExpressibleByArgument, Sendable {
   /// Names that may have been meant: of the first 10,000 users, because a mistake must not cost a minute.
   private static func names<Mode>(_ transaction: inout Transaction<Mode>) throws -> [String] {
     var names: [String] = []
-    do {
-      try transaction.forEachUser { user in
-        if let name = try? user.name { names.append(name) }
-        if names.count >= 10_000 { throw Enough() }
-      }
-    } catch is Enough {}
+    try transaction.iterateUsers { user in
+      if let name = try? user.name { names.append(name) }
+      return names.count < 10_000
+    }
     return names
   }
 }
-
-/// Ends a reading that has found enough.
-private struct Enough: Error {}

@@ -26,7 +26,9 @@ struct JSONLines: RecordSource {
     var scanner = JSONScanner(line.bytes)
     do throws(JSONScanner.Mistake) {
       let fields = try scanner.record()
-      do throws(Failure) { return .success(try RecordContent(fields.map { (AttributeName(typed: $0.name), $0.value) })) } catch {
+      do throws(Failure) {
+        return .success(try RecordContent(fields.map { (AttributeName(typed: $0.name), $0.value) }))
+      } catch {
         return .failure(BadRecord(line: line.number, error.message))
       }
     } catch {

@@ -33,7 +33,7 @@ struct Entry {
     attribute = change.attribute
     old = change.old
     new = change.new
-    milliseconds = change.milliseconds
+    milliseconds = change.timestamp
     isPurged = change.isPurged
   }
 

@@ -120,7 +120,7 @@ struct Follower {
   private mutating func resume(_ store: UserStore, after cursor: Cursor) throws {
     try store.read { transaction in try chooseUser(&transaction, mustExist: false) }
     // A cursor that the log does not go on from is noticed here, before it says that it is ready.
-    _ = try store.pastChanges(after: cursor)
+    _ = try store.page(after: cursor)
     position = cursor
     sayReady(at: cursor, of: store)
   }

@@ -26,12 +26,12 @@ import Testing
     var sleeps = 1
     for set in sets {
       try await mailer.acknowledge(set)
-      if set.cursor == sets[0].cursor { await clock.slept.heard(1) }
+      if set.cursor == sets[0].cursor { await clock.slept.reached(1) }
       let durable = try folder.durableRevision()
       if written.last != durable { written.append(durable) }
       sleeps += clock.advance(by: .milliseconds(1))
       // The write at the end of a rest is complete once the next rest starts.
-      await clock.slept.heard(sleeps)
+      await clock.slept.reached(sleeps)
     }
     written.append(try folder.durableRevision())
     let expected = [0] + stride(from: 99, through: 999, by: 100)
@@ -46,7 +46,7 @@ import Testing
     let mailer = try store.consumer("mailer", from: .oldest)
     for (index, set) in sets.enumerated() {
       try await mailer.acknowledge(set)
-      await clock.slept.heard(index + 1)
+      await clock.slept.reached(index + 1)
       #expect(try folder.durableRevision() == set.revision.rawValue)
       #expect(clock.advance(by: .milliseconds(99)) == 0)
       #expect(clock.advance(by: .milliseconds(1)) == 1)
@@ -139,7 +139,7 @@ import Testing
     do {
       let mailer = try store.consumer("mailer", from: .oldest)
       try await mailer.acknowledge(sets[0])
-      await clock.slept.heard(1)
+      await clock.slept.reached(1)
       released = mailer
     }
     #expect(released == nil)

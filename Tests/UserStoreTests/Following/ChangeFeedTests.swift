@@ -120,7 +120,7 @@ import Testing
       """)
     var (count, cursor) = (0, Cursor?.none)
     while true {
-      let sets = try store.pastChanges(after: cursor)
+      let sets = try store.page(after: cursor)
       #expect(sets.count <= 1_000)
       guard let last = sets.last else { break }
       count += sets.count
@@ -140,7 +140,7 @@ import Testing
       }
     }
     try await store.write { try $0.add(name: "a") }
-    await received.heard(2)
+    await received.reached(2)
     tasks[0].cancel()
     #expect(try await tasks[0].value)
     store.close()

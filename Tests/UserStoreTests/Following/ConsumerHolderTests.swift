@@ -51,7 +51,7 @@ import Testing
     let waiting = Task {
       await awaitedCode { for try await set in first { received.record(set.revision) } }
     }
-    await received.heard(3)
+    await received.reached(3)
     let second = try takeOver(successor)
     #expect(await waiting.value == .superseded)
     #expect(received.all == sets.map(\.revision))
@@ -66,7 +66,7 @@ import Testing
     let waiting = Task {
       await awaitedCode { for try await set in first { received.record(set.revision) } }
     }
-    await received.heard(added.count)
+    await received.reached(added.count)
     let second = try store.consumer("mailer")
     #expect(await waiting.value == .superseded)
     withExtendedLifetime(second) {}

@@ -25,7 +25,7 @@ import Testing
   private func expect(
     _ lines: [String], in sets: Recorder<ChangeSet>, sourceLocation: SourceLocation = #_sourceLocation
   ) async {
-    await sets.heard { $0.map(\.lines.count).reduce(0, +) >= lines.count }
+    await sets.reached { $0.map(\.lines.count).reduce(0, +) >= lines.count }
     #expect(sets.all.flatMap(\.lines) == lines, sourceLocation: sourceLocation)
     #expect(sets.all.allSatisfy { $0.isForeign && $0.origin == nil }, sourceLocation: sourceLocation)
   }
@@ -52,8 +52,8 @@ import Testing
     try folder.shell("INSERT INTO users (name) VALUES ('a'); INSERT INTO attributes VALUES (1, 'x', 1)")
     try folder.shell("INSERT OR REPLACE INTO attributes VALUES (1, 'x', 2); REPLACE INTO users VALUES (1, 'b', NULL)")
     try folder.shell("INSERT INTO users (name) VALUES ('c'); DELETE FROM users")
-    await sets.heard { $0.contains { $0.lines.contains("removed 2 name 'c' -") } }
-    await sets.heard { sets in sets.flatMap(\.lines).filter { $0.hasPrefix("removed") }.count >= 7 }
+    await sets.reached { $0.contains { $0.lines.contains("removed 2 name 'c' -") } }
+    await sets.reached { sets in sets.flatMap(\.lines).filter { $0.hasPrefix("removed") }.count >= 7 }
     let lines = sets.all.flatMap(\.lines)
     #expect(lines.contains("updated 1 x 1 2"))
     #expect(lines.filter { $0 == "removed 1 name 'a' -" }.count == 1)
@@ -68,7 +68,7 @@ import Testing
     let zoe = try await store.write { try $0.add(name: "0") }
     let name = try store.listenable(.name, of: zoe)
     try folder.python("for i in range(1, 1001): db.execute('UPDATE users SET name = ?', (str(i),))")
-    await sets.heard { $0.last?.lines.last == "updated 1 name '999' '1000'" }
+    await sets.reached { $0.last?.lines.last == "updated 1 name '999' '1000'" }
     let expected = (1...1_000).map { "updated 1 name '\($0 - 1)' '\($0)'" }
     #expect(sets.all.dropFirst().flatMap(\.lines) == expected)
     #expect(name.value == "1000")
@@ -114,8 +114,8 @@ import Testing
       let store = thread == 0 ? left : right
       for step in 0..<100 { try store.write(origin: "\(thread)") { try $0.add(name: "\(step)") } }
     }
-    await leftSets.heard(200)
-    await rightSets.heard(200)
+    await leftSets.reached(200)
+    await rightSets.reached(200)
     #expect(leftSets.all.map(\.cursor) == rightSets.all.map(\.cursor))
     #expect(leftSets.all.map(\.origin) == rightSets.all.map(\.origin))
     #expect(leftSets.all.map(\.lines) == rightSets.all.map(\.lines))
@@ -128,7 +128,7 @@ import Testing
     let sets = Recorder<ChangeSet>()
     reader.listeners.bind("test", to: .everything) { sets.record($0) }
     try await writer.write { try $0.add(name: "a") }
-    await sets.heard(1)
+    await sets.reached(1)
     #expect(code { try reader.write { try $0.add(name: "b") } } == .readOnly)
     #expect(await awaitedCode { try await reader.write { try $0.add(name: "b") } } == .readOnly)
   }
@@ -154,8 +154,8 @@ import Testing
     last.bind("last") { received.record($0 ?? "-") }
     store.listeners.bind("one", to: .attribute(.name, of: User.ID(5))) { received.record($0.lines.joined()) }
     try folder.shell("UPDATE users SET name = name || '!'")
-    await counts.heard { $0.reduce(0, +) >= 100_000 }
-    await received.heard { $0.count >= 2 && $0.contains("99999!") }
+    await counts.reached { $0.reduce(0, +) >= 100_000 }
+    await received.reached { $0.count >= 2 && $0.contains("99999!") }
     #expect(counts.all == [100_000])
     #expect(received.all.suffix(2) == ["99999!", "updated 5 name '4' '4!'"])
   }

@@ -29,7 +29,7 @@ import Testing
   @Test func `a cursor that needs deleted changes is compacted, and the horizon itself is not`() throws {
     let all = try store.allChanges()
     try compact(through: all[2].revision.rawValue)
-    #expect(code { try store.pastChanges(after: all[1].cursor) } == .compacted)
+    #expect(code { try store.page(after: all[1].cursor) } == .compacted)
     #expect(try store.allChanges(after: all[2].cursor).map(\.cursor) == all.suffix(3).map(\.cursor))
     #expect(try store.allChanges().map(\.cursor) == all.suffix(3).map(\.cursor))
     try store.write { try $0.rename(zoe, to: "next") }
@@ -57,12 +57,12 @@ import Testing
     store.listeners.bind("test", to: .everything) { sets.record($0) }
     name.bind("test") { received.record($0) }
     try folder.shell(".restore '\(copy)'")
-    sets.wait { $0.contains { $0.reset == .diverged } }
+    sets.wait { $0.contains { $0.discontinuity == .diverged } }
     received.wait { $0.contains("5") }
     #expect(name.value == "5", "the listenable reads its value again")
-    #expect(code { try store.pastChanges(after: late) } == .diverged)
+    #expect(code { try store.page(after: late) } == .diverged)
     try store.write { try $0.rename(zoe, to: "other") }
-    #expect(code { try store.pastChanges(after: late) } == .diverged, "a reused revision is not the same")
+    #expect(code { try store.page(after: late) } == .diverged, "a reused revision is not the same")
     #expect(try store.allChanges(after: early).map(\.lines) == [["updated 1 name '5' 'other'"]])
     #expect(received.all.last == "other")
   }
@@ -70,9 +70,9 @@ import Testing
   @Test func `cursors of another epoch and of another database are diverged`() throws {
     let cursor = try store.read { try $0.cursor }
     let other = try UserStore.temporary()
-    #expect(code { try other.pastChanges(after: cursor) } == .diverged)
+    #expect(code { try other.page(after: cursor) } == .diverged)
     try folder.shell("UPDATE meta SET epoch = epoch + 1")
-    #expect(code { try store.pastChanges(after: cursor) } == .diverged)
+    #expect(code { try store.page(after: cursor) } == .diverged)
   }
 
   @Test func `a feed throws the reason`() async throws {

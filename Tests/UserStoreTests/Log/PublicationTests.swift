@@ -65,7 +65,7 @@ import Testing
     let value = Listenable<Int64>(try value().backing)
     value.bindAndFire("screen") { received.record($0) }
     let next = Cursor(epoch: 70_000, revision: 1, nonce: 1)
-    let set = ChangeSet(cursor: next, origin: nil, isForeign: true, content: .reset(.diverged))
+    let set = ChangeSet(cursor: next, origin: nil, isForeign: true, content: .discontinuity(.diverged))
     hub.deliver(through: publication.append([set], cascade: nil))
     #expect(received.all.suffix(3) == [0, 1, 1], "the first value, then the round for both listeners")
     #expect(value.value == 1)

@@ -41,7 +41,7 @@ import Testing
     try store.write { try $0.add(name: "NIX") }
     let received = Recorder<StoreError.Code?>()
     store.listeners.bind("all", to: .everything) { set in
-      received.record(set.reset)
+      received.record(set.discontinuity)
       #expect(try set.changes.isEmpty)
       try set.forEach { Issue.record("a change of a set that has none: \($0)") }
     }
@@ -55,7 +55,9 @@ import Testing
     let store = try folder.open()
     try store.write { try $0.add(name: "NIX") }
     let received = Recorder<String>()
-    store.listeners.bind("all", to: .everything) { set in received.record(set.reset?.rawValue ?? set.lines.joined()) }
+    store.listeners.bind("all", to: .everything) { set in
+      received.record(set.discontinuity?.rawValue ?? set.lines.joined())
+    }
     try Program.run("mv", [folder.database, folder.path + "/away"])
     received.wait(for: 1)
     try Program.run("mv", [folder.path + "/away", folder.database])

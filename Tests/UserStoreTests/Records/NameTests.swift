@@ -20,7 +20,7 @@ private let decomposed: AttributeName = "e\u{301}"
     #expect(Set([composed, decomposed, composed].map { Attribute<Int>($0) }).count == 2)
     let changes = [composed, decomposed, composed].map { name in
       Change(
-        kind: .updated, user: id, attribute: name, old: .null, new: .integer(1), milliseconds: 0, sequence: 1)
+        kind: .updated, user: id, attribute: name, old: .null, new: .integer(1), timestamp: 0, sequence: 1)
     }
     #expect(changes[0] != changes[1] && changes[0] == changes[2])
     #expect(Set(changes).count == 2)

@@ -21,7 +21,7 @@ import Testing
     let compaction = try store.compact(keeping: .rows(10))
     #expect(compaction.sets == 16 && compaction.changes == 17)
     #expect(compaction.horizon == all[15].revision)
-    let error = #expect(throws: StoreError.self) { try store.pastChanges(after: all[14].cursor) }
+    let error = #expect(throws: StoreError.self) { try store.page(after: all[14].cursor) }
     #expect(error?.code == .compacted)
     #expect(error?.message.contains("begins after \(all[15].revision)") == true)
     #expect(try store.allChanges(after: all[15].cursor).map(\.cursor) == all.suffix(5).map(\.cursor))
@@ -39,7 +39,7 @@ import Testing
     #expect(try store.read { try $0.cursor } == head)
     let last = head.revision.rawValue
     #expect(try PlainConnection(folder.database).extent() == (last, last, 1, last))
-    #expect(try store.pastChanges(after: head).isEmpty)
+    #expect(try store.page(after: head).isEmpty)
     try store.compact(keeping: .rows(0))
     try store.write { try $0.rename(zoe, to: "next") }
     let sets = try store.allChanges(after: head)
@@ -81,7 +81,7 @@ import Testing
   @Test func `a preview returns what compaction would delete, and deletes nothing`() throws {
     try store.rename(zoe, times: 3_000)
     let before = try PlainConnection(folder.database).extent()
-    let found = try store.compactable(keeping: .rows(100))
+    let found = try store.compactionPreview(keeping: .rows(100))
     #expect(try PlainConnection(folder.database).extent() == before)
     #expect(try store.compact(keeping: .rows(100)) == found)
     #expect(found.sets == 2_951)
@@ -122,7 +122,7 @@ import Testing
     try store.compact(keeping: .rows(20))
     #expect(try !step.perform(session))
     let next = try CompactionStep(in: session.extent(assuming: nil), keeping: .rows(10), at: 0, session)
-    try insertConsumer(at: store.pastChanges(after: nil)[0].cursor)
+    try insertConsumer(at: store.page(after: nil)[0].cursor)
     #expect(try !next.perform(session), "a consumer was created since")
   }
 
@@ -174,7 +174,7 @@ import Testing
       """)
     func compact(age: Int) throws -> Int64 {
       let policy = RetentionPolicy(.init(age: .seconds(age)))
-      let found = try store.compactable(keeping: policy)
+      let found = try store.compactionPreview(keeping: policy)
       #expect(try store.compact(keeping: policy) == found)
       return found.horizon.rawValue
     }
@@ -240,13 +240,13 @@ import Testing
     try insertConsumer(at: all[40].cursor, name: "near")
     let held = try store.compact(keeping: .rows(4))
     #expect(held.horizon == all[5].revision && held.isHeldByConsumer)
-    #expect(try store.pastChanges(after: all[5].cursor).count == 45)
+    #expect(try store.page(after: all[5].cursor).count == 45)
     let capped = RetentionPolicy(.init(changes: 4), consumerLimits: .init(changes: 40))
     let cut = try store.compact(keeping: capped)
     #expect(
       cut.horizon == all[40].revision && cut.isHeldByConsumer, "two consumers are too far behind to hold anything back")
-    #expect(code { try store.pastChanges(after: all[5].cursor) } == .compacted)
-    #expect(try store.pastChanges(after: all[40].cursor).count == 10)
+    #expect(code { try store.page(after: all[5].cursor) } == .compacted)
+    #expect(try store.page(after: all[40].cursor).count == 10)
     #expect(try store.compact(keeping: .rows(4)).sets == 0)
   }
 
@@ -257,7 +257,7 @@ import Testing
     }
     // 150 of 230 KB follow the first set. The first steps count less of them than the consumer's limit.
     let policy = RetentionPolicy(.init(bytes: 1_000), consumerLimits: .init(bytes: 100_000))
-    let found = try store.compactable(keeping: policy)
+    let found = try store.compactionPreview(keeping: policy)
     #expect(!found.isHeldByConsumer)
     #expect(try store.compact(keeping: policy) == found)
   }
@@ -311,7 +311,7 @@ import Testing
         mayContinue.wait()
       }
     }
-    watching.listeners.bind("all", to: .everything) { set in if let reset = set.reset { resets.record(reset) } }
+    watching.listeners.bind("all", to: .everything) { set in if let reset = set.discontinuity { resets.record(reset) } }
     try store.write { try $0.rename(zoe, to: "first") }
     isReceived.wait()
     try store.rename(zoe, times: 10)
@@ -368,7 +368,7 @@ import Testing
     #expect(code { try store.read { _ in _ = try store.compact() } } == .nested)
     let reading = try folder.open { $0.access = .readOnly }
     #expect(code { try reading.compact() } == .readOnly)
-    #expect(try reading.compactable(keeping: .rows(0)).sets == 1)
+    #expect(try reading.compactionPreview(keeping: .rows(0)).sets == 1)
     store.close()
     #expect(code { try store.compact() } == .closed)
     #expect(await awaitedCode { try await store.compact() } == .closed)
@@ -380,8 +380,8 @@ import Testing
     try store.rename(zoe, times: 10)
     let cursor = try await store.read { try $0.cursor }
     #expect(try await store.compact(keeping: .rows(0)).sets == 11)
-    #expect(try store.pastChanges(after: cursor).isEmpty)
-    #expect(try store.pastChanges(after: nil).isEmpty)
+    #expect(try store.page(after: cursor).isEmpty)
+    #expect(try store.page(after: nil).isEmpty)
   }
 
   @Test func `a canceled compaction ends between two steps, and keeps the steps that are done`() async throws {

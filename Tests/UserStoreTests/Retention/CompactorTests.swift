@@ -104,7 +104,7 @@ import Testing
     try outer.write { try $0.add(name: "Zoë") }
     #expect(counts.all == [1_000])
     mayContinue.open()
-    while try !inner.pastChanges(after: nil).isEmpty {}
+    while try !inner.page(after: nil).isEmpty {}
   }
 
   private static func keeping(_ policy: RetentionPolicy) -> Configuration {
@@ -124,7 +124,7 @@ import Testing
     let added = Recorder<Int64>()
     store.listeners.bind("all", to: .everything) { set in
       // A listener that falls behind receives a discontinuity, and reads the present state.
-      if set.reset != nil { for user in try store.read({ try $0.users() }) { added.record(user.id.rawValue) } }
+      if set.discontinuity != nil { for user in try store.read({ try $0.users() }) { added.record(user.id.rawValue) } }
       try set.forEach { if $0.attribute == "name" { added.record($0.user.rawValue) } }
     }
     try Threads.run(4) { thread in

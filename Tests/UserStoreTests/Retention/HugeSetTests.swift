@@ -140,7 +140,7 @@ import Testing
     for _ in 0..<10 { try writeOnce(.unlimited) }
     #expect(try plain.value("SELECT searched > 0 FROM meta") == .integer(1))
     let store = try folder.open { $0.retention = Self.policy }
-    let found = try store.compactable()
+    let found = try store.compactionPreview()
     #expect(found.sets > 0 && found.changes >= 10_000 && found.bytes > 640_000)
     #expect(try store.compact() == found)
     #expect(try store.compact().sets == 0)
@@ -152,7 +152,7 @@ import Testing
     try plain.run("INSERT INTO consumers SELECT 'slow', epoch, 0, 0, 0, 0 FROM meta")
     for _ in 0..<10 { try writeOnce(Self.policy) }
     let store = try folder.open { $0.retention = Self.policy }
-    #expect(try store.compactable().isHeldByConsumer)
+    #expect(try store.compactionPreview().isHeldByConsumer)
     #expect(try store.compact().isHeldByConsumer)
     #expect(try plain.extent().horizon == 0)
     var capped = Self.policy
@@ -171,13 +171,14 @@ import Testing
     try store.rename(zoe, times: 3)
     let policy = RetentionPolicy(.init(bytes: 1_000_000))
     #expect(
-      try store.compactable(keeping: policy).horizon == first.revision, "the rest would be smaller than the limit")
+      try store.compactionPreview(keeping: policy).horizon == first.revision, "the rest would be smaller than the limit"
+    )
     var short = policy
     short.graceRows = 6
     let session = try folder.session()
     let step = try CompactionStep(in: session.extent(assuming: nil), keeping: short, at: 0, session)
     #expect(step.isMore && step.after.sized < 70, "a step reads a megabyte")
-    let found = try store.compactable(keeping: short)
+    let found = try store.compactionPreview(keeping: short)
     #expect(found.sets == 2 && found.bytes > 11_800_000)
     #expect(try store.compact(keeping: short) == found)
     #expect(try plain.extent().count == 6)
@@ -198,7 +199,7 @@ import Testing
     var policy = Self.policy
     policy.limits.bytes = 300_000
     let store = try folder.open { $0.retention = policy }
-    let found = try store.compactable()
+    let found = try store.compactionPreview()
     #expect(found.horizon.rawValue >= 10_001)
     #expect(try store.compact() == found)
     #expect(try plain.extent().count <= 42)

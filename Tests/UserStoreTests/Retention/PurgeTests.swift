@@ -52,7 +52,7 @@ import Testing
       #expect(new.user == zoe ? new.old.isNull && new.new.isNull : old == new)
       #expect(new.isPurged == (new.user == zoe && new.attribute != "hair_color"))
     }
-    for set in before { _ = try store.pastChanges(after: set.cursor) }
+    for set in before { _ = try store.page(after: set.cursor) }
     let again = try store.purge(zoe)
     #expect(again.found == purge.found && again.blanked == 0)
     #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")

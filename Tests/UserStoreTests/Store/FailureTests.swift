@@ -107,15 +107,15 @@ import Testing
     try await store.write { try $0.add(name: "a") }
     let cursor = try await store.read { try $0.cursor }
     let resets = Recorder<StoreError.Code?>()
-    store.listeners.bind("test", to: .everything) { resets.record($0.reset) }
+    store.listeners.bind("test", to: .everything) { resets.record($0.discontinuity) }
     let feed = Task { await awaitedCode { for try await _ in store.changes(after: cursor) {} } }
     try lose(how)
-    await resets.heard(1)
+    await resets.reached(1)
     #expect(resets.all == [.replaced])
     #expect(await feed.value == .replaced)
     #expect(code { try store.write { try $0.add(name: "b") } } == .moved)
     #expect(await awaitedCode { try await store.write { try $0.add(name: "b") } } == .moved)
-    #expect(code { try store.pastChanges(after: cursor) } == .replaced)
+    #expect(code { try store.page(after: cursor) } == .replaced)
   }
 
   @Test func `a write throws moved if its file is moved before the commit, and nothing is delivered`() throws {
@@ -173,7 +173,7 @@ import Testing
         }
       }
     }
-    await holding.heard(1)
+    await holding.reached(1)
     let others = (0..<3).map { number in
       Task { await awaitedCode { try await store.write { try $0.add(name: "\(number)") } } }
     }

@@ -21,7 +21,7 @@ private let age = Attribute<Int>("age")
     let fence = Recorder<Int>()
     let token = store.listeners.bind(to: .everything, on: .main) { _ in fence.record(1) }
     _ = try await store.write { try $0.add(name: "fence") }
-    await fence.heard(1)
+    await fence.reached(1)
     withExtendedLifetime(token) {}
   }
 
@@ -82,7 +82,7 @@ private let age = Attribute<Int>("age")
       try $0.rename(id, to: "Zoë")
       try $0.set(.hairColor, of: id, to: Color("white"))
     }
-    await received.heard { $0.last == "Zoë #ffffff" }
+    await received.reached { $0.last == "Zoë #ffffff" }
     #expect(received.all == ["NIX #000000", "both", "Zoë #ffffff"])
     withExtendedLifetime(token) {}
   }
@@ -168,11 +168,11 @@ private let age = Attribute<Int>("age")
     let received = received
     let token = listeners.bind(to: .user(id), on: .main) { set in received.record("\(set.position) \(user.name ?? "-")")
     }
-    post(.reset(.diverged), 15, to: listeners)
+    post(.discontinuity(.diverged), 15, to: listeners)
     post(.held([rename(to: "known")]), 20, to: listeners)
     post(.held([rename(to: "new")]), 21, to: listeners)
-    post(.reset(.diverged), 30, to: listeners)
-    await received.heard(4)
+    post(.discontinuity(.diverged), 30, to: listeners)
+    await received.reached(4)
     #expect(received.all == ["15 read 2", "20 read 2", "21 new", "30 new"])
     #expect(errors.all == ["no"])
     withExtendedLifetime(token) {}
@@ -180,7 +180,7 @@ private let age = Attribute<Int>("age")
 
   private func rename(to name: String) -> Change {
     Change(
-      kind: .updated, user: id, attribute: "name", old: .null, new: .text(name), milliseconds: 0, sequence: 1)
+      kind: .updated, user: id, attribute: "name", old: .null, new: .text(name), timestamp: 0, sequence: 1)
   }
 
   private func post(_ content: ChangeSet.Content, _ position: Int128, to listeners: Listeners) {

@@ -159,7 +159,7 @@ import Testing
     try folder.shell(sql)
     let isDamaged = sql.contains("horizon")
     let policy = RetentionPolicy(.init(age: .seconds(1), changes: 2, bytes: 10))
-    for compact in [{ _ = try store.compactable(keeping: policy) }, { _ = try store.compact(keeping: policy) }]
+    for compact in [{ _ = try store.compactionPreview(keeping: policy) }, { _ = try store.compact(keeping: policy) }]
       as [() throws -> Void]
     {
       do { try compact() } catch let error as StoreError { #expect(isDamaged && error.code == .corrupt, "\(error)") }
@@ -194,7 +194,7 @@ import Testing
     let id = try store.write { try $0.add(name: "NIX") }
     let received = Recorder<String>()
     store.listeners.bind("all", to: .everything) { set in
-      received.record(try set.reset?.rawValue ?? set.changes.map { "\($0.new.forMessages)" }.joined())
+      received.record(try set.discontinuity?.rawValue ?? set.changes.map { "\($0.new.forMessages)" }.joined())
     }
     try folder.shell(
       """

@@ -103,7 +103,7 @@ struct CompactionRun {
   private mutating func compact() throws {
     let (policy, consumers) = (randomPolicy(), try writeConsumers())
     let expected = expectedHorizon(policy, consumers)
-    let found = try store.compactable(keeping: policy)
+    let found = try store.compactionPreview(keeping: policy)
     let done = try store.compact(keeping: policy)
     guard done.horizon.rawValue == expected, found == done else {
       throw Mismatch("\(policy), consumers \(consumers): \(found), \(done), not \(expected) after \(horizon)")

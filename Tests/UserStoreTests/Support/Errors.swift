@@ -54,9 +54,9 @@ extension StoredValue {
 extension UserStore {
   /// All sets after a cursor, read page by page.
   func allChanges(after cursor: Cursor? = nil) throws -> [ChangeSet] {
-    var sets = try pastChanges(after: cursor)
+    var sets = try page(after: cursor)
     while let last = sets.last {
-      let more = try pastChanges(after: last.cursor)
+      let more = try page(after: last.cursor)
       if more.isEmpty { break }
       sets += more
     }

@@ -25,7 +25,7 @@ final class Lineup: Sendable {
       mayContinue.wait()
       try body(&transaction)
     }
-    await holding.heard(1)
+    await holding.reached(1)
   }
 
   /// Adds a writer, whose origin is its number, and returns when it waits in line.

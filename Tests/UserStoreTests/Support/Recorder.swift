@@ -47,7 +47,7 @@ final class Recorder<Element: Sendable>: Sendable {
   }
 
   /// The asynchronous form of `wait(until:)`, which returns when the task is canceled.
-  func heard(until isSatisfied: @escaping @Sendable ([Element]) -> Bool) async {
+  func reached(until isSatisfied: @escaping @Sendable ([Element]) -> Bool) async {
     let number = Lock<Int?>(nil)
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -61,8 +61,8 @@ final class Recorder<Element: Sendable>: Sendable {
     }
   }
 
-  func heard(_ count: Int) async {
-    await heard { $0.count >= count }
+  func reached(_ count: Int) async {
+    await reached { $0.count >= count }
   }
 
   /// - Returns: Nil if the condition is true already.

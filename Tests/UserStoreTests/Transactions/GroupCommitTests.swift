@@ -109,7 +109,7 @@ import Testing
         try transaction.add(name: "a")
       }
     }
-    await inside.heard(1)
+    await inside.reached(1)
     task.cancel()
     mayContinue.open()
     try await task.value

@@ -122,6 +122,18 @@ import Testing
     }
   }
 
+  @Test func `iterateUsers stops when its closure returns false`() throws {
+    try store.write { for name in ["a", "b"] { try $0.add(name: name) } }
+    var seen: [String] = []
+    try store.read { transaction throws in
+      try transaction.iterateUsers { user in
+        seen.append(try user.name)
+        return seen.count < 2
+      }
+    }
+    #expect(seen == ["Zoë", "a"])
+  }
+
   @Test func `forEachUser stops at an error and rethrows it`() throws {
     try store.write { for name in ["a", "b"] { try $0.add(name: name) } }
     var seen = 0

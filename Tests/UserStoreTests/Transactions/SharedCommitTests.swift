@@ -241,7 +241,7 @@ import Testing
       try store.write(origin: "answer") { _ = try $0.add(name: "answer") }
     }
     let question = Task.detached { try await store.write(origin: "question") { _ = try $0.add(name: "question") } }
-    await listening.heard(1)
+    await listening.reached(1)
     // The store's thread is inside the listener. A thread has the turn, and a task waits ahead of the listener's write.
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.task) { try $0.add(name: "task") }
@@ -265,7 +265,7 @@ import Testing
       commits.record(sync.count)
     }
     let question = try Threads.start { try store.write(origin: "question") { _ = try $0.add(name: "question") } }
-    await listening.heard(1)
+    await listening.reached(1)
     let before = sync.count
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.thread) { try $0.add(name: "a") }

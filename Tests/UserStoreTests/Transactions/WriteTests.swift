@@ -44,7 +44,7 @@ import Testing
           ["removed 1 name 'Zoe' -", "removed 1 hair_color - -", "removed 1 age 8 -"],
         ])
       #expect(sets.all.map(\.origin) == ["first", nil, "last"])
-      #expect(sets.all.allSatisfy { !$0.isForeign && $0.reset == nil })
+      #expect(sets.all.allSatisfy { !$0.isForeign && $0.discontinuity == nil })
       #expect(zip(sets.all, sets.all.dropFirst()).allSatisfy { $0.revision < $1.revision })
       #expect(try store.read { try $0.cursor } == sets.all.last?.cursor)
     }
@@ -81,7 +81,7 @@ import Testing
       try store.write { _ = try $0.user(zoe) }
       #expect(sets.all == [])
       #expect(try store.read { try $0.cursor } == before)
-      #expect(try store.pastChanges(after: nil).count == 1)
+      #expect(try store.page(after: nil).count == 1)
     }
   }
 
@@ -167,7 +167,7 @@ import Testing
     #expect(code { try store.read { try $0.userCount } } == .closed)
     #expect(await awaitedCode { try await store.write { try $0.add(name: "a") } } == .closed)
     #expect(await awaitedCode { try await store.read { try $0.userCount } } == .closed)
-    #expect(code { try store.pastChanges(after: cursor) } == .closed)
+    #expect(code { try store.page(after: cursor) } == .closed)
     #expect(code { try store.listenable(.name, of: User.ID(1)) } == .closed)
   }
 

@@ -35,13 +35,13 @@ enum Log {
   private static func changes(in rows: Int, perSet: Int) -> Int { rows / (perSet + 1) * perSet }
 
   private static func replay(_ rows: Int, perSet: Int) -> Contender {
-    Contender(name: "UserStore, pastChanges") { folder in
+    Contender(name: "UserStore, page(after:)") { folder in
       let (path, start) = try file(folder, rows: rows, perSet: perSet)
       let store = try Fixture.open(path, .normal)
       return .passes { count in
         for _ in 0..<count {
           var (cursor, seen) = (start, 0)
-          while let sets = try? store.pastChanges(after: cursor), let last = sets.last {
+          while let sets = try? store.page(after: cursor), let last = sets.last {
             for set in sets { try set.forEach { _ in seen += 1 } }
             cursor = last.cursor
           }

@@ -38,7 +38,7 @@ struct Backup: EngineBackup {
   /// - Parameters:
   ///   - end: Where the log is to end.
   ///   - ignoringProblems: Whether the log and the records may have problems.
-  /// - Throws: `StoreError.corrupt`, `.problemsFound`, and what reading can throw.
+  /// - Throws: `StoreError.Code.corrupt`, `.problemsFound`, and what reading can throw.
   func verify(endingAt end: Cursor, ignoringProblems: Bool) throws(StoreError) {
     // Counted like a store's, so that it can be interrupted.
     let file = (try? Files.identity(of: draft.path)).map {

@@ -14,7 +14,7 @@ struct Draft: Sendable {
   ///   - target: Where it is to lie.
   ///   - replaces: Whether a file that lies there is replaced.
   ///   - file: What it must not replace.
-  /// - Throws: `StoreError.alreadyExists`, `.cannotCreate`, `.noPermission`, `.diskFull`.
+  /// - Throws: `StoreError.Code.alreadyExists`, `.cannotCreate`, `.noPermission`, `.diskFull`.
   init(for target: String, replaces: Bool, besides file: DatabaseFile?) throws(StoreError) {
     guard !Files.split(target).name.isEmpty, !target.utf8.contains(0) else {
       throw StoreError(.cannotCreate, "“\(target.filter { $0 != "\0" })” names no file")

@@ -42,7 +42,9 @@ struct StoreCheck {
     counts[kind, default: 0] += 1
     guard counts[kind, default: 0] <= Self.limit else { return }
     findings.append(
-      Finding(severity: severity, kind: kind, message: message, user: user.map { User.ID($0) }, attribute: attribute.map { AttributeName($0) }))
+      Finding(
+        severity: severity, kind: kind, message: message, user: user.map { User.ID($0) },
+        attribute: attribute.map { AttributeName($0) }))
   }
 
   private mutating func noteRest() {
@@ -113,7 +115,7 @@ struct StoreCheck {
 
   /// The same for who wants no list.
   ///
-  /// - Throws: `StoreError.corrupt` with the first that there is; `.ioError` and the like when a part could not be read: the
+  /// - Throws: `StoreError.Code.corrupt` with the first that there is; `.ioError` and the like when a part could not be read: the
   ///   check of SQLite calls that damaged.
   static func requireIntegrity(_ connection: borrowing Connection) throws(StoreError) {
     var check = StoreCheck()
@@ -124,7 +126,7 @@ struct StoreCheck {
 
   /// What else `check` looks for when pages are whole: a log that does not tell the records, and what no reader decodes.
   ///
-  /// - Throws: `StoreError.problemsFound` with the first problem.
+  /// - Throws: `StoreError.Code.problemsFound` with the first problem.
   static func requireNoProblems(_ connection: borrowing Connection) throws(StoreError) {
     var check = StoreCheck()
     try check.checkLog(of: connection)
@@ -134,7 +136,7 @@ struct StoreCheck {
     throw StoreError(.problemsFound, "check finds \(count) problem\(count == 1 ? "" : "s"): \(first.message)")
   }
 
-  /// - Throws: `StoreError.corrupt` with the first problem.
+  /// - Throws: `StoreError.Code.corrupt` with the first problem.
   func requireNone() throws(StoreError) {
     guard let problem = findings.first(where: { $0.severity == .problem }) else { return }
     throw StoreError(.corrupt, "the database is damaged: \(problem.message)")

@@ -8,7 +8,7 @@ package final class FileArrival: Sendable {
   private let events: DirectoryEvents
 
   /// - Parameter path: Where the store will be.
-  /// - Throws: `StoreError.unexpected` when the process has no descriptors left.
+  /// - Throws: `StoreError.Code.unexpected` when the process has no descriptors left.
   package init(of path: String) throws(StoreError) {
     let (folder, name) = Files.split((try? Files.canonical(path)) ?? path)
     do {

@@ -55,7 +55,7 @@ enum Schema {
 
   /// Which version of the schema the file has, and which of its triggers are missing or changed.
   ///
-  /// - Throws: `StoreError.schemaChanged` for anything else that is not as it should be.
+  /// - Throws: `StoreError.Code.schemaChanged` for anything else that is not as it should be.
   static func inspect(
     _ connection: borrowing Connection
   ) throws(StoreError) -> (version: Int64, brokenTriggers: [String]) {

@@ -58,7 +58,7 @@ struct SchemaCheck {
   /// - Parameters:
   ///   - connection: Whose schema.
   ///   - version: Which one it must be, counted from 1.
-  /// - Throws: `StoreError.schemaChanged` for what is not ours and could change what ours does. Further tables are let be,
+  /// - Throws: `StoreError.Code.schemaChanged` for what is not ours and could change what ours does. Further tables are let be,
   ///   and so are further indexes on users and attributes that are not unique: a unique one could displace rows unseen.
   init(_ connection: borrowing Connection, version: Int64 = Migration.latest) throws(StoreError) {
     self.version = version

@@ -121,7 +121,7 @@ extension LogRow {
   fileprivate init(_ row: borrowing Statement) {
     self.init(
       sequence: row.integer(0), operation: row.integer(1), user: row.integer(2), attribute: AttributeName(row.text(3)),
-      old: row.value(4), new: row.value(5), nonce: row.integer(6), milliseconds: row.integer(7))
+      old: row.value(4), new: row.value(5), nonce: row.integer(6), timestamp: row.integer(7))
   }
 }
 

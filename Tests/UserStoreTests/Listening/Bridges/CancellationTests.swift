@@ -15,7 +15,7 @@ import Testing
       #expect(await iterator.next() == nil)
       return value
     }
-    await received.heard(1)
+    await received.reached(1)
     task.cancel()
     #expect(await task.value == nil)
     source.send(1)
@@ -46,7 +46,7 @@ import Testing
       received.record(0)
       return await iterator.next()
     }
-    await received.heard(1)
+    await received.reached(1)
     let sender = try Threads.start { source.send(1) }
     await Task.detached { inside.wait() }.value
     task.cancel()
@@ -71,7 +71,7 @@ import Testing
       return received
     }
     task.withLock { $0 = consumer }
-    await ready.heard(1)
+    await ready.reached(1)
     if !isBefore { board.hub.bind("cancels", to: "x") { _ in task.withLock { $0 }?.cancel() } }
     board.post("x", 1)
     let received = await consumer.value
@@ -90,10 +90,10 @@ import Testing
     let task = Task {
       var iterator = signal.values.makeAsyncIterator()
       begun.record(1)
-      await Task.detached { await mayContinue.heard(1) }.value
+      await Task.detached { await mayContinue.reached(1) }.value
       #expect(await iterator.next() == nil)
     }
-    await begun.heard(1)
+    await begun.reached(1)
     do {
       let value = Canceler()
       value.task.withLock { $0 = task }
@@ -118,7 +118,7 @@ import Testing
         ready.record(-1)
         return last
       }
-      await ready.heard(1)
+      await ready.reached(1)
       let start = Gate()
       let actions: [@Sendable () -> Void] = [
         { source.send(1) }, { consumer.cancel() }, { if round % 2 == 0 { source.end() } },

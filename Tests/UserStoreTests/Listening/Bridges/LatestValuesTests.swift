@@ -29,10 +29,10 @@ import Testing
       received.record(-1)
     }
     for count in 1...100 {
-      await received.heard(count)
+      await received.reached(count)
       source.send(count)
     }
-    await received.heard(101)
+    await received.reached(101)
     source.end()
     await task.value
     #expect(received.all == Array(0...100) + [-1])
@@ -127,9 +127,9 @@ import Testing
         received.record(value)
       }
     }
-    await received.heard(1)
+    await received.reached(1)
     source.send(2)
-    await received.heard(2)
+    await received.reached(2)
     source.end()
     await task.value
     #expect(received.all == [1, 2])

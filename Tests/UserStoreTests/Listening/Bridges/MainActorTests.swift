@@ -18,7 +18,7 @@ import Testing
     board.hub.bind("fence", to: "x", on: .main) { received.record($0.values["x"]!) }
     board.post("x", 1)
     #expect(screen?.shown == [])
-    await received.heard(1)
+    await received.reached(1)
     #expect(screen?.shown == [1])
     screen = nil
     #expect(board.hub.names == ["fence"])
@@ -32,7 +32,7 @@ import Testing
       received.record(note.values["x"]!)
     }
     board.post("x", 1)
-    await received.heard(1)
+    await received.reached(1)
     token?.dispose()
     token = nil
     #expect(board.hub.count == 0)
@@ -49,7 +49,7 @@ import Testing
     #expect(received.all == ["value(1)"])
     source.send(2)
     source.end()
-    await received.heard(3)
+    await received.reached(3)
     #expect(received.all == ["value(1)", "value(2)", "end"])
     withExtendedLifetime(token) {}
   }

@@ -70,7 +70,7 @@ import UserStoreFoundation
     let tokens = [store.post(to: center), store.post(to: main, on: .actor(MainActor.shared))]
     try await store.write { try $0.rename(id, to: "first") }
     let count = received.count
-    await order.heard(count)
+    await order.reached(count)
     #expect(count > 5 && order.all == order.all.sorted() && order.count == count)
     withExtendedLifetime((observer, tokens)) {}
     mainObserver.withLock { main.removeObserver($0) }

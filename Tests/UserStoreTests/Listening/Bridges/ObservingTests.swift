@@ -24,7 +24,7 @@ import Testing
     #expect(received.all == ["a"])
     for (count, text) in ["b", "c", "d"].enumerated() {
       field.text = text
-      await received.heard(count + 2)
+      await received.reached(count + 2)
     }
     #expect(received.all == ["a", "b", "c", "d"])
     withExtendedLifetime(token) {}
@@ -35,9 +35,9 @@ import Testing
     let token = Signal(observing: field, \.text).subscribe { [received] in received.record($0) }
     for text in ["b", "c", "d"] { field.text = text }
     field.other = 1
-    await received.heard(2)
+    await received.reached(2)
     field.text = "e"
-    await received.heard(3)
+    await received.reached(3)
     #expect(received.all == ["a", "d", "e"])
     withExtendedLifetime(token) {}
   }
@@ -48,11 +48,11 @@ import Testing
     let both = text.combineLatest(Signal(observing: field, \.other)) { "\($0) \($1)" }
     let all = both.combineLatest(Signal(observing: sibling, \.age)) { "\($0) \($1)" }
     let token = all.subscribe(on: .main) { [received] in received.record($0) }
-    await received.heard(1)
+    await received.reached(1)
     (field.text, field.other, sibling.age) = ("b", 1, 2)
-    await received.heard { $0.last == "b 1 2" }
+    await received.reached { $0.last == "b 1 2" }
     (sibling.age, field.text) = (3, "c")
-    await received.heard { $0.last == "c 1 3" }
+    await received.reached { $0.last == "c 1 3" }
     #expect(received.all == ["a 0 1", "b 1 2", "c 1 3"])
     withExtendedLifetime(token) {}
   }
@@ -63,7 +63,7 @@ import Testing
       received.record(text)
       if text.count < 5 { field.text += "b" }
     }
-    await received.heard { $0.last == "abbbb" }
+    await received.reached { $0.last == "abbbb" }
     #expect(received.all == ["a", "ab", "abb", "abbb", "abbbb"])
     withExtendedLifetime(token) {}
   }
@@ -73,11 +73,11 @@ import Testing
     let length = Signal(observing: field, \.length).subscribe { [received] in received.record("length \($0)") }
     let age = Signal(observing: field, \.child.age).subscribe { [received] in received.record("age \($0)") }
     field.text = "long"
-    await received.heard(3)
+    await received.reached(3)
     field.child.age = 2
-    await received.heard(4)
+    await received.reached(4)
     field.child = Child()
-    await received.heard(5)
+    await received.reached(5)
     #expect(received.all == ["length 1", "age 1", "length 4", "age 2", "age 1"])
     withExtendedLifetime((length, age)) {}
   }
@@ -88,12 +88,12 @@ import Testing
     let signal = Signal(observing: field!, \.text)
     let token = signal.subscribeToEvents(on: .main) { [received] in received.record("\($0)") }
     field?.text = "b"
-    await received.heard(2)
+    await received.reached(2)
     field = nil
     #expect(kept == nil)
-    await received.heard(3)
+    await received.reached(3)
     let late = signal.subscribeToEvents(on: .main) { [received] in received.record("late \($0)") }
-    await received.heard { $0.last == "late end" }
+    await received.reached { $0.last == "late end" }
     #expect(received.all == [#"value("a")"#, #"value("b")"#, "end", #"late value("b")"#, "late end"])
     withExtendedLifetime((token, late)) {}
   }
@@ -104,7 +104,7 @@ import Testing
     }
     field?.text = "b"
     field = nil
-    await received.heard(2)
+    await received.reached(2)
     #expect(received.all == [#"value("a")"#, "end"])
     withExtendedLifetime(token) {}
   }
@@ -118,14 +118,14 @@ import Testing
     }.subscribe { [received] in received.record($0) }
     held = nil
     field.text = "b"
-    await received.heard(2)
+    await received.reached(2)
     #expect(weakHeld != nil)
     token = nil
     #expect(weakHeld == nil && token == nil)
     field.text = "c"
     let fence = Signal(observing: field, \.text).subscribe { [received] in received.record("fence \($0)") }
     field.text = "d"
-    await received.heard { $0.last == "fence d" }
+    await received.reached { $0.last == "fence d" }
     #expect(received.all == ["a", "b", "fence c", "fence d"])
     withExtendedLifetime(fence) {}
   }
@@ -144,7 +144,7 @@ import Testing
     let signal = Signal(observing: field, \.text)
     let tokens = ["x", "y"].map { name in signal.subscribe { [received] in received.record(name + $0) } }
     field.text = "b"
-    await received.heard(4)
+    await received.reached(4)
     #expect(received.all == ["xa", "ya", "xb", "yb"])
     withExtendedLifetime(tokens) {}
   }

@@ -119,7 +119,7 @@ import Testing
     listenable.bindAndFire("a", on: .main) { received.record($0) }
     #expect(received.all == [1])
     board.post("x", 2)
-    await received.heard(2)
+    await received.reached(2)
     #expect(received.all == [1, 2])
   }
 
@@ -137,7 +137,7 @@ import Testing
       await Task.yield()
     }
     try await Task.detached { try writer.join() }.value
-    await received.heard { $0.last == 2_000 }
+    await received.reached { $0.last == 2_000 }
     let rebound = received.all
     #expect(zip(rebound, rebound.dropFirst()).allSatisfy { $0 <= $1 })
   }

@@ -16,7 +16,7 @@ import Testing
       }
     }
     for value in 1...500 { board.post("x", value) }
-    await received.heard(1_000)
+    await received.reached(1_000)
     #expect(received.all == (1...500).flatMap { ["a\($0)", "b\($0)"] })
   }
 
@@ -29,7 +29,7 @@ import Testing
     board.post("x", 1)
     #expect(received.all == [])
     mayContinue.open()
-    await received.heard(1)
+    await received.reached(1)
   }
 
   @Test(arguments: ["bind", "bindAndFire", "unbind", "dispose", "owner"])
@@ -56,7 +56,7 @@ import Testing
     mayContinue.open()
     listenable.bind("end", on: .actor(place)) { received.record("end \($0)") }
     board.post("x", 2)
-    await received.heard { $0.last == "end 2" }
+    await received.reached { $0.last == "end 2" }
     let expected: [String: [String]] = ["bind": ["new 2", "end 2"], "bindAndFire": ["new 1", "new 2", "end 2"]]
     #expect(received.all == expected[how, default: ["end 2"]])
   }
@@ -75,7 +75,7 @@ import Testing
     #expect(weakToken == nil)
     mayContinue.open()
     board.post("x", 1)
-    await received.heard { $0.last == "new 1" }
+    await received.reached { $0.last == "new 1" }
     #expect(received.all == ["new 0", "new 1"] || received.all == ["new 1"])
   }
 
@@ -91,12 +91,12 @@ import Testing
         own.record(value)
         received.record(value)
       }
-      await own.heard { !$0.isEmpty }
-      if step % 10 == 0 { await own.heard { $0.count > 3 || $0.last == 3_000 } }
+      await own.reached { !$0.isEmpty }
+      if step % 10 == 0 { await own.reached { $0.count > 3 || $0.last == 3_000 } }
       let all = own.all
       try #require(all == Array(all[0]...all[all.count - 1]), "step \(step)")
     }
-    await received.heard { $0.last == 3_000 }
+    await received.reached { $0.last == 3_000 }
     try await Task.detached { try writer.join() }.value
     let all = received.all
     #expect(zip(all, all.dropFirst()).allSatisfy { $0 <= $1 })
@@ -113,7 +113,7 @@ import Testing
       received.record("value \(value)")
     }
     board.post("x", 7)
-    await received.heard(2)
+    await received.reached(2)
     #expect(received.all == ["hub 1", "value 7"])
   }
 
@@ -126,7 +126,7 @@ import Testing
     }
     board.hub.bind("counts", to: "x") { received.record("\($0.values["x"]!)") }
     board.post("x", 1)
-    await received.heard(50)
+    await received.reached(50)
     #expect(received.all == (1...50).map(String.init))
   }
 
@@ -140,7 +140,7 @@ import Testing
       }
     }
     board.post("x", 1)
-    await received.heard(1)
+    await received.reached(1)
     #expect(received.all == ["busy: false"])
   }
 
@@ -161,7 +161,7 @@ import Testing
       received.record(value)
     }
     board.post("x", 1)
-    await received.heard(1)
+    await received.reached(1)
     #expect(screen?.shown == [0, 1, 10])
     screen = nil
     #expect(kept == nil)

@@ -62,7 +62,7 @@ import Testing
     weak let weakModel = model
     board.listenable("x").bind("model", on: .actor(model!), owner: model!) { _, value in received.record(value) }
     board.post("x", 1)
-    await received.heard(1)
+    await received.reached(1)
     model = nil
     // The actor may still be running its last call.
     while weakModel != nil, !Task.isCancelled { await Task.yield() }

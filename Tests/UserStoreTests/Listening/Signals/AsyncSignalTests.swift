@@ -13,11 +13,11 @@ import Testing
     }
     let failing = Signal<Int> { throw Refusal(reason: "no") }
     let first = received.events(of: value)
-    await received.heard(2)
+    await received.reached(2)
     let second = received.events(of: failing)
-    await received.heard(4)
+    await received.reached(4)
     let third = received.events(of: value)
-    await received.heard(6)
+    await received.reached(6)
     #expect(received.all == ["7", "end", "failed no", "end", "7", "end"])
     #expect(runs.count == 2)
     withExtendedLifetime((first, second, third)) {}
@@ -31,9 +31,9 @@ import Testing
         do { try await clock.sleep(for: .seconds(1)) } catch { canceled.record(1) }
         return 1
       })
-    await clock.slept.heard(1)
+    await clock.slept.reached(1)
     token = nil
-    await canceled.heard(1)
+    await canceled.reached(1)
     #expect(received.all.isEmpty && began.count == 1 && token == nil)
   }
 
@@ -44,7 +44,7 @@ import Testing
       .compactMap(\.first)
       .flatMapLatest { id in try await detail(id) }
     let token = received.events(of: chain)
-    await received.heard(2)
+    await received.reached(2)
     #expect(received.all == ["detail of 3", "end"])
     withExtendedLifetime(token) {}
   }
@@ -57,9 +57,9 @@ import Testing
         return "detail of \(id)"
       })
     source.send(1)
-    await received.heard(1)
+    await received.reached(1)
     source.send(2)
-    await received.heard(2)
+    await received.reached(2)
     source.end()
     #expect(received.all == ["failed not found", "detail of 2", "end"])
     withExtendedLifetime(token) {}
@@ -75,12 +75,12 @@ import Testing
         return "detail of \(id)"
       })
     source.send(1)
-    await clock.slept.heard(1)
+    await clock.slept.reached(1)
     source.send(2)
-    await clock.slept.heard(2)
+    await clock.slept.reached(2)
     #expect(clock.woken.all == [.seconds(1)])
     clock.advance(by: .seconds(2))
-    await received.heard(1)
+    await received.reached(1)
     #expect(received.all == ["detail of 2"])
     withExtendedLifetime(token) {}
   }
@@ -92,12 +92,12 @@ import Testing
         try await clock.sleep(for: .seconds(id))
         return id
       })
-    await clock.slept.heard(3)
+    await clock.slept.reached(3)
     for count in 1...3 {
       clock.advance(by: .seconds(1))
-      await received.heard(count)
+      await received.reached(count)
     }
-    await received.heard(4)
+    await received.reached(4)
     #expect(received.all == ["1", "2", "3", "end"])
     withExtendedLifetime(token) {}
   }
@@ -107,7 +107,7 @@ import Testing
     let token = Signal { 1 }.subscribe(on: .actor(place)) { value in
       place.assumeIsolated { _ in received.record("\(value)") }
     }
-    await received.heard(1)
+    await received.reached(1)
     withExtendedLifetime(token) {}
   }
 
@@ -124,10 +124,10 @@ import Testing
         })
     }
     source.send(1)
-    await clock.slept.heard(1)
+    await clock.slept.reached(1)
     #expect(gone.all.isEmpty)
     token = nil
-    await gone.heard(1)
+    await gone.reached(1)
     #expect(received.all.isEmpty && token == nil && source.hub?.count == 0)
   }
 }

@@ -10,18 +10,18 @@ import Testing
     let (source, signal) = Signal<Int>.make()
     let token = received.events(of: signal.debounce(for: .seconds(10), clock: clock))
     source.send(1)
-    await clock.slept.heard(1)
+    await clock.slept.reached(1)
     clock.advance(by: .seconds(5))
     source.send(2)
     clock.advance(by: .seconds(5))
-    await clock.slept.heard(2)
+    await clock.slept.reached(2)
     #expect(received.all.isEmpty)
     clock.advance(by: .seconds(5))
-    await received.heard(1)
+    await received.reached(1)
     source.send(3)
-    await clock.slept.heard(3)
+    await clock.slept.reached(3)
     clock.advance(by: .seconds(10))
-    await received.heard(2)
+    await received.reached(2)
     #expect(received.all == ["2", "3"])
     #expect(clock.slept.all == [.seconds(10), .seconds(15), .seconds(25)])
     withExtendedLifetime(token) {}
@@ -31,12 +31,12 @@ import Testing
     let (source, signal) = Signal<Int>.make()
     let token = received.events(of: signal.debounce(for: .seconds(10), clock: clock))
     source.send(1)
-    await clock.slept.heard(1)
+    await clock.slept.reached(1)
     source.fail(Refusal(reason: "no"))
     source.send(2)
     source.end()
     #expect(received.all == ["failed no", "2", "end"])
-    await clock.woken.heard(1)
+    await clock.woken.reached(1)
     #expect(clock.sleepers == 0)
     withExtendedLifetime(token) {}
   }
@@ -48,19 +48,19 @@ import Testing
     #expect(received.all == ["1"])
     source.send(2)
     source.send(3)
-    await clock.slept.heard(1)
+    await clock.slept.reached(1)
     #expect(received.all == ["1"])
     clock.advance(by: .seconds(10))
-    await clock.slept.heard(2)
+    await clock.slept.reached(2)
     #expect(received.all == ["1", "3"])
     source.send(4)
     clock.advance(by: .seconds(10))
-    await clock.slept.heard(3)
+    await clock.slept.reached(3)
     #expect(received.all == ["1", "3", "4"])
     // After an interval without a value, the next value is the first of an interval again.
     clock.advance(by: .seconds(20))
     source.send(5)
-    await received.heard(4)
+    await received.reached(4)
     source.end()
     #expect(received.all == ["1", "3", "4", "5", "end"])
     withExtendedLifetime(token) {}
@@ -85,11 +85,11 @@ import Testing
         ? signal.throttle(for: .seconds(10), clock: clock) : signal.debounce(for: .seconds(10), clock: clock))
     source.send(Item(number: 1, token: live.make()))
     source.send(Item(number: 2, token: live.make()))
-    await clock.slept.heard(1)
+    await clock.slept.reached(1)
     #expect(live.count == 1)
     token = nil
     #expect(live.count == 0 && token == nil)
-    await clock.woken.heard(1)
+    await clock.woken.reached(1)
     clock.advance(by: .seconds(10))
     #expect(received.all == (throttles ? ["1"] : []))
   }
@@ -109,8 +109,8 @@ import Testing
         }
       }
     }
-    await values.heard { $0.last == 1_000 }
-    await last.heard { $0.last == 1_000 }
+    await values.reached { $0.last == 1_000 }
+    await last.reached { $0.last == 1_000 }
     #expect(values.all == values.all.sorted() && last.all == last.all.sorted())
     withExtendedLifetime((throttled, debounced)) {}
   }

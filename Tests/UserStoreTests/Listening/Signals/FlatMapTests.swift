@@ -102,12 +102,12 @@ import Testing
     }
     outer.send(0)
     inner[0].source.send("a")
-    await received.heard(1)
+    await received.reached(1)
     inner[0].source.send("waits for the actor")
     outer.send(1)
     inner[1].source.send("b")
     gate.open()
-    await received.heard(2)
+    await received.reached(2)
     #expect(received.all == ["a", "b"])
     withExtendedLifetime(token) {}
   }

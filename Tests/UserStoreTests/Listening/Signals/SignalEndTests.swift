@@ -29,7 +29,7 @@ import Testing
     source.end()
     token.dispose()
     gate.open()
-    await received.heard(1)
+    await received.reached(1)
     #expect(received.all == ["last"])
     withExtendedLifetime(last) {}
   }

@@ -47,7 +47,7 @@ import Testing
     #expect(try backup.allChanges(after: cursor).map(\.lines) == store.allChanges(after: cursor).map(\.lines))
     try store.write { try $0.rename(zoe, to: "later") }
     let later = try store.read { try $0.cursor }
-    #expect(code { try backup.pastChanges(after: later) } == .diverged, "the log of the backup ends before this cursor")
+    #expect(code { try backup.page(after: later) } == .diverged, "the log of the backup ends before this cursor")
     #expect(try folder.files() == ["backup.db"])
     #expect(try UserStore.check(path: target).filter { $0.severity == .problem }.map(\.attribute) == ["odd"])
   }

@@ -40,7 +40,7 @@ import Testing
     try store.restore(from: backup)
     #expect(try folder.rows() == folder.rows(backup))
     #expect(try folder.bytes(backup) == bytes)
-    for cursor in [early, late] { #expect(code { try store.pastChanges(after: cursor) } == .diverged) }
+    for cursor in [early, late] { #expect(code { try store.page(after: cursor) } == .diverged) }
     #expect(try problems() == [])
     let now = try store.read { try $0.cursor }
     #expect(
@@ -139,7 +139,7 @@ import Testing
     let names = Recorder<String?>()
     let name = try store.listenable(.name, of: zoe)
     name.bind("screen") { names.record($0) }
-    store.listeners.bind("all", to: .everything) { received.record($0.reset) }
+    store.listeners.bind("all", to: .everything) { received.record($0.discontinuity) }
     let cursor = try await store.read { try $0.cursor }
     try store.restore(from: backup)
     #expect(received.all == [.diverged])
@@ -157,7 +157,9 @@ import Testing
     let other = try folder.open { $0.watchesOtherProcesses = isWatching }
     let name = try other.listenable(.name, of: zoe)
     let received = Recorder<String>()
-    other.listeners.bind("all", to: .everything) { set in received.record(set.reset?.rawValue ?? set.lines.joined()) }
+    other.listeners.bind("all", to: .everything) { set in
+      received.record(set.discontinuity?.rawValue ?? set.lines.joined())
+    }
     try store.restore(from: backup)
     if isWatching { received.wait(for: 1) }
     try other.write { try $0.rename(zoe, to: "next") }
@@ -169,13 +171,15 @@ import Testing
     let received = Recorder<String>()
     let (folder, store, backup) = (folder, store, backup)
     store.listeners.bind("first", to: .everything) { set in
-      received.record("first " + (set.reset?.rawValue ?? "set"))
-      if set.reset == nil {
+      received.record("first " + (set.discontinuity?.rawValue ?? "set"))
+      if set.discontinuity == nil {
         try store.restore(from: backup)
         received.record(try folder.shell("SELECT name FROM users"))
       }
     }
-    store.listeners.bind("second", to: .everything) { received.record("second " + ($0.reset?.rawValue ?? "set")) }
+    store.listeners.bind("second", to: .everything) {
+      received.record("second " + ($0.discontinuity?.rawValue ?? "set"))
+    }
     try store.write { try $0.rename(zoe, to: "x") }
     // If the watcher is delivering, the write returns after its own set, and the watcher delivers what the listener did.
     received.wait(for: 5)
@@ -256,7 +260,7 @@ import Testing
     #expect(try folder.rows() == before)
     if defect != .itself { #expect((try? folder.bytes(file)) == bytes) }
     try store.write { try $0.rename(zoe, to: "next") }
-    #expect(received.all.map(\.reset) == [nil])
+    #expect(received.all.map(\.discontinuity) == [nil])
     #expect(try store.allChanges(after: cursor).count == 1)
   }
 

@@ -44,8 +44,8 @@ import Testing
 
   @Test func `random statements of a foreign writer leave the log consistent`() throws {
     let connection = try PlainConnection(folder.database)
-    let anew = Anew(on: connection)
-    defer { withExtendedLifetime(anew) {} }
+    let function = VaryingFunction(on: connection)
+    defer { withExtendedLifetime(function) {} }
     var generator = StepGenerator(seed: Seed.base)
     for _ in 0..<400 { _ = connection.error(of: generator.next()) }
     _ = try? connection.run("COMMIT")

@@ -44,7 +44,8 @@ import Testing
     let user = try #require(try store.read { try $0.user(id) })
     #expect(try user.name == "NIX")
     for (number, value) in Self.values.enumerated() { #expect(user.storedValues["value \(number)"] == value) }
-    let new = try store.allChanges().flatMap { try $0.changes }.filter { $0.attribute.text.hasPrefix("value") }.map(\.new)
+    let new = try store.allChanges().flatMap { try $0.changes }.filter { $0.attribute.text.hasPrefix("value") }.map(
+      \.new)
     #expect(new == Self.values)
     #expect(try store.read { try $0.users(named: "NIX") } == [id])
     try store.backup(to: folder.path + "/backup.db")

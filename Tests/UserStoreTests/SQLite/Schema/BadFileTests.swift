@@ -132,7 +132,7 @@ import Testing
     try alter(sql + "; UPDATE users SET name = 'unseen'")
     #expect(code { try folder.open { $0.access = .readOnly } } == .logIncomplete)
     let store = try folder.open()
-    #expect(code { try store.pastChanges(after: cursor) } == .diverged)
+    #expect(code { try store.page(after: cursor) } == .diverged)
     let now = try store.read { try $0.cursor }
     #expect(now.revision >= cursor.revision && now.epoch != cursor.epoch)
     try store.write { try $0.remove(User.ID(1)) }

@@ -17,7 +17,7 @@ import Testing
     let store = try folder.open()
     #expect(try store.read { try $0.users().map { try $0.name } } == ["Zoë"])
     #expect(try store.read { try $0.cursor }.epoch == epoch)
-    #expect(try store.pastChanges(after: nil).flatMap { try $0.changes }.count == 3)
+    #expect(try store.page(after: nil).flatMap { try $0.changes }.count == 3)
     #expect(try folder.shell("PRAGMA user_version") == "\(Migration.latest)\n")
   }
 
@@ -28,7 +28,7 @@ import Testing
     let store = try folder.open()
     try store.write { try $0.rename(User.ID(1), to: "Zoë") }
     #expect(try store.read { try $0.cursor }.epoch != epoch)
-    #expect(try store.pastChanges(after: nil).last?.changes.map(\.new) == [.text("Zoë")])
+    #expect(try store.page(after: nil).last?.changes.map(\.new) == [.text("Zoë")])
   }
 
   @Test(arguments: 1..<Migration.all.count)
