@@ -97,7 +97,7 @@ private func example(path: String) throws {
     for change in try set.changes { print("audit:", change.user, change.old, "→", change.new) }
   }
 
-  // One write, one round: every listener finds both new values.
+  // One write: every listener sees both new values.
   try store.write { users in
     try users.rename(nix, to: "Zoë")
     try users.set(.age, of: nix, to: 36)
