@@ -1,7 +1,7 @@
 import Testing
 import UserStore
 
-/// The examples of the article “Two-way binding”, run.
+/// The examples of the article “Binding both ways”, run.
 @Suite @MainActor struct BindingBothWaysArticle {
   @MainActor private final class Lottery {
     var serial = 0
