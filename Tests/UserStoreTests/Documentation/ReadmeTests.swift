@@ -65,7 +65,7 @@ extension Attribute where Value == Int {
 /// The feed of the README, which is only compiled here; `ChangeFeedTests` runs similar code.
 private func consume(_ store: UserStore, saved: String?, save: (String) -> Void) async throws {
   var cursor = try await store.read { try $0.cursor }
-  if let saved { cursor = try Cursor(saved) }  // what save was given last
+  if let saved { cursor = try Cursor(saved) }  // the last text that was saved
   for try await set in store.changes(after: cursor) {
     try set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
     cursor = set.cursor
@@ -79,7 +79,7 @@ private func count(_ store: UserStore, for nix: User.ID) async throws {
   for try await set in counter where set.origin != "counter" {
     try await store.write(origin: "counter") { users in
       try users.set(.setsSeen, of: nix, to: (try users.value(.setsSeen, of: nix) ?? 0) + 1)
-      try counter.acknowledge(set, in: &users)  // or, by itself: try await counter.acknowledge(set)
+      try counter.acknowledge(set, in: &users)  // or, without effects in the store: try await counter.acknowledge(set)
     }
   }
 }
@@ -97,7 +97,7 @@ private func example(path: String) throws {
     for change in try set.changes { print("audit:", change.user, change.old, "→", change.new) }
   }
 
-  // One write, one round: whoever listens finds both new values.
+  // One write: every listener sees both new values.
   try store.write { users in
     try users.rename(nix, to: "Zoë")
     try users.set(.age, of: nix, to: 36)
