@@ -86,6 +86,13 @@ let package = Package(
       dependencies: ["UserStore", "UserStoreFoundation", "CUserStoreSQLite", "TestSupport"],
       swiftSettings: settings
     ),
+    // The examples of the README and the articles, as a program outside of this package compiles them.
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["UserStore"],
+      packageAccess: false,
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "usertoolTests",
       dependencies: ["UserStore", "usertool", "TestSupport"],

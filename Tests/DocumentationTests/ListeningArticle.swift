@@ -35,7 +35,7 @@ import UserStore
     }
     try store.write { users in
       try users.rename(user, to: "Ada")
-      try users.set(.hairColor, of: user, to: Color("white"))
+      try users.set(.hairColor, of: user, to: UserStore.Color("white"))
     }
     #expect(
       printed.taken() == [

@@ -23,7 +23,7 @@ import UserStore
     }
 
     try await writer.value
-    #expect(try Cursor(saved).revision > cursor.revision)
+    #expect(try UserStore.Cursor(saved).revision > cursor.revision)
     #expect(printed.taken().first?.hasPrefix("1 name text(") == true)
   }
 
@@ -41,12 +41,12 @@ import UserStore
     #expect(try await count(store, counter) == 5)
   }
 
-  private func count(_ store: UserStore, _ counter: User.ID) async throws -> Int {
+  private func count(_ store: UserStore, _ counter: UserStore.User.ID) async throws -> Int {
     try await store.read { try $0.value(Attribute<Int>("renames"), of: counter) } ?? 0
   }
 }
 
-func countRenames(in store: UserStore, for counter: User.ID) async throws {
+func countRenames(in store: UserStore, for counter: UserStore.User.ID) async throws {
   let renames = Attribute<Int>("renames")
   let consumer = try store.consumer("rename counter", from: .oldest)
   for try await set in consumer {

@@ -6,7 +6,7 @@ import UserStore
   private let printed = Printed()
   private let bag = TokenBag()
   private let store: UserStore
-  private let user: User.ID
+  private let user: UserStore.User.ID
 
   init() throws {
     store = try UserStore.inMemory()
@@ -26,7 +26,7 @@ import UserStore
       .subscribe { print("card:", $0) }.disposed(by: bag)
     try store.write { users in
       try users.rename(user, to: "Ada")
-      try users.set(.hairColor, of: user, to: Color("white"))
+      try users.set(.hairColor, of: user, to: UserStore.Color("white"))
     }
     #expect(printed.taken() == ["card: Zoë, bald", "card: Ada, #ffffff"])
   }
@@ -66,11 +66,11 @@ import UserStore
     await task.value
   }
 
-  private func ids(named name: String) async throws -> [User.ID] {
+  private func ids(named name: String) async throws -> [UserStore.User.ID] {
     try await store.read { try $0.users().filter { try $0.name == name }.map(\.id) }
   }
 
-  private func detail(of id: User.ID?) async throws -> String {
+  private func detail(of id: UserStore.User.ID?) async throws -> String {
     try await store.read { transaction in try id.flatMap { try transaction.user($0)?.name } ?? "nobody" }
   }
 }

@@ -48,7 +48,7 @@ struct ReadmeTests {
   }
 
   private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 }
 
 private let printed = Mutex<[String]>([])
@@ -65,7 +65,7 @@ extension Attribute where Value == Int {
 /// The feed of the README, which is only compiled here; `ChangeFeedTests` runs similar code.
 private func consume(_ store: UserStore, saved: String?, save: (String) -> Void) async throws {
   var cursor = try await store.read { try $0.cursor }
-  if let saved { cursor = try Cursor(saved) }  // the last text that was saved
+  if let saved { cursor = try UserStore.Cursor(saved) }  // the last text that was saved
   for try await set in store.changes(after: cursor) {
     try set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
     cursor = set.cursor
@@ -74,7 +74,7 @@ private func consume(_ store: UserStore, saved: String?, save: (String) -> Void)
 }
 
 /// The consumer of the README, which is only compiled here; `ExactlyOnceTests` runs similar code.
-private func count(_ store: UserStore, for nix: User.ID) async throws {
+private func count(_ store: UserStore, for nix: UserStore.User.ID) async throws {
   let counter = try store.consumer("counter", from: .oldest)
   for try await set in counter where set.origin != "counter" {
     try await store.write(origin: "counter") { users in
@@ -86,7 +86,7 @@ private func count(_ store: UserStore, for nix: User.ID) async throws {
 
 private func example(path: String) throws {
   let store = try UserStore(path: path)
-  let nix = try store.write { try $0.add(name: "NIX", hairColor: Color("auburn")) }
+  let nix = try store.write { try $0.add(name: "NIX", hairColor: UserStore.Color("auburn")) }
 
   // Entering a screen twice: the same name, one listener.
   let name = try store.listenable(.name, of: nix)

@@ -4,7 +4,7 @@ import Testing
 /// The tests in this folder run the examples of the articles.
 @Suite struct ArticleTests {
   private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-  private static let catalog = tests.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  private static let catalog = tests.deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Sources/UserStore/UserStore.docc")
 
   /// The articles with examples, each of which has a file of tests with its name.

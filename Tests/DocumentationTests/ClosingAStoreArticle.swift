@@ -1,21 +1,19 @@
 import Dispatch
 import Foundation
-import TestSupport
 import Testing
-
-@testable import UserStore
+import UserStore
 
 /// Runs the example of the article “Closing a store” in a process of its own, which SIGTERM ends.
 @Suite(.timeLimit(.minutes(5))) struct ClosingAStoreArticle {
   @Test func `a signal handler closes the store and leaves one file`() async {
     await #expect(processExitsWith: .exitCode(0)) {
-      let folder = try Folder()
-      let store = try folder.open()
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+      let store = try UserStore(path: folder + "/users.db")
       try store.write { _ = try $0.add(name: "NIX") }
       // Checks which files are left before the process exits.
       @Sendable func exit(_ status: Int32) {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
-        try? FileManager.default.removeItem(atPath: folder.path)
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        try? FileManager.default.removeItem(atPath: folder)
         Foundation.exit(names == ["users.db"] ? status : 1)
       }
 
