@@ -25,7 +25,7 @@ struct ReadableStream {
 
   /// What happened: `rev 5  05:20:11  user 1  name "NIX" → "Zoë"`.
   func header(_ group: [Entry], at cursor: Cursor?) -> String {
-    let time = Timestamp(milliseconds: group[0].timestamp)
+    let time = Timestamp(milliseconds: group[0].milliseconds)
     let revision = cursor.map { "rev \($0.revision)" } ?? "dry run"
     let what = Self.verb(group[0].operation) + group.map { words(for: $0) }.joined(separator: ", ")
     return [style.bold(revision), style.dim(showsDate ? time.local : time.localTime), "user \(group[0].user)", what]

@@ -94,7 +94,7 @@ import Testing
     #expect(all.map(\.lag) == [0, 4, 2])
     #expect(all.map(\.cursor) == [sets[2].cursor, sets[0].cursor, sets[1].cursor])
     let after = Int64(Date().timeIntervalSince1970 * 1_000)
-    #expect((before...after).contains(all[2].milliseconds))
+    #expect((before...after).contains(all[2].timestamp))
     let count = try await store.write { try $0.consumers().count }
     #expect(count == 3)
   }

@@ -1,0 +1,5 @@
+import UserStore
+
+extension Attribute where Value == Int {
+  static var age: Attribute { Attribute("age") }
+}
