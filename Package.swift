@@ -56,31 +56,10 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // What tests and the torture share: SQLite without the library, and what the log must say.
+    // What the tests share with each other, and with the torture, which compiles it too: SQLite without the library, and what
+    // the log must say.
     .target(
       name: "TestSupport", dependencies: ["CUserStoreSQLite"], path: "Tests/TestSupport", swiftSettings: settings),
-    .executableTarget(
-      name: "torture",
-      dependencies: [
-        "UserStore", "CUserStoreSQLite", "TestSupport",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      path: "Torture",
-      // Faults: a library of its own, put in front of the C library; scripts/torture compiles it.
-      exclude: ["Controls/Sabotaged", "Embedder", "Faults", "Scenario"],
-      swiftSettings: settings
-    ),
-    // What is killed: an executable of its own, without Foundation and parsing of arguments, because it is started
-    // thousands of times.
-    .executableTarget(
-      name: "scenario",
-      dependencies: ["UserStore", "TestSupport"],
-      path: "Torture/Scenario",
-      swiftSettings: settings
-    ),
-    // A program that embeds the library, for the torture to kill.
-    .executableTarget(
-      name: "embedder", dependencies: ["UserStore"], path: "Torture/Embedder", swiftSettings: settings),
     .testTarget(
       name: "UserStoreTests",
       dependencies: ["UserStore", "UserStoreFoundation", "CUserStoreSQLite", "TestSupport"],

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// Shows by force that the promises hold: each harness breaks something, and looks at what is left.
 @main struct Torture: ParsableCommand {

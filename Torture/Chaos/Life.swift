@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// The life of one store: its roles, the rounds in which they work and are killed, and what is judged at its end.
 final class Life {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// The store that all roles work on, and how its programs are started.
 final class Stage: Sendable {

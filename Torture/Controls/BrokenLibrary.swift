@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// The embedder, built with a library in which things can be broken, by SABOTAGE, from Controls/Sabotaged.
 ///

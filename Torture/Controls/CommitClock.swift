@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import TortureSupport
 
 /// Counts the commits that two sound processes make and tell on a store of their own.
 final class CommitClock {

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// Shows that the judges of `Chaos` notice: what is broken on purpose must be flagged, each time, by the promise that it
 /// breaks.

@@ -1,5 +1,5 @@
 import CUserStoreSQLite
-import TestSupport
+import TortureSupport
 
 /// The WAL-reset bug of SQLite 3.7.0 to 3.51.2, which `Tables` must notice.
 ///

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// What watchers told, falsified as a faulty watcher would have told it.
 struct FalseFeeds {

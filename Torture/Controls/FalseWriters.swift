@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// What writers, listeners and the counter said, and the log itself, falsified.
 enum FalseWriters {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// One child that judges images, some of which wait for it.
 final class Bench {

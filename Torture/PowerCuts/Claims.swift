@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// What holds at one moment of a recording, as was announced until then.
 struct Claims {

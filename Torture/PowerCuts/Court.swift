@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// Cuts the power at every step of a recording, and has what is left judged.
 struct Court {

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 import UserStore
 
 /// Going on after what somebody has saved.

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// What lies beside the database, and what its bytes say.
 extension ImageJudge {

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 import UserStore
 
 /// Looks at the files that a cut left, with the library and without it.

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// The log of an image, as it lies there.
 struct ImageLog {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// What the judges run as: children, because what opens a damaged file may crash.
 struct JudgeProcess {

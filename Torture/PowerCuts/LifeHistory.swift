@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// What a store went through in a recording: every state that one of its writes left, in order.
 struct LifeHistory {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// Lets stores live and records what they do to their files.
 struct Lives {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// A store as the first version of the library left it: the next one that opens it for writing migrates it.
 struct OlderStore {

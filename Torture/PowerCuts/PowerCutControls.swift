@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// Breaks on purpose what the promises rest on: the judges must notice.
 struct PowerCutControls {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// Cuts the power at every moment of a store's life, in every way that a disk allows, and looks at what is left.
 struct PowerCuts: Harness {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// What a process did to the files of a folder, and what it announced, in the order in which it took effect.
 ///

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// What becomes of the pending changes of a disk in one cut.
 struct Survival {

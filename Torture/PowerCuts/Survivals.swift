@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// Chooses what a cut leaves: all possibilities when they are few, otherwise every kind of them.
 struct Survivals {

@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import TortureSupport
 
 /// The processes that were started to be killed, so that all of them can be killed at one moment.
 final class Brood: Sendable {

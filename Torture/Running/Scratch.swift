@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// A folder in memory, and the process group of those who work in it: both go when this goes, or when this process
 /// ends in whatever way.

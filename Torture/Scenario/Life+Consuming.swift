@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 import UserStore
 
 /// What follows the log.

@@ -1,5 +1,6 @@
 import Glibc
-import TestSupport
+import Synchronization
+import TortureSupport
 import UserStore
 
 /// Writing together, from outside, and what keeps the files in order.
@@ -89,7 +90,7 @@ extension Life {
 }
 
 private final class Tally: Sendable {
-  private let count = Lock(0)
+  private let count = Mutex(0)
 
   func increment() { count.withLock { $0 += 1 } }
 

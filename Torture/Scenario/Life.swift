@@ -1,5 +1,6 @@
 import Glibc
-import TestSupport
+import Synchronization
+import TortureSupport
 import UserStore
 
 /// The life of a store, from its first opening to its last closing.
@@ -140,7 +141,7 @@ final class Life {
 }
 
 private final class Ends: Sendable {
-  private let ends = Lock<[String: String]>([:])
+  private let ends = Mutex<[String: String]>([:])
 
   subscript(name: String) -> String? {
     get { ends.withLock { $0[name] } }

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 import UserStore
 
 /// A write whose trace can be found in the log: its name is the origin of the set, and stands in a value.

@@ -1,5 +1,5 @@
 import Glibc
-import TestSupport
+import TortureSupport
 import UserStore
 
 /// Announces something: in one call of the system, so that no two are mixed, and with an end, without which it was not said.

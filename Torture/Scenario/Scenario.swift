@@ -1,5 +1,5 @@
 import Glibc
-import TestSupport
+import TortureSupport
 
 /// What the torture kills: a process that uses a store, and announces on standard output what holds from then on.
 ///

@@ -1,5 +1,5 @@
 import Glibc
-import TestSupport
+import TortureSupport
 import UserStore
 
 /// Processes that stop where others may wait for them, and those that come by meanwhile.

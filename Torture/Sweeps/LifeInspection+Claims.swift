@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 extension LifeInspection {
   /// What the announcements say, sorted.

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// The log and the tables, without the library.
 extension LifeInspection {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 import UserStore
 
 /// What lies beside the database, and what the library makes of all of it.

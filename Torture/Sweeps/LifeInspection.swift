@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 import UserStore
 
 /// What is left of a life, held against what was announced in it.

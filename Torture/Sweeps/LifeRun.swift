@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// A life of a store, in a process of its own and with a fault, and what came of it.
 struct LifeRun {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// What is broken on purpose, so that it is seen that it would be noticed.
 extension Sweeps {

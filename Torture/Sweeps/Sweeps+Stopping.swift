@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// Processes that stop (a debugger, a laptop that sleeps): others neither hang nor fail in a way that is not theirs.
 extension Sweeps {

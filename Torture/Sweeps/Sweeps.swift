@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// Lets every file operation of a life go wrong in every way, and looks at what is left.
 enum Sweeps: Harness {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// Reads a record (Faults/README.md) for one rule: under FULL, a write is acknowledged when all that was written to
 /// the -wal file before was synced.

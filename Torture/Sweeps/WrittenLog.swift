@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// The log as it lies in the file, read without the library.
 struct WrittenLog {

@@ -61,6 +61,7 @@ enum SeedStores {
   private static func forget(_ store: UserStore) throws {
     try fill(store)
     try store.purge(User.ID(3))
-    _ = try store.compact(keeping: RetentionPolicy(RetentionPolicy.Limits(changes: 1), consumerLimits: .init(changes: 1)))
+    let limits = RetentionPolicy.Limits(changes: 1)
+    _ = try store.compact(keeping: RetentionPolicy(limits, consumerLimits: limits))
   }
 }

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// A set holds whole transactions: one write of the library, or foreign ones.
 ///

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// A listener inside a writing process hears what is committed, in order, each set once, and before the write returns.
 enum HeardBeforeReturn {

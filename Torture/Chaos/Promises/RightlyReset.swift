@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// A watcher begins anew only where the log has been forgotten, and gets the state of exactly one revision then.
 enum RightlyReset: FeedPromise {

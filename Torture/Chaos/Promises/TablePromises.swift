@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// The log says what the tables hold, the copy of it what is left of it, and the file is sound.
 enum Tables {

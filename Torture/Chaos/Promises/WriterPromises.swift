@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// What the log has of one writer's attempts.
 struct Written {

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// `usertool compact`, again and again, some killed in the middle.
 ///

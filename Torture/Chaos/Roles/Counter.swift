@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// The consumer that counts exactly once, killed at any moment.
 final class Counter: Role, @unchecked Sendable {

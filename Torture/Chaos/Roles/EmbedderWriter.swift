@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// A long-lived program that embeds the library: waiting and awaited writes, a listener, killed at any moment and inside
 /// the listener.

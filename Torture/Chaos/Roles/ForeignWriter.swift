@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// The sqlite3 shell or Python, statement by statement: transactions of several changes, killed in their middle, at
 /// their end, and between them.

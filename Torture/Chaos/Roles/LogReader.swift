@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import TestSupport
+import TortureSupport
 
 /// Copies the raw rows of `changes` as they come: the reference for everything that anybody is told.
 ///

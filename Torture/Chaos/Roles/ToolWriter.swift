@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 
 /// `usertool set`, `rename`, `add`, `remove` and `undo`, a process each, about every second one killed on its way.
 final class ToolWriter: Role, @unchecked Sendable {

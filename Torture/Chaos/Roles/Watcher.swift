@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import TortureSupport
 import UserStore
 
 /// `usertool watch`, which saves how far it has come, killed and resumed without end.

@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// A transaction as the log shows it.
 struct Committed {

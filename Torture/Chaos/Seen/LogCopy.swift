@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// All rows that the log ever had, in order, those that were forgotten since too.
 struct LogCopy {

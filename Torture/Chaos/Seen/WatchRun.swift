@@ -1,4 +1,4 @@
-import TestSupport
+import TortureSupport
 
 /// One process of a watcher, as it was seen from outside.
 struct WatchRun {

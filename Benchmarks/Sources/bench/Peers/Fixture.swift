@@ -39,10 +39,10 @@ enum Fixture {
   }
 
   private static let triggers = [
-    "users_before_insert", "users_after_insert", "users_before_update", "users_after_update", "users_after_update_color",
-    "users_after_delete", "displaced_users_key", "displaced_users_gone", "displaced_attributes_key", "displaced_attributes_gone",
-    "attributes_need_user", "attributes_before_insert", "attributes_after_insert", "attributes_before_update",
-    "attributes_after_delete", "changes_before_delete",
+    "users_before_insert", "users_after_insert", "users_before_update", "users_after_update",
+    "users_after_update_color", "users_after_delete", "displaced_users_key", "displaced_users_gone",
+    "displaced_attributes_key", "displaced_attributes_gone", "attributes_need_user", "attributes_before_insert",
+    "attributes_after_insert", "attributes_before_update", "attributes_after_delete", "changes_before_delete",
   ]
 
   private static let dropTriggers = triggers.map { "DROP TRIGGER \($0);" }.joined()
