@@ -2,7 +2,7 @@ import UserStore
 
 /// A program that embeds the library, to be killed: one that writes, one that counts exactly once, one that follows.
 ///
-/// It imports nothing but the library, so that it starts in a moment, and so that Torture/Controls can build it again
+/// It imports nothing but the library, so that it starts in a moment, and so that Controls/Sabotaged can build it again
 /// with a library that was broken on purpose. Each line that it prints is there when what it says has happened.
 @main enum Embedder {
   static func main() async {

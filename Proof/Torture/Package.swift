@@ -17,7 +17,7 @@ let package = Package(
   name: "Torture",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "UserStore", path: ".."),
+    .package(name: "UserStore", path: "../.."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [

@@ -3,7 +3,7 @@ import TortureSupport
 
 /// What a process did to the files of a folder, and what it announced, in the order in which it took effect.
 ///
-/// `Torture/Faults/README.md` says how it is written.
+/// `Proof/Torture/Faults/README.md` says how it is written.
 struct Recording {
   enum Step {
     case create(String)
