@@ -1,19 +1,19 @@
-/* How committed sets become calls of listeners: two pumps, one queue, whoever comes delivers. README.md says what is
- * left out.
+/* How committed sets become calls of listeners: two pumps append to one queue, and any thread delivers. README.md says
+ * what is left out.
  *
- * Mirrors Writer, Publication, RoundQueue, ListenerHub, DeliveryThread and Watcher, and has their names.
- *   WriterThread     a thread that writes, and delivers
- *   WatcherThread    the Watcher of store 0: gives and delivers what ForeignWriter commits
+ * Mirrors Writer, Publication, RoundQueue, ListenerHub, DeliveryThread, and Watcher, and uses their names.
+ *   WriterThread     a thread that writes and delivers
+ *   WatcherThread    the Watcher of store 0: appends and delivers what ForeignWriter commits
  *   Closer           a thread that closes store 0
- * `deliver` of ListenerHub is `take` for a thread that is in the middle of nothing, and `takeDeferred`, put off to the
- * end of the round, for one that a listener runs on. A change set is its number in the log: 1, 2, 3 … A ticket is a number from 1; 0 is nil. What stands in one d_step or
- * atomic happens under a lock.
+ * ListenerHub.deliver is `take` for a thread that runs no listener, and `takeDeferred`, deferred to the end of the round,
+ * for a thread that runs one. A change set is represented by its number in the log: 1, 2, 3 … A ticket is a number from 1,
+ * and 0 is nil. A d_step or an atomic happens under a lock.
  */
 #ifndef WRITERS
-#define WRITERS 2 /* threads that write, one after the other to store 0, 1, 0 … */
+#define WRITERS 2 /* threads that write, to store 0, 1, 0 … in turn */
 #endif
 #ifndef WRITES
-#define WRITES 1 /* by each of them */
+#define WRITES 1 /* of each of them */
 #endif
 #ifndef FOREIGN
 #define FOREIGN 1 /* commits by another process to store 0 */
@@ -34,7 +34,7 @@ typedef Store {
   bool isLent;   /* SessionPool: the writing session */
   bool isClosed; /* SessionPool */
   bool isLocked; /* SQLite's write lock */
-  byte head;     /* the last set that is visible */
+  byte head;     /* the last visible set */
   /* Publication */
   byte position;
   bool isCommitting;
@@ -47,8 +47,8 @@ typedef Store {
   byte waiters[THREADS]; /* a thread's ticket */
   /* ListenerHub */
   bool isOver;
-  /* What the listeners of the store have heard, and how often they will still write. */
-  byte heard;
+  /* The last set that the listeners of the store received, and how often they will still write. */
+  byte received;
   byte answers;
 }
 Store stores[STORES];
@@ -56,12 +56,12 @@ bool woken[THREADS]; /* Parker */
 bool isStopped;      /* Watcher */
 bool hasEnded;       /* the end of Watcher.thread */
 bool isShut;         /* close() has returned */
-byte returned;       /* writers that have done all their writes */
+byte returned;       /* writers whose writes have all returned */
 byte foreignLeft = FOREIGN;
 
 #define S stores[s]
 
-/* Publication.append: sets from+1 … through, without those that the hub has already. */
+/* Publication.append: the sets from+1 … through, without those that the hub has. */
 inline append(s, from, through, ticket) {
   d_step {
     ticket = 0;
@@ -87,7 +87,7 @@ inline append(s, from, through, ticket) {
   }
 }
 
-/* WriteConnection.commit: `set` is 0 when the store is closed, and then nothing happens. */
+/* WriteConnection.commit. If the store is closed, `set` is 0 and nothing happens. */
 inline commit(s, set, ticket) {
   atomic {
     !S.isLent || S.isClosed ->
@@ -116,13 +116,13 @@ inline call(s, item) {
   if
   :: item == END -> S.isOver = true
   :: item != END && !S.isOver ->
-     assert(item == S.heard + 1);
+     assert(item == S.received + 1);
      assert(!isShut || s != 0);
      if
      :: S.answers > 0 ->
         d_step { S.answers--; there = STORES - 1 - s }
         commit(there, answer, answerTicket);
-        /* ListenerHub.deliver: the deliverer of this hub comes to the new item by itself. */
+        /* ListenerHub.deliver: the deliverer of this hub will reach the new item anyway. */
         d_step {
           if
           :: answer != 0 && !(hubs & (1 << there)) -> deferred = deferred | (1 << there)
@@ -133,7 +133,7 @@ inline call(s, item) {
           there = 0
         }
 #ifdef CLOSES_INSIDE
-     :: s == 0 && !S.isClosed -> /* close(): it waits for nobody here */
+     :: s == 0 && !S.isClosed -> /* close(), which does not wait here */
         isStopped = true;
         S.isClosed = true;
         d_step {
@@ -147,12 +147,12 @@ inline call(s, item) {
 #endif
      :: else
      fi;
-     S.heard = item
+     S.received = item
   :: else
   fi
 }
 
-/* RoundQueue.enter: `entrance` is deliver, wait or leave. */
+/* RoundQueue.enter: `entrance` is deliver, wait, or leave. */
 mtype = { deliver, wait, leave };
 inline enter(s, ticket, entrance) {
   d_step {
@@ -169,7 +169,7 @@ inline enter(s, ticket, entrance) {
   }
 }
 
-/* RoundQueue.next, and the wakes that follow. The heir is the first to have come; here it may be anybody. */
+/* RoundQueue.next, and the wake-ups that follow. The heir is the thread that waited longest; here it may be any. */
 inline next(s, isFirst, ticket, item) {
   atomic {
     assert(S.hasDeliverer);
@@ -218,7 +218,7 @@ inline next(s, isFirst, ticket, item) {
   }
 }
 
-/* ListenerHub.take and drain, by a thread that delivers for another hub or has delivered its own: without a ticket. */
+/* ListenerHub.take and drain, without a ticket, by a thread that delivers for another hub or has delivered its own sets. */
 #ifdef CONTROL_WAITS_INSIDE
 #define NO_TICKET stores[target].lastTicket
 #else
@@ -267,8 +267,8 @@ inline runDeferred() {
   od
 }
 
-/* ListenerHub.take and drain, by a thread that is in the middle of nothing. It enters and gets its first item under one
- * lock; here these are two steps, which have all the orders of one. */
+/* ListenerHub.take and drain, by a thread that runs no listener. It enters and takes its first item under one lock. Here
+ * these are two steps, which allow all the orders of one. */
 inline take(s, ticket) {
   do
   :: enter(s, ticket, entrance);
@@ -311,7 +311,7 @@ proctype WriterThread(byte me; byte s) {
      :: else ->
         take(s, ticket);
         assert(deferred == 0);
-        assert(S.heard >= set || S.isOver);
+        assert(S.received >= set || S.isOver);
         ticket = 0;
         set = 0
      fi
@@ -327,7 +327,7 @@ proctype ForeignWriter(byte s) {
   od
 }
 
-/* That a look follows each commit is WakeUp.pml's to show. */
+/* WakeUp.pml shows that a look follows each commit. */
 proctype WatcherThread(byte me; byte s) {
   LOCALS;
   byte through;
@@ -338,7 +338,7 @@ end:
      from = S.position;
      through = S.head;
      if
-     :: atomic { S.isCommitting -> from = 0; through = 0 } /* refused */
+     :: atomic { S.isCommitting -> from = 0; through = 0 } /* the find is refused */
      :: !S.isCommitting ->
         append(s, from, through, ticket);
         d_step { from = 0; through = 0 }
@@ -391,7 +391,7 @@ init {
   n = 0;
   do
   :: n < STORES ->
-     assert(stores[n].heard == stores[n].head || stores[n].isClosed);
+     assert(stores[n].received == stores[n].head || stores[n].isClosed);
      assert(stores[n].taken == stores[n].lastTicket);
      n++
   :: else -> break
@@ -399,5 +399,5 @@ init {
 }
 
 #ifdef LIVE
-ltl everybodyReturns { <> (returned == WRITERS) }
+ltl everyWriteReturns { <> (returned == WRITERS) }
 #endif

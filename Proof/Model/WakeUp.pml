@@ -1,12 +1,12 @@
 /* How a commit in one process reaches the hub of another: events, looks, touches. README.md says what is left out.
  *
- * Mirrors Watcher, LookSchedule, Publication, DirectoryEvents and Writer, and has their names.
+ * Mirrors Watcher, LookSchedule, Publication, DirectoryEvents, and Writer, and uses their names.
  *   OtherWriter, OtherToucher   a process with the library, which coalesces its touches
- *   PlainWriter                 a process that does not touch: the sqlite3 shell, or one whose signal fails; to a
- *                               watcher of an older version, which hears touches only, every one
+ *   PlainWriter                 a process that does not touch: the sqlite3 shell, or one whose signal fails; for a
+ *                               watcher of an older version, which receives only touches, every writer
  *   Writer, OwnToucher          the writer of the store that watches
  *   Watcher                     its Watcher
- * A change set is its number in the log: 1, 2, 3 …
+ * A change set is represented by its number in the log: 1, 2, 3 …
  */
 #ifndef OTHER
 #define OTHER 2 /* commits of OtherWriter */
@@ -18,27 +18,27 @@
 #define OWN 1 /* commits of Writer */
 #endif
 
-/* DirectoryEvents.Happening. What waits to be read is a set: `wait` reads all there is and keeps the union, in which
- * the merging of equal events, as inotify does it, makes no further difference. */
+/* DirectoryEvents.Happening. The pending events are a set, because `wait` reads all of them and keeps the union. inotify's
+ * merging of equal events makes no difference to that. */
 #define WRITTEN 1
 #define TOUCHED 2
 #define OVERFLOWED 4
 #define WOKEN 8
 byte events;
-#ifdef DEAF
-bool isDeaf; /* DirectoryEvents.setHearsWrites: under own load; wakes are heard all the same */
+#ifdef IGNORES
+bool ignoresWrites; /* DirectoryEvents.setHearsWrites, under own load; wakes are received all the same */
 #endif
 
 inline happen(event) {
   if
-#ifdef DEAF
-  :: isDeaf
-  :: !isDeaf -> events = events | event
+#ifdef IGNORES
+  :: ignoresWrites
+  :: !ignoresWrites -> events = events | event
 #else
   :: events = events | event
 #endif
 #ifdef OVERFLOWS
-  :: events = events | OVERFLOWED /* dropped, and it is said that something was */
+  :: events = events | OVERFLOWED /* dropped, but the loss is reported */
 #endif
 #ifdef LOSSY
   :: skip
@@ -47,29 +47,29 @@ inline happen(event) {
 }
 
 /* The database. */
-byte head;      /* the last set that is visible; data_version changes with it */
+byte head;      /* the last visible set; data_version changes with it */
 bool isLocked;  /* SQLite's write lock */
-byte untouched; /* writers between their first MODIFY and a visible COMMIT that may never be touched for */
+byte untouched; /* writers between their first MODIFY and a visible COMMIT that no touch may follow */
 byte writing = 3;
 
-/* Publication: what stands in one d_step happens under its lock. */
+/* Publication. A d_step happens under its lock. */
 byte position;
 bool isCommitting;
 bool hasRefused;
-bool hasLock;  /* our writer is past BEGIN IMMEDIATE and has not begun its COMMIT */
+bool hasLock;  /* our writer is between BEGIN IMMEDIATE and COMMIT */
 bool owesLook; /* the watcher left a look to our writer, which reads everything after the position anyway */
 
 bool otherOwesTouch;
 bool ownOwesTouch;
 #ifdef CONTROL_SKIP_BY_POSITION
-bool hasTouched; /* we, since the watcher read events last */
+bool hasTouched; /* we touched since the watcher last read events */
 byte ownEnd;     /* the end of our last commit */
 #endif
 #ifdef CONTROL_OWN_MODIFY
-bool hasWritten; /* we, since the watcher read events last */
+bool hasWritten; /* we wrote since the watcher last read events */
 #endif
 
-/* Those that the hub has already are left out; that nothing else is lost or doubled by it is Pump.pml's to show. */
+/* Sets that the hub has are left out. Pump.pml shows that this loses or repeats no other set. */
 inline append(through) {
   if
   :: through > position -> position = through
@@ -86,9 +86,9 @@ active proctype OtherWriter() {
 #ifdef KILLS
       untouched++;
 #endif
-      happen(WRITTEN) /* the -wal file is written, */
+      happen(WRITTEN) /* the -wal file is written before */
     }
-    d_step {         /* and only then is the commit visible */
+    d_step {         /* the commit is visible */
       head++;
       isLocked = false;
 #ifdef KILLS
@@ -104,7 +104,7 @@ active proctype OtherWriter() {
   writing--
 }
 
-/* Coalesced: one touch pays for all commits before it. It may come late, but it comes. */
+/* Touches are coalesced: one touch covers all commits before it. It may be late, but it is not omitted. */
 #ifndef CONTROL_NO_TOUCH
 active proctype OtherToucher() {
 end:
@@ -124,7 +124,7 @@ end:
      otherOwesTouch = false;
 #endif
 #ifdef CONTROL_DROP_LAST_TOUCH
-     otherOwesTouch = false; /* whatever came meanwhile came too soon after this touch for another */
+     otherOwesTouch = false; /* drops the touch of a commit that closely follows this touch */
 #endif
   od
 }
@@ -150,7 +150,7 @@ active proctype Writer() {
     atomic { !isLocked -> isLocked = true }
     hasLock = true;
     d_step {
-      through = head + 1; /* pendingSets: those of foreign writers first, then its own */
+      through = head + 1; /* pendingSets: first those of foreign writers, then its own */
       isCommitting = true; /* Publication.beginOwnCommit */
 #ifndef CONTROL_SKIP_WHILE_COMMITTING
       hasLock = false
@@ -188,7 +188,7 @@ active proctype Writer() {
       commits++
     }
     if
-#ifndef CONTROL_FORGET_REFUSED
+#ifndef CONTROL_DROP_REFUSED
     :: mustWake -> d_step { mustWake = false; events = events | WOKEN }
 #endif
     :: else
@@ -213,8 +213,8 @@ end:
 active proctype Watcher() {
   byte happening, dataVersion, through;
   bool isPatient = true; /* LookSchedule: looks are repeated for a while */
-#ifdef DEAF
-  byte loads = DEAF; /* how often it may go deaf */
+#ifdef IGNORES
+  byte loads = IGNORES; /* how often it may ignore writes */
 #endif
   bool isSettled;
 end:
@@ -223,8 +223,8 @@ end:
 #ifdef SAFETY
        true ->
 #else
-#ifdef DEAF
-       events != 0 || isPatient || isDeaf -> /* deaf, it looks by the clock */
+#ifdef IGNORES
+       events != 0 || isPatient || ignoresWrites -> /* if it ignores writes, it looks at intervals */
 #else
        events != 0 || isPatient ->
 #endif
@@ -262,11 +262,11 @@ end:
        :: else
        fi;
        happening = 0;
-       /* The one assumption about time: who is never touched for has its commit visible within LookSchedule.patience
-        * of its write, and a look comes between that and the end of patience. */
+       /* The only assumption about time: a commit without a touch is visible within LookSchedule.patience after its
+        * write, and a look follows before the patience ends. */
        isSettled = (untouched == 0);
        if
-       :: head != dataVersion -> through = head /* the snapshot begins */
+       :: head != dataVersion -> through = head /* the snapshot is taken */
        :: else
        fi
      }
@@ -290,11 +290,11 @@ end:
        :: isSettled = false
        fi
      }
-#ifdef DEAF
+#ifdef IGNORES
      if
-     :: !isDeaf && loads > 0 -> loads--; isDeaf = true
-     :: isDeaf -> isDeaf = false;
-#ifndef CONTROL_HEARS_WITHOUT_LOOK
+     :: !ignoresWrites && loads > 0 -> loads--; ignoresWrites = true
+     :: ignoresWrites -> ignoresWrites = false;
+#ifndef CONTROL_LISTENS_WITHOUT_LOOK
         isPatient = true
 #endif
      :: skip
@@ -306,8 +306,8 @@ end:
 #ifdef SAFETY
 ltl everythingArrives { <> (writing == 0 && position == head) }
 #else
-/* When nothing can happen any more, and nobody looks again, everything has arrived. */
-active proctype Silence() {
+/* When no process can take a step, so that there will be no other look, everything has arrived. */
+active proctype Quiescence() {
   timeout -> assert(position == head)
 }
 #endif

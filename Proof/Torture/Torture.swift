@@ -2,20 +2,20 @@ import ArgumentParser
 import Foundation
 import TortureSupport
 
-/// Shows by force that the promises hold: each harness breaks something, and looks at what is left.
+/// Tests the promises by force: each harness breaks something and checks the result.
 @main struct Torture: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "torture",
-    abstract: "Kills, fails and cuts the power, and checks what the store promises.",
-    discussion: "Without a name all harnesses run: \(harnesses.map { $0.name }.joined(separator: ", ")).")
+    abstract: "Kills processes, injects faults, simulates power cuts, and checks what the store promises.",
+    discussion: "Without a name, all harnesses run: \(harnesses.map { $0.name }.joined(separator: ", ")).")
 
-  @Argument(help: "The harnesses to run; all without one.")
+  @Argument(help: "The harnesses to run (default: all).")
   var names: [String] = []
 
-  @Flag(help: "So many kills, images and faults as the documentation tells of, instead of a minute's worth.")
+  @Flag(help: "Run the long tier, whose results the documentation reports, instead of a minute's worth.")
   var long = false
 
-  @Option(help: "Where the random choices begin: the same seed makes the same choices.")
+  @Option(help: "The seed of the random choices: the same seed makes the same choices.")
   var seed: UInt64?
 
   private static var harnesses: [any Harness.Type] { [Sweeps.self, PowerCuts.self, Chaos.self] }
@@ -25,13 +25,14 @@ import TortureSupport
 
   func validate() throws {
     for name in names where !Self.harnesses.contains(where: { $0.name == name }) {
-      throw ValidationError("no harness is called \"\(name)\"; there are \(Self.harnesses.map { $0.name })")
+      let all = Self.harnesses.map { $0.name }.joined(separator: ", ")
+      throw ValidationError("there is no harness \"\(name)\"; the harnesses are \(all)")
     }
   }
 
   func run() throws {
     if let judge { return try JudgeProcess(judge).run() }
-    // Who is written to may have been killed.
+    // The process at the other end of a pipe may have been killed.
     signal(SIGPIPE, SIG_IGN)
     let plan = Plan(isLong: long, seed: seed ?? UInt64.random(in: 0..<1_000_000_000))
     var report = Report()

@@ -1,16 +1,18 @@
 import Foundation
 
-/// Real processes on one store, killed at any moment, all of them at once now and then; then everything that anybody was
-/// told, promised or acknowledged is held against the log.
+/// Runs real processes on one store, kills them at random moments and sometimes all at once, and then compares everything
+/// that was delivered or acknowledged with the log.
 ///
-/// What it assumes: SIGKILL takes a process and leaves its files (`PowerCuts` takes the power); foreign writers set
-/// `wal_autocheckpoint = 0`, because SQLite before 3.51.3 damages a database when a checkpoint meets a commit, and the store
-/// checkpoints (`Controls` shows that this would be noticed); every transaction of a foreign writer begins with the name of
-/// its own user, so that transactions can be told apart in a log that does not divide them.
+/// Assumptions:
+/// - SIGKILL ends a process and leaves its files (`PowerCuts` simulates a power cut).
+/// - Foreign writers set `wal_autocheckpoint = 0`, because SQLite before 3.51.3 damages a database when a checkpoint meets a
+///   commit, and the store checkpoints. (`Controls` shows that the damage would be flagged.)
+/// - Every transaction of a foreign writer starts with the name of its own user, because the log does not separate foreign
+///   transactions.
 ///
-/// What it does: see `Life`. A life lasts some seconds: rounds, at the end of each of which all are killed, on the same
-/// files; then all judges look. The long tier lives lives until its time is up. The seed fixes every choice (what is written,
-/// who is killed, after how long), not what the scheduler makes of it: a seed that failed fails again soon, not always.
+/// A `Life` takes some seconds. It consists of rounds on the same files, and all processes are killed at the end of each
+/// round. Then every promise is checked. The long tier repeats lives until its time is up. The seed fixes every choice (the
+/// writes, the kills, the pauses), but not the scheduling, so that a seed that failed fails again soon, but not always.
 enum Chaos: Harness {
   static let name = "chaos"
 
@@ -48,7 +50,7 @@ extension Tally {
   fileprivate var kills: Int { all.filter { $0.what.hasPrefix("kills: ") }.reduce(0) { $0 + $1.number } }
 }
 
-/// What the judges found, by promise, in the order in which these were judged first.
+/// The violations of each promise, in the order in which the promises were first checked.
 struct Verdicts {
   private(set) var all: [(promise: String, violations: [String])] = []
 

@@ -1,7 +1,7 @@
 import Foundation
 import TortureSupport
 
-/// The life of one store: its roles, the rounds in which they work and are killed, and what is judged at its end.
+/// The life of one store: its roles, the rounds in which they work and are killed, and the checks at the end.
 final class Life {
   private let seed: UInt64
   private let rounds: Int
@@ -14,7 +14,7 @@ final class Life {
   private let counter: Counter
   private let compactor: Compactor
   private let watchers: [Watcher]
-  /// A user whom nobody writes until the end.
+  /// A user that is not written until the end.
   private let endUser: Int64 = 9
 
   var tally: Tally { stage.tally }
@@ -45,7 +45,7 @@ final class Life {
 
   private var roles: [any Role] { [reader, embedder, counter, compactor] + foreign + tools + watchers }
 
-  /// Lives, and judges.
+  /// Runs all rounds, and checks the promises.
   func live() throws -> (verdicts: Verdicts, evidence: Evidence) {
     try begin()
     for _ in 0..<rounds { try round() }
@@ -53,7 +53,7 @@ final class Life {
     return try judged()
   }
 
-  /// Users with numbers, and the consumer that holds the log back for the reader.
+  /// Adds the users with their numbers, and the consumer that keeps the log for the reader.
   private func begin() throws {
     try stage.tool("init")
     for label in ["shell", "python", "tool", "embedder", "embedder", "embedder", "counter", "another", "end"] {
@@ -66,24 +66,24 @@ final class Life {
       """)
   }
 
-  /// All work until all are killed at one moment; -wal and -shm stay as they are.
+  /// Runs all roles until all processes are killed at the same moment, which leaves the -wal and -shm files as they are.
   private func round() throws {
-    stage.brood.reopen()
+    stage.processes.reopen()
     let duration = UInt32.random(in: 700_000...2_200_000, using: &random)
     let stage = stage
     let failures = Threads.run(
-      roles.map { role in { @Sendable in do { try role.live(on: stage) } catch is Brood.Over {} } }
+      roles.map { role in { @Sendable in do { try role.live(on: stage) } catch is ProcessGroup.Closed {} } }
     ) {
       usleep(duration)
-      stage.tally.add("kills: all at once", stage.brood.killAll())
+      stage.tally.add("kills: all at once", stage.processes.killAll())
       stage.tally.add("times that all were killed at once")
     }
     if let failure = failures.first { throw failure }
   }
 
-  /// A last change, which each watcher must tell.
+  /// Makes a last change, which each watcher must report.
   private func end() throws {
-    stage.brood.reopen()
+    stage.processes.reopen()
     try stage.tool("set", "\(endUser)", "name=end-1", "a=1", "b=1", "-q")
     let (stage, last) = (stage, #""user":\#(endUser),"attribute":"b""#)
     let failures = Threads.run(
@@ -106,7 +106,7 @@ final class Life {
     let feeds = watchers.map { watcher in
       Feed(
         name: watcher.name, savesEachSet: watcher.place == .cursorFile,
-        runs: watcher.runs.map { Telling($0, index) })
+        runs: watcher.runs.map { WatchOutput($0, index) })
     }
     count(record, feeds)
     let evidence = Evidence(
@@ -124,17 +124,18 @@ final class Life {
     verdicts.add(Acknowledged.text, evidence.histories.flatMap { Acknowledged.violations(in: $0, record) })
     verdicts.add(AtMostOneUnknown.text, evidence.histories.flatMap { AtMostOneUnknown.violations(in: $0, record) })
     verdicts.add(
-      HeardBeforeReturn.text,
+      DeliveredBeforeReturn.text,
       evidence.embedder.lives.flatMap {
-        HeardBeforeReturn.violations(in: $0, of: evidence.embedder.histories, record)
+        DeliveredBeforeReturn.violations(in: $0, of: evidence.embedder.histories, record)
       })
     let (user, counted) = evidence.counter
     verdicts.add(ExactlyOnce.text, ExactlyOnce.violations(of: user, counted: counted, record))
     verdicts.add(Tables.text, Tables.violations(in: connection, record.log))
-    verdicts.add("nobody fails or ends by itself, and usertool check finds nothing", troubles + checkTroubles())
+    verdicts.add(
+      "no process fails or ends unless it is killed, and usertool check finds nothing", troubles + checkTroubles())
     let length = stage.tally["largest -wal file in KiB"]
     verdicts.add(
-      "a watcher that nobody reads lets the -wal file be begun anew",
+      "a watcher whose output is not read does not keep the -wal file from being restarted",
       length < 16_384 ? [] : ["it grew to \(length) KiB"])
     return verdicts
   }
@@ -154,12 +155,12 @@ final class Life {
   private func count(_ record: Record, _ feeds: [Feed]) {
     for transaction in record.transactions { tally.add("commits: " + (transaction.origin ?? "foreign")) }
     tally.add("rows of the log", Int(record.log.end))
-    tally.add("rows forgotten", Int(record.horizon))
+    tally.add("rows deleted from the log", Int(record.horizon))
     for run in feeds.flatMap(\.runs) {
       tally.add("runs of watchers")
       let sets = run.parts.flatMap(\.sets)
-      tally.add("changes told", sets.reduce(0) { $0 + $1.places.count })
-      tally.add("sets that were told and not saved", sets.count { $0.revision > run.saved ?? 0 })
+      tally.add("changes reported", sets.reduce(0) { $0 + $1.places.count })
+      tally.add("sets reported but not saved", sets.count { $0.revision > run.saved ?? 0 })
       tally.add("resets", run.parts.count { $0.reset != nil })
     }
   }

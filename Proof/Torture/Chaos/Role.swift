@@ -1,16 +1,16 @@
 import Foundation
 
-/// Somebody who works on the store: in a thread of its own in each round, until the round is over.
+/// A user of the store, which works in a thread of its own in each round until the round is over.
 ///
-/// Only that thread touches a role, and whoever joined it: that is why its class may be `@unchecked Sendable`.
+/// Only that thread uses a role, and after it ended, the thread that joined it. This makes it safe for its class to be `@unchecked Sendable`.
 protocol Role: AnyObject, Sendable {
-  /// Works; ends when `stage.isOver`, or with `Brood.Over`.
+  /// Works until `stage.isOver`, or throws `ProcessGroup.Closed`.
   func live(on stage: Stage) throws
 }
 
-/// Threads that block, all joined before this returns.
+/// Runs blocking work in threads.
 enum Threads {
-  /// - Returns: what they threw.
+  /// Runs and joins a thread for each body, and returns the errors that they threw.
   static func run(_ bodies: [@Sendable () throws -> Void], while waiting: () -> Void = {}) -> [any Error] {
     let failures = Failures()
     let group = DispatchGroup()
@@ -37,14 +37,14 @@ enum Threads {
   }
 }
 
-/// What a role found that must not be, whatever the promises say: nobody ends by itself, nobody fails.
+/// The failures that a role saw and that no promise covers: a process failed, or ended without being killed.
 struct Troubles {
   private(set) var all: [String] = []
 
   mutating func add(_ trouble: String) { all.append(trouble) }
 
-  /// A process that was killed may have ended in no other way.
+  /// Adds a failure unless the process was killed.
   mutating func expectKilled(_ status: Int32, _ who: String, _ errors: @autoclosure () -> String) {
-    if status != 128 + SIGKILL { add("\(who) ended by itself with \(status): \(errors())") }
+    if status != 128 + SIGKILL { add("\(who) ended with \(status) before it was killed: \(errors())") }
   }
 }

@@ -1,20 +1,20 @@
 import Foundation
 import TortureSupport
 
-/// The store that all roles work on, and how its programs are started.
+/// The store that all roles work on, and the programs that use it.
 final class Stage: Sendable {
   let scratch: Scratch
-  let brood: Brood
+  let processes: ProcessGroup
   let tally = Tally()
   let programs: Programs
   var database: String { scratch.folder + "/users.db" }
 
-  /// Where the programs are.
+  /// The paths of the programs.
   struct Programs: Sendable {
     let tool: String
     let embedder: String
 
-    /// The tool by USERTOOL, as scripts/torture says, or beside this executable; the embedder beside it.
+    /// The tool is at USERTOOL, which scripts/torture sets, or next to this executable, as the embedder is.
     static func found() throws -> Programs {
       let executable =
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
@@ -30,21 +30,21 @@ final class Stage: Sendable {
 
   init(_ name: String, _ programs: Programs) throws {
     scratch = try Scratch(name)
-    brood = Brood(group: scratch.group)
+    processes = ProcessGroup(group: scratch.group)
     self.programs = programs
   }
 
-  /// What a child finds: nothing of the developer's own settings.
+  /// The environment of a child, without the developer's own settings.
   private var environment: [String: String] {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     return ["HOME": scratch.folder, "USERTOOL_DB": database, "TZ": "UTC", "LC_ALL": "C.UTF-8", "PATH": path]
   }
 
   func start(_ command: [String], _ more: [String: String] = [:]) throws -> Child {
-    try brood.start(command, environment: environment.merging(more) { $1 })
+    try processes.start(command, environment: environment.merging(more) { $1 })
   }
 
-  /// Starts the tool, which waits for a busy database rather than to give up.
+  /// Starts the tool, with a long busy timeout so that a busy database is not a failure.
   func startTool(_ arguments: [String]) throws -> Child {
     try start([programs.tool] + arguments + ["--busy-timeout", "60s"])
   }
@@ -61,15 +61,15 @@ final class Stage: Sendable {
     var trouble: String { "exit \(status): \(errors)" }
   }
 
-  /// Reads to the end of a process.
+  /// Reads a process's output to the end, and waits for it.
   func finish(_ child: Child) -> Outcome {
-    // Messages are few: they fit into their pipe while the output is read.
+    // There are few messages, which fit into their pipe while the output is read.
     let output = String(decoding: child.output.rest(), as: UTF8.self)
     let errors = String(decoding: child.errors.rest(), as: UTF8.self)
-    return Outcome(status: brood.wait(for: child), output: output, errors: errors)
+    return Outcome(status: processes.wait(for: child), output: output, errors: errors)
   }
 
-  /// Runs the tool to its end, which must be a good one.
+  /// Runs the tool, which must succeed.
   @discardableResult
   func tool(_ arguments: String...) throws -> String { try tool(arguments) }
 
@@ -82,7 +82,8 @@ final class Stage: Sendable {
 
   /// Runs SQL in the sqlite3 shell, which must not fail.
   ///
-  /// Without checkpoints: SQLite before 3.51.3 damages a database when one meets a commit, and usertool checkpoints.
+  /// The shell makes no checkpoints: SQLite before 3.51.3 damages a database when one meets a commit, and usertool
+  /// checkpoints.
   func shell(_ sql: String) throws {
     let outcome = finish(
       try start([
@@ -91,16 +92,14 @@ final class Stage: Sendable {
     guard outcome.status == 0 else { throw TortureError("sqlite3: \(outcome.trouble)") }
   }
 
-  /// Looks at the database from here.
-  ///
-  /// With no right to write: closing the last connection then leaves the -wal file as it is.
+  /// Opens the database in this process, read-only, so that closing the last connection leaves the -wal file as it is.
   func look() throws -> PlainConnection {
     try PlainConnection(database, busyTimeout: 60_000, isReadOnly: true)
   }
 
-  var isOver: Bool { brood.isOver }
+  var isOver: Bool { processes.isOver }
 
-  /// Rests for a time, or until the round is over.
+  /// Sleeps for a time, or until the round is over.
   func rest(milliseconds: Int) {
     let end = Date(timeIntervalSinceNow: Double(milliseconds) / 1_000)
     while !isOver, case let left = end.timeIntervalSinceNow, left > 0 { usleep(UInt32(min(left, 0.02) * 1_000_000)) }

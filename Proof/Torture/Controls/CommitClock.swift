@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TortureSupport
 
-/// Counts the commits that two sound processes make and tell on a store of their own.
+/// Counts the commits that one process makes and another one receives, on a store of their own and without sabotage.
 final class CommitClock {
   private let stage: Stage
   private let follower: Follower
@@ -13,7 +13,7 @@ final class CommitClock {
     try stage.tool("init")
     try stage.tool("add", "embedder")
     follower = try Follower(stage, [:])
-    // Its listener dawdles at no number; its output is many lines, which somebody must read.
+    // It never dawdles. It prints many lines, which must be read.
     writer = try stage.startEmbedder(["write", stage.database, "0", "0", "1=1"])
     let output = Readable(writer)
     Thread { output.readAll { _ in } }.start()
@@ -21,14 +21,14 @@ final class CommitClock {
 
   deinit {
     writer.send(SIGKILL)
-    _ = stage.brood.wait(for: writer)
+    _ = stage.processes.wait(for: writer)
   }
 
   var commits: Int { follower.count }
   var hasEnded: String? { follower.hasEnded }
 }
 
-/// A following process, read as it goes.
+/// A process that follows, and whose output is read continuously.
 final class Follower {
   private struct State {
     var last: Int64 = 0
@@ -50,13 +50,13 @@ final class Follower {
     self.child = child
     let state = Shared()
     self.state = state
-    guard child.output.next() == "ready" else { throw TortureError("the follower does not begin") }
+    guard child.output.next() == "ready" else { throw TortureError("the follower does not start") }
     let output = Readable(child)
     Thread {
       output.readAll { line in
         state.state.withLock { state in
           state.count += 1
-          if line.hasPrefix("told ") { state.last = Int64(line.dropFirst(5)) ?? 0 } else { state.end = line }
+          if line.hasPrefix("received ") { state.last = Int64(line.dropFirst(9)) ?? 0 } else { state.end = line }
         }
       }
       state.state.withLock { if $0.end == nil { $0.end = "a follower has ended" } }
@@ -65,7 +65,7 @@ final class Follower {
 
   deinit {
     child.send(SIGKILL)
-    _ = stage.brood.wait(for: child)
+    _ = stage.processes.wait(for: child)
   }
 
   var last: Int64 { state.state.withLock { $0.last } }
@@ -73,7 +73,9 @@ final class Follower {
   var hasEnded: String? { state.state.withLock { $0.end } }
 }
 
-/// Read by one thread only, which holds its process until all is read.
+/// A child whose output one thread reads.
+///
+/// It keeps the child until all is read.
 private final class Readable: @unchecked Sendable {
   private let child: Child
 

@@ -1,13 +1,12 @@
 import TortureSupport
 
-/// Shows that the judges of `Chaos` notice: what is broken on purpose must be flagged, each time, by the promise that it
-/// breaks.
+/// Shows that the checks of `Chaos` work: a fault on purpose must be flagged, each time, by the promise that it breaks.
 ///
-/// - What was seen of a real life is falsified at random places (`FalseFeeds`, `FalseWriters`): a set divided, doubled,
-///   swapped, left out, a cursor one row further, an acknowledgement of nothing.
-/// - The library is broken (`BrokenLibrary`) where nothing outside can be: delivery before the commit, an event after which
-///   nobody looks. The patches lie in `Controls/Sabotaged`; scripts/torture applies them to a copy.
-/// - The file is damaged (`DamagedFile`) by the checkpoint that the store never makes.
+/// - The observations of a real life are falsified at random places (`FalseFeeds`, `FalseWriters`): a set is divided,
+///   repeated, swapped, or left out, a cursor is off by one row, a write is acknowledged that was not made.
+/// - The library is broken (`BrokenLibrary`) in ways that cannot be simulated from outside: delivery before the commit, an
+///   event that is ignored. `Controls/Sabotaged` has the edits, and scripts/torture applies them to a copy.
+/// - The file is damaged (`DamagedFile`) by a checkpoint that the store never makes.
 enum Controls {
   static func run(on evidence: Evidence, seed: UInt64, _ programs: Stage.Programs, _ report: inout Report) throws {
     var random = SplitMix64(seed: seed)
@@ -18,7 +17,7 @@ enum Controls {
   }
 }
 
-/// What was seen of a life.
+/// The observations of a life.
 struct Evidence {
   let record: Record
   let feeds: [Feed]

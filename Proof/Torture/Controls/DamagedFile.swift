@@ -1,15 +1,15 @@
 import CUserStoreSQLite
 import TortureSupport
 
-/// The WAL-reset bug of SQLite 3.7.0 to 3.51.2, which `Tables` must notice.
+/// The WAL-reset bug of SQLite 3.7.0 to 3.51.2, which `Tables` must flag.
 ///
-/// A commit inside a passive checkpoint damages the file. The store makes none without the write lock; with it `Tables`
-/// must be content.
+/// A commit during a passive checkpoint damages the file. The store checkpoints only while it holds the write lock, and then
+/// `Tables` must find nothing.
 enum DamagedFile {
   static func run(_ programs: Stage.Programs, _ report: inout Report) throws {
     let guarded = try violations(holdingWriteLock: true, programs)
     report.judge("a checkpoint that holds the write lock damages nothing", guarded)
-    if CheckpointRace.isRepaired { return report.count(0, "damaged files (this SQLite has the repair)") }
+    if CheckpointRace.isRepaired { return report.count(0, "damaged files (this SQLite has the fix)") }
     let damage = try violations(holdingWriteLock: false, programs)
     let reason = damage.first?.prefix(60).description ?? ""
     report.control("a checkpoint without the write lock", wasFlagged: !damage.isEmpty, reason)
@@ -22,9 +22,7 @@ enum DamagedFile {
     return Tables.violations(in: try stage.look(), log)
   }
 
-  /// Another program commits inside the second checkpoint, and goes on committing.
-  ///
-  /// - Returns: the log as that program saw it at the end.
+  /// Lets another program commit during the second checkpoint and after it, and returns the log as that program sees it.
   private static func race(on database: String, holdingWriteLock: Bool) throws -> LogCopy {
     let (other, checkpointer) = (try open(database), try open(database))
     let writer = try open(database)
@@ -40,7 +38,7 @@ enum DamagedFile {
     if holdingWriteLock { try writer.script("COMMIT") }
     for _ in 0..<60 { add(10, to: other) }
     var log = LogCopy()
-    // What is damaged may already be seen here.
+    // The damage may already show here.
     try? log.append(other.run("SELECT \(LogCopy.columns) FROM changes ORDER BY seq"))
     try? other.script("PRAGMA wal_checkpoint(TRUNCATE)")
     return log
@@ -52,7 +50,7 @@ enum DamagedFile {
     return connection
   }
 
-  /// Fails while somebody else holds the write lock.
+  /// Fails while another connection holds the write lock.
   private static func add(_ count: Int, to connection: PlainConnection) {
     try? connection.script(
       """

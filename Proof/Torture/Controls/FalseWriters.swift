@@ -1,28 +1,30 @@
 import TortureSupport
 
-/// What writers, listeners and the counter said, and the log itself, falsified.
+/// The output of writers, listeners, and the counter, and the log itself, falsified.
 enum FalseWriters {
   static func run(on evidence: Evidence, _ random: inout SplitMix64, _ report: inout Report) {
     let record = evidence.record
     report.control(
-      "a commit that was acknowledged is lost",
+      "an acknowledged commit is lost",
       wasFlagged: evidence.histories.allSatisfy {
         judge($0, changing: .abandoned, to: .acknowledged, by: Acknowledged.violations, record, &random)
       })
     report.control(
-      "a transaction that was rolled back is there",
+      "a transaction that was rolled back is in the log",
       wasFlagged: evidence.histories.allSatisfy {
         judge($0, changing: .acknowledged, to: .abandoned, by: AtMostOneUnknown.violations, record, &random)
       })
     falsifyListeners(evidence, &random, &report)
     let lie = evidence.counter.counted + [record.log.end + 1]
     report.control(
-      "a set that was counted is not in the sum",
+      "an announced set is not in the sum",
       wasFlagged: !ExactlyOnce.violations(of: evidence.counter.user, counted: lie, record).isEmpty)
     falsifyLog(evidence, &report)
   }
 
-  /// Whether it is noticed when an attempt is said to have ended in another way; true when the writer has none.
+  /// Whether a false outcome of an attempt is flagged.
+  ///
+  /// Returns true if the writer has no attempt with that outcome.
   private static func judge(
     _ history: History, changing outcome: Attempt.Outcome, to other: Attempt.Outcome,
     by violations: (History, Record) -> [String], _ record: Record, _ random: inout SplitMix64
@@ -38,25 +40,25 @@ enum FalseWriters {
     func isFlagged(_ falsify: (inout [EmbedderLife.Event]) -> Void) -> Bool {
       guard var life = evidence.embedder.lives.max(by: { $0.events.count < $1.events.count }) else { return false }
       falsify(&life.events)
-      return !HeardBeforeReturn.violations(in: life, of: evidence.embedder.histories, evidence.record).isEmpty
+      return !DeliveredBeforeReturn.violations(in: life, of: evidence.embedder.histories, evidence.record).isEmpty
     }
-    func lastHeard(_ events: [EmbedderLife.Event]) -> Int? {
-      events.lastIndex { if case .heard = $0 { true } else { false } }
+    func lastReceived(_ events: [EmbedderLife.Event]) -> Int? {
+      events.lastIndex { if case .received = $0 { true } else { false } }
     }
     report.control(
-      "a listener hears a set twice",
-      wasFlagged: isFlagged { events in lastHeard(events).map { events.insert(events[$0], at: $0) } })
+      "a listener receives a set twice",
+      wasFlagged: isFlagged { events in lastReceived(events).map { events.insert(events[$0], at: $0) } })
     report.control(
-      "a write returns before its listeners heard of it",
+      "a write returns before its listeners are called",
       wasFlagged: isFlagged { events in
-        events.removeAll { if case .heard = $0 { true } else { false } }
+        events.removeAll { if case .received = $0 { true } else { false } }
       })
     report.control(
-      "a listener hears of what is not committed",
-      wasFlagged: isFlagged { $0.append(.heard(revision: evidence.record.log.end + 1, changes: 1)) })
+      "a listener receives a set that is not committed",
+      wasFlagged: isFlagged { $0.append(.received(revision: evidence.record.log.end + 1, changes: 1)) })
   }
 
-  /// One value in the log is another one.
+  /// Replaces one value in the log.
   private static func falsifyLog(_ evidence: Evidence, _ report: inout Report) {
     let record = evidence.record
     guard let row = record.log.rows.last(where: { $0.attribute == "counted" }) else {
@@ -70,6 +72,6 @@ enum FalseWriters {
       wasFlagged: !ExactlyOnce.violations(of: evidence.counter.user, counted: [], other).isEmpty)
     let replayed = try? Snapshots.replica(at: log.end, log).users
     let right = try? Snapshots.replica(at: log.end, record.log).users
-    report.control("the log holds another value than the tables", wasFlagged: replayed != right)
+    report.control("a value in the log differs from the tables", wasFlagged: replayed != right)
   }
 }

@@ -1,14 +1,13 @@
 import UserStore
 
-/// Counts the changes of everybody else, each exactly once: the sum and the position are written together.
+/// Counts the changes of all other writers exactly once, because it writes the sum and the position together.
 ///
-/// `counted` is the sum, `through` the revision of the last set in it. It prints `counted REVISION` after each write.
+/// `counted` is the sum, and `through` is the revision of the last set in it. It prints `counted REVISION` after each write.
 struct Counting {
   private let database: String
   private let user: User.ID
 
-  /// - Parameter arguments: `DATABASE USER`
-  /// - Throws: `Usage`.
+  /// Parses `DATABASE USER`.
   init(_ arguments: [String]) throws {
     guard arguments.count == 2, let user = Int64(arguments[1]) else { throw Usage() }
     (database, self.user) = (arguments[0], User.ID(user))

@@ -1,9 +1,11 @@
 import UserStore
 
-/// A program that embeds the library, to be killed: one that writes, one that counts exactly once, one that follows.
+/// A program that embeds the library, for the torture to kill.
 ///
-/// It imports nothing but the library, so that it starts in a moment, and so that Controls/Sabotaged can build it again
-/// with a library that was broken on purpose. Each line that it prints is there when what it says has happened.
+/// It writes, counts exactly once, or follows.
+///
+/// It imports only the library, so that it starts fast, and so that scripts/torture can build it again with a library that
+/// is broken on purpose (`Controls/Sabotaged`). It prints each line after the event that the line reports.
 @main enum Embedder {
   static func main() async {
     do {
@@ -20,5 +22,5 @@ import UserStore
   }
 }
 
-/// The arguments are others than the program takes.
+/// The arguments are invalid.
 struct Usage: Error {}

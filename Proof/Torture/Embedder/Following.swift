@@ -1,11 +1,10 @@
 import UserStore
 
-/// Follows the log from its present end, and prints `told REVISION` for each set.
+/// Follows the log from its current end, and prints `received REVISION` for each set.
 struct Following {
   private let database: String
 
-  /// - Parameter arguments: `DATABASE`
-  /// - Throws: `Usage`.
+  /// Parses `DATABASE`.
   init(_ arguments: [String]) throws {
     guard arguments.count == 1 else { throw Usage() }
     database = arguments[0]
@@ -17,6 +16,6 @@ struct Following {
     let store = try UserStore(path: database, configuration: configuration)
     let start = try await store.read { try $0.cursor }
     say("ready")
-    for try await set in store.changes(after: start) { say("told \(set.revision)") }
+    for try await set in store.changes(after: start) { say("received \(set.revision)") }
   }
 }

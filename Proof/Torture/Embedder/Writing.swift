@@ -1,21 +1,20 @@
 import UserStore
 
-/// Writes without end, each of its users from one place: the first from a thread that waits, the others awaited, so
-/// that they share commits.
+/// Writes forever, each user from one task: the first user with blocking writes, the others with awaited ones, so that
+/// they share commits.
 ///
-/// A write sets name, `a` and `b` of one user to the same number, one more than the last. It prints `ack USER NUMBER` when
-/// the write has returned, and `heard REVISION CHANGES` in a listener. For each `dawdle`th number of the first user the
-/// listener prints `dawdling NUMBER` too and waits for a line: as long as it likes, and may be killed meanwhile.
+/// A write sets the name, `a`, and `b` of a user to the same number, one more than the last. The embedder prints
+/// `ack USER NUMBER` after a write returns, and `received REVISION CHANGES` in a listener. For every `dawdle`th number of
+/// the first user, the listener also prints `dawdling NUMBER` and waits for a line of input, so that it can be killed there.
 struct Writing {
   private let database: String
-  /// Between two writes of one user, in microseconds.
+  /// The time between two writes of a user, in microseconds.
   private let pause: Int
   private let dawdle: Int
-  /// Users, and the first number of each.
+  /// The users, with the first number of each.
   private var starts: [(user: User.ID, number: Int)] = []
 
-  /// - Parameter arguments: `DATABASE PAUSE DAWDLE USER=FIRST…`
-  /// - Throws: `Usage`.
+  /// Parses `DATABASE PAUSE DAWDLE USER=FIRST…`.
   init(_ arguments: [String]) throws {
     guard arguments.count > 3, let pause = Int(arguments[1]), let dawdle = Int(arguments[2]) else { throw Usage() }
     (database, self.pause, self.dawdle) = (arguments[0], pause, dawdle)
@@ -45,7 +44,7 @@ struct Writing {
   private func listen(to store: UserStore) throws {
     let first = starts[0].user
     store.listeners.bind("torture", to: .everything) { set in
-      say("heard \(set.revision) \(try set.changes.count)")
+      say("received \(set.revision) \(try set.changes.count)")
       for change in try set.changes where change.user == first && change.attribute == "a" {
         guard set.origin == "embedder", dawdle > 0, let number = try change.new(.a), number % dawdle == 0 else {
           continue

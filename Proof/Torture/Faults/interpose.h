@@ -1,10 +1,10 @@
-// What the wrappers have in common.
+// Shared by the wrappers.
 #ifndef FAULTS_INTERPOSE_H
 #define FAULTS_INTERPOSE_H
 
 #include <dlfcn.h>
 
-// The function of the C library behind the one of ours with that name.
+// Declares `real`, the function of the C library with a name.
 #define REAL(name)                                                      \
   static __typeof__(&name) real;                                        \
   if (!real) real = (__typeof__(&name))(unsigned long)dlsym(RTLD_NEXT, #name)

@@ -1,11 +1,11 @@
-// Lets allocations of SQLite fail, and nobody else's: Swift ends the program when it gets no memory.
+// Makes only SQLite's allocations fail, because Swift ends the program when it gets no memory.
 #define _GNU_SOURCE
 #include <sqlite3.h>
 #include <stdlib.h>
 
 #include "plan.h"
 
-// Weak: a program without SQLite is not kept from starting.
+// Weak, so that a program without SQLite starts too.
 extern int sqlite3_config(int, ...) __attribute__((weak));
 
 static sqlite3_mem_methods system_methods;

@@ -1,4 +1,4 @@
-// Names: removing, changing and adding them.
+// Removing, changing, and adding names.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "plan.h"
 #include "record.h"
 
-// `CALL` does it really; `LETTER` and `DATA` are what is recorded.
+// `CALL` calls the real function. `LETTER` and `DATA` are recorded.
 #define NAMING(OPERATION, path, CALL, LETTER, DATA)                    \
   enum verdict verdict = plan_next(OPERATION, path);                   \
   if (verdict == FAIL) return -1;                                      \
@@ -46,7 +46,7 @@ int remove(const char *path) {
   return lstat(path, &status) == 0 && !S_ISDIR(status.st_mode) ? unlink(path) : real(path);
 }
 
-// A file that comes from elsewhere, or goes there, is not followed.
+// Moves from or to another folder are not watched.
 #define TWO_NAMES(OPERATION, LETTER, FOLDER_A, A, FOLDER_B, B, CALL)   \
   char buffer_a[PATH_MAX], buffer_b[PATH_MAX];                         \
   const char *from = paths_named(FOLDER_A, A, buffer_a), *to = paths_named(FOLDER_B, B, buffer_b); \

@@ -1,4 +1,4 @@
-// Opening, copying and closing descriptors, and locks.
+// Opening, copying, and closing descriptors, and locks.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "plan.h"
 #include "record.h"
 
-// Which function of the C library is behind: each has its own way to be called.
+// A function of the C library, called with the arguments of openat.
 typedef int opener(int folder, const char *path, int flags, mode_t mode);
 
 static void note_opened(const char *path, int flags, int existed) {
@@ -78,7 +78,7 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-// The fortified names, which the compiler calls when there is no mode.
+// The fortified functions, which the compiler calls if there is no mode.
 #define OPEN_2(name)                                                   \
   int name(const char *path, int flags);                               \
   OPENER(name, real(path, flags))                                      \
@@ -99,7 +99,7 @@ int creat64(const char *path, mode_t mode) { return open64(path, O_CREAT | O_WRO
 
 int close(int descriptor) {
   REAL(close);
-  // First: once it is closed, another thread may get its number.
+  // Before it is closed, because another thread may then get the same number.
   paths_closed(descriptor);
   return real(descriptor);
 }
@@ -143,7 +143,7 @@ static int control(controller *really, int descriptor, int command, void *argume
   return result;
 }
 
-// Its third argument, where there is one, is as wide as a pointer on every system that this runs on.
+// The third argument, if there is one, is as wide as a pointer on every system that this runs on.
 #define CONTROL(name)                                                  \
   static int name##_really(int descriptor, int command, void *argument) { \
     REAL(name);                                                        \

@@ -1,4 +1,4 @@
-// What is counted: a letter for each kind of operation, as in FAULTS_OPS and in the tally.
+// The operations that are counted, with their letters in FAULTS_OPS and in the tally.
 #ifndef FAULTS_OPERATIONS_H
 #define FAULTS_OPERATIONS_H
 

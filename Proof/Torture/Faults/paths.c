@@ -9,7 +9,7 @@
 
 enum { LIMIT = 4096 };
 
-// Never freed: another thread may be reading the text of a descriptor that is just being closed.
+// Never freed, because another thread may be reading the path of a descriptor that is being closed.
 static const char *open_paths[LIMIT];
 static const char *folder;
 static size_t folder_length;

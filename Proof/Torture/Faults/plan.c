@@ -28,7 +28,7 @@ long plan_number(const char *variable, long otherwise) {
   return text && *text ? atol(text) : otherwise;
 }
 
-// Past our own wrappers: it must not be counted.
+// Bypasses our own wrappers, because these operations must not be counted.
 static void map_tally(const char *path) {
   int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return;

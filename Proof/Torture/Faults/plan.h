@@ -1,4 +1,4 @@
-// What is to go wrong, and when.
+// The fault to inject.
 #ifndef FAULTS_PLAN_H
 #define FAULTS_PLAN_H
 
@@ -6,7 +6,7 @@
 
 #include "operations.h"
 
-// What an operation has to do.
+// What an operation must do.
 enum verdict {
   GO_ON,
   FAIL,         // errno is set
@@ -15,14 +15,14 @@ enum verdict {
   LIE,
 };
 
-// Counts an operation on a watched path; may not return.
+// Counts an operation on a watched path. It may not return.
 enum verdict plan_next(enum operation operation, const char *path);
 void plan_die(void);
 
-// Whether the next allocation of SQLite is to fail.
+// Whether SQLite's next allocation must fail.
 bool plan_refuses_memory(void);
 
-// The number in a variable, or `otherwise`.
+// The number in an environment variable, or `otherwise`.
 long plan_number(const char *variable, long otherwise);
 
 #endif

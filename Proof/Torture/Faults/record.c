@@ -22,7 +22,7 @@ __attribute__((constructor(103))) static void open_record(void) {
   const char *path = getenv("FAULTS_RECORD");
   if (!path) return;
   int opened = (int)syscall(SYS_openat, AT_FDCWD, path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
-  // Out of the way of a program that counts its descriptors, or closes the low ones.
+  // A high number, for programs that count their descriptors or close the low ones.
   file = (int)syscall(SYS_fcntl, opened, F_DUPFD_CLOEXEC, 900);
   syscall(SYS_close, opened);
 }
@@ -38,7 +38,7 @@ void record_end(void) {
 }
 
 static void append(struct iovec *parts, int count) {
-  // To a file in memory, whole: a short write would be a full disk.
+  // Writes to a file in memory are complete, unless it is full.
   if (syscall(SYS_writev, file, parts, count) < 0) abort();
 }
 

@@ -1,4 +1,4 @@
-// The record of what was done (README.md says how it is written).
+// The record of the operations (README.md describes the format).
 #ifndef FAULTS_RECORD_H
 #define FAULTS_RECORD_H
 
@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Between the two nobody else's operation takes effect, so that the record has the order of the effects.
+// No other operation takes effect between the two, so that the record has the order of the effects.
 void record_begin(void);
 void record_end(void);
 
-// Only between them.
+// Must be called between record_begin and record_end.
 void record(char operation, const char *path, uint64_t offset, const void *data, size_t length);
 
 bool record_is_acknowledged(int descriptor);

@@ -1,4 +1,4 @@
-// Reading, writing, cutting and syncing files that are open.
+// Reading, writing, truncating, and syncing open files.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "plan.h"
 #include "record.h"
 
-// Where a write without an offset lands.
+// The offset of a write that has none.
 static off64_t position_of(int descriptor) {
   int flags = fcntl(descriptor, F_GETFL);
   struct stat status;
@@ -19,7 +19,7 @@ static off64_t position_of(int descriptor) {
   return lseek64(descriptor, 0, SEEK_CUR);
 }
 
-// `CALL` does it really, for `length` bytes; `OFFSET` is where.
+// `CALL` calls the real function for `length` bytes at `OFFSET`.
 #define WRITE(path, OFFSET, CALL)                                      \
   enum verdict verdict = plan_next(OP_WRITE, path);                    \
   if (verdict == FAIL) return -1;                                      \
@@ -59,7 +59,7 @@ ssize_t write(int descriptor, const void *data, size_t length) {
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
 
-// One part after another: whoever calls must expect that less is written than was asked for.
+// Writes only the first part, because callers must expect short writes.
 ssize_t writev(int descriptor, const struct iovec *parts, int count) {
   REAL(writev);
   if (!paths_of(descriptor) && !record_is_acknowledged(descriptor)) return real(descriptor, parts, count);
@@ -134,7 +134,7 @@ SYNC(fdatasync)
 TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
 
-// Only lengthens; with another mode (holes, no new size) nobody here calls it.
+// Can only lengthen the file.
 #define ALLOCATE(name, type)                                           \
   int name(int descriptor, type start, type length) {                  \
     REAL(name);                                                        \

@@ -1,4 +1,6 @@
-/// What a file holds: copied and filled by the machine's own functions, because a debug build's loops are slow.
+/// The content of a file.
+///
+/// It is copied and filled with memory functions, because loops are slow in a debug build.
 struct Bytes {
   static let sector = 512
 
@@ -26,7 +28,9 @@ struct Bytes {
     }
   }
 
-  /// What is new is zero.
+  /// Changes the length.
+  ///
+  /// New bytes are zero.
   mutating func resize(to size: Int) {
     if size <= count { return values.removeLast(count - size) }
     let missing = size - count

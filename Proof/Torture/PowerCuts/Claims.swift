@@ -1,27 +1,29 @@
 import TortureSupport
 
-/// What holds at one moment of a recording, as was announced until then.
+/// The claims at one moment of a recording, from the announcements until then.
 struct Claims {
   var isOpened = false
-  /// The last point that somebody was told of.
+  /// The last point that was acknowledged or delivered.
   var reached = 0
-  /// The last point that can be there: everything further was not even begun.
+  /// The last point that can be in the log, because nothing after it was begun.
   var begun = 0
-  /// By consumer: what it has acknowledged, and what it may have.
+  /// The points that each consumer acknowledged, and those that it may have acknowledged.
   var covered: [String: Int] = [:]
   var covering: [String: Int] = [:]
-  /// The furthest that it ever tried to: a write that failed may be there all the same.
+  /// The last point that each consumer tried to acknowledge.
+  ///
+  /// A write that failed may be in the log.
   var attempted: [String: Int] = [:]
-  /// By file.
+  /// The saved points, by file.
   var saved: [String: Int] = [:]
   var backups: [String: Int] = [:]
   var horizon: Int64 = 0
-  /// Writes that were begun and of which nobody knows whether they are there.
+  /// Writes that were begun and whose outcome is unknown.
   var uncertain: Set<String> = []
   var purging: Set<Int64> = []
   var purged: Set<Int64> = []
 
-  /// The claims after each announcement, by the step of it.
+  /// The claims after each announcement, with its step.
   static func all(in recording: Recording, of history: LifeHistory) -> [(step: Int, claims: Claims)] {
     var claims = Claims()
     var all: [(step: Int, claims: Claims)] = [(-1, claims)]

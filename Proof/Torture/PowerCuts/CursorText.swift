@@ -1,4 +1,4 @@
-/// What a cursor says, read without the library.
+/// The parts of a cursor, parsed without the library.
 struct CursorText: Hashable {
   let epoch, revision, nonce: Int64
 

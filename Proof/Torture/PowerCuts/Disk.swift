@@ -1,23 +1,23 @@
-/// A disk, with the changes that it was given and that a power cut may still undo.
+/// A disk, with the pending changes that a power cut may lose.
 ///
-/// What is assumed of it stands in `assumptions`; what a cut may leave, in `Survival`.
+/// `assumptions` lists the assumptions about it, and `Survival` says what a cut may leave.
 struct Disk {
-  /// Printed with every run: a result is worth as much as they are.
+  /// Printed with every run, because the results depend on them.
   static let assumptions = [
-    "what a sync of a file that succeeded covers is there after the cut; so are, after one of a folder, its names",
-    "everything since may be lost, each write and each change of a length by itself, in any order, whatever is kept of others",
-    "a sector of 512 bytes is atomic, or comes out as garbage or zeros when it was being written; a write is torn between sectors",
-    "bytes that were not written to are not harmed (what SQLite calls powersafe overwrite)",
-    "names that were added, changed or removed since the folder was synced are lost or kept each by itself; a rename is one step",
-    "a sync that fails has dropped what it was to write: the next one that succeeds does not cover it",
+    "everything that a successful sync of a file or a folder covers survives the cut",
+    "each write and each change of a length since then may be lost or kept independently of all others",
+    "a write may be torn between sectors of 512 bytes; a sector that was being written is old, new, zeros, or garbage",
+    "bytes that were not written are not damaged (SQLite's powersafe overwrite)",
+    "each name that was added, changed, or removed since the folder was synced may be lost or kept; a rename is atomic",
+    "a sync that fails drops the data that it was to write, and a later successful sync does not cover that data",
     "the -shm file is always lost",
   ]
 
-  /// Which promises the disk breaks.
-  struct Sins {
+  /// The ways in which the disk breaks the assumptions, for controls.
+  struct Defects {
     var ignoresSync: @Sendable (_ path: String) -> Bool = { _ in false }
     var ignoresFolderSync = false
-    /// What is written to a file between a sync that failed and the next one.
+    /// Drops what is written to a file between a failed sync and the next one.
     var ignoresRepair = false
   }
 
@@ -37,24 +37,24 @@ struct Disk {
   struct Pending {
     let file: File
     let change: Change
-    /// The sync that was to cover it failed: only luck brings it to the disk.
-    var isForsaken = false
+    /// Its sync failed, so that later syncs do not cover it.
+    var hasFailedSync = false
   }
 
-  private let sins: Sins
-  /// What is there for certain, by file.
+  private let defects: Defects
+  /// The content that certainly survives, by file.
   private(set) var contents: [Bytes] = []
   private(set) var names: [String: File] = [:]
-  /// What may be there, in the order in which it was done.
+  /// The changes that may survive, in order.
   private(set) var pending: [Pending] = []
   private(set) var pendingNames: [Naming] = []
-  /// Files of which the last sync failed.
+  /// The files whose last sync failed.
   private var unsettled: Set<File> = []
-  /// Names as the running system sees them.
+  /// The names as the running system sees them.
   private var present: [String: File] = [:]
 
-  init(sins: Sins = Sins()) {
-    self.sins = sins
+  init(defects: Defects = Defects()) {
+    self.defects = defects
   }
 
   mutating func apply(_ step: Recording.Step) {
@@ -62,9 +62,9 @@ struct Disk {
     case .create(let path): add(path, newFile())
     case .write(let path, let offset, let bytes): change(path, .write(at: offset, bytes))
     case .resize(let path, let size): change(path, .resize(to: size))
-    case .sync(let path): if !sins.ignoresSync(path) { sync(path) }
-    case .failedSync(let path): forsake(path)
-    case .syncFolder(let path): if !sins.ignoresFolderSync { syncFolder(path) }
+    case .sync(let path): if !defects.ignoresSync(path) { sync(path) }
+    case .failedSync(let path): failSync(path)
+    case .syncFolder(let path): if !defects.ignoresFolderSync { syncFolder(path) }
     case .remove(let path):
       present[path] = nil
       pendingNames.append(.remove(path))
@@ -88,21 +88,21 @@ struct Disk {
   }
 
   private mutating func change(_ path: String, _ change: Change) {
-    guard let file = present[path], !sins.ignoresRepair || !unsettled.contains(file) else { return }
+    guard let file = present[path], !defects.ignoresRepair || !unsettled.contains(file) else { return }
     pending.append(Pending(file: file, change: change))
   }
 
   private mutating func sync(_ path: String) {
     guard let file = present[path] else { return }
     unsettled.remove(file)
-    for piece in pending where piece.file == file && !piece.isForsaken { contents[file].apply(piece.change) }
+    for piece in pending where piece.file == file && !piece.hasFailedSync { contents[file].apply(piece.change) }
     pending.removeAll { $0.file == file }
   }
 
-  private mutating func forsake(_ path: String) {
+  private mutating func failSync(_ path: String) {
     guard let file = present[path] else { return }
     unsettled.insert(file)
-    for index in pending.indices where pending[index].file == file { pending[index].isForsaken = true }
+    for index in pending.indices where pending[index].file == file { pending[index].hasFailedSync = true }
   }
 
   private mutating func syncFolder(_ path: String) {

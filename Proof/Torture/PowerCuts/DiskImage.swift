@@ -1,11 +1,13 @@
 import Foundation
 
-/// The files that are left after a cut.
+/// The files after a cut.
 struct DiskImage {
-  /// By name, in order.
+  /// The files, sorted by name.
   private(set) var files: [(name: String, bytes: Bytes)]
 
-  /// Equal for equal images; with 128 bits of two hashes nobody will see two different ones with the same.
+  /// Equal for equal images.
+  ///
+  /// With the 128 bits of two hashes, a collision is practically impossible.
   var fingerprint: Fingerprint {
     var first = Hasher()
     var second = Hasher()
@@ -29,13 +31,13 @@ struct DiskImage {
     self.files = files.sorted { $0.name < $1.name }
   }
 
-  /// What lies in a folder.
+  /// The files in a folder.
   init(of folder: String) throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder)
     self.init(files: try names.map { ($0, Bytes(Array(try Data(contentsOf: URL(filePath: folder + "/" + $0))))) })
   }
 
-  /// Makes a folder of it.
+  /// Creates a folder with the files.
   func lay(out folder: String) throws {
     guard unsafe mkdir(folder, 0o700) == 0 else { throw CocoaError(.fileWriteUnknown) }
     for (name, bytes) in files {

@@ -1,22 +1,22 @@
 import TortureSupport
 import UserStore
 
-/// Going on after what somebody has saved.
+/// Checks of resuming after saved cursors.
 extension ImageJudge {
   mutating func judgeCursors(_ store: UserStore, _ log: ImageLog, at point: Int) throws {
     let candidates = candidates()
     for index in candidates { resume(after: index, store, log, at: point, and: []) }
     guard candidates.contains(where: { $0 > point }) || random.oneIn(8) else { return }
-    // The numbers of what was lost are given again.
+    // Reuses the numbers of the sets that were lost.
     let ends = try writeOn(store, past: history.points[max(claims.reached, point)].revision)
     for index in candidates { resume(after: index, store, log, at: point, and: ends) }
   }
 
-  /// What consumers may have: the last that was told, what was saved, and one from before.
+  /// The points that consumers may have: the last that was delivered, those that were saved, and a random earlier one.
   private mutating func candidates() -> Set<Int> {
     guard claims.reached > 0 else { return [] }
-    let told = [claims.reached, Int.random(in: 1...claims.reached, using: &random)]
-    return Set(told + claims.saved.values + claims.covered.values).subtracting([0])
+    let delivered = [claims.reached, Int.random(in: 1...claims.reached, using: &random)]
+    return Set(delivered + claims.saved.values + claims.covered.values).subtracting([0])
   }
 
   private func writeOn(_ store: UserStore, past revision: Int64) throws -> [String] {
@@ -40,15 +40,15 @@ extension ImageJudge {
     let expected = index >= point ? [] : history.points[(index + 1)...point].compactMap { $0.set?.cursor }
     do {
       let sets = try isCareless ? carelessSets(after: cursor) : sets(after: cursor, in: store)
-      verdict.expect(index <= point, .diverges, "the cursor \(cursor) was lost, and goes on with \(sets)")
+      verdict.expect(index <= point, .diverges, "the cursor \(cursor) was lost, but resumes with \(sets)")
       if index <= point {
-        verdict.expect(sets == expected + ends, .resumes, "after \(cursor) came \(sets), not \(expected + ends)")
+        verdict.expect(sets == expected + ends, .resumes, "\(cursor) resumes with \(sets), not \(expected + ends)")
       }
     } catch {
       let code = (error as? StoreError)?.code
       if index > point, code == .diverged { return verdict.diverged += 1 }
-      let isForgotten = history.points[index].revision < log.horizon && code == .compacted
-      verdict.expect(isForgotten, .resumes, "\(cursor) at \(point): \(error)")
+      let isCompacted = history.points[index].revision < log.horizon && code == .compacted
+      verdict.expect(isCompacted, .resumes, "\(cursor) at \(point): \(error)")
     }
   }
 
@@ -63,7 +63,7 @@ extension ImageJudge {
     }
   }
 
-  /// As one would who knows where he was, and not what was there.
+  /// The sets that a feed would deliver that compares only the revision, not the nonce.
   private func carelessSets(after cursor: String) throws -> [String] {
     guard let cursor = CursorText(cursor) else { return [] }
     let connection = try PlainConnection(path)

@@ -1,7 +1,7 @@
 import Foundation
 import TortureSupport
 
-/// What lies beside the database, and what its bytes say.
+/// Checks of the other files, and of the bytes of the database.
 extension ImageJudge {
   mutating func judgeFiles() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -15,7 +15,7 @@ extension ImageJudge {
   private mutating func judgeCursorFile(_ name: String, notBefore index: Int) {
     let text = (try? String(contentsOfFile: folder + "/" + name, encoding: .utf8)) ?? ""
     let point = history.point(at: text)
-    verdict.expect((point ?? -1) >= index, .saves, "\(name) holds “\(text)”, saved was set \(index)")
+    verdict.expect((point ?? -1) >= index, .saves, "\(name) holds “\(text)”, but set \(index) was saved")
   }
 
   private mutating func judgeBackup(_ name: String) throws {
@@ -30,12 +30,12 @@ extension ImageJudge {
     guard let point = history.point(at: head), point <= claims.begun else {
       return verdict.expect(false, .backsUp, "\(name) ends at \(head)")
     }
-    verdict.expect(point >= promised ?? 0, .backsUp, "\(name) ends at \(head) again")
+    verdict.expect(point >= promised ?? 0, .backsUp, "\(name) is older than announced: it ends at \(head)")
     verdict.expect(
       try LogCheck.tables(of: connection) == history.points[point].users, .backsUp, "\(name) holds other records")
   }
 
-  /// Backups keep what they have.
+  /// Checks that a purged value is not in the database's files. (A purge does not reach backups.)
   private mutating func judgeBytes(of user: Int64, in names: [String]) {
     for value in history.texts(of: user) {
       for name in names where name.hasPrefix(Self.database) {

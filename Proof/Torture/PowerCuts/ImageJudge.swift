@@ -1,12 +1,12 @@
 import TortureSupport
 import UserStore
 
-/// Looks at the files that a cut left, with the library and without it.
+/// Checks the files after a cut, with and without the library.
 struct ImageJudge {
   let history: LifeHistory
   /// Whether the end may be lost.
   let isNormal: Bool
-  /// What goes on after a cursor: a control has one that does not look at the nonce.
+  /// Whether resuming ignores the nonce of a cursor, for a control.
   let isCareless: Bool
   let folder: String
   let claims: Claims
@@ -39,7 +39,7 @@ struct ImageJudge {
 
   private var configuration: Configuration {
     var configuration = Configuration()
-    // Before it was opened for the first time nobody was told that there is one.
+    // Until it was opened for the first time, the file may be missing.
     configuration.access = claims.isOpened ? .readWrite : .createIfMissing
     configuration.durability = .normal
     configuration.watchesOtherProcesses = false
@@ -56,7 +56,7 @@ struct ImageJudge {
 
   // MARK: The log
 
-  /// - Returns: the point at which it ends; nil also when it ends with a write that nobody knows of.
+  /// Returns the point at which the log ends, or nil if it is broken or ends with a write whose outcome was unknown.
   private mutating func judgeLog(_ log: ImageLog) -> Int? {
     guard log.rows.isEmpty || log.isContiguous else {
       verdict.expect(false, .isWhole, "the log has a gap")
@@ -73,7 +73,7 @@ struct ImageJudge {
     for index in 0..<max(0, point) where history.points[index].revision >= log.horizon { judgeSet(index + 1, log) }
     guard let stray else { return point }
     verdict.expect(
-      claims.uncertain.contains(stray.origin ?? ""), .hasNothingElse, "nobody knows of the set \(stray.cursor)")
+      claims.uncertain.contains(stray.origin ?? ""), .hasNothingElse, "the set \(stray.cursor) was not begun")
     return nil
   }
 
@@ -81,23 +81,24 @@ struct ImageJudge {
     let lost = max(0, claims.reached - point)
     verdict.lost = lost
     verdict.expect(point == 0 || log.epoch == history.points[point].cursor?.epoch, .isSame, "the log has another epoch")
-    verdict.expect(point <= claims.begun, .hasNothingElse, "it ends at \(log.head), begun was up to \(claims.begun)")
-    verdict.expect(history.point(at: log.horizon) != nil, .isWhole, "the log begins after \(log.horizon), within a set")
+    verdict.expect(
+      point <= claims.begun, .hasNothingElse, "it ends at \(log.head), but only \(claims.begun) sets were begun")
+    verdict.expect(history.point(at: log.horizon) != nil, .isWhole, "the log starts after \(log.horizon), inside a set")
     if isNormal { return }
     verdict.expect(lost == 0, .losesNothing, "\(lost) sets are lost, those after \(log.head)")
-    verdict.expect(log.horizon >= claims.horizon, .compacts, "the log begins after \(log.horizon) again")
+    verdict.expect(log.horizon >= claims.horizon, .compacts, "the log starts after \(log.horizon) again")
   }
 
   private mutating func judgeSet(_ index: Int, _ log: ImageLog) {
     let (before, point) = (history.points[index - 1], history.points[index])
     guard let set = point.set, let rows = log.rows(after: before.revision, through: point.revision) else {
-      return verdict.expect(false, .keepsTheRest, "the set that ends at \(point.revision) is not whole")
+      return verdict.expect(false, .keepsTheRest, "the set that ends at \(point.revision) is incomplete")
     }
     verdict.expect(
       rows.last?.nonce == point.cursor.map { .integer($0.nonce) }, .isSame, "another set ends at \(point.revision)")
     for (row, change) in zip(rows, set.changes) where !row.says(change) {
       let isBlank = row.isBlank && claims.purging.contains(change.user)
-      verdict.expect(isBlank, .isSame, "revision \(row.seq) is \(row), told was \(change)")
+      verdict.expect(isBlank, .isSame, "revision \(row.seq) is \(row), but \(change) was delivered")
       if isBlank == false { return }
     }
     for row in rows where claims.purged.contains(row.user) && !isNormal {
@@ -116,26 +117,26 @@ struct ImageJudge {
     )
   }
 
-  /// A position lies in the same transactions as the log: it is never ahead of it, and an effect comes with it.
+  /// A position is written in the transactions of the log, so that it is never ahead of the log or of its effects.
   private mutating func judgeConsumers(_ connection: PlainConnection, at point: Int) throws {
     for row in try connection.run("SELECT name, seq, nonce FROM consumers") {
       guard let name = row[0].utf8.map({ String(decoding: $0, as: UTF8.self) }), case .integer(let revision) = row[1],
         let position = history.point(at: revision), position <= point
       else {
-        verdict.expect(false, .covers, "a consumer stands at \(row)")
+        verdict.expect(false, .covers, "a consumer is at \(row)")
         continue
       }
       let known = history.points[position].cursor.map { PlainValue.integer($0.nonce) }
-      verdict.expect(position == 0 || row[2] == known, .covers, "\(name) stands at another set \(revision)")
+      verdict.expect(position == 0 || row[2] == known, .covers, "\(name) is at another set \(revision)")
       if !isNormal {
-        verdict.expect(position >= claims.covered[name] ?? 0, .covers, "\(name) stands at \(revision) again")
+        verdict.expect(position >= claims.covered[name] ?? 0, .covers, "\(name) is at \(revision) again")
       }
       for (effect, covered) in history.effects {
-        // Acknowledged without an effect once, by a write that failed; the effect came after it, and is lost with its end.
+        // A write that failed may have acknowledged the set without the effect. The effect was written later, and lost.
         if effect > point, covered <= claims.attempted[name] ?? 0 { continue }
         verdict.expect(
           (effect <= point) == (covered <= position), .covers,
-          "\(name) stands at \(revision), and the effect of the set \(covered) is \(effect <= point ? "" : "not ")there"
+          "\(name) is at \(revision), but the effect of the set \(covered) is \(effect <= point ? "" : "not ")there"
         )
       }
     }

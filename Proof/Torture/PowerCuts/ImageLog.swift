@@ -1,6 +1,6 @@
 import TortureSupport
 
-/// The log of an image, as it lies there.
+/// The log of an image, read without the library.
 struct ImageLog {
   struct Row: CustomStringConvertible {
     let seq, op, user: Int64
@@ -41,14 +41,13 @@ struct ImageLog {
     rows[0].seq <= horizon + 1 && rows.enumerated().allSatisfy { $1.seq == rows[0].seq + Int64($0) }
   }
 
-  /// Nil when they are not all there.
+  /// The rows in a range, or nil if some are missing.
   func rows(after start: Int64, through end: Int64) -> ArraySlice<Row>? {
     guard let first = rows.first?.seq, start + 1 >= first, end <= head else { return nil }
     return rows[Int(start + 1 - first)...Int(end - first)]
   }
 
-  /// The sets that it has whole: what comes after the horizon, divided where a writer of the library marked an end, and
-  /// what foreign ones wrote before.
+  /// The complete sets after the horizon: each write of the library, and the foreign changes before it as one set.
   var sets: [AnnouncedSet] {
     var sets: [AnnouncedSet] = []
     var pending: [Row] = []
@@ -64,7 +63,7 @@ struct ImageLog {
     return sets
   }
 
-  /// All of it as one set of somebody who marks no end.
+  /// The whole log as one set of a foreign writer, which marks no end.
   var foreignSets: [AnnouncedSet] { rows.last.map { [set(rows[...], endingAt: $0, origin: nil)] } ?? [] }
 
   private func set(_ changes: ArraySlice<Row>, endingAt end: Row, origin: String?) -> AnnouncedSet {
@@ -74,7 +73,7 @@ struct ImageLog {
 }
 
 extension ImageLog.Row {
-  /// Nil for the end of a set.
+  /// The change, or nil for a row that ends a set.
   fileprivate var change: AnnouncedChange? {
     guard let kind = [1: "a", 2: "u", 3: "r"][op], let attribute = values[3].utf8 else { return nil }
     return AnnouncedChange(kind: kind, user: user, attribute: attribute, old: values[4], new: values[5])

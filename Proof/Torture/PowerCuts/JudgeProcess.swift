@@ -1,9 +1,9 @@
 import Foundation
 import TortureSupport
 
-/// What the judges run as: children, because what opens a damaged file may crash.
+/// The main function of a judge, which is a child process because a damaged file may crash it.
 struct JudgeProcess {
-  /// By which rules.
+  /// The rules to check by.
   struct Rules: Hashable {
     var isNormal = false
     var isCareless = false
@@ -15,8 +15,7 @@ struct JudgeProcess {
   private let claims: [Claims]
   private let rules: Rules
 
-  /// - Parameter word: `RULES:RECORDING`.
-  /// - Throws: when there is no such record, or nobody knows what it did.
+  /// Parses `RULES:RECORDING`, and reads the recording.
   init(_ word: String) throws {
     let parts = word.split(separator: ":" as Character, maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw TortureError("no rules and recording: \(word)") }
@@ -26,7 +25,7 @@ struct JudgeProcess {
     claims = Claims.all(in: recording, of: history).map(\.claims)
   }
 
-  /// Reads `FOLDER CLAIMS SEED`, judges what lies in the folder, and says so; until its input ends.
+  /// Reads lines of `FOLDER CLAIMS SEED` until its input ends, checks the image in each folder, and prints the verdict.
   func run() {
     while let line = readLine() {
       let words = line.split(separator: " " as Character).map(String.init)
@@ -35,18 +34,18 @@ struct JudgeProcess {
         history: history, isNormal: rules.isNormal, isCareless: rules.isCareless, folder: words[0],
         claims: claims[index], random: SplitMix64(seed: seed))
       judge.judge()
-      tell(judge.verdict)
+      write(judge.verdict)
     }
   }
 
-  /// In one line: `LOST DIVERGED`, and for each violation a tab, the promise, and why.
-  private func tell(_ verdict: Verdict) {
+  /// Prints one line: `LOST DIVERGED`, and for each violation a tab, the promise, and the reason.
+  private func write(_ verdict: Verdict) {
     let violations = verdict.violations.map { promise, reason in
       let words = reason.split(whereSeparator: \.isNewline).joined(separator: " ").prefix(500)
       return "\t\(promise) \(words.split(separator: "\t" as Character).joined(separator: " "))"
     }
     let line = Array("\(verdict.lost) \(verdict.diverged)\(violations.joined())\n".utf8)
-    _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
+    _ = unsafe line.withUnsafeBytes { unsafe Foundation.write(1, $0.baseAddress, $0.count) }
   }
 }
 

@@ -1,11 +1,11 @@
 import Foundation
 import TortureSupport
 
-/// What a store went through in a recording: every state that one of its writes left, in order.
+/// The history of the store in a recording: the state after each of its writes, in order.
 struct LifeHistory {
   /// The state after a set.
   struct Point {
-    /// Nil for the beginning.
+    /// Nil for the initial state.
     let set: AnnouncedSet?
     let cursor: CursorText?
     let users: [Int64: Replica.User]
@@ -18,17 +18,14 @@ struct LifeHistory {
   }
 
   private(set) var points: [Point]
-  /// Which point a write made, by the write's name.
+  /// The point of each write, by the write's name.
   private(set) var named: [String: Int] = [:]
-  /// Where a write that acknowledged a set in itself ended, and which set that was.
+  /// The points of writes that acknowledged a set together with an effect, and the points of those sets.
   private(set) var effects: [(effect: Int, covered: Int)] = []
   private var revisions: [Int64: Int] = [0: 0]
   private var values: [Int64: Set<[UInt8]>] = [:]
 
-  /// - Parameters:
-  ///   - recording: Announces the sets.
-  ///   - folder: Where the files are made once more that it left.
-  /// - Throws: `Incomplete`.
+  /// Builds the history from the announcements, and from the final files, which are laid out in a folder for this.
   init(of recording: Recording, layingOut folder: String) throws {
     var disk = Disk()
     for step in recording.steps { disk.apply(step) }
@@ -37,20 +34,19 @@ struct LifeHistory {
     try self.init(of: recording, endingWith: ImageLog(PlainConnection("\(folder)/\(ImageJudge.database)")))
   }
 
-  /// - Parameters:
-  ///   - recording: Announces the sets.
-  ///   - log: What lay in the file at the end: a write that failed is told of by nobody, and may be there.
-  /// - Throws: when a set is in neither.
+  /// Builds the history from the announcements and the final log, which may have writes that failed and were not announced.
+  ///
+  /// - Throws: `Incomplete` if a set is in neither.
   init(of recording: Recording, endingWith log: ImageLog) throws {
     points = [Point(set: nil, cursor: nil, users: [:])]
     var sets: [Int64: AnnouncedSet] = [:]
     for set in log.sets { sets[CursorText(set.cursor)?.revision ?? 0] = set }
-    var told: Set<Int64> = []
+    var announced: Set<Int64> = []
     for case .announce(let announcements) in recording.steps {
       for case .told(let set) in announcements where set.origin != "reset" {
         guard let revision = CursorText(set.cursor)?.revision else { throw Incomplete(description: set.cursor) }
-        // In the file, and told again, it may have lost values by a purge.
-        if told.insert(revision).inserted { sets[revision] = set }
+        // The first announcement counts: in the file, and when announced again, a purge may have removed values.
+        if announced.insert(revision).inserted { sets[revision] = set }
       }
     }
     for (_, set) in sets.sorted(by: { $0.key < $1.key }) { try append(set) }
@@ -60,7 +56,7 @@ struct LifeHistory {
     let last = points[points.count - 1]
     let rows = set.changes.count + (set.origin == nil ? 0 : 1)
     guard let cursor = CursorText(set.cursor), cursor.revision - last.revision == rows else {
-      throw Incomplete(description: "nobody knows what came between \(last.revision) and \(set.cursor)")
+      throw Incomplete(description: "the changes between \(last.revision) and \(set.cursor) were not announced")
     }
     var users = last.users
     for change in set.changes { users.apply(change) }
@@ -80,10 +76,10 @@ struct LifeHistory {
     effects.append((points.count - 1, covered))
   }
 
-  /// Texts that a user had, long enough not to be anybody's.
+  /// The texts that a user had and that are long enough to be unique.
   func texts(of user: Int64) -> Set<[UInt8]> { values[user] ?? [] }
 
-  /// The name that the write gave itself: as origin, or, where nobody gives one, in a value.
+  /// The names of the writes in a set: its origin, or for foreign writes, the values that contain a name.
   private static func names(of set: AnnouncedSet) -> [String] {
     if let origin = set.origin { return [origin] }
     return set.changes.compactMap { change in
@@ -92,7 +88,7 @@ struct LifeHistory {
     }
   }
 
-  /// The point at which a log ends that ends there; nil when no set does.
+  /// The point whose set ends at a revision, if there is one.
   func point(at revision: Int64) -> Int? { revisions[revision] }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import TortureSupport
 
-/// Lets stores live and records what they do to their files.
+/// Runs lives, and records what they do to their files.
 struct Lives {
   private let scratch: Scratch
   private let scenario: String
@@ -17,16 +17,16 @@ struct Lives {
     self.scenario = scenario
   }
 
-  /// What is not as usual in a life.
+  /// A difference from a normal life.
   enum Trouble: Equatable {
     case none
-    /// This sync of a file fails.
+    /// The sync of a file with this number fails.
     case failingSync(Int)
-    /// There is a store of an older version.
+    /// The life starts with a store of an older version.
     case olderStore
   }
 
-  /// - Returns: the path of the record.
+  /// Runs a life, and returns the path of the record.
   func record(seed: UInt64, isNormal: Bool, _ trouble: Trouble = .none) throws -> String {
     let mode = isNormal ? "normal" : "full"
     let name = "\(scratch.folder)/\(mode)-\(seed)\(trouble.word)"

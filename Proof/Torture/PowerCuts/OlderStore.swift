@@ -1,13 +1,13 @@
 import Foundation
 import TortureSupport
 
-/// A store as the first version of the library left it: the next one that opens it for writing migrates it.
+/// A store of the library's first version, which is migrated when it is opened for writing.
 struct OlderStore {
   private let image: DiskImage
   private let folder: String
   private let log: ImageLog
 
-  /// Makes it in a folder.
+  /// Creates the store in a folder.
   init(in folder: String) throws {
     let sql = try String(contentsOfFile: "migrations/m0001_users_and_changes.sql", encoding: .utf8)
     let path = "\(folder)/\(ImageJudge.database)"
@@ -32,7 +32,7 @@ struct OlderStore {
     String(sql.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
   }
 
-  /// What would have been recorded of it: files that are on the disk, and a set that was told.
+  /// A record of how the store was made: its synced files, and a set that was delivered.
   var record: [UInt8] {
     var bytes: [UInt8] = []
     for (name, content) in image.files {
@@ -40,14 +40,14 @@ struct OlderStore {
       bytes +=
         Recording.encoded("c", path) + Recording.encoded("w", path, content.values) + Recording.encoded("s", path)
     }
-    let told = log.foreignSets.map { "\(Announcement.told($0))\n" }.joined()
+    let delivered = log.foreignSets.map { "\(Announcement.told($0))\n" }.joined()
     return bytes + Recording.encoded("D", folder)
-      + Recording.encoded("a", "", Array("\(Announcement.opened)\n\(told)".utf8))
+      + Recording.encoded("a", "", Array("\(Announcement.opened)\n\(delivered)".utf8))
   }
 }
 
 extension Recording {
-  /// A step as the library in front of the C library writes it.
+  /// A step in the format of the faults library.
   static func encoded(_ letter: Character, _ path: String, _ data: [UInt8] = []) -> [UInt8] {
     let name = Array(path.utf8)
     return Array(String(letter).utf8) + number(name.count, 2) + name + number(0, 8) + number(data.count, 8) + data

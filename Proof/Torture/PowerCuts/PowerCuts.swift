@@ -1,7 +1,7 @@
 import Foundation
 import TortureSupport
 
-/// Cuts the power at every moment of a store's life, in every way that a disk allows, and looks at what is left.
+/// Simulates a power cut at every moment of a store's life, with every image that a disk may be left with, and checks it.
 struct PowerCuts: Harness {
   static let name = "powercuts"
 
@@ -10,61 +10,64 @@ struct PowerCuts: Harness {
     let scratch = try Scratch(name)
     let lives = try Lives(in: scratch)
     for isNormal in [false, true] {
-      let sitting = Sitting(lives: lives, scratch: scratch, plan: plan, isNormal: isNormal)
-      try sitting.outcome().report(isNormal ? "NORMAL" : "FULL", to: &report)
-      // The long tier takes its time, and who waits may read a file.
+      let modeRun = ModeRun(lives: lives, scratch: scratch, plan: plan, isNormal: isNormal)
+      try modeRun.outcome().report(isNormal ? "NORMAL" : "FULL", to: &report)
+      // The long tier takes long, and somebody may be reading the output from a file.
       fflush(nil)
     }
     try PowerCutControls(lives: lives, scratch: scratch, seed: plan.seed).run(&report)
   }
 }
 
-/// Lives under one durability, and their power cuts.
-private struct Sitting {
+/// The lives of one durability mode, and their power cuts.
+private struct ModeRun {
   let lives: Lives
   let scratch: Scratch
   let plan: Plan
   let isNormal: Bool
 
-  func outcome() throws -> Court.Outcome {
-    var total = Court.Outcome()
+  func outcome() throws -> Examination.Outcome {
+    var total = Examination.Outcome()
     for index in 0..<(plan.isLong ? 4 : 1) {
       let seed = plan.seed &+ UInt64(index)
       let record = try lives.record(seed: seed, isNormal: isNormal)
-      total.add(try hear(record, stride: 1))
-      total.add(try hear(lives.record(seed: seed, isNormal: isNormal, .olderStore), stride: 4))
+      total.add(try examine(record, stride: 1))
+      total.add(try examine(lives.record(seed: seed, isNormal: isNormal, .olderStore), stride: 4))
       for number in try failingSyncs(in: record, seed) {
-        total.add(try hear(lives.record(seed: seed, isNormal: isNormal, .failingSync(number)), stride: 4))
+        total.add(try examine(lives.record(seed: seed, isNormal: isNormal, .failingSync(number)), stride: 4))
       }
     }
     return total
   }
 
-  /// Some of those that a life makes; under NORMAL one before a checkpoint is always among them, and the long tier takes
-  /// them all.
+  /// Some of a life's syncs.
+  ///
+  /// Under NORMAL, one before a checkpoint is always among them, and the long tier uses all.
   private func failingSyncs(in record: String, _ seed: UInt64) throws -> [Int] {
     var random = SplitMix64(seed: seed)
     var syncs = try Recording(contentsOf: record).syncs(of: ImageJudge.database).shuffled(using: &random)
-    if isNormal { syncs = syncs.filter(\.begetsCheckpoint) + syncs.filter { !$0.begetsCheckpoint } }
+    if isNormal { syncs = syncs.filter(\.precedesCheckpoint) + syncs.filter { !$0.precedesCheckpoint } }
     return syncs.prefix(!plan.isLong ? 1 : isNormal ? syncs.count : 12).map(\.number)
   }
 
-  private func hear(_ record: String, stride: Int) throws -> Court.Outcome {
-    var inquiry = Court.Case(recording: record)
-    inquiry.rules.isNormal = isNormal
-    (inquiry.imagesPerCut, inquiry.exhaustively) = plan.isLong ? (32, 7) : (6, 3)
-    inquiry.stride = stride * (plan.isLong ? 1 : 4)
-    inquiry.kept = "\(NSTemporaryDirectory())/torture-powercuts-\(plan.seed)"
-    do { return try Court.hear(inquiry, in: scratch, seed: plan.seed) } catch let error as LifeHistory.Incomplete {
-      // A write that failed, was there, and was forgotten before anybody looked.
-      print("  left out: \(inquiry.recording): \(error)")
-      return Court.Outcome()
+  private func examine(_ record: String, stride: Int) throws -> Examination.Outcome {
+    var options = Examination.Options(recording: record)
+    options.rules.isNormal = isNormal
+    (options.imagesPerCut, options.exhaustively) = plan.isLong ? (32, 7) : (6, 3)
+    options.stride = stride * (plan.isLong ? 1 : 4)
+    options.kept = "\(NSTemporaryDirectory())/torture-powercuts-\(plan.seed)"
+    do {
+      return try Examination.outcome(of: options, in: scratch, seed: plan.seed)
+    } catch let error as LifeHistory.Incomplete {
+      // A write failed but was committed, and was deleted from the log before its set was delivered.
+      print("  skipped: \(options.recording): \(error)")
+      return Examination.Outcome()
     }
   }
 }
 
-extension Court.Outcome {
-  mutating func add(_ other: Court.Outcome) {
+extension Examination.Outcome {
+  mutating func add(_ other: Examination.Outcome) {
     operations += other.operations
     cuts += other.cuts
     made += other.made
@@ -81,8 +84,8 @@ extension Court.Outcome {
     report.count(cuts, "\(mode): cuts")
     report.count(made, "\(mode): images made")
     report.count(distinct.count, "\(mode): distinct images")
-    report.count(judged, "\(mode): opened and judged, those again of which more was announced by then")
-    report.count(shortened, "\(mode): in which the end was lost (\(lost) sets)")
+    report.count(judged, "\(mode): images opened and checked, some again with later announcements")
+    report.count(shortened, "\(mode): images in which the end was lost (\(lost) sets)")
     report.count(diverged, "\(mode): cursors that diverged")
     for promise in Promise.allCases { report.judge("\(mode): \(promise.rawValue)", violations[promise] ?? []) }
   }

@@ -1,27 +1,27 @@
-/// What must be true of the files after a cut, in the order in which it is looked at.
+/// What must hold for the files after a cut, in the order in which it is checked.
 enum Promise: String, CaseIterable {
-  case opens = "the store opens: as it was, or, before it was first opened, as a new one"
-  case isSound = "the file is sound: integrity_check, and the library's own check, find nothing"
+  case opens = "the store opens, as a new one if it was never opened before"
+  case isSound = "the file is sound: integrity_check and the library's check find nothing"
   case isWhole = "the log ends where a set ends, and has no gap"
-  case losesNothing = "what was acknowledged, or told to a listener, is there"
-  case keepsTheRest = "what is lost is the end: everything before it is there"
-  case hasNothingElse = "nothing is there that was not begun"
-  case isSame = "every change is there as it was told"
-  case replays = "the tables are what the log tells"
-  case resumes = "a cursor goes on right after itself, with the sets that came after it"
-  case diverges = "a cursor of something that was lost diverges, also when its numbers were given again"
-  case covers = "a consumer's position is what it acknowledged, together with its effects"
-  case saves = "a saved cursor file is whole, and not older than what was saved"
-  case backsUp = "what has a backup's name is a whole backup"
-  case compacts = "what was forgotten stays forgotten"
-  case purges = "what was purged is in no file and in no change"
+  case losesNothing = "every write that was acknowledged or delivered is in the log"
+  case keepsTheRest = "only the end of the log is lost"
+  case hasNothingElse = "the log has no write that was not begun"
+  case isSame = "every change in the log equals the one that was delivered"
+  case replays = "a replay of the log gives the tables"
+  case resumes = "a cursor resumes right after its set, with the sets that follow it"
+  case diverges = "a cursor of a lost set diverges, even if its revision was reused"
+  case covers = "a consumer's position is one that it acknowledged, together with its effects"
+  case saves = "a saved cursor file is complete, and not older than announced"
+  case backsUp = "a file with a backup's name is a complete backup"
+  case compacts = "sets that were deleted from the log stay deleted"
+  case purges = "purged values are in no file and in no change"
 }
 
-/// What was found in one image.
+/// The findings in one image.
 struct Verdict {
-  /// Which sets are not there, of those that were told.
+  /// How many sets were delivered but are not in the log.
   var lost = 0
-  /// How many cursors diverged, as they must.
+  /// How many cursors diverged, correctly.
   var diverged = 0
   var violations: [(promise: Promise, reason: String)] = []
 

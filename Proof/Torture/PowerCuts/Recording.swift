@@ -1,9 +1,9 @@
 import Foundation
 import TortureSupport
 
-/// What a process did to the files of a folder, and what it announced, in the order in which it took effect.
+/// A process's operations on the files of a folder, and its announcements, in the order in which they took effect.
 ///
-/// `Proof/Torture/Faults/README.md` says how it is written.
+/// `Proof/Torture/Faults/README.md` describes the format.
 struct Recording {
   enum Step {
     case create(String)
@@ -36,13 +36,13 @@ struct Recording {
 
   /// A sync of a file.
   struct Sync {
-    /// Counted from 1, as the faults count them.
+    /// The number of the sync, from 1, as `FAULTS_AT` counts.
     let number: Int
-    /// Whether pages are copied into the database after it, and nothing else comes between.
-    let begetsCheckpoint: Bool
+    /// Whether the next operation copies pages into the database.
+    let precedesCheckpoint: Bool
   }
 
-  /// The syncs of the store's own; those of another program's writes, the store can know nothing of.
+  /// The store's own syncs, without those of foreign writes, whose failures the store cannot learn.
   func syncs(of database: String) -> [Sync] {
     var (syncs, number, foreign) = ([Sync](), 0, String?.none)
     for (index, step) in steps.enumerated() {
@@ -67,9 +67,9 @@ struct Recording {
         }
         let isLog = path.hasSuffix("/\(database)-wal")
         if case .write(let written, _, _)? = next, isLog, written.hasSuffix("/\(database)") {
-          syncs.append(Sync(number: number, begetsCheckpoint: true))
+          syncs.append(Sync(number: number, precedesCheckpoint: true))
         } else {
-          syncs.append(Sync(number: number, begetsCheckpoint: false))
+          syncs.append(Sync(number: number, precedesCheckpoint: false))
         }
       default: break
       }
@@ -77,7 +77,7 @@ struct Recording {
     return syncs
   }
 
-  /// How many of the steps did something to a file.
+  /// The number of steps that are file operations.
   var operations: Int {
     steps.count { if case .announce = $0 { false } else { true } }
   }
@@ -116,7 +116,7 @@ struct Recording {
       return bytes[offset..<offset + count]
     }
 
-    /// Little-endian, as the machine that wrote it.
+    /// Reads a little-endian number, the byte order of the machine that wrote it.
     private mutating func number(_ size: Int) throws -> Int {
       Int(try take(size).reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
     }

@@ -1,12 +1,12 @@
 import TortureSupport
 
-/// What becomes of the pending changes of a disk in one cut.
+/// The fate of a disk's pending changes in one cut.
 struct Survival {
   enum Fate {
     case lost, kept
-    /// The file has the length, and nothing of the content.
+    /// The file has the new length, but not the new content.
     case grown
-    /// Sector by sector.
+    /// The fate of each sector.
     case torn([Sector])
   }
 
@@ -16,12 +16,12 @@ struct Survival {
 
   var pieces: [Fate]
   var names: [Bool]
-  /// Where garbage begins.
+  /// The seed of the garbage.
   var seed: UInt64 = 0
 }
 
 extension Survival {
-  /// No cut at all.
+  /// Everything survives, as without a cut.
   static func everything(of disk: Disk) -> Survival {
     Survival(pieces: disk.pending.map { _ in .kept }, names: disk.pendingNames.map { _ in true })
   }
@@ -34,14 +34,14 @@ extension Disk {
     for (naming, isKept) in zip(pendingNames, survival.names) where isKept { names.apply(naming) }
     var contents = contents
     var random = SplitMix64(seed: survival.seed)
-    for (piece, fate) in zip(pending, survival.pieces) { contents[piece.file].suffer(fate, piece.change, &random) }
+    for (piece, fate) in zip(pending, survival.pieces) { contents[piece.file].apply(fate, piece.change, &random) }
     return DiskImage(
       files: names.map { path, file in (String(path[path.index(after: path.lastIndex(of: "/")!)...]), contents[file]) })
   }
 }
 
 extension Bytes {
-  fileprivate mutating func suffer(_ fate: Survival.Fate, _ change: Disk.Change, _ random: inout SplitMix64) {
+  fileprivate mutating func apply(_ fate: Survival.Fate, _ change: Disk.Change, _ random: inout SplitMix64) {
     switch (fate, change) {
     case (.lost, _): break
     case (.kept, _), (.torn, .resize), (.grown, .resize): apply(change)
@@ -73,7 +73,7 @@ extension Bytes {
 }
 
 extension Survival: CustomStringConvertible {
-  /// A letter for each pending change, in order, and a digit for each name: `k` kept, `-` lost, `g` grown, `[k-0?]` torn.
+  /// A letter for each pending change (`k` kept, `-` lost, `g` grown, `[k-0?]` torn), and a digit for each name.
   var description: String {
     pieces.map(\.description).joined() + "/" + names.map { $0 ? "1" : "0" }.joined() + " garbage \(seed)"
   }

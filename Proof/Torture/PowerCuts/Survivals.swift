@@ -1,6 +1,6 @@
 import TortureSupport
 
-/// Chooses what a cut leaves: all possibilities when they are few, otherwise every kind of them.
+/// Chooses images for a cut: all possible ones if they are few, otherwise a sample of every kind.
 struct Survivals {
   private let disk: Disk
   private let limit: Int
@@ -8,11 +8,7 @@ struct Survivals {
   private var random: SplitMix64
   private(set) var all: [Survival] = []
 
-  /// - Parameters:
-  ///   - disk: At the moment of the cut.
-  ///   - limit: How many, about, where not all are taken.
-  ///   - exhaustively: So many pending changes, and all subsets of them are taken.
-  ///   - random: For choosing among many.
+  /// Chooses for the disk at the moment of the cut: all subsets of up to `exhaustively` pending changes, or about `limit`.
   init(of disk: Disk, limit: Int, exhaustively: Int, _ random: inout SplitMix64) {
     self.disk = disk
     self.limit = limit
@@ -27,7 +23,7 @@ struct Survivals {
   private var hasNothing: Bool { pieces + names == 0 }
 
   private mutating func choose() {
-    // Nothing of it, and all of it: the two that there always are.
+    // Nothing survives, and everything survives.
     add(prefix(0), prefixOfNames(0))
     if hasNothing { return }
     add(prefix(pieces), prefixOfNames(names))
@@ -41,7 +37,7 @@ struct Survivals {
     }
   }
 
-  /// Prefixes, as a disk that keeps the order leaves, and subsets.
+  /// Adds prefixes, as a disk leaves that keeps the order, and random subsets.
   private mutating func sampleSubsets() {
     for _ in 0..<max(1, limit / 4) {
       add(
@@ -58,7 +54,7 @@ struct Survivals {
       case 0: fates[end] = torn(end)
       case 1:
         fates = prefix(pieces)
-        fates[end] = hurt(end)
+        fates[end] = damaged(end)
       case 2: fates = subset().map { $0 ? .kept : .grown }
       default: fates = scattered()
       }
@@ -68,22 +64,22 @@ struct Survivals {
 
   // MARK: One piece
 
-  /// Written up to some sector.
+  /// A write up to a random sector.
   private mutating func torn(_ index: Int) -> Survival.Fate {
     let count = sectors(of: index)
     let end = Int.random(in: 0...count, using: &random)
     return .torn((0..<count).map { $0 < end ? .kept : .lost })
   }
 
-  /// Written but for one sector, which is old, empty, or garbage.
-  private mutating func hurt(_ index: Int) -> Survival.Fate {
+  /// A write except for one sector, which is old, zeros, or garbage.
+  private mutating func damaged(_ index: Int) -> Survival.Fate {
     let count = sectors(of: index)
     let hole = count == 0 ? 0 : Int.random(in: 0..<count, using: &random)
     let what = random.choose(Survival.Sector.lost, .zeros, .garbage)
     return .torn((0..<count).map { $0 == hole ? what : .kept })
   }
 
-  /// Every sector of everything by itself.
+  /// A random fate for every sector of every write.
   private mutating func scattered() -> [Survival.Fate] {
     let likely = Double.random(in: 0...1, using: &random)
     return (0..<pieces).map { index in

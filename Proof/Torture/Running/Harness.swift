@@ -1,14 +1,14 @@
-/// One way of using force.
+/// A way to break something.
 protocol Harness {
   static var name: String { get }
 
-  /// Uses it, and reports what was done and what was found.
+  /// Runs the harness and reports what it did and found.
   ///
-  /// - Throws: when it cannot be used at all; a broken promise is reported, not thrown.
+  /// - Throws: If the harness cannot run at all. A broken promise is reported, not thrown.
   static func run(_ plan: Plan, _ report: inout Report) throws
 }
 
-/// How much of it.
+/// The extent of a run, and its seed.
 struct Plan {
   let isLong: Bool
   let seed: UInt64

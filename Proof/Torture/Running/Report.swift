@@ -1,6 +1,6 @@
 import Foundation
 
-/// What was done and what was found, printed as it comes.
+/// What was done and found, printed immediately.
 struct Report {
   private var failures: [String] = []
   private var harness = ""
@@ -17,17 +17,17 @@ struct Report {
     say("== \(harness)")
   }
 
-  /// How far it is.
+  /// Reports progress.
   func note(_ progress: String) {
     say("  … \(progress)")
   }
 
-  /// What was done: so many kills, commits, images.
+  /// Reports a number, such as of kills, commits, or images.
   func count(_ number: Int, _ what: String) {
     say("  \(what): \(number)")
   }
 
-  /// A promise, and the first reasons why it does not hold, if there are any.
+  /// Reports whether a promise holds, and if not, the first violations.
   mutating func judge(_ promise: String, _ violations: [String]) {
     say("  \(violations.isEmpty ? "holds " : "BROKEN")  \(promise)")
     for violation in violations.prefix(5) { say("    \(violation)") }
@@ -35,7 +35,7 @@ struct Report {
     if !violations.isEmpty { failures.append("\(harness): \(promise)") }
   }
 
-  /// A control: something that was broken on purpose must be noticed.
+  /// Reports a control: whether something that was broken on purpose was flagged.
   mutating func control(_ what: String, wasFlagged: Bool, _ detail: String = "") {
     say("  \(wasFlagged ? "flagged" : "MISSED ")  control: \(what)\(detail.isEmpty ? "" : " (\(detail))")")
     if !wasFlagged { failures.append("\(harness): the control was missed: \(what)") }
@@ -46,7 +46,7 @@ struct Report {
     for failure in failures { say("  \(failure)") }
   }
 
-  /// At once, also into a file: who is killed has said how far it was.
+  /// Flushes at once, also into a file, so that a report that is killed is complete up to then.
   private func say(_ line: String) {
     print(line)
     fflush(nil)

@@ -1,20 +1,21 @@
 import Foundation
 import TortureSupport
 
-/// A folder in memory, and the process group of those who work in it: both go when this goes, or when this process
-/// ends in whatever way.
+/// A folder in memory, and the group of the processes that work in it.
 ///
-/// A watchdog waits at the other end of a pipe: the system closes it for those who can close nothing any more.
+/// Both end with this object, or with this process.
+///
+/// A watchdog waits at the other end of a pipe, which the system closes even if this process is killed.
 final class Scratch: @unchecked Sendable {
   let folder: String
-  /// The watchdog's, for everybody who is started to work here.
+  /// The watchdog's process group, which all processes that work here join.
   let group: pid_t
   private let watchdog: Child
 
   init(_ name: String) throws {
     let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
     var template = Array("\(parent)/torture-\(name)-XXXXXX".utf8CString)
-    guard let made = unsafe mkdtemp(&template) else { throw TortureError("cannot make a folder in \(parent)") }
+    guard let made = unsafe mkdtemp(&template) else { throw TortureError("cannot create a folder in \(parent)") }
     folder = unsafe String(cString: made)
     let script = #"read -r line; rm -rf "$1"; kill -KILL 0"#
     watchdog = try Child(["/bin/sh", "-c", script, "watchdog", folder], environment: [:], group: 0)
@@ -27,7 +28,7 @@ final class Scratch: @unchecked Sendable {
   }
 }
 
-/// Why the torture cannot be done.
+/// The reason that the torture cannot run.
 struct TortureError: Error, CustomStringConvertible {
   let description: String
 

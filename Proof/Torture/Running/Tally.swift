@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts what many threads do, by name.
+/// Counters by name, for many threads.
 final class Tally: Sendable {
   private let counts = Mutex<[String: Int]>([:])
 
@@ -8,7 +8,7 @@ final class Tally: Sendable {
     counts.withLock { $0[what, default: 0] += number }
   }
 
-  /// Keeps the largest.
+  /// Keeps the maximum.
   func raise(_ what: String, to number: Int) {
     counts.withLock { $0[what] = max($0[what] ?? 0, number) }
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file with a cursor, replaced in one step.
+/// A file with a cursor, which is replaced atomically.
 struct CursorFile {
   struct Failure: Error {
     let number: Int32

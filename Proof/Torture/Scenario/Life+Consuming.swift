@@ -1,25 +1,25 @@
 import TortureSupport
 import UserStore
 
-/// What follows the log.
+/// Steps that follow the log.
 extension Life {
   private static var name: String { "mailer" }
 
   private func consumer(of store: UserStore) throws -> Consumer {
     if let consumer { return consumer }
-    let taken = try store.consumer(Self.name, from: .oldest)
-    consumer = taken
-    return taken
+    let claimed = try store.consumer(Self.name, from: .oldest)
+    consumer = claimed
+    return claimed
   }
 
-  /// Reads what came since the last acknowledgement, acknowledges it, and saves the cursor in a file too.
+  /// Reads the sets since the last acknowledgement, acknowledges them, and also saves the cursor in a file.
   func consume() async {
     guard let store = opened() else { return }
     say(.begun("consume"))
     do {
       let consumer = try consumer(of: store)
       var last: ChangeSet?
-      // Not all of it: the rest comes again when the name is taken anew.
+      // Not the last one, so that it is delivered again when the name is claimed again.
       for set in try await missed(by: consumer, of: store).dropLast() {
         say(.told(try AnnouncedSet(set)))
         last = set
@@ -36,18 +36,20 @@ extension Life {
     } catch { failed("consume", error) }
   }
 
-  /// What came since; where the log does not go that far back, the consumer begins anew with the present state.
+  /// The sets since the consumer's position.
+  ///
+  /// If the log was compacted past it, the consumer restarts at the current state.
   private func missed(by consumer: Consumer, of store: UserStore) async throws -> [ChangeSet] {
     do { return try store.pastChanges(after: try consumer.cursor) } catch {
       guard error.code == .compacted else { throw error }
-      let present = try await store.read { try $0.cursor }
-      say(.covering(consumer: consumer.name, cursor: present.description))
-      try await consumer.reset(to: present)
+      let current = try await store.read { try $0.cursor }
+      say(.covering(consumer: consumer.name, cursor: current.description))
+      try await consumer.reset(to: current)
       return []
     }
   }
 
-  /// Deals with the next set in the same write that acknowledges it: both are there, or neither is.
+  /// Writes the effect of the next set in the same write that acknowledges it, so that both are committed or neither is.
   func takeEffect() {
     let name = nextName("e")
     attempt(name) { store in

@@ -3,9 +3,9 @@ import Synchronization
 import TortureSupport
 import UserStore
 
-/// Writing together, from outside, and what keeps the files in order.
+/// Group commits, foreign writes, and maintenance.
 extension Life {
-  /// Writes that share a commit: awaited ones, and one on a thread that waits.
+  /// Writes that share a commit.
   func writeGroup(of size: Int) async {
     guard let store = opened() else { return }
     let planned = (0..<size).map { _ in nextWrite() }
@@ -25,7 +25,7 @@ extension Life {
           do {
             if index > 0 { queued.increment() }
             try await store.write(origin: write.name) { users in
-              // The first one waits in its transaction for the others to come.
+              // The first one waits in its transaction for the others to queue up.
               if index == 0 { queued.wait(until: planned.count - 1) }
               try write.perform(in: &users)
             }
@@ -37,7 +37,7 @@ extension Life {
     }
   }
 
-  /// Writes as any other program does.
+  /// Writes as a program without the library does.
   func writeForeign() {
     let name = nextName("f")
     attempt(name) { _ in
@@ -63,10 +63,10 @@ extension Life {
     }
   }
 
-  /// Adds a user who is removed and purged.
+  /// Adds a user, removes it, and purges it.
   func purge() {
     let (added, removed) = (nextName("w"), nextName("w"))
-    // Nobody that a later write brings back.
+    // An id that no later write adds again.
     let user = User.ID(1_000)
     var (isAdded, isRemoved) = (false, false)
     attempt(added) { store in
@@ -94,7 +94,7 @@ private final class Tally: Sendable {
 
   func increment() { count.withLock { $0 += 1 } }
 
-  /// For a moment at most: a group that does not come together is no failure.
+  /// Waits at most a moment: an incomplete group is not a failure.
   func wait(until wanted: Int) {
     for _ in 0..<100 where count.withLock({ $0 }) < wanted { usleep(20) }
     usleep(50)

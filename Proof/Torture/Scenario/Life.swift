@@ -3,16 +3,16 @@ import Synchronization
 import TortureSupport
 import UserStore
 
-/// The life of a store, from its first opening to its last closing.
+/// The life of a store, from when it is first opened until it is last closed.
 ///
-/// Each step is tried, whatever became of the one before; a store that says that it must be reopened is.
+/// Each step runs regardless of whether the one before it failed. A store that must be reopened is reopened.
 final class Life {
   let options: Options
   var random: SplitMix64
   var consumer: Consumer?
   private(set) var store: UserStore?
   private var count = 0
-  /// Where the set of each write ended, as the listener was told.
+  /// The cursor of each write's set, as the listener received it.
   private let ends = Ends()
 
   init(_ options: Options) {
@@ -43,7 +43,7 @@ final class Life {
 
   // MARK: Steps
 
-  /// Tries something, and announces what it says or why it failed.
+  /// Tries a step, and announces its result or its error.
   func attempt(_ name: String, _ body: (UserStore) throws -> [Announcement]) {
     guard let store = opened() else { return }
     say(.begun(name))
@@ -52,14 +52,14 @@ final class Life {
 
   func failed(_ name: String, _ error: any Error) { failed([(name, error)]) }
 
-  /// The same for what failed together.
+  /// Announces several failures that have one cause.
   func failed(_ failures: [(name: String, error: any Error)]) {
     for (name, error) in failures { say(.failed(name, error)) }
     let codes = failures.compactMap { ($0.error as? StoreError)?.code }
     if codes.contains(where: { [.commitUnknown, .mustReopen, .moved].contains($0) }) { close() }
   }
 
-  /// The store, opened again if it is not.
+  /// The store, which is opened if it is closed.
   func opened() -> UserStore? {
     if let store { return store }
     say(.begun("open"))
@@ -98,7 +98,7 @@ final class Life {
 
   func nextWrite() -> PlannedWrite { PlannedWrite(nextName("w"), &random) }
 
-  /// What is announced of a write that returned.
+  /// The announcement of a write that returned.
   func written(_ name: String) -> Announcement {
     .written(name, cursor: ends[name] ?? "-")
   }
@@ -107,7 +107,7 @@ final class Life {
     let planned = nextWrite()
     attempt(planned.name) { store in
       do { try perform(planned, on: store) } catch {
-        if options.sin != .ignoresErrors { throw error }
+        if options.defect != .ignoresErrors { throw error }
       }
       return [written(planned.name)]
     }
@@ -116,7 +116,7 @@ final class Life {
   private func perform(_ planned: PlannedWrite, on store: UserStore) throws {
     try store.write(origin: planned.name) { users in
       try planned.perform(in: &users)
-      if options.sin == .announcesEarly { say(written(planned.name)) }
+      if options.defect == .announcesEarly { say(written(planned.name)) }
     }
   }
 

@@ -1,13 +1,15 @@
 import UserStore
 
-/// The arguments: parsed by hand, because a parser costs more time than the rest of most runs.
+/// The arguments.
+///
+/// They are parsed by hand, because a parser takes longer than the rest of most runs.
 struct Options: Sendable {
   enum Role: String {
-    /// All that a store can go through.
+    /// Everything that a store can go through.
     case life
     /// Stops itself while it holds the write lock.
     case holder
-    /// Stops itself within a read.
+    /// Stops itself inside a read.
     case reader
     /// Listens until its input ends.
     case watcher
@@ -15,24 +17,24 @@ struct Options: Sendable {
     case visitor
   }
 
-  /// What is done wrong on purpose, to see that it is noticed.
-  enum Sin: String {
+  /// A deliberate error, to see that it is flagged.
+  enum Defect: String {
     /// A write is announced before it is committed.
     case announcesEarly
-    /// A process dies of its error, and the next one does the same write again, whatever became of it.
+    /// A process ends at its first error, and the next one repeats the same write without looking whether it was committed.
     case retriesBlindly
-    /// An error is taken for success.
+    /// An error is treated as success.
     case ignoresErrors
   }
 
   var folder: String
   var role = Role.life
-  var sin: Sin?
+  var defect: Defect?
   var seed: UInt64 = 1
   var isNormal = false
   var watches = false
   var busyTimeout = Duration.seconds(5)
-  /// How many descriptors the process may have, until it is over half way.
+  /// The limit of file descriptors for the first half of a life.
   var descriptors: Int?
 
   init?(_ arguments: [String]) {
@@ -47,7 +49,7 @@ struct Options: Sendable {
   private mutating func set(_ name: String, to value: String) -> Bool {
     switch name {
     case "--role": role = Role(rawValue: value) ?? role
-    case "--sin": sin = Sin(rawValue: value)
+    case "--defect": defect = Defect(rawValue: value)
     case "--seed": seed = UInt64(value) ?? seed
     case "--durability": isNormal = value == "normal"
     case "--watches": watches = value == "yes"

@@ -1,7 +1,7 @@
 import TortureSupport
 import UserStore
 
-/// A write whose trace can be found in the log: its name is the origin of the set, and stands in a value.
+/// A write that can be found in the log: its name is the origin of the set and part of a value.
 struct PlannedWrite: Sendable {
   let name: String
   private let user: User.ID
@@ -28,7 +28,7 @@ struct PlannedWrite: Sendable {
       }
   }
 
-  /// Does not depend on what the writes before it did: one of them may have failed.
+  /// Does not depend on earlier writes, because one of them may have failed.
   func perform(in users: inout WriteTransaction) throws {
     if try users.storedValue("name", of: user).isNull {
       try users.add([(attribute: "name", value: .text("user \(user)"))], as: user)

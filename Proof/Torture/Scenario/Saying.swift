@@ -2,7 +2,9 @@ import Glibc
 import TortureSupport
 import UserStore
 
-/// Announces something: in one call of the system, so that no two are mixed, and with an end, without which it was not said.
+/// Prints an announcement with one system call, so that two are never mixed.
+///
+/// A line without an end does not count.
 func say(_ announcement: Announcement) {
   let line = Array("\(announcement)\n".utf8)
   _ = unsafe line.withUnsafeBytes { unsafe write(1, $0.baseAddress, $0.count) }
@@ -16,7 +18,9 @@ extension Announcement {
 }
 
 extension AnnouncedSet {
-  /// A set as the library gives it; one that tells that the log begins anew has no changes.
+  /// A set from the library.
+  ///
+  /// One that reports a reset has no changes.
   init(_ set: ChangeSet) throws {
     let changes = try set.changes.map { change in
       AnnouncedChange(

@@ -1,14 +1,16 @@
 import Glibc
 import TortureSupport
 
-/// What the torture kills: a process that uses a store, and announces on standard output what holds from then on.
+/// The process that the torture kills.
+///
+/// It uses a store, and announces on standard output what must hold from then on.
 ///
 ///     scenario FOLDER [--role life|holder|reader|watcher|visitor] [--seed N] [--durability full|normal] …
 @main enum Scenario {
   static func main() async {
     guard let options = Options(CommandLine.arguments) else { exit(64) }
     if options.descriptors != nil {
-      // The runtime takes some for itself, once, and ends the program when there are none.
+      // The runtime opens some once, and ends the program if there are none left.
       try? await Task.sleep(for: .milliseconds(1))
     }
     switch options.role {

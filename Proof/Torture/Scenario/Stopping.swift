@@ -2,7 +2,7 @@ import Glibc
 import TortureSupport
 import UserStore
 
-/// Processes that stop where others may wait for them, and those that come by meanwhile.
+/// Processes that stop where others may wait for them, and the visitors that use the store meanwhile.
 struct Stopping {
   let options: Options
   private let write: PlannedWrite
@@ -13,7 +13,7 @@ struct Stopping {
     write = PlannedWrite("\(options.role)\(options.seed)", &random)
   }
 
-  /// Stops with the write lock; says when it goes on.
+  /// Stops while it holds the write lock, and announces the write when it is continued.
   func holdWriteLock() {
     attempt(write.name) { store in
       try store.write(origin: write.name) { users in
@@ -24,7 +24,7 @@ struct Stopping {
     }
   }
 
-  /// Stops within a read.
+  /// Stops inside a read.
   func read() {
     attempt("read") { store in
       try store.read { users in
@@ -51,7 +51,7 @@ struct Stopping {
       return .done("read")
     }
     attempt(write.name) { store in
-      // Not a value that may be there already: doing that again would change nothing.
+      // Adds a user, because setting a value that is already there would change nothing.
       try store.write(origin: write.name) { try $0.add(name: "added by \(write.name)") }
       return .written(write.name, cursor: try store.read { try $0.cursor }.description)
     }
@@ -69,7 +69,7 @@ struct Stopping {
 
   private func failed(_ name: String, _ error: any Error) {
     say(.failed(name, error))
-    // As if the process died of it: what its last commit came to is for the next one to find out.
-    if options.sin == .retriesBlindly { _exit(9) }
+    // As if the error ended the process: the next one does not know whether the last commit succeeded.
+    if options.defect == .retriesBlindly { _exit(9) }
   }
 }

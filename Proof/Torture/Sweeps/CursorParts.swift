@@ -1,4 +1,4 @@
-/// What stands in a cursor's text, taken apart without the library.
+/// The parts of a cursor, parsed without the library.
 struct CursorParts: Hashable {
   let epoch: Int64
   let revision: Int64

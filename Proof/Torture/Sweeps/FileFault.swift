@@ -1,37 +1,37 @@
 import Foundation
 
-/// What goes wrong in a run: which operation, and how.
+/// The fault in a run: an operation, and the way in which it fails.
 struct FileFault: CustomStringConvertible {
   enum Kind: Hashable {
     case killBefore, killAfter, stop
     case error(Int32)
     case short, lie
-    /// No memory for SQLite: counted in allocations, not in operations.
+    /// SQLite gets no memory. This counts allocations, not operations.
     case noMemory
   }
 
   enum Times: Hashable {
     case once
-    /// So many operations, one after the other.
+    /// So many consecutive operations.
     case several(Int)
     case always
   }
 
   var kind: Kind
-  /// Counted from 1; 0 for nothing at all.
+  /// The number of the operation, from 1, or 0 for no fault.
   var at: Int
   var times = Times.once
-  /// The letters of the operations that are counted; nil for all.
+  /// The letters of the operations that are counted, or nil for all.
   var operations: String?
 
   static let none = FileFault(kind: .killBefore, at: 0)
 
-  /// All that are counted, but locks: that one cannot be had is no failure of a disk.
+  /// All operations except locks, because an unavailable lock is not a failure of the disk.
   static let withoutLocks = "oqwtsDurlm"
 
   var isKill: Bool { kind == .killBefore || kind == .killAfter }
 
-  /// What the library in front of the C library is told.
+  /// The variables for the faults library.
   var environment: [String: String] {
     let count = times == .once ? "1" : times == .always ? "0" : several
     if kind == .noMemory { return ["FAULTS_MEMORY_AT": "\(at)", "FAULTS_MEMORY_TIMES": count] }
@@ -62,18 +62,18 @@ struct FileFault: CustomStringConvertible {
     return "\(what) at \(kind == .noMemory ? "allocation" : "operation") \(at)\(often)"
   }
 
-  /// The codes with which a store may say that this happened.
+  /// The codes of the errors that the fault may cause.
   ///
-  /// `foreignError` is the scenario's own, for what it does without the store.
+  /// The scenario itself reports `foreignError` for errors outside the store.
   var allowedCodes: Set<String> {
-    // Opening and removing fail with less precise words: SQLite tries something else before it gives up.
+    // Errors of opening and removing are less precise, because SQLite tries something else before it gives up.
     let consequences: Set<String> = [
       "commitUnknown", "mustReopen", "rolledBackWithGroup", "transactionEnded", "foreignError", "ioError", "cannotOpen",
       "cannotCreate",
     ]
     switch kind {
     case .error(ENOSPC): return consequences.union(["diskFull"])
-    // No code for it; the message says it.
+    // There is no code for it. The message says it.
     case .error(EMFILE): return consequences.union(["unexpected"])
     case .error: return consequences
     case .noMemory: return ["outOfMemory", "rolledBackWithGroup", "transactionEnded", "foreignError"]

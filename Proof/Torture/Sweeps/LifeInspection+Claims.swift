@@ -1,7 +1,7 @@
 import TortureSupport
 
 extension LifeInspection {
-  /// What the announcements say, sorted.
+  /// The announcements, by kind.
   struct Claimed {
     var isOpened = false
     var written: [(name: String, cursor: String)] = []
@@ -12,7 +12,9 @@ extension LifeInspection {
     var saved: String?
     var backup: String?
     var purging: Set<Int64> = []
-    /// How many times something failed: what fails together counts once.
+    /// The number of failures.
+    ///
+    /// Consecutive failures count once.
     var incidents = 0
 
     init(_ announcements: [Announcement]) {

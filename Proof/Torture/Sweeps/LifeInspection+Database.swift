@@ -1,13 +1,13 @@
 import TortureSupport
 
-/// The log and the tables, without the library.
+/// Checks of the log and the tables, without the library.
 extension LifeInspection {
   func inspectDatabase() throws {
     let connection = try PlainConnection(database, busyTimeout: 1_000)
     let integrity = try connection.run("PRAGMA integrity_check")
     expect(integrity == [["ok"]], "integrity_check: \(integrity)")
     guard try connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'changes'") == 1 else {
-      return expect(!claims.isOpened, "the store was opened, and has no tables")
+      return expect(!claims.isOpened, "the store was opened, but has no tables")
     }
     let log = try WrittenLog(connection)
     try log.checkTables(of: connection, without: claims.purging)
@@ -38,18 +38,17 @@ extension LifeInspection {
 
   private func inspect(_ set: AnnouncedSet, _ log: WrittenLog) {
     guard let cursor = CursorParts(set.cursor), set.origin != "reset" else {
-      return violations.append("a listener was told that the log begins anew")
+      return violations.append("a listener received a reset")
     }
     if cursor.epoch == log.epoch, cursor.revision <= log.horizon { return }
     guard log.holds(cursor) else {
-      return violations.append("a listener was told of \(set.origin ?? "a foreign write"), which is not in the log")
+      return violations.append("a listener received \(set.origin ?? "a foreign write"), which is not in the log")
     }
     let first = log.marks[cursor.revision]?.first ?? cursor.revision - Int64(set.changes.count) + 1
     let rows = (first...max(first, cursor.revision)).compactMap { log.rows[$0] }
     let isPurged = set.changes.contains { claims.purging.contains($0.user) }
     expect(
-      isPurged || rows.map(\.announced) == set.changes, "a listener was told something else than the log says of \(set)"
-    )
+      isPurged || rows.map(\.announced) == set.changes, "a listener received a set that differs from the log: \(set)")
   }
 
   private func inspectConsumer(_ log: WrittenLog, _ connection: PlainConnection) throws {
@@ -60,14 +59,14 @@ extension LifeInspection {
     else { return expect(claims.covered.isEmpty && effect == nil, "the consumer is gone") }
     let position = CursorParts(epoch: epoch, revision: seq, nonce: nonce)
     for covered in claims.covered.compactMap({ CursorParts($0) }) {
-      expect(covered.revision <= seq, "the consumer acknowledged \(covered.revision), and stands at \(seq)")
+      expect(covered.revision <= seq, "the consumer acknowledged \(covered.revision), but is at \(seq)")
     }
     if let effect {
-      expect(effect.revision <= seq, "the effect of \(effect.revision) is there, its acknowledgement is not")
+      expect(effect.revision <= seq, "the effect of \(effect.revision) is there, but not its acknowledgement")
     }
-    let known = claims.covering.contains { CursorParts($0) == position } || effect == position
-    expect(known || seq == 0, "nobody acknowledged \(seq), where the consumer stands")
-    expect(seq < log.horizon || log.holds(position), "the consumer stands at \(seq), which is not in the log")
+    let isKnown = claims.covering.contains { CursorParts($0) == position } || effect == position
+    expect(isKnown || seq == 0, "the consumer is at \(seq), which was not acknowledged")
+    expect(seq < log.horizon || log.holds(position), "the consumer is at \(seq), which is not in the log")
   }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import TortureSupport
 import UserStore
 
-/// What lies beside the database, and what the library makes of all of it.
+/// Checks of the other files, and of the store when the library opens it again.
 extension LifeInspection {
   func inspectBackup() throws {
     let path = run.store + "/backup.db"
@@ -14,7 +14,7 @@ extension LifeInspection {
     let log = try WrittenLog(connection)
     try log.checkTables(of: connection, without: [])
     guard let cursor = claims.backup.flatMap({ CursorParts($0) }) else { return }
-    // A later one may have taken its place and not have been announced.
+    // A later backup may have replaced it without an announcement.
     expect(
       cursor.revision <= log.last && (cursor.revision < log.horizon || log.holds(cursor)),
       "the backup does not hold \(cursor.revision)")
@@ -32,7 +32,7 @@ extension LifeInspection {
     expect(partial.isEmpty, "left behind: \(partial)")
   }
 
-  /// With the library: it opens, finds nothing wrong, reads on from what was saved, and takes writes.
+  /// Checks with the library that the store opens, is sound, resumes from saved cursors, and accepts writes.
   func inspectReopened() throws {
     let store = try UserStore(path: database, configuration: Self.configuration)
     defer { store.close() }
@@ -42,7 +42,7 @@ extension LifeInspection {
       let user = try users.add(name: "inspected")
       return try users.user(user)?.name
     }
-    expect(name == "inspected", "a write after it reads \(name ?? "nothing")")
+    expect(name == "inspected", "a later write reads \(name ?? "nothing")")
     let consumer = try store.consumer("mailer", from: .oldest)
     for text in [try consumer.cursor.description] + (claims.saved.map { [$0] } ?? []) {
       try inspectResuming(text, store)
@@ -53,11 +53,11 @@ extension LifeInspection {
     let cursor = try Cursor(text)
     let last = Result { try store.pastChanges(after: cursor).last }
     switch last {
-    case .success(let set): expect(set?.origin == "inspection", "from \(cursor.revision) nothing comes")
+    case .success(let set): expect(set?.origin == "inspection", "no set follows \(cursor.revision)")
     case .failure(let error):
-      let isForgotten = (error as? StoreError)?.code == .compacted
+      let isCompacted = (error as? StoreError)?.code == .compacted
       let horizon = try store.compactable(keeping: .unlimited).horizon
-      expect(isForgotten && cursor.revision < horizon, "from \(cursor.revision) it does not go on: \(error)")
+      expect(isCompacted && cursor.revision < horizon, "it does not resume after \(cursor.revision): \(error)")
     }
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import TortureSupport
 import UserStore
 
-/// What is left of a life, held against what was announced in it.
+/// Compares what a life left with what it announced.
 final class LifeInspection {
   let run: LifeRun
   let outcome: LifeRun.Outcome
@@ -15,7 +15,7 @@ final class LifeInspection {
     claims = Claimed(outcome.announcements)
   }
 
-  /// - Returns: what is not as it should be, each with the run that it came of.
+  /// Returns the violations, each with a description of the run.
   func inspect() -> [String] {
     inspectEnd()
     inspectErrors()
@@ -47,17 +47,17 @@ final class LifeInspection {
     for (name, code, message) in claims.failed where !allowed.contains(code) {
       violations.append("\(name) failed with \(code): \(message)")
     }
-    // One that passes does harm once, and no later.
+    // A fault that occurs once causes at most one failure.
     let isSingle = run.fault.times == .once && run.descriptors == nil
-    expect(!isSingle || claims.incidents <= 1, "one fault, but \(claims.incidents) failures: \(claims.failed)")
+    expect(!isSingle || claims.incidents <= 1, "one fault caused \(claims.incidents) failures: \(claims.failed)")
     inspectRecovery()
   }
 
-  /// Where there were no descriptors and are some again, all goes on.
+  /// Checks that nothing fails after there are descriptors again.
   private func inspectRecovery() {
     guard let place = outcome.announcements.lastIndex(of: .done("limit")) else { return }
     for case .failed(let name, let code, let message) in outcome.announcements[place...] {
-      violations.append("\(name) failed with \(code), though there were descriptors again: \(message)")
+      violations.append("\(name) failed with \(code), although there were descriptors again: \(message)")
     }
   }
 
@@ -67,7 +67,7 @@ final class LifeInspection {
 
   private func inspectFiles() throws {
     guard FileManager.default.fileExists(atPath: database) else {
-      return expect(!claims.isOpened, "the store was opened, and is not there")
+      return expect(!claims.isOpened, "the store was opened, but is not there")
     }
     try inspectDatabase()
     try inspectBackup()
@@ -79,11 +79,11 @@ final class LifeInspection {
 extension LifeRun: CustomStringConvertible {
   var description: String {
     let what = descriptors.map { "\($0) descriptors" } ?? (fault.at == 0 ? "no fault" : fault.description)
-    let how = (isNormal ? ", normal" : ", full") + (watches ? ", watching" : "") + (sin.map { ", " + $0 } ?? "")
+    let how = (isNormal ? ", normal" : ", full") + (watches ? ", watching" : "") + (defect.map { ", " + $0 } ?? "")
     return "seed \(seed)\(how), \(what)"
   }
 
-  /// With which codes something may fail.
+  /// The codes that a failure may have.
   var allowedCodes: Set<String> {
     if descriptors != nil { return FileFault(kind: .error(EMFILE), at: 1).allowedCodes }
     return fault.at == 0 ? [] : fault.allowedCodes

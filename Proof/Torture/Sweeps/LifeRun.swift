@@ -1,7 +1,7 @@
 import Foundation
 import TortureSupport
 
-/// A life of a store, in a process of its own and with a fault, and what came of it.
+/// A life of a store with a fault, in a process of its own.
 struct LifeRun {
   struct Outcome {
     let end: Victim.End
@@ -10,26 +10,28 @@ struct LifeRun {
     let tally: FaultTally
   }
 
-  /// Where it happens: the store is in `store`, what is noted of the run beside it.
+  /// The folder of the run: the store is in the folder `store`, and the notes of the run are next to it.
   var folder: String
   var fault = FileFault.none
   var seed: UInt64 = 1
   var isNormal = false
   var watches = false
   var isRecorded = false
-  /// How many descriptors the process may have in the first half.
+  /// The limit of descriptors for the first half.
   var descriptors: Int?
-  /// What is done wrong on purpose.
-  var sin: String?
+  /// A deliberate error of the scenario.
+  var defect: String?
   var role = "life"
-  /// How long it waits for a lock, in milliseconds.
+  /// In milliseconds.
   var busyTimeout = 5_000
 
   var store: String { folder + "/store" }
   var record: String { folder + "/record" }
   private var tally: String { folder + "/" + role + ".tally" }
 
-  /// How long a run may take on a busy machine; SQLite's own patience is ten seconds.
+  /// How long a run may take on a busy machine.
+  ///
+  /// SQLite itself retries for up to ten seconds.
   static var deadline: Double { 60 }
 
   func run() throws -> Outcome {
@@ -37,7 +39,7 @@ struct LifeRun {
     return try runOn()
   }
 
-  /// The same in what an earlier one left.
+  /// Runs on the files that an earlier run left.
   func runOn() throws -> Outcome {
     let victim = try start()
     return outcome(of: victim, victim.wait(seconds: Self.deadline))
@@ -63,7 +65,7 @@ struct LifeRun {
     var command = [Tools.scenario, store, "--role", role, "--seed", "\(seed)", "--busy", "\(busyTimeout)"]
     command += ["--durability", isNormal ? "normal" : "full", "--watches", watches ? "yes" : "no"]
     if let descriptors { command += ["--descriptors", "\(descriptors)"] }
-    if let sin { command += ["--sin", sin] }
+    if let defect { command += ["--defect", defect] }
     return command
   }
 
@@ -80,12 +82,12 @@ struct LifeRun {
   }
 }
 
-/// What the library of the faults counted (Faults/tally.h).
+/// The counters of the faults library (Faults/tally.h).
 struct FaultTally {
   private(set) var operations = 0
   private(set) var allocations = 0
   private(set) var faults = 0
-  /// The operation that went wrong first: a letter and a path.
+  /// The first operation that failed: a letter and a path.
   private(set) var hit = ""
 
   init(path: String) {
@@ -98,7 +100,7 @@ struct FaultTally {
   }
 }
 
-/// The programs that `scripts/torture` builds beside this one.
+/// The other programs that `scripts/torture` builds.
 enum Tools {
   static var scenario: String { path("TORTURE_SCENARIO") }
   static var faults: String { path("TORTURE_FAULTS") }
@@ -107,7 +109,7 @@ enum Tools {
 
   static func check() throws {
     for path in [scenario, faults] where !FileManager.default.isExecutableFile(atPath: path) {
-      throw Victim.Failure("run it with scripts/torture, which builds what is missing here: \(path)", ENOENT)
+      throw Victim.Failure("run it with scripts/torture, which builds \(path)", ENOENT)
     }
   }
 }

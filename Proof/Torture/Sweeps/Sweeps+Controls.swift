@@ -1,18 +1,18 @@
 import Foundation
 import TortureSupport
 
-/// What is broken on purpose, so that it is seen that it would be noticed.
+/// Deliberate errors, which must be flagged.
 extension Sweeps {
   static func runControls(of life: LifeRun, in workplace: Workplace, _ report: inout Report) throws {
     var run = life
     run.folder = workplace.folder + "/control"
     report.control("a write is announced before its commit", by: "acknowledged and is not in the log") { at in
-      run.sinning("announcesEarly", FileFault(kind: .killBefore, at: at * 7, operations: "ws"))
+      run.with(defect: "announcesEarly", FileFault(kind: .killBefore, at: at * 7, operations: "ws"))
     }
-    report.control("an error is taken for success", by: "acknowledged and is not in the log") { at in
-      run.sinning("ignoresErrors", FileFault(kind: .error(EIO), at: at * 5, operations: "ws"))
+    report.control("an error is treated as success", by: "acknowledged and is not in the log") { at in
+      run.with(defect: "ignoresErrors", FileFault(kind: .error(EIO), at: at * 5, operations: "ws"))
     }
-    report.control("a sync that fails is called fine", by: "before it was synced") { at in
+    report.control("a failed sync is reported as successful", by: "before it was synced") { at in
       var run = run.with(FileFault(kind: .lie, at: at, operations: "s"), isRecorded: true)
       run.isNormal = false
       return run
@@ -20,12 +20,12 @@ extension Sweeps {
     controlRetry(run, &report)
   }
 
-  /// The first process dies of a commit that is unknown; the next one does the same write again.
+  /// The first process ends after a commit whose outcome is unknown, and the next one repeats the write.
   private static func controlRetry(_ life: LifeRun, _ report: inout Report) {
     var found: String?
     for at in 1...12 where found == nil {
       do {
-        var run = life.sinning("retriesBlindly", .none)
+        var run = life.with(defect: "retriesBlindly", .none)
         (run.role, run.isNormal) = ("visitor", false)
         try run.prepare()
         _ = try run.with(FileFault(kind: .error(EIO), at: at, operations: "s")).runOn()
@@ -42,15 +42,15 @@ extension Sweeps {
 }
 
 extension LifeRun {
-  fileprivate func sinning(_ sin: String, _ fault: FileFault) -> LifeRun {
+  fileprivate func with(defect: String, _ fault: FileFault) -> LifeRun {
     var run = with(fault)
-    run.sin = sin
+    run.defect = defect
     return run
   }
 }
 
 extension Report {
-  /// Tries one place after another until the wrong is noticed in the words that it should be.
+  /// Tries one place after another until a violation contains the expected words.
   fileprivate mutating func control(_ what: String, by words: String, _ run: (_ at: Int) -> LifeRun) {
     for at in 1...40 {
       let judged = Sweeps.judge(run(at), in: run(at).folder)

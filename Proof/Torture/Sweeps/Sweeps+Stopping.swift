@@ -1,9 +1,9 @@
 import Foundation
 import TortureSupport
 
-/// Processes that stop (a debugger, a laptop that sleeps): others neither hang nor fail in a way that is not theirs.
+/// Processes that stop, as in a debugger or when a laptop sleeps. Others must not hang, and must fail only with busy.
 extension Sweeps {
-  /// Stops a life at any operation, lets another process come by, and goes on.
+  /// Stops a life at every operation, lets another process use the store, and continues the life.
   static func sweepStops(
     of life: LifeRun, _ plan: Plan, in workplace: Workplace, _ random: inout SplitMix64, _ report: inout Report
   ) throws {
@@ -12,9 +12,9 @@ extension Sweeps {
     let deadline = plan.isLong ? Date.distantFuture : Date(timeIntervalSinceNow: 1.5)
     let results = workplace.perform(runs, until: deadline) { folder, run in stop(run, in: folder) }
     report.count(results.count, "stops, of \(runs.count)")
-    report.count(results.count { $0.wasBusy }, "of them with a lock that another process wanted")
+    report.count(results.count { $0.wasBusy }, "of them with a lock that another process waited for")
     report.judge(
-      "whoever stops, wherever: others get busy in time or what they want, and it goes on",
+      "a process may stop at any operation: others succeed or get busy in time, and it continues",
       results.flatMap(\.violations))
   }
 
@@ -39,7 +39,7 @@ extension Sweeps {
     } catch { return Stop(violations: ["\(run): \(error)"]) }
   }
 
-  /// A life has a few operations more or less than the one that they were counted in: it may be over before.
+  /// Checks a life that ended before its stop, because the number of operations varies a little.
   private static func unstopped(_ run: LifeRun, _ outcome: LifeRun.Outcome) -> [String] {
     guard outcome.end == .exit(0), outcome.tally.faults == 0 else { return ["\(run): it did not stop: \(outcome.end)"] }
     return LifeInspection(of: run, outcome).inspect()
@@ -55,7 +55,7 @@ extension Sweeps {
     outcome.announcements.compactMap { if case .failed(_, let code, _) = $0 { code } else { nil } }
   }
 
-  /// A visitor may find the store busy, and nothing else.
+  /// A visitor may fail only with busy.
   private static func violations(of visit: LifeRun.Outcome, _ when: String) -> [String] {
     let failures = visit.announcements.filter {
       if case .failed(_, let code, _) = $0 { code != "busy" } else { false }
@@ -69,9 +69,9 @@ extension Sweeps {
 
   static func judgeStopped(in workplace: Workplace, _ report: inout Report) {
     let life = LifeRun(folder: workplace.folder + "/stopped", seed: 7)
-    judge("a writer that is stopped with the lock: others get busy, and write after it", &report) { try holder(life) }
-    judge("a reader that is stopped keeps nobody from writing", &report) { try stopped("reader", beside: life) }
-    judge("a watcher that is stopped keeps nobody from writing, and misses nothing", &report) {
+    judge("while a writer is stopped with the lock, others get busy, and write after it", &report) { try holder(life) }
+    judge("a stopped reader does not block writers", &report) { try stopped("reader", beside: life) }
+    judge("a stopped watcher does not block writers, and misses nothing", &report) {
       try stopped("watcher", beside: life)
     }
   }
@@ -96,7 +96,7 @@ extension Sweeps {
     return violations
   }
 
-  /// A whole life beside one that is stopped, which then goes on.
+  /// Runs a whole life next to a process that is stopped, and continues that process.
   private static func stopped(_ role: String, beside life: LifeRun) throws -> [String] {
     try life.prepare()
     _ = try visitor(of: life).runOn()
@@ -123,16 +123,16 @@ extension Sweeps {
     let written = LifeInspection.Claimed(outcome.announcements).written
     guard let last = written.last else { return ["nothing was written"] }
     let deadline = Date(timeIntervalSinceNow: 30)
-    var told: Set<String> = []
-    while !told.contains(last.cursor), Date() < deadline {
+    var received: Set<String> = []
+    while !received.contains(last.cursor), Date() < deadline {
       let sets = watcher.lines.compactMap { Announcement($0) }
-      told = Set(sets.compactMap { if case .told(let set) = $0 { set.cursor } else { nil } })
+      received = Set(sets.compactMap { if case .told(let set) = $0 { set.cursor } else { nil } })
       usleep(2_000)
     }
     watcher.endInput()
-    // What was forgotten meanwhile it is told of as a whole.
+    // If the log was compacted past its position, it receives a reset instead.
     let wasReset = watcher.lines.contains { $0.contains(" reset") }
-    let missed = wasReset ? [] : written.filter { !told.contains($0.cursor) }
-    return missed.map { "it was not told of \($0.name)" } + ended(watcher)
+    let missed = wasReset ? [] : written.filter { !received.contains($0.cursor) }
+    return missed.map { "it did not receive \($0.name)" } + ended(watcher)
   }
 }

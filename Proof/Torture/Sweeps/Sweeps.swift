@@ -1,7 +1,7 @@
 import Foundation
 import TortureSupport
 
-/// Lets every file operation of a life go wrong in every way, and looks at what is left.
+/// Makes every file operation of a life fail in every way, and checks the result.
 enum Sweeps: Harness {
   static var name: String { "sweeps" }
 
@@ -41,11 +41,11 @@ enum Sweeps: Harness {
     report.count(results.count { $0.wasKilled }, "of them killed")
     report.count(results.reduce(0) { $0 + $1.acknowledged }, "acknowledged writes in them")
     report.judge(
-      "whatever a file operation does: nothing acknowledged is lost, nothing that failed is there, all is consistent",
+      "if a file operation fails: no acknowledged write is lost, no failed write is in the log, the store is consistent",
       results.flatMap(\.violations))
   }
 
-  /// Counts the operations of a life without a fault, and gives a run for each of them and each fault.
+  /// Counts the operations of a life without a fault, and returns a run for each operation and each fault.
   private static func faults(of life: LifeRun, in workplace: Workplace, _ report: inout Report) -> [LifeRun] {
     let all = count(life, nil, in: workplace, &report)
     let kills = (1...all).flatMap { at in
@@ -67,7 +67,7 @@ enum Sweeps: Harness {
     return (kills + failures + writes + opens).map { life.with($0) } + syncs.map { life.with($0, isRecorded: true) }
   }
 
-  /// How many operations of some kinds there are in a life.
+  /// Counts the operations of some kinds in a life.
   private static func count(
     _ life: LifeRun, _ operations: String?, in workplace: Workplace, _ report: inout Report
   ) -> Int {
@@ -93,7 +93,9 @@ enum Sweeps: Harness {
     }
     let results = perform(faults.map { life.with($0) }, seconds: plan.isLong ? nil : 2.5, in: workplace, &random)
     report.count(results.count, "runs in which an allocation fails, of \(faults.count)")
-    report.judge("without memory: a clear error, nothing lost, nothing made up", results.flatMap(\.violations))
+    report.judge(
+      "if an allocation fails: a clear error, no acknowledged write is lost, no failed write is in the log",
+      results.flatMap(\.violations))
   }
 
   private static func sweepDescriptors(
@@ -109,7 +111,7 @@ enum Sweeps: Harness {
     let results = perform(runs, seconds: plan.isLong ? nil : 1.5, in: workplace, &random)
     report.count(results.count, "runs with few descriptors, of \(runs.count)")
     report.judge(
-      "without descriptors: a clear error, and it goes on when there are some", results.flatMap(\.violations))
+      "without descriptors: a clear error, and it works again when there are some", results.flatMap(\.violations))
   }
 
   // MARK: One run
@@ -120,7 +122,7 @@ enum Sweeps: Harness {
     let deadline = seconds.map { Date(timeIntervalSinceNow: $0) } ?? .distantFuture
     return workplace.perform(runs.shuffled(using: &random), until: deadline) { folder, run in
       let judged = judge(run, in: folder)
-      // A run of hours says at once what it found.
+      // The long tier takes hours, so that violations are printed at once.
       if seconds == nil {
         for violation in judged.violations { FileHandle.standardError.write(Data("\(violation)\n".utf8)) }
       }

@@ -1,8 +1,8 @@
 import Foundation
 import TortureSupport
 
-/// Reads a record (Faults/README.md) for one rule: under FULL, a write is acknowledged when all that was written to
-/// the -wal file before was synced.
+/// Checks one rule in a record (Faults/README.md): under FULL, a write is acknowledged only after everything that was
+/// written to the -wal file is synced.
 enum SyncedBeforeAcknowledged {
   static func violations(inRecordAt path: String) -> [String] {
     guard let data = FileManager.default.contents(atPath: path) else { return ["there is no record"] }

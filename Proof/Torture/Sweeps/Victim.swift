@@ -1,11 +1,12 @@
 import Foundation
 
-/// A process that is made to fail: its outputs go into files, so that it never waits for a reader, and it is waited for
-/// with a deadline.
+/// A process that gets a fault.
+///
+/// Its output goes to files, so that it never waits for a reader, and waits have a deadline.
 final class Victim {
   enum End: Equatable {
     case exit(Int32), signal(Int32), stopped
-    /// It did not end in time: what its threads were doing.
+    /// It did not end in time. The text has the stacks of its threads.
     case hung(String)
   }
 
@@ -15,15 +16,11 @@ final class Victim {
   private var input: Int32
   private var isOver = false
 
-  /// - Parameters:
-  ///   - command: A path, and arguments.
-  ///   - environment: All of it.
-  ///   - name: The outputs are called after it.
-  /// - Throws: `Failure`.
+  /// Starts a command in an environment, with output to the files `NAME.out` and `NAME.err`.
   init(_ command: [String], environment: [String: String], name: String) throws {
     (output, errors) = (name + ".out", name + ".err")
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw Failure("cannot make a pipe", errno) }
+    guard unsafe pipe(&ends) == 0 else { throw Failure("cannot create a pipe", errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
     input = ends[1]
@@ -47,7 +44,7 @@ final class Victim {
     _ = wait(seconds: 10)
   }
 
-  /// Waits until it ends, or stops; kills it when it does neither in time.
+  /// Waits until it ends or stops, and kills it if it does neither in time.
   func wait(seconds: Double) -> End {
     let deadline = Date(timeIntervalSinceNow: seconds)
     var pause: UInt32 = 100
@@ -62,7 +59,7 @@ final class Victim {
     return .hung(stacks)
   }
 
-  /// Waits until it has written a line.
+  /// Waits until it has printed a line.
   func wait(for line: String, seconds: Double) -> Bool {
     let deadline = Date(timeIntervalSinceNow: seconds)
     while Date() < deadline {
@@ -72,8 +69,9 @@ final class Victim {
     return false
   }
 
-  /// What it has said, to the last end of a line: a kill in the middle of a write leaves as many pages of the file as it had
-  /// got to.
+  /// The complete lines of its output.
+  ///
+  /// A kill during a write may leave part of a line.
   var lines: [String] {
     Self.read(output).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
@@ -92,14 +90,14 @@ final class Victim {
     return status & 0x7F == 0 ? .exit(status >> 8 & 0xFF) : .signal(status & 0x7F)
   }
 
-  /// From the debugger, where there is one.
+  /// Stacks from gdb, if it is installed.
   private static func stacks(of id: pid_t) -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = ["gdb", "-p", "\(id)", "--batch", "-ex", "thread apply all bt 12"]
     let pipe = Pipe()
     (process.standardOutput, process.standardError) = (pipe, FileHandle.nullDevice)
-    guard (try? process.run()) != nil else { return "no gdb here to show its stack" }
+    guard (try? process.run()) != nil else { return "no stacks, because gdb is not installed" }
     let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     return text.split(separator: "\n").filter { $0.hasPrefix("#") || $0.hasPrefix("Thread") }.joined(separator: "\n")
   }

@@ -1,7 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A folder in memory where several runs go on at a time; it goes with this process, however that ends.
+/// A folder in memory for concurrent runs.
+///
+/// It is removed when this process ends, also if it is killed.
 final class Workplace: Sendable {
   let folder: String
   private let guardian: Mutex<Process?>
@@ -17,7 +19,7 @@ final class Workplace: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// Waits at the end of a pipe that the system closes for a process that can close nothing any more.
+  /// Starts a process that waits at a pipe, which the system closes even if this process is killed.
   private static func guardian(of folder: String) throws -> Process {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
@@ -27,13 +29,7 @@ final class Workplace: Sendable {
     return process
   }
 
-  /// Does all of them, two at a time, until the time is over.
-  ///
-  /// - Parameters:
-  ///   - tasks: What is to be done, in this order.
-  ///   - deadline: When no more of it is begun.
-  ///   - body: Gets a folder that nobody else uses meanwhile.
-  /// - Returns: what it gave for each, in the order in which they were done.
+  /// Runs the tasks in order, two at a time, each with a folder of its own, and starts none after the deadline.
   func perform<Task: Sendable, Result: Sendable>(
     _ tasks: [Task], until deadline: Date = .distantFuture, _ body: @Sendable (String, Task) -> Result
   ) -> [Result] {

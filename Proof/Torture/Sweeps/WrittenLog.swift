@@ -1,6 +1,6 @@
 import TortureSupport
 
-/// The log as it lies in the file, read without the library.
+/// The log in the file, read without the library.
 struct WrittenLog {
   struct Row {
     let seq: Int64
@@ -42,7 +42,7 @@ struct WrittenLog {
     guard case .integer(let seq) = row[0], case .integer(let op) = row[1], case .integer(let nonce) = row[6] else {
       throw Mismatch("a malformed row in the log: \(row)")
     }
-    // The newest row stays when the log is shortened, though it may lie before the horizon.
+    // A compaction keeps the newest row, which may be before the horizon.
     guard seq == last + 1 || rows.isEmpty && marks.isEmpty && seq <= horizon else {
       throw Mismatch("row \(seq) of the log comes after \(last)")
     }
@@ -57,35 +57,38 @@ struct WrittenLog {
     }
   }
 
-  /// The end of the write that called itself so.
+  /// The ends of the writes with an origin.
   func marks(of origin: String) -> [Mark] { marks.values.filter { $0.origin == origin } }
 
-  /// Whether the log has a cursor's place: the row with its number and nonce.
+  /// Whether the log has the row with a cursor's number and nonce.
   func holds(_ cursor: CursorParts) -> Bool {
     guard cursor.epoch == epoch else { return false }
     if cursor.revision == horizon { return horizon == 0 || cursor.nonce == horizonNonce }
     return (marks[cursor.revision]?.nonce ?? rows[cursor.revision]?.nonce) == cursor.nonce
   }
 
-  /// Goes back from the tables to the horizon: each row must find what it left, and at a horizon of 0 nothing is there.
+  /// Undoes the log's rows from the tables back to the horizon.
   ///
-  /// So a log that was shortened is seen to tell the tables too. Rows of purged users have no values, and are left out.
+  /// Each row must find its new value, and if the horizon is 0, nothing may remain.
+  ///
+  /// This checks a compacted log too. Rows of purged users have no values, and are skipped.
   func checkTables(of connection: PlainConnection, without purged: Set<Int64>) throws {
     var rewound = Rewound(users: try LogCheck.tables(of: connection))
-    for user in purged where rewound.users[user] != nil { throw Mismatch("user \(user) was purged, and is there") }
+    for user in purged where rewound.users[user] != nil { throw Mismatch("user \(user) was purged, but is there") }
     for (_, row) in rows.sorted(by: { $0.key > $1.key }) where row.seq > horizon && !purged.contains(row.user) {
       do { try rewound.undo(row) } catch { throw Mismatch("row \(row.seq) of the log: \(error)") }
     }
     if horizon == 0, !rewound.users.isEmpty {
-      throw Mismatch("users that the log does not know: \(rewound.users.keys)")
+      throw Mismatch("users that are not in the log: \(rewound.users.keys)")
     }
   }
 }
 
-/// The records on the way back.
+/// The records while rows are undone.
 private struct Rewound {
   var users: [Int64: Replica.User]
-  private var isComingBack: Set<Int64> = []
+  /// Users that were removed, and whose removal is being undone.
+  private var restored: Set<Int64> = []
 
   init(users: [Int64: Replica.User]) {
     self.users = users
@@ -95,19 +98,19 @@ private struct Rewound {
     let field = Self.field(row.attribute)
     if row.op == 3, users[row.user] == nil {
       users[row.user] = Replica.User(name: .null)
-      isComingBack.insert(row.user)
+      restored.insert(row.user)
     }
     guard let user = users[row.user] else { throw Mismatch("user \(row.user) is not there") }
-    guard row.op == 3 ? isComingBack.contains(row.user) : user[field] == row.new else {
+    guard row.op == 3 ? restored.contains(row.user) : user[field] == row.new else {
       throw Mismatch(
         "the \(String(decoding: row.attribute, as: UTF8.self)) of user \(row.user) is \(user[field]), not \(row.new)")
     }
     users[row.user]?[field] = row.old
     guard case .name = field else { return }
-    if row.op == 3 { isComingBack.remove(row.user) }
+    if row.op == 3 { restored.remove(row.user) }
     if row.op == 1 {
       guard users[row.user]?.attributes.isEmpty == true else {
-        throw Mismatch("attributes before user \(row.user) came")
+        throw Mismatch("user \(row.user) had attributes before it was added")
       }
       users[row.user] = nil
     }

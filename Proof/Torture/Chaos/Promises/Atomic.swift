@@ -1,9 +1,9 @@
 import TortureSupport
 
-/// A set holds whole transactions: one write of the library, or foreign ones.
+/// A set holds whole transactions: one write of the library, or several foreign ones.
 ///
-/// Judged twice: by where the log says that they end, and by the numbers that each of them writes to three attributes.
-/// Only the set in the middle of which the watcher was killed may be cut short: it was not saved.
+/// This is checked twice: by the ends of transactions in the log, and by the number that each transaction writes to three
+/// attributes. Only a set that was not saved may be incomplete, because the watcher was killed while it reported the set.
 enum Atomic: FeedPromise {
   static let text = "a set holds whole transactions"
 
@@ -23,7 +23,7 @@ enum Atomic: FeedPromise {
     return violations
   }
 
-  private static func violation(in set: ToldSet, _ record: Record) -> String? {
+  private static func violation(in set: ReportedSet, _ record: Record) -> String? {
     let rows = Set(set.places.compactMap { $0 })
     let touched = Set(rows.map { record.transaction(of: $0) }).sorted()
     let transactions = touched.map { record.transactions[$0] }
@@ -31,14 +31,14 @@ enum Atomic: FeedPromise {
       let changes = record.log.changes(after: transaction.rows.lowerBound - 1, through: transaction.rows.upperBound)
       let missing = changes.filter { !rows.contains($0.seq) }
       if !missing.isEmpty {
-        return "\(changes.count - missing.count) of \(changes.count) changes of the transaction \(transaction.rows)"
+        return "has \(changes.count - missing.count) of \(changes.count) changes of transaction \(transaction.rows)"
       }
     }
     if transactions.count > 1, transactions.contains(where: { !$0.isForeign }) {
-      return "a write of the library, and another transaction: \(transactions.map(\.rows))"
+      return "has a write of the library and another transaction: \(transactions.map(\.rows))"
     }
     for user in record.numberedUsers where !isNumberedAlike(rows, of: user, record.log) {
-      return "name, a and b of user \(user) do not get the same numbers"
+      return "name, a, and b of user \(user) do not get the same numbers"
     }
     guard let last = transactions.last, last.rows.upperBound != set.revision else { return nil }
     return "its transactions end at \(last.rows.upperBound)"

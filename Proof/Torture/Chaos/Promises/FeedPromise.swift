@@ -1,21 +1,21 @@
-/// A promise about what a watcher is told, judged from what it printed and from the log: a pure function.
+/// A promise about what a watcher reports, checked by a pure function of its output and the log.
 protocol FeedPromise {
   static var text: String { get }
 
-  /// What breaks it.
+  /// Descriptions of everything that breaks the promise.
   static func violations(in feed: Feed, _ record: Record) -> [String]
 }
 
-/// What the log says, once all is over.
+/// The log at the end of a life.
 struct Record {
   let log: LogCopy
   let transactions: [Committed]
-  /// The last row that is forgotten by now.
+  /// The last row that was deleted.
   let horizon: Int64
   let foreignUsers: Set<Int64>
-  /// Whose name, `a` and `b` are always changed together, to the same number.
+  /// The users whose name, `a`, and `b` always change together, to the same number.
   let numberedUsers: Set<Int64>
-  /// The transaction of each row, by the row's number minus one.
+  /// The index of each row's transaction, by the row's number minus one.
   private let transactionOfRow: [Int]
 
   init(_ log: LogCopy, foreignUsers: Set<Int64> = [], numberedUsers: Set<Int64> = [], horizon: Int64) {
@@ -44,8 +44,8 @@ enum FeedPromises {
 }
 
 extension Feed {
-  /// Calls `body` with each part of each run, and where it was, for messages.
-  func forEachPart(_ body: (_ part: Telling.Part, _ place: String) -> Void) {
+  /// Calls `body` with each part of each run, and with its place for messages.
+  func forEachPart(_ body: (_ part: WatchOutput.Part, _ place: String) -> Void) {
     for (number, run) in runs.enumerated() {
       for part in run.parts { body(part, "\(name), run \(number + 1)") }
     }

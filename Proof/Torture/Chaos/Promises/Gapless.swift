@@ -1,6 +1,6 @@
-/// Between the first and the last change that a process tells none is left out.
+/// A process reports every change between its first and its last one.
 enum Gapless: FeedPromise {
-  static let text = "nothing is left out"
+  static let text = "no change is left out"
 
   static func violations(in feed: Feed, _ record: Record) -> [String] {
     var violations: [String] = []

@@ -1,37 +1,36 @@
 import TortureSupport
 
-/// A listener inside a writing process hears what is committed, in order, each set once, and before the write returns.
-enum HeardBeforeReturn {
-  static let text = "a listener hears only what is committed, in order, once, and before the write returns"
+/// A listener in a writing process receives each committed set once, in order, and before the write returns.
+enum DeliveredBeforeReturn {
+  static let text = "a listener receives only committed sets, in order, once, and before the write returns"
 
   static func violations(in life: EmbedderLife, of histories: [History], _ record: Record) -> [String] {
     var violations: [String] = []
-    var heard: [Int64] = []
+    var received: [Int64] = []
     let ends = Ends(histories, record)
     for event in life.events {
       switch event {
-      case .heard(let revision, let changes):
-        violations += violation(in: revision, changes, after: heard.last, record).map { [$0] } ?? []
-        heard.append(revision)
+      case .received(let revision, let changes):
+        violations += violation(in: revision, changes, after: received.last, record).map { [$0] } ?? []
+        received.append(revision)
       case .acknowledged(let user, let number):
         guard let revision = ends[user, number] else { continue }
-        // The first one may have been delivered together with what others wrote before it, but never later.
-        if heard.contains(revision) { continue }
-        violations.append("number \(number) of user \(user) was returned before it was heard")
+        if received.contains(revision) { continue }
+        violations.append("the write of number \(number) of user \(user) returned before its set was delivered")
       }
     }
     return violations
   }
 
   private static func violation(in revision: Int64, _ changes: Int, after last: Int64?, _ record: Record) -> String? {
-    guard record.log.has(revision) else { return "heard revision \(revision), which the log lacks" }
+    guard record.log.has(revision) else { return "received revision \(revision), which is not in the log" }
     guard let last else { return nil }
-    if revision <= last { return "heard revision \(revision) after \(last)" }
+    if revision <= last { return "received revision \(revision) after \(last)" }
     let count = record.log.changes(after: last, through: revision).count
-    return count == changes ? nil : "heard \(changes) changes between \(last) and \(revision), where there are \(count)"
+    return count == changes ? nil : "received \(changes) of \(count) changes between \(last) and \(revision)"
   }
 
-  /// Where the log has the writes.
+  /// The revisions of the writes in the log.
   private struct Ends {
     private var writers: [Int64: Written] = [:]
 
@@ -43,9 +42,9 @@ enum HeardBeforeReturn {
   }
 }
 
-/// A consumer whose effects are written with its position has each set's effect exactly once.
+/// A consumer that writes its effects together with its position has the effect of each set exactly once.
 enum ExactlyOnce {
-  static let text = "a consumer that writes with its position counts each change exactly once"
+  static let text = "a consumer that writes together with its position counts each change exactly once"
 
   static func violations(of user: Int64, counted: [Int64], _ record: Record) -> [String] {
     var violations: [String] = []
@@ -61,12 +60,12 @@ enum ExactlyOnce {
       }
       let expected = others(after: through, through: next, record)
       if next <= through || sum.new.integer - sum.old.integer != expected {
-        violations.append("of \(expected) changes after \(through) and through \(next): \(sum.old) → \(sum.new)")
+        violations.append("\(expected) changes after \(through) and through \(next), but \(sum.old) → \(sum.new)")
       }
       through = next
       sets.insert(next)
     }
-    return violations + counted.filter { !sets.contains($0) }.map { "the set \($0) was said to be counted" }
+    return violations + counted.filter { !sets.contains($0) }.map { "the set \($0) was announced and is not counted" }
   }
 
   private static func others(after start: Int64, through end: Int64, _ record: Record) -> Int64 {
@@ -83,6 +82,6 @@ enum ExactlyOnce {
 }
 
 extension PlainValue {
-  /// 0 for what is none.
+  /// 0 if it is not an integer.
   fileprivate var integer: Int64 { if case .integer(let integer) = self { integer } else { 0 } }
 }

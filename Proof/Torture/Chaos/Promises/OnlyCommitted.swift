@@ -1,6 +1,6 @@
-/// Nothing is told that the log lacks: no change, and no end of a set; nor anything unreadable.
+/// Every reported change and every end of a set is in the log, and every line of output is JSON.
 enum OnlyCommitted: FeedPromise {
-  static let text = "only what is committed is told"
+  static let text = "only committed changes are reported"
 
   static func violations(in feed: Feed, _ record: Record) -> [String] {
     var violations: [String] = []
@@ -8,11 +8,11 @@ enum OnlyCommitted: FeedPromise {
       for set in part.sets {
         if !record.log.has(set.revision) { violations.append("\(place): there is no revision \(set.revision)") }
         for (summary, row) in zip(set.summaries, set.places) where row == nil {
-          violations.append("\(place): told at revision \(set.revision), and not in the log: \(summary)")
+          violations.append("\(place): reported at revision \(set.revision), but not in the log: \(summary)")
         }
       }
     }
-    for line in feed.runs.flatMap(\.unreadable) { violations.append("\(feed.name): told what is no JSON: \(line)") }
+    for line in feed.runs.flatMap(\.unreadable) { violations.append("\(feed.name): a line is not JSON: \(line)") }
     return violations
   }
 }

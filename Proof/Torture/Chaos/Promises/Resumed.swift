@@ -1,9 +1,9 @@
-/// A watcher that is killed and resumed has what one has that never was.
+/// A watcher that is killed and resumed reports what a watcher reports that was never killed.
 ///
-/// It goes on right after what it saved, and saved nothing that it had not told. What was told and not saved comes again:
-/// one set where each is saved.
+/// It resumes right after the position that it saved, and saves only positions of sets that it reported. A set that was
+/// reported but not saved is reported again. If each set is saved, this is at most one.
 enum Resumed: FeedPromise {
-  static let text = "killed and resumed is as never killed: each set that was not saved comes again, no other"
+  static let text = "a killed watcher resumes right after its saved position, and repeats only sets that were not saved"
 
   static func violations(in feed: Feed, _ record: Record) -> [String] {
     var violations: [String] = []
@@ -13,28 +13,29 @@ enum Resumed: FeedPromise {
         guard let begin = part.snapshotRevision ?? (part.reset == nil ? run.start : nil) else { continue }
         let expected = record.log.firstChange(after: begin)
         if let first = part.sets.first?.places.first, first != expected {
-          let words = "\(expected.map(String.init) ?? "none"), \(first.map(String.init) ?? "none") is told"
-          violations.append("\(place): after revision \(begin) comes row \(words)")
+          let words = "\(expected.map(String.init) ?? "none"), but \(first.map(String.init) ?? "none") is reported"
+          violations.append("\(place): the row after revision \(begin) is \(words)")
         }
       }
       violations += savingViolations(of: run, feed.savesEachSet).map { "\(place): \($0)" }
     }
     for (number, (run, next)) in zip(feed.runs, feed.runs.dropFirst()).enumerated() where run.saved != next.start {
-      violations.append("\(feed.name), run \(number + 2): saved was \(run.saved ?? 0), it begins at \(next.start ?? 0)")
+      violations.append(
+        "\(feed.name), run \(number + 2): starts at \(next.start ?? 0), but \(run.saved ?? 0) was saved")
     }
     return violations
   }
 
-  private static func savingViolations(of run: Telling, _ savesEachSet: Bool) -> [String] {
+  private static func savingViolations(of run: WatchOutput, _ savesEachSet: Bool) -> [String] {
     let sets = run.parts.flatMap(\.sets)
     var violations: [String] = []
     if run.saved != run.start, let saved = run.saved {
-      let told = sets.map(\.revision) + run.parts.compactMap(\.snapshotRevision)
-      if !told.contains(saved) { violations.append("\(saved) is saved, which was not told") }
+      let reported = sets.map(\.revision) + run.parts.compactMap(\.snapshotRevision)
+      if !reported.contains(saved) { violations.append("\(saved) was saved, but not reported") }
     }
-    if run.saved ?? 0 < run.start ?? 0 { violations.append("what is saved went back to \(run.saved ?? 0)") }
+    if run.saved ?? 0 < run.start ?? 0 { violations.append("the saved position went back to \(run.saved ?? 0)") }
     let unsaved = sets.count { $0.revision > run.saved ?? 0 }
-    if savesEachSet, unsaved > 1 { violations.append("\(unsaved) sets were told and not saved") }
+    if savesEachSet, unsaved > 1 { violations.append("\(unsaved) sets were reported but not saved") }
     return violations
   }
 }

@@ -1,8 +1,8 @@
 import TortureSupport
 
-/// A watcher begins anew only where the log has been forgotten, and gets the state of exactly one revision then.
+/// A watcher is reset only if the log after its position was deleted, and then reports the state of exactly one revision.
 enum RightlyReset: FeedPromise {
-  static let text = "who begins anew had to, and gets the state of one revision"
+  static let text = "a watcher is reset only if it must be, and then reports the state of one revision"
 
   static func violations(in feed: Feed, _ record: Record) -> [String] {
     var violations: [String] = []
@@ -11,7 +11,7 @@ enum RightlyReset: FeedPromise {
       for (index, part) in run.parts.enumerated() {
         if let reason = part.reset, reason != "compacted" || position ?? 0 >= record.horizon {
           violations.append(
-            "\(feed.name), run \(number + 1): reset (\(reason)) after revision \(position ?? 0), forgotten: \(record.horizon)"
+            "\(feed.name), run \(number + 1): reset (\(reason)) after revision \(position ?? 0), deleted: \(record.horizon)"
           )
         }
         position = part.sets.last?.revision ?? part.snapshotRevision ?? position
@@ -24,18 +24,19 @@ enum RightlyReset: FeedPromise {
     return violations
   }
 
-  private static func violation(in part: Telling.Part, isCut: Bool, _ log: LogCopy) -> String? {
+  private static func violation(in part: WatchOutput.Part, isCut: Bool, _ log: LogCopy) -> String? {
     guard let revision = part.snapshotRevision else { return nil }
     do {
       let expected = try Snapshots.lines(at: revision, log)
-      let told = Set(part.snapshot.map(\.summary))
-      let isRight = isCut ? told.isSubset(of: expected) : told == expected && told.count == part.snapshot.count
-      return isRight ? nil : "the state at revision \(revision) is another one: \(told.symmetricDifference(expected))"
+      let reported = Set(part.snapshot.map(\.summary))
+      let isRight =
+        isCut ? reported.isSubset(of: expected) : reported == expected && reported.count == part.snapshot.count
+      return isRight ? nil : "the state at revision \(revision) differs: \(reported.symmetricDifference(expected))"
     } catch { return "the log up to revision \(revision): \(error)" }
   }
 }
 
-/// The state at a revision, by replaying the log.
+/// The state at a revision, from a replay of the log.
 enum Snapshots {
   static func replica(at revision: Int64, _ log: LogCopy) throws -> Replica {
     var replica = Replica()
@@ -44,7 +45,7 @@ enum Snapshots {
     return replica
   }
 
-  /// As a watcher tells it.
+  /// The lines with which a watcher reports the state.
   static func lines(at revision: Int64, _ log: LogCopy) throws -> Set<String> {
     var lines: Set<String> = []
     for (id, user) in try replica(at: revision, log).users {
@@ -59,7 +60,7 @@ enum Snapshots {
 }
 
 extension PlainValue {
-  /// As in `Line.summary`.
+  /// The value as `Line.summary` shows it.
   fileprivate var words: String {
     switch self {
     case .null: "null"

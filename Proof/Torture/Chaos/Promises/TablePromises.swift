@@ -1,8 +1,8 @@
 import TortureSupport
 
-/// The log says what the tables hold, the copy of it what is left of it, and the file is sound.
+/// The log agrees with the tables, its rows with those that were copied when they were committed, and the file is sound.
 enum Tables {
-  static let text = "the log replayed gives the tables; integrity_check is content"
+  static let text = "a replay of the log gives the tables, and integrity_check finds nothing"
 
   static func violations(in connection: PlainConnection, _ log: LogCopy) -> [String] {
     do {
@@ -15,7 +15,7 @@ enum Tables {
     return result == [PlainValue.text(Array("ok".utf8))] ? [] : ["integrity_check: \(result)"]
   }
 
-  /// Rows that are kept and are not those that were copied when they came.
+  /// Rows of the log that differ from those that were copied when they were committed.
   private static func changed(_ connection: PlainConnection, _ log: LogCopy) throws -> [String] {
     let rows = try connection.run("SELECT seq, nonce FROM changes ORDER BY seq")
     return rows.compactMap { row in
@@ -28,6 +28,6 @@ enum Tables {
     let replica = try Snapshots.replica(at: log.end, log).users
     let tables = try LogCheck.tables(of: connection)
     if replica == tables { return [] }
-    return ["the log says\n\(LogCheck.show(replica))\nthe tables hold\n\(LogCheck.show(tables))"]
+    return ["the log gives\n\(LogCheck.show(replica))\nthe tables hold\n\(LogCheck.show(tables))"]
   }
 }

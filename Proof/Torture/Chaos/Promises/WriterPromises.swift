@@ -1,9 +1,9 @@
 import TortureSupport
 
-/// What the log has of one writer's attempts.
+/// One writer's attempts as they are in the log.
 struct Written {
   private var places: [Attempt.What: [Int64]] = [:]
-  /// The numbers that the writer's user got, in the order of the log.
+  /// The numbers that the writer's user was set to, in the order of the log.
   private(set) var numbers: [Int64] = []
 
   init(_ history: History, _ record: Record) {
@@ -25,10 +25,10 @@ struct Written {
     }
   }
 
-  /// Where the transactions end that did it.
+  /// The ends of the transactions that did it.
   subscript(_ what: Attempt.What) -> [Int64] { places[what] ?? [] }
 
-  /// The writer's user gets the number as a name; what it adds besides has it in its name.
+  /// The number is in the new name of the writer's user, or in the name of a user that the writer added.
   private static func number(in row: LogCopy.Row, _ history: History) -> Int64? {
     guard row.attribute == "name", row.op == 2 && row.user == history.user || row.op == 1 else { return nil }
     return row.new.number(of: history.writer)
@@ -45,9 +45,9 @@ struct Written {
   }
 }
 
-/// What a writer was told to be committed is in the log, once, in the writer's order.
+/// Every acknowledged write is in the log, once, in the writer's order.
 enum Acknowledged {
-  static let text = "what was acknowledged is there, once"
+  static let text = "an acknowledged write is in the log, once"
 
   static func violations(in history: History, _ record: Record) -> [String] {
     let written = Written(history, record)
@@ -55,7 +55,7 @@ enum Acknowledged {
     for attempt in history.attempts where attempt.outcome == .acknowledged {
       let count = written[attempt.what].count
       if count == 1 { continue }
-      violations.append("\(history.writer): \(attempt.what) was acknowledged, and is there \(count) times")
+      violations.append("\(history.writer): \(attempt.what) was acknowledged, and is in the log \(count) times")
     }
     for (number, next) in zip(written.numbers, written.numbers.dropFirst()) where next <= number {
       violations.append("\(history.writer), user \(history.user): number \(next) after \(number)")
@@ -64,11 +64,11 @@ enum Acknowledged {
   }
 }
 
-/// A writer that is killed leaves one transaction at most of which it does not know.
+/// A writer that is killed leaves at most one transaction whose outcome is unknown.
 ///
-/// What was never to be committed is not there, nor what nobody attempted.
+/// The log has no transaction that was not to be committed, and none that was not attempted.
 enum AtMostOneUnknown {
-  static let text = "of a killed writer at most one transaction is unknown; what was not to be committed is not there"
+  static let text = "a killed writer leaves at most one unknown transaction; what it did not commit is not in the log"
 
   static func violations(in history: History, _ record: Record) -> [String] {
     let written = Written(history, record)
@@ -77,11 +77,11 @@ enum AtMostOneUnknown {
       let count = written[attempt.what].count
       let limit = attempt.outcome == .unknown ? 1 : 0
       if count <= limit { continue }
-      violations.append("\(history.writer): \(attempt.what) is \(attempt.outcome), and is there \(count) times")
+      violations.append("\(history.writer): \(attempt.what) is \(attempt.outcome), and is in the log \(count) times")
     }
     let attempted = Set(history.attempts.map(\.what))
     for number in written.numbers where !attempted.contains(.number(number)) {
-      violations.append("\(history.writer), user \(history.user): number \(number) is there, which nobody wrote")
+      violations.append("\(history.writer), user \(history.user): number \(number) is in the log, but was not written")
     }
     return violations
   }

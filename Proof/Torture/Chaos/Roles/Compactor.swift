@@ -1,10 +1,10 @@
 import Foundation
 import TortureSupport
 
-/// `usertool compact`, again and again, some killed in the middle.
+/// Runs `usertool compact` repeatedly, and kills some of the runs.
 ///
-/// Nothing is forgotten that `LogReader` has not copied yet: the consumer `reference`, whom nobody holds, stands where that
-/// is, and holds the rest back. That is moved before each compaction, by a foreign program.
+/// A row is not deleted before `LogReader` has copied it: the consumer `reference`, which no process holds, keeps the rest.
+/// Before each compaction, a foreign program sets its position to that of `LogReader`.
 final class Compactor: Role, @unchecked Sendable {
   static let consumer = "reference"
 

@@ -1,11 +1,11 @@
 import Foundation
 import TortureSupport
 
-/// The consumer that counts exactly once, killed at any moment.
+/// The consumer that counts exactly once, killed at random moments.
 final class Counter: Role, @unchecked Sendable {
   let user: Int64
   private var random: SplitMix64
-  /// The revisions of sets of which it said that they are counted.
+  /// The revisions of the sets that it announced as counted.
   private(set) var counted: [Int64] = []
   private(set) var troubles = Troubles()
 

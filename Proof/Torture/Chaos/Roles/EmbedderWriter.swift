@@ -1,11 +1,12 @@
 import Foundation
 import TortureSupport
 
-/// A long-lived program that embeds the library: waiting and awaited writes, a listener, killed at any moment and inside
-/// the listener.
+/// A long-running program that embeds the library, with blocking and awaited writes and a listener.
+///
+/// It is killed at random moments and inside the listener.
 final class EmbedderWriter: Role, @unchecked Sendable {
   private var random: SplitMix64
-  /// One for each of its users.
+  /// The history of each of its users.
   private(set) var histories: [History]
   private(set) var lives: [EmbedderLife] = []
   private(set) var troubles = Troubles()
@@ -35,7 +36,7 @@ final class EmbedderWriter: Role, @unchecked Sendable {
     }
   }
 
-  /// So many lines, or to where a listener is to be killed.
+  /// Reads some lines, fewer if the process is to be killed inside its listener.
   private func read(_ child: Child, _ count: Int, _ life: inout EmbedderLife, _ stage: Stage) {
     for _ in 0..<count {
       guard let line = child.output.next() else { return }
@@ -60,7 +61,7 @@ final class EmbedderWriter: Role, @unchecked Sendable {
     stage.tally.add("commits acknowledged: embedder")
   }
 
-  /// One write of each user may have been under way.
+  /// One write of each user may have been in progress.
   private func endAttempts() {
     for index in histories.indices {
       last[index] += 1
@@ -69,11 +70,11 @@ final class EmbedderWriter: Role, @unchecked Sendable {
   }
 }
 
-/// What one process of the embedder said.
+/// The output of one process of the embedder.
 struct EmbedderLife {
   enum Event {
-    /// A listener was called with a set of so many changes.
-    case heard(revision: Int64, changes: Int)
+    /// A listener was called with a set.
+    case received(revision: Int64, changes: Int)
     /// A write returned.
     case acknowledged(user: Int64, number: Int64)
   }
@@ -90,7 +91,7 @@ struct EmbedderLife {
     let words = line.split(separator: " ")
     guard words.count == 3, let first = Int64(words[1]), let second = Int64(words[2]) else { return nil }
     return switch words[0] {
-    case "heard": .heard(revision: first, changes: Int(second))
+    case "received": .received(revision: first, changes: Int(second))
     case "ack": .acknowledged(user: first, number: second)
     default: nil
     }

@@ -1,10 +1,11 @@
 import Foundation
 import TortureSupport
 
-/// The sqlite3 shell or Python, statement by statement: transactions of several changes, killed in their middle, at
-/// their end, and between them.
+/// The sqlite3 shell or Python, statement by statement.
 ///
-/// The first row of each transaction is the new name of the writer's user, `LABEL-NUMBER`; `a` and `b` get the same number.
+/// It is killed inside, at the end of, and between transactions of several changes.
+///
+/// The first row of each transaction is the new name of the writer's user, `LABEL-NUMBER`. `a` and `b` get the same number.
 final class ForeignWriter: Role, @unchecked Sendable {
   enum Program: String {
     case shell, python
@@ -19,7 +20,7 @@ final class ForeignWriter: Role, @unchecked Sendable {
   private(set) var history: History
   private(set) var troubles = Troubles()
   private var number: Int64 = 0
-  /// Names of users that it added besides.
+  /// The numbers of the extra users that it added.
   private var extras: [Int64] = []
 
   init(_ program: Program, user: Int64, seed: UInt64) {
@@ -55,7 +56,7 @@ final class ForeignWriter: Role, @unchecked Sendable {
     }
   }
 
-  /// Transactions until one is killed, by this or with everybody.
+  /// Runs transactions until the process is killed, here or at the end of the round.
   private func work(_ child: Child, on stage: Stage) {
     while !stage.isOver {
       number += 1
@@ -73,13 +74,13 @@ final class ForeignWriter: Role, @unchecked Sendable {
 
   private func attempt(_ child: Child, _ fate: Fate) -> Attempt.Outcome {
     child.type("BEGIN IMMEDIATE;\n\(changes)\nSELECT 'open \(number)';\n")
-    guard hears("open \(number)", from: child) else { return .abandoned }
+    guard hasPrinted("open \(number)", child) else { return .abandoned }
     switch fate {
     case .killedInside:
       return .abandoned
     case .rollback:
       child.type("ROLLBACK;\nSELECT 'rolled back \(number)';\n")
-      _ = hears("rolled back \(number)", from: child)
+      _ = hasPrinted("rolled back \(number)", child)
       return .abandoned
     case .commit, .killedAfterwards, .killedAtCommit:
       child.type("COMMIT;\nSELECT 'ack \(number)';\n")
@@ -87,17 +88,17 @@ final class ForeignWriter: Role, @unchecked Sendable {
         for _ in 0..<Int.random(in: 0...40, using: &random) { sched_yield() }
         child.send(SIGKILL)
       }
-      return hears("ack \(number)", from: child) ? .acknowledged : .unknown
+      return hasPrinted("ack \(number)", child) ? .acknowledged : .unknown
     }
   }
 
-  /// Reads to a line; false when there is none before the end.
-  private func hears(_ line: String, from child: Child) -> Bool {
+  /// Reads up to a line, and returns whether it was there.
+  private func hasPrinted(_ line: String, _ child: Child) -> Bool {
     while let next = child.output.next() { if next == line { return true } }
     return false
   }
 
-  /// A statement a line.
+  /// One statement per line.
   private var changes: String {
     let (user, label) = (history.user, program.rawValue)
     var lines = ["UPDATE users SET name = '\(label)-\(number)' WHERE id = \(user);"]

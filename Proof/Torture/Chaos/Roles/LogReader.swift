@@ -2,16 +2,18 @@ import Foundation
 import Synchronization
 import TortureSupport
 
-/// Copies the raw rows of `changes` as they come: the reference for everything that anybody is told.
+/// Copies the raw rows of `changes` as they are committed.
 ///
-/// It is never killed, only closed while everybody is, so that the next one to open the file recovers it.
+/// The copy is the reference for everything that is delivered.
+///
+/// It is never killed, but it is closed when all others are killed, so that the next process to open the file recovers it.
 final class LogReader: Role, @unchecked Sendable {
   private(set) var log = LogCopy()
   private(set) var troubles = Troubles()
   private let copied = Mutex<LogCopy.Row?>(nil)
   private var salt: [UInt8] = []
 
-  /// The last row that is copied, for any thread.
+  /// The last row that was copied, readable from any thread.
   var last: LogCopy.Row? { copied.withLock { $0 } }
 
   func live(on stage: Stage) throws {
@@ -24,14 +26,14 @@ final class LogReader: Role, @unchecked Sendable {
     }
   }
 
-  /// What was committed before everybody was killed is still there, and the same.
+  /// Checks that the last row from before all were killed is unchanged.
   private func verifyLast(on connection: PlainConnection) throws {
     guard let last else { return }
     let nonce = try connection.value("SELECT nonce FROM changes WHERE seq = ?", [.integer(last.seq)])
-    if nonce != .integer(last.nonce) { troubles.add("after all were killed, row \(last.seq) is another one or gone") }
+    if nonce != .integer(last.nonce) { troubles.add("after all were killed, row \(last.seq) changed or is gone") }
   }
 
-  /// Reads what is new.
+  /// Copies the new rows.
   func read(_ connection: PlainConnection) throws {
     let sql = "SELECT \(LogCopy.columns) FROM changes WHERE seq > ? ORDER BY seq"
     let rows = try connection.run(sql, [.integer(log.end)])
@@ -40,13 +42,13 @@ final class LogReader: Role, @unchecked Sendable {
     copied.withLock { $0 = log.rows.last }
   }
 
-  /// How long the -wal file grows, and how often it is begun anew: its first salt changes then.
+  /// Notes the size of the -wal file, and whether it was restarted, which changes its first salt.
   private func noteFiles(of stage: Stage) {
     guard let file = FileHandle(forReadingAtPath: stage.database + "-wal") else { return }
     defer { try? file.close() }
     guard let header = try? file.read(upToCount: 24), header.count == 24 else { return }
     let next = Array(header[16..<20])
-    if !salt.isEmpty, next != salt { stage.tally.add("checkpoints after which the -wal file began anew") }
+    if !salt.isEmpty, next != salt { stage.tally.add("restarts of the -wal file") }
     salt = next
     let size = (try? file.seekToEnd()) ?? 0
     stage.tally.raise("largest -wal file in KiB", to: Int(size) >> 10)

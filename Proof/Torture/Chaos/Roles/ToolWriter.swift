@@ -1,15 +1,17 @@
 import Foundation
 import TortureSupport
 
-/// `usertool set`, `rename`, `add`, `remove` and `undo`, a process each, about every second one killed on its way.
+/// `usertool set`, `rename`, `add`, `remove`, and `undo`, each in its own process.
+///
+/// About half of them are killed.
 final class ToolWriter: Role, @unchecked Sendable {
   private var random: SplitMix64
   private(set) var history: History
   private(set) var troubles = Troubles()
   private var number: Int64 = 0
-  /// Users that it added, and that are there for sure.
+  /// The users that it added, with acknowledgement.
   private var extras: [Int64] = []
-  /// The last write that was acknowledged, if nothing came after it.
+  /// The last acknowledged write, if nothing was attempted after it.
   private var undoable: Int64?
 
   init(_ label: String, user: Int64, seed: UInt64) {
@@ -31,7 +33,7 @@ final class ToolWriter: Role, @unchecked Sendable {
     switch outcome.status {
     case 0: acknowledge(what, outcome.output, stage)
     case 128 + SIGKILL: history.add(what, .unknown)
-    // The log may have forgotten by now what was to be undone.
+    // The write to undo may have been deleted from the log.
     case 6 where arguments[0] == "undo": history.add(what, .abandoned)
     default:
       history.add(what, .abandoned)
@@ -40,7 +42,7 @@ final class ToolWriter: Role, @unchecked Sendable {
     if wasKilled, !stage.isOver { stage.tally.add("kills: usertool writing") }
   }
 
-  /// From the first instruction to about its end.
+  /// Kills it between its first instruction and about its end.
   private func kill(_ child: Child) {
     usleep(UInt32.random(in: 0...60_000, using: &random))
     child.send(SIGKILL)

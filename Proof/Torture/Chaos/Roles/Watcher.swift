@@ -2,21 +2,21 @@ import Foundation
 import TortureSupport
 import UserStore
 
-/// `usertool watch`, which saves how far it has come, killed and resumed without end.
+/// `usertool watch`, which saves its position, killed and resumed repeatedly.
 final class Watcher: Role, @unchecked Sendable {
   enum Place {
     case cursorFile
-    /// In the database, under this watcher's name.
+    /// In the database, under the watcher's name.
     case consumer
   }
 
-  /// How it is treated.
+  /// The way in which the watcher is treated.
   enum Manner {
-    /// Killed within moments, and sometimes away for a while.
+    /// It is killed soon, and sometimes started again only after a while.
     case hunted
-    /// Killed only when everybody is.
+    /// It is killed only at the end of a round.
     case spared
-    /// Nobody reads what it prints until it is stopped, or killed with everybody.
+    /// Its output is not read until it is killed.
     case unread
   }
 
@@ -44,14 +44,14 @@ final class Watcher: Role, @unchecked Sendable {
         }
         return []
       }
-      // Away so long that the log is forgotten meanwhile; a consumer would hold it back.
+      // Long enough that the log is compacted past its position. (A consumer would keep the log.)
       if manner == .hunted, place == .cursorFile, random.oneIn(8) {
         stage.rest(milliseconds: Int.random(in: 100...1_000, using: &random))
       }
     }
   }
 
-  /// Follows until a line is there, at the end of all.
+  /// Follows, after the last round, until a line is printed.
   func finish(on stage: Stage, until isLast: (String) -> Bool) throws {
     try run(on: stage) { child in
       var lines: [String] = []
@@ -65,7 +65,7 @@ final class Watcher: Role, @unchecked Sendable {
   }
 
   private func run(on stage: Stage, _ body: (Child) throws -> [String]) throws {
-    // Not when it was killed: whoever looks first after all were killed would recover the database for the others.
+    // Now rather than when it was killed: reading the position then would recover the database for the others.
     let start = try savedRevision(stage)
     if !runs.isEmpty { runs[runs.count - 1].saved = start }
     let child = try stage.startTool(["watch", "--per-change", "--format", "jsonl"] + arguments(stage))
@@ -82,7 +82,7 @@ final class Watcher: Role, @unchecked Sendable {
   }
 
   private func hunt(_ child: Child) {
-    // From the moment on that it is started, or that it is at work.
+    // Right after it is started, or after it has started to watch.
     if !random.oneIn(5) { _ = child.errors.next() }
     usleep(UInt32.random(in: 0...random.choose(2_000, 20_000, 80_000), using: &random))
   }

@@ -1,20 +1,20 @@
-/// A transaction that a writer began, and what it knows of its end.
+/// A transaction that a writer began, and its outcome as far as the writer can tell.
 struct Attempt {
   enum What: Hashable {
-    /// Writes the number of its user; no number is attempted twice.
+    /// Writes the number to its user. No number is attempted twice.
     case number(Int64)
     /// Removes a user.
     case removal(Int64)
-    /// Takes back the write that ended at a revision.
+    /// Undoes the write that ended at a revision.
     case undo(Int64)
   }
 
   enum Outcome {
-    /// The writer was told that it is committed.
+    /// The commit was acknowledged to the writer.
     case acknowledged
-    /// COMMIT was never asked for, or refused: it must not be there.
+    /// COMMIT was not executed, or failed. It must not be in the log.
     case abandoned
-    /// The writer was killed before it was told.
+    /// The writer was killed before an acknowledgement.
     case unknown
   }
 
@@ -22,7 +22,7 @@ struct Attempt {
   let outcome: Outcome
 }
 
-/// What one writer attempted with one user, in order.
+/// One writer's attempts on one user, in order.
 struct History {
   let writer: String
   let user: Int64

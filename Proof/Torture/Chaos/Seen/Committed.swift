@@ -1,10 +1,10 @@
 import TortureSupport
 
-/// A transaction as the log shows it.
+/// A transaction in the log.
 struct Committed {
-  /// With the row that ends it, if it has one.
+  /// Its rows, including the one that ends it, if there is one.
   let rows: ClosedRange<Int64>
-  /// Of the library's; nil for a foreign one.
+  /// The origin of a write of the library, nil for a foreign one.
   let origin: String?
   let isForeign: Bool
 }
@@ -12,8 +12,8 @@ struct Committed {
 extension LogCopy {
   /// The transactions, in order.
   ///
-  /// A write of the library has a row that ends it and says where it began. A foreign transaction has none: here it begins
-  /// with the new name of its writer's user, by agreement.
+  /// A write of the library ends with a row that says where it began. A foreign transaction has no such row. Here it begins
+  /// with the new name of its writer's user, by convention.
   func transactions(foreignUsers: Set<Int64>) -> [Committed] {
     var all: [Committed] = []
     var start: Int64 = 1
@@ -40,7 +40,7 @@ extension PlainValue {
   /// The number in `LABEL-NUMBER` or `LABEL-NUMBER-extra`.
   func number(of label: String) -> Int64? { labelAndNumber.flatMap { $0.label == label ? $0.number : nil } }
 
-  /// The same, whatever the label.
+  /// The number after any label.
   var number: Int64? { labelAndNumber?.number }
 
   private var labelAndNumber: (label: Substring, number: Int64)? {

@@ -1,28 +1,28 @@
 import TortureSupport
 
-/// All rows that the log ever had, in order, those that were forgotten since too.
+/// All rows that the log ever had, in order, including those that were deleted since.
 struct LogCopy {
   struct Row {
     let seq: Int64
     let nonce: Int64
     let op: Int64
-    /// 0 in the row of an end.
+    /// 0 in a row that ends a write.
     let user: Int64
     let attribute: String
     let old: PlainValue
     let new: PlainValue
     fileprivate let values: [PlainValue]
 
-    /// Whether it ends a write of the library.
+    /// Whether the row ends a write of the library.
     var isEnd: Bool { op == 0 }
 
-    /// For the replica.
+    /// The row as a change for the replica.
     func change() throws -> LoggedChange { try LoggedChange(values) }
   }
 
   static let columns = LoggedChange.columns
 
-  /// Numbered from 1, without a gap.
+  /// The rows, which are numbered from 1 without a gap.
   private(set) var rows: [Row] = []
 
   /// The number of the last row.
@@ -32,7 +32,7 @@ struct LogCopy {
 
   subscript(_ seq: Int64) -> Row { rows[Int(seq) - 1] }
 
-  /// Adds rows with `columns`.
+  /// Appends rows of `columns`.
   mutating func append(_ more: [[PlainValue]]) throws {
     for values in more {
       guard case .integer(let seq) = values[0], case .integer(let nonce) = values[1], case .integer(let op) = values[2]
@@ -47,7 +47,7 @@ struct LogCopy {
     }
   }
 
-  /// The same log with another new value in a row.
+  /// A copy with a different new value in one row.
   func replacing(_ seq: Int64, new: PlainValue) -> LogCopy {
     var copy = self
     let row = self[seq]
@@ -57,7 +57,7 @@ struct LogCopy {
     return copy
   }
 
-  /// The rows that are changes, after one and through another.
+  /// The changes after one row and through another.
   func changes(after start: Int64, through end: Int64) -> [Row] {
     start < end ? rows[Int(max(0, start))..<Int(min(end, self.end))].filter { !$0.isEnd } : []
   }

@@ -1,12 +1,12 @@
 import TortureSupport
 
-/// One process of a watcher, as it was seen from outside.
+/// One process of a watcher, as seen from outside.
 struct WatchRun {
-  /// The position that was saved before it; nil for none.
+  /// The saved position before the run, if there is one.
   var start: Int64?
-  /// Whole lines that it printed.
+  /// The complete lines that it printed.
   var lines: [String] = []
-  /// The position that was saved after it.
+  /// The saved position after the run.
   var saved: Int64?
 
   init(start: Int64?) {
@@ -17,28 +17,28 @@ struct WatchRun {
 /// All processes of one watcher.
 struct Feed {
   let name: String
-  /// Whether each set is saved before the next one is told: then one at most comes again.
+  /// Whether each set is saved before the next one is reported, so that at most one is repeated.
   let savesEachSet: Bool
-  var runs: [Telling]
+  var runs: [WatchOutput]
 }
 
-/// What one process of a watcher told.
-struct Telling {
-  /// What goes on from a saved position, or from the present state.
+/// The decoded output of one process of a watcher.
+struct WatchOutput {
+  /// The output from a saved position on, or from a reset on.
   struct Part {
-    /// Why it began anew.
+    /// The reason for the reset.
     var reset: String?
     var snapshot: [Line] = []
-    var sets: [ToldSet] = []
+    var sets: [ReportedSet] = []
 
-    /// The revision of the state with which it begins.
+    /// The revision of the state that it starts with.
     var snapshotRevision: Int64? { snapshot.first?.revision }
   }
 
   let start: Int64?
   var saved: Int64?
   var parts: [Part] = []
-  /// Whole lines that are no JSON.
+  /// The complete lines that are not JSON.
   private(set) var unreadable: [String] = []
 
   init(_ run: WatchRun, _ index: LogIndex) {
@@ -68,15 +68,15 @@ struct Telling {
   }
 }
 
-/// A set as a watcher told it.
-struct ToldSet {
+/// A set as a watcher reported it.
+struct ReportedSet {
   let revision: Int64
-  /// Where the log has each of its changes; nil for one that it has not.
+  /// The row of each of its changes in the log, nil for a change that is not in the log.
   var places: [Int64?]
   let summaries: [String]
 }
 
-/// Finds a change that was told in the log, whatever order it was told in.
+/// Finds reported changes in the log, regardless of the order in which they were reported.
 struct LogIndex {
   private struct Key: Hashable {
     let op: String
@@ -96,8 +96,10 @@ struct LogIndex {
     }
   }
 
-  /// Places a set, of which the change `last` was told right before.
-  func place(_ lines: [Line], after last: Int64?) -> ToldSet {
+  /// Finds the rows of a set.
+  ///
+  /// `last` is the row that was reported right before it.
+  func place(_ lines: [Line], after last: Int64?) -> ReportedSet {
     let revision = lines.last?.revision ?? 0
     var last = last ?? 0
     let places = lines.map { line -> Int64? in
@@ -105,10 +107,10 @@ struct LogIndex {
       last = place ?? last
       return place
     }
-    return ToldSet(revision: revision, places: places, summaries: lines.map(\.summary))
+    return ReportedSet(revision: revision, places: places, summaries: lines.map(\.summary))
   }
 
-  /// The same change may have been made again and undone: the one that fits, if one does.
+  /// Picks the row that fits best, because the same change may have been made several times.
   private func place(_ line: Line, after last: Int64, through revision: Int64) -> Int64? {
     let key = Key(
       op: line.op, user: line.user ?? 0, attribute: line.attribute ?? "", old: line.old.plain, new: line.new.plain)
@@ -118,7 +120,9 @@ struct LogIndex {
 }
 
 extension Line.Value {
-  /// The same value as it lies in the file; bytes do not come here.
+  /// The value as it is in the file.
+  ///
+  /// Bytes are not used here.
   var plain: PlainValue {
     switch self {
     case .null, .data: .null

@@ -6,9 +6,9 @@
   import Musl
 #endif
 
-/// What is broken on purpose in this process: the words of SABOTAGE, with commas between them.
+/// The deliberate defects of this process: the words of the variable SABOTAGE, separated by commas.
 ///
-/// The patches beside this file put calls of it into a copy of the library; scripts/torture makes that.
+/// sabotage.py inserts the code that asks for them into a copy of the library, which scripts/torture makes.
 enum Sabotage {
   private static let words: Set<String> = {
     guard let text = unsafe getenv("SABOTAGE") else { return [] }
@@ -19,9 +19,9 @@ enum Sabotage {
 }
 
 extension WriteConnection {
-  /// Delivers, before COMMIT, what the open transaction has written.
+  /// Delivers the changes of the open transaction before COMMIT.
   ///
-  /// On another thread: the hub refuses to call anybody inside a transaction.
+  /// It uses another thread, because the hub calls no listeners inside a transaction.
   func deliverEarly(_ session: any Session) {
     guard Sabotage.isOn("commit-hook"), let last = try? session.verify(publication.position),
       let page = try? LogPage(after: publication.position, through: last, session, pages: reader.page)

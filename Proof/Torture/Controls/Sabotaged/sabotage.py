@@ -1,8 +1,8 @@
 """Breaks a copy of the library. Usage: sabotage.py FOLDER, with Sources/UserStore in it.
 
-Each edit finds its line by what it says, in whichever file it stands: a patch would fail as soon as a function moves.
-A line that is not there exactly once ends this with an error: what is to be broken was written anew, and so must the edit.
-What the edits call stands in Sabotage.swift; SABOTAGE, with the words of it, switches them on at run time.
+Each edit finds its line by its text, in any file. A patch would fail as soon as a function moves. If a line does not occur
+exactly once, this is an error, because the code was rewritten and the edit must follow. The edits call Sabotage.swift, and
+the variable SABOTAGE enables them at run time.
 """
 
 import pathlib
@@ -33,7 +33,7 @@ for word, line, replacement in EDITS:
     found = [path for path, text in texts.items() for _ in range(text.count(line))]
     if len(found) != 1:
         sys.exit(
-            f"{__file__}: {word} no longer applies: this line stands {len(found)} times in Sources/UserStore:\n{line}"
+            f"{__file__}: {word} no longer applies: this line occurs {len(found)} times in Sources/UserStore:\n{line}"
         )
     texts[found[0]] = texts[found[0]].replace(line, replacement)
     found[0].write_text(texts[found[0]])

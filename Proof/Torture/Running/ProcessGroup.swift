@@ -2,13 +2,13 @@ import Foundation
 import Synchronization
 import TortureSupport
 
-/// The processes that were started to be killed, so that all of them can be killed at one moment.
-final class Brood: Sendable {
+/// The processes to kill, so that all of them can be killed at the same moment.
+final class ProcessGroup: Sendable {
   private let group: pid_t
   private let state = Mutex((running: Set<pid_t>(), isOver: false))
 
-  /// Nobody is started any more.
-  struct Over: Error {}
+  /// No process can be started, because all were killed.
+  struct Closed: Error {}
 
   init(group: pid_t) {
     self.group = group
@@ -16,16 +16,16 @@ final class Brood: Sendable {
 
   func start(_ command: [String], environment: [String: String]) throws -> Child {
     try state.withLock { state in
-      if state.isOver { throw Over() }
+      if state.isOver { throw Closed() }
       let child = try Child(command, environment: environment, group: group)
       state.running.insert(child.id)
       return child
     }
   }
 
-  /// Waits for the end of one: the exit code, or 128 and the signal.
+  /// Waits for a process to end, and returns its exit code, or 128 plus its signal.
   ///
-  /// It leaves the list before its number may be given to somebody else.
+  /// The process is removed before the system can reuse its id.
   func wait(for child: Child) -> Int32 {
     var information = unsafe siginfo_t()
     while unsafe waitid(P_PID, id_t(child.id), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
@@ -35,9 +35,7 @@ final class Brood: Sendable {
 
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// Kills all that run, and lets nobody start.
-  ///
-  /// - Returns: how many.
+  /// Kills all running processes, allows no new ones, and returns how many were killed.
   func killAll() -> Int {
     state.withLock { state in
       state.isOver = true
@@ -46,7 +44,7 @@ final class Brood: Sendable {
     }
   }
 
-  /// Others may be started again.
+  /// Allows processes to be started again.
   func reopen() {
     state.withLock { $0.isOver = false }
   }

@@ -1,15 +1,15 @@
 import Foundation
 import TortureSupport
 
-/// One child that judges images, some of which wait for it.
-final class Bench {
-  /// An image that was handed in.
+/// A child process that checks images, with a queue of images that wait for it.
+final class Judge {
+  /// An image to check.
   struct Case {
     let image: DiskImage
     let folder: String
     let claims: Int
     let seed: UInt64
-    /// What was done to the disk, for a person.
+    /// A description of the cut, for people.
     let story: String
   }
 
@@ -32,17 +32,19 @@ final class Bench {
   var isEmpty: Bool { waiting.isEmpty }
   var count: Int { waiting.count }
 
-  func hand(in image: Case) {
+  func submit(_ image: Case) {
     waiting.append(image)
     child.type("\(image.folder) \(image.claims) \(image.seed)\n")
   }
 
-  /// Waits for the oldest; one that ends the child is violated by that.
+  /// Waits for the verdict on the oldest image.
+  ///
+  /// An image that crashes the child violates a promise.
   func next() throws -> (image: Case, verdict: Verdict) {
     let line = child.output.next()
     let image = waiting.removeFirst()
     if let line {
-      guard let verdict = Verdict(line) else { throw TortureError("a judge said “\(line)”") }
+      guard let verdict = Verdict(line) else { throw TortureError("a judge printed “\(line)”") }
       return (image, verdict)
     }
     var verdict = Verdict()
