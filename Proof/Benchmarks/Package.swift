@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// As the library's, without strict memory safety: the C floor is called from here.
+/// The library's settings, without strict memory safety, because this calls the floor in C.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),
@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-// A package of its own, so that whoever uses the library fetches none of its peers.
+// A package of its own, so that a package that uses the library does not download the peers.
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
@@ -28,7 +28,7 @@ let package = Package(
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
     ),
-    // What SQLite itself costs: the same statements from C.
+    // The cost of SQLite itself: the same statements in C.
     .target(name: "CFloor", dependencies: ["CSQLiteFloor"]),
     .executableTarget(
       name: "bench",

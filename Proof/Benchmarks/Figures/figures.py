@@ -1,6 +1,6 @@
-"""Draws the plots of the documentation, and writes its table, from the lines that scripts/bench --json wrote.
+"""Draws the plots and writes the table of the documentation from results of scripts/bench --json.
 
-Usage: figures.py RESULTS DOCC: the plots go to DOCC/Resources, the table between two marks in DOCC/HowFast.md.
+Usage: figures.py RESULTS DOCC. The plots go to DOCC/Resources, and the table goes between two marks in DOCC/HowFast.md.
 """
 
 import json
@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
-# The same bytes for the same figures, so that a changed file means a changed figure.
+# Equal figures give equal bytes, so that a file changes only if a figure changes.
 plt.rcParams.update({"svg.hashsalt": "UserStore", "svg.fonttype": "path", "font.size": 9})
 
 COLORS = {"UserStore": "#0b6bcb", "C": "#555555", "GRDB": "#d1521d", "OpenCombine": "#2c8a3c", "Notification": "#8a5bc7"}
@@ -29,7 +29,7 @@ class Results:
                 self.cases.setdefault(line["case"], []).append(line)
 
     def series(self, case, pattern):
-        """(number in the contender's name, nanoseconds) of all contenders of a case that match the pattern."""
+        """Pairs of (number in the name, nanoseconds) of a case's contenders whose names match the pattern."""
         points = []
         for line in self.cases.get(case, []):
             match = re.fullmatch(pattern, line["contender"])
@@ -53,7 +53,7 @@ def color(label):
 
 
 def panel(axes, title, x, y, lines, *, zero=False, log_y=True):
-    """Lines of (label, points, style); points are (x, y)."""
+    """Draws lines of (label, points, style), with points of (x, y)."""
     for label, points, style in lines:
         if points:
             axes.plot(*zip(*points), style, marker="o", markersize=3.5, linewidth=1.4, label=label, color=color(label))
@@ -76,7 +76,7 @@ def scaled(points, factor):
 
 
 def figure(results, folder, name, *panels):
-    """Each panel is a function that draws into its axes."""
+    """Draws panels, which are functions that draw into their axes."""
     picture, axes = plt.subplots(1, len(panels), figsize=(4.6 * len(panels), 3.4), squeeze=False)
     for draw, place in zip(panels, axes[0]):
         draw(place)
@@ -88,7 +88,7 @@ def figure(results, folder, name, *panels):
 
 def listeners(results, kind, title):
     case = f"write/normal/listeners-on-{kind}"
-    # The kept results are from when the signal was a touch.
+    # The stored results are from when the signal was called a touch.
     names = ("C, same plan: log, read, signal", "C, same plan: log, read, touch")
     floors = [results.constant("write/normal/one-row", name) for name in names]
     floor = floors[0] or floors[1]
@@ -101,7 +101,7 @@ def listeners(results, kind, title):
         ]
         if floor and ours:
             lines.append(("C, the same plan, no listener", [(x, floor * 1e-3) for x in (ours[0][0], ours[-1][0])], "--"))
-        panel(axes, title, "listeners bound", "µs a write (one row)", lines, zero=True)
+        panel(axes, title, "listeners bound", "µs per write (one row)", lines, zero=True)
 
     return draw
 
@@ -119,7 +119,7 @@ def hub(results):
         for label, contender in names.items():
             points = [(n, results.constant(f"hub/delivery/{n}", contender)) for n in sorted(counts)]
             lines.append((label, [p for p in points if p[1]], "--" if "store hub" in label else "-"))
-        panel(axes, "A call of a listener", "listeners bound", "ns a call", lines)
+        panel(axes, "A call of a listener", "listeners bound", "ns per call", lines)
 
     return draw
 
@@ -127,7 +127,7 @@ def hub(results):
 def users(results):
     def draw(axes):
         panel(
-            axes, "A write among so many users", "users", "µs a write (one row, random user)",
+            axes, "A write, by number of users", "users", "µs per write (one row, random user)",
             [
                 ("UserStore, mean", scaled(results.series("scale/users", r"UserStore, (\d+) users"), 1e-3), "-"),
                 ("UserStore, median", scaled(results.series("scale/latency", r"UserStore, (\d+) users"), 1e-3), ":"),
@@ -142,7 +142,7 @@ def users(results):
 def log(results):
     def draw(axes):
         panel(
-            axes, "A write behind so much log", "rows in the log", "µs a write (one row)",
+            axes, "A write, by length of the log", "rows in the log", "µs per write (one row)",
             [
                 ("UserStore", scaled(results.series("scale/log", r"UserStore, (\d+) rows"), 1e-3), "-"),
                 ("C, the same plan", scaled(results.series("scale/log", r"C, same plan, (\d+) rows"), 1e-3), "--"),
@@ -160,7 +160,7 @@ def writers(results, way):
     def draw(axes):
         case = f"concurrency/{way}"
         panel(
-            axes, f"Writers that are {way}, each write synced", f"{way}", "writes a second",
+            axes, f"Concurrent {way}, each write synced", f"{way}", "writes per second",
             [
                 ("UserStore, with log", rate(results.series(case, rf"UserStore, (\d+) {way}")), "-"),
                 ("GRDB, no log", rate(results.series(case, rf"GRDB, (\d+) {way}")), "-"),
@@ -181,7 +181,7 @@ def amount(line):
 
 
 def table(results):
-    """A table a group of cases: the first contender of each is what the ratios are to."""
+    """A table for each case, with ratios relative to its first contender."""
     out = [f"Measured on: {results.named()}; {results.machine['settings']}.", ""]
     for case, lines in results.cases.items():
         out += [f"**{case}**: {lines[0]['operation']}", ""]

@@ -3,7 +3,7 @@
 
 #include "private.h"
 
-// Word for word the library's, where it has them.
+// Identical to the library's statements, if it has them.
 static const char *const sql[STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
@@ -68,7 +68,7 @@ static int open_handle(const char *path, sqlite3 **handle) {
   if (code == SQLITE_OK) {
     code = sqlite3_exec(*handle, "PRAGMA recursive_triggers=ON; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY", 0, 0, 0);
   }
-  // Reads the file's header: a connection that has never read does not know of the -wal file.
+  // Reads the file's header, because a connection detects the -wal file only when it reads.
   return code == SQLITE_OK ? sqlite3_exec(*handle, "PRAGMA schema_version", 0, 0, 0) : code;
 }
 

@@ -23,7 +23,7 @@ typedef enum {
 
 struct floor_db {
   sqlite3 *handle;
-  /// Checkpoints run on a connection of their own, while `handle` holds the write lock.
+  /// The connection for checkpoints, which run while `handle` holds the write lock.
   sqlite3 *checkpointer;
   sqlite3_stmt *statements[STATEMENTS];
   floor_plan plan;
@@ -33,11 +33,11 @@ struct floor_db {
   char buffer[4096];
 };
 
-/// The statement, prepared once.
+/// A statement, which is prepared once.
 sqlite3_stmt *floor_statement(floor_db *db, statement_index index);
-/// Steps to the end and resets.
+/// Steps a statement to its end and resets it.
 int floor_run(floor_db *db, statement_index index);
-/// Copies the columns of the present row, as somebody who keeps them would; how many bytes.
+/// Copies the columns of the current row, as a caller would who keeps them. Returns the number of bytes.
 int64_t floor_copy_row(floor_db *db, sqlite3_stmt *row);
 
 #endif

@@ -19,5 +19,5 @@ int64_t floor_heap_bytes(void) {
 
 __attribute__((noinline)) void floor_counted(void (*body)(void *), void *context) {
   body(context);
-  __asm__ volatile("");  // No tail call: it would leave this function before the body runs.
+  __asm__ volatile("");  // Prevents a tail call, which would leave this function before the body runs.
 }

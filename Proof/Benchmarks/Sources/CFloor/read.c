@@ -28,7 +28,7 @@ const char *floor_name(floor_db *db, int64_t user) {
   sqlite3_bind_int64(statement, 1, user);
   const char *name = 0;
   if (sqlite3_step(statement) == SQLITE_ROW) {
-    // %s ends at the buffer's size.
+    // Truncated to the size of the buffer.
     name = sqlite3_snprintf(sizeof db->buffer, db->buffer, "%s", sqlite3_column_text(statement, 0));
   }
   sqlite3_reset(statement);

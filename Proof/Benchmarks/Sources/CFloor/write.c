@@ -21,7 +21,7 @@ static int update(floor_db *db, int64_t user, const char *name) {
   return code;
 }
 
-/// The row that ends the set, if anything was logged.
+/// Writes the row that ends the set, if anything was logged.
 static int mark(floor_db *db) {
   sqlite3_stmt *last = floor_statement(db, LAST);
   int64_t end = sqlite3_step(last) == SQLITE_ROW ? sqlite3_column_int64(last, 0) : 0;

@@ -3,21 +3,21 @@ import Foundation
 
 /// Runs the cases and prints a table for each.
 struct Compare: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Run cases side by side (what happens without a command).")
+  static let configuration = CommandConfiguration(abstract: "Run cases side by side (the default command).")
 
-  @Argument(help: "Only the cases whose names contain one of these, for instance hub/ or write/full.")
+  @Argument(help: "Run only the cases whose names contain one of these, such as hub/ or write/full.")
   var filters: [String] = []
 
-  @Flag(help: "Fewer and shorter rounds, smaller stores: under two minutes.")
+  @Flag(help: "Run fewer and shorter rounds with smaller stores, in under two minutes.")
   var quick = false
 
-  @Flag(help: "Print the names of the cases, and run none.")
+  @Flag(help: "Print the names of the cases without running them.")
   var list = false
 
-  @Option(help: "Where the results are written, a JSON object a line.")
+  @Option(help: "The file for the results, with a JSON object per line.")
   var json = Checkout.benchmarks.appending(path: "results.jsonl").path
 
-  @Option(help: "Where the databases are made; their file system is measured.")
+  @Option(help: "The folder for the databases, whose file system is measured.")
   var folder = FileManager.default.temporaryDirectory.path
 
   func run() throws {
@@ -26,7 +26,7 @@ struct Compare: ParsableCommand {
       filters.isEmpty || filters.contains { entry.name.contains($0) }
     }
     if cases.isEmpty {
-      throw ValidationError("no case has a name with \(filters.joined(separator: " or ")); try --list")
+      throw ValidationError("no case's name contains \(filters.joined(separator: " or ")); try --list")
     }
     if list {
       for entry in cases { print(entry.name) }
@@ -49,7 +49,7 @@ struct Compare: ParsableCommand {
     }
   }
 
-  /// At once, also into a pipe.
+  /// Prints without a buffer, also into a pipe.
   private func show(_ text: String) {
     FileHandle.standardOutput.write(Data(text.utf8))
   }

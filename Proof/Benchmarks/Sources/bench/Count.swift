@@ -2,11 +2,11 @@ import ArgumentParser
 import CFloor
 import UserStore
 
-/// Runs one fixed piece of work for callgrind, which counts the instructions of `floor_counted` alone.
+/// Runs one fixed piece of work for callgrind, which counts only the instructions of `floor_counted`.
 ///
-/// No thread but the calling one has anything to do: their turns would not be the same in two runs.
+/// Only the calling thread works, because the scheduling of several threads would differ between runs.
 struct Count: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Run one fixed piece of work, to be counted or profiled.")
+  static let configuration = CommandConfiguration(abstract: "Run one fixed piece of work, to count or profile it.")
 
   enum Work: String, CaseIterable, ExpressibleByArgument {
     case write
@@ -25,10 +25,10 @@ struct Count: ParsableCommand {
     case topicChurn = "topic-churn"
   }
 
-  @Argument(help: "Which work; all are listed without it: name, count, one operation.")
+  @Argument(help: "The work. Without it, all are listed: name, count, and description of an operation.")
   var work: Work?
 
-  @Option(help: "How many operations; a fixed number unless given.")
+  @Option(help: "The number of operations (default: a fixed number for each work).")
   var operations: Int?
 
   func run() throws {
@@ -38,12 +38,12 @@ struct Count: ParsableCommand {
     }
     let count = operations ?? work.operations
     let run = try work.prepare(count)
-    // Once before, so that what is made at first use is there.
+    // Runs once before, so that everything that is created at first use exists.
     try run()
     try counted(run)
   }
 
-  /// Calls `body` inside the function that callgrind is told of.
+  /// Calls `body` inside the function that callgrind counts.
   private func counted(_ body: @escaping () throws -> Void) throws {
     final class Call {
       let body: () throws -> Void
@@ -74,24 +74,24 @@ extension Count.Work {
 
   var operation: String {
     switch self {
-    case .write: "a one-row write told to one listener"
-    case .writeInC: "the same write from C, told to nobody"
-    case .replay: "a row of the log read, in sets of 500"
-    case .replayInC: "the same row read from C"
+    case .write: "a write of one row, with one listener"
+    case .writeInC: "the same write in C, without a listener"
+    case .replay: "reading a row of the log, in sets of 500"
+    case .replayInC: "reading the same row in C"
     case .listenable: "a call of one of 1,000 listeners of a Listenable"
     case .signal: "a call of one of 1,000 subscribers of a Signal"
     case .observers: "a call of one of 1,000 Observers"
-    case .store: "a call of one of 1,000 listeners of a store in memory, with its part of the write"
-    case .send: "a value sent to the one listener of a Listenable"
-    case .signalSend: "a value sent to the one subscriber of a Signal"
-    case .churn: "a name bound to a Listenable and unbound"
-    case .signalChurn: "a subscription to a Signal made and disposed of"
-    case .storeChurn: "a name bound to a store's hub and unbound"
-    case .topicChurn: "a name bound to a topic of its own in a store's hub, and unbound"
+    case .store: "a call of one of 1,000 listeners of a store in memory, with its share of the write"
+    case .send: "sending a value to the only listener of a Listenable"
+    case .signalSend: "sending a value to the only subscriber of a Signal"
+    case .churn: "binding a name to a Listenable and unbinding it"
+    case .signalChurn: "subscribing to a Signal and disposing of the subscription"
+    case .storeChurn: "binding a name to a store's hub and unbinding it"
+    case .topicChurn: "binding a name to its own topic in a store's hub and unbinding it"
     }
   }
 
-  /// - Returns: the work, which does `count` operations.
+  /// Prepares the work, and returns a closure that does `count` operations.
   func prepare(_ count: Int) throws -> () throws -> Void {
     switch self {
     case .write: try Self.write(count)

@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import UserStore
 
-/// The other process of the latency cases: hears stamps, and prints how old each was.
+/// The other process of the latency cases, which receives stamps and prints their ages.
 struct Follow: ParsableCommand {
   static let configuration = CommandConfiguration(shouldDisplay: false)
   static let ready = "ready\n"
@@ -33,7 +33,7 @@ struct Follow: ParsableCommand {
     let name = try store.listenable(.name, of: User.ID(1))
     let ended = DispatchSemaphore(value: 0)
     name.bind("screen") { name in
-      arrivals.hear(name)
+      arrivals.add(name)
       if name == Stamp.end { ended.signal() }
     }
     sayReady()
@@ -42,7 +42,7 @@ struct Follow: ParsableCommand {
     return arrivals.take()
   }
 
-  /// What is done where nothing tells of other processes: looks every millisecond, and sees the last of several writes.
+  /// Polls every millisecond, as an application does without notifications, and sees only the last of several writes.
   private func poll() throws -> [Duration] {
     let floor = try Floor(path, isFull: false, FLOOR_PLAIN)
     var version = floor_data_version(floor.handle)
@@ -52,10 +52,10 @@ struct Follow: ParsableCommand {
     while name != Stamp.end {
       while floor_data_version(floor.handle) == version { usleep(1_000) }
       version = floor_data_version(floor.handle)
-      let present = floor_name(floor.handle, 1).map { String(cString: $0) }
-      // A checkpoint is told as a new version too.
-      if present != name { arrivals.hear(present) }
-      name = present
+      let current = floor_name(floor.handle, 1).map { String(cString: $0) }
+      // The version also changes after a checkpoint.
+      if current != name { arrivals.add(current) }
+      name = current
     }
     return arrivals.take()
   }

@@ -3,16 +3,16 @@ import Dispatch
 import Foundation
 import UserStore
 
-/// Many writers at once, each write with its own sync: what sharing a commit is good for.
+/// Many writers at once with synced writes, which shows the benefit of shared commits.
 enum Concurrency {
   static func cases(_ effort: Effort) -> [Case] {
     let contenders = [1, 8, 64]
     return [
       Case(
-        name: "concurrency/tasks", operation: "one write, by tasks that wait for each of theirs, full",
+        name: "concurrency/tasks", operation: "one write by tasks that await each write, full",
         contenders: contenders.map(storeTasks) + contenders.map(grdbTasks)),
       Case(
-        name: "concurrency/threads", operation: "one write, by threads that wait for each of theirs, full",
+        name: "concurrency/threads", operation: "one write by threads that wait for each write, full",
         contenders: contenders.map(storeThreads) + contenders.map(grdbThreads)),
     ]
   }

@@ -2,7 +2,7 @@ import Foundation
 import OpenCombine
 import UserStore
 
-/// Listeners that come, come again, and go.
+/// Listeners that are bound, replaced, and unbound.
 enum HubChurn {
   private static let count = 10_000
   private static let names = (0..<count).map(HubDelivery.listenerName)
@@ -113,7 +113,7 @@ enum HubChurn {
     }
   }
 
-  /// Who has no names keeps tokens by name.
+  /// A library without names needs a dictionary of tokens.
   private static let openCombineAgain = Contender(name: "OpenCombine sinks in a dictionary") { _ in
     let subject = PassthroughSubject<Int, Never>()
     var tokens: [String: AnyCancellable] = [:]

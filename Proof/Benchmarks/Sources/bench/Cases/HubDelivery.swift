@@ -2,7 +2,7 @@ import Foundation
 import OpenCombine
 import UserStore
 
-/// What a call of a listener costs, without any database.
+/// The cost of a call of a listener, without a database.
 enum HubDelivery {
   static func cases(_ effort: Effort) -> [Case] {
     [1, 10, 100, 1_000].map { listeners in
@@ -52,7 +52,7 @@ enum HubDelivery {
     }
   }
 
-  /// A write in memory belongs to each round: its share of a call is large with few listeners.
+  /// Each round includes a write in memory, which is a large share of a call if there are few listeners.
   private static func store(_ listeners: Int) -> Contender {
     Contender(name: "UserStore hub of a store in memory (with the write)") { _ in
       let tally = Tally()
@@ -110,7 +110,7 @@ enum HubDelivery {
     }
   }
 
-  /// A name of at most 15 bytes, which a `String` keeps without the heap.
+  /// A name of at most 15 bytes, which a `String` stores without the heap.
   static func listenerName(_ index: Int) -> String { "listener \(index)" }
 
   struct Handler: NotificationHandler {

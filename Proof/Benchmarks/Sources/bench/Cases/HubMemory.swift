@@ -3,14 +3,14 @@ import Foundation
 import OpenCombine
 import UserStore
 
-/// What a listener weighs: heap after binding by heap before, closures and tokens included.
+/// The memory of a listener: the growth of the heap when it is bound, including its closure and token.
 enum HubMemory {
   private static let count = 10_000
 
   static func cases(_ effort: Effort) -> [Case] {
     [
       Case(
-        name: "hub/memory", operation: "heap of one of 10,000 listeners, its closure and its token included",
+        name: "hub/memory", operation: "heap of one of 10,000 listeners, including its closure and its token",
         operationsPerPass: count,
         contenders: [listenable, storeHubTopics, signal, openCombine, notificationCenter])
     ]
@@ -24,7 +24,7 @@ enum HubMemory {
     }
   }
 
-  private static let storeHubTopics = Contender(name: "UserStore hub, named, each its own topic") { _ in
+  private static let storeHubTopics = Contender(name: "UserStore hub, named, each with its own topic") { _ in
     .bytes {
       let store = try UserStore.inMemory()
       return growth { index in
@@ -59,7 +59,7 @@ enum HubMemory {
     }
   }
 
-  /// How much the heap grows by what `bind` makes and returns, the array of the tokens not counted.
+  /// The growth of the heap by calls of `bind` and the tokens that it returns, without the array of tokens.
   private static func growth<Token>(_ bind: (Int) -> Token) -> Double {
     var tokens: [Token] = []
     tokens.reserveCapacity(count)

@@ -2,10 +2,10 @@ import CFloor
 import Foundation
 import UserStore
 
-/// How long a change takes to who hears of it.
+/// The latency from a write to a listener.
 ///
-/// The moment is taken as the last thing in the write's closure: what follows, COMMIT included, is the library's time. There
-/// is a pause between events, so that everybody sleeps who would sleep in an application.
+/// The time is taken at the end of the write's closure, so that everything that follows, including COMMIT, counts. There is a
+/// pause between events, so that threads sleep as they would in an application.
 enum Latency {
   static let pause: TimeInterval = 0.002
   private static let user = User.ID(1)
@@ -17,7 +17,7 @@ enum Latency {
         Case(
           name: "latency/\(name)/same-process",
           operation: "from the end of the write's closure to the listener, COMMIT included, \(name)",
-          contenders: [inline(durability), actor(durability), grdb(durability), nobody(durability)]),
+          contenders: [inline(durability), actor(durability), grdb(durability), noListener(durability)]),
         Case(
           name: "latency/\(name)/other-process",
           operation: "from the end of the write's closure to a listener in another process, \(name)",
@@ -36,7 +36,7 @@ enum Latency {
       let store = try Fixture.store(in: folder, users: 1, durability)
       let arrivals = Arrivals()
       let name = try store.listenable(.name, of: user)
-      name.bind("screen") { arrivals.hear($0) }
+      name.bind("screen") { arrivals.add($0) }
       return .latencies { count in try write(count, store, arrivals, held: name) }
     }
   }
@@ -48,14 +48,14 @@ enum Latency {
       let arrivals = Arrivals()
       let screen = Screen()
       let name = try store.listenable(.name, of: user)
-      name.bind("screen", on: .actor(screen)) { arrivals.hear($0) }
+      name.bind("screen", on: .actor(screen)) { arrivals.add($0) }
       return .latencies { count in try write(count, store, arrivals, held: (name, screen)) }
     }
   }
 
-  /// What of all this is COMMIT, and the way back to who writes.
-  private static func nobody(_ durability: Configuration.Durability) -> Contender {
-    Contender(name: "UserStore, nobody listens: until write returns") { folder in
+  /// The part of the latency that is COMMIT and the return to the writer.
+  private static func noListener(_ durability: Configuration.Durability) -> Contender {
+    Contender(name: "UserStore, no listener, until write returns") { folder in
       let store = try Fixture.store(in: folder, users: 1, durability)
       let arrivals = Arrivals()
       return .latencies { count in
@@ -65,7 +65,7 @@ enum Latency {
             _ = try users.rename(user, to: stamp)
             return stamp
           }
-          arrivals.hear(stamp)
+          arrivals.add(stamp)
           Thread.sleep(forTimeInterval: pause)
         }
         return arrivals.take()
@@ -88,7 +88,7 @@ enum Latency {
       let path = try Fixture.file(in: folder, users: 1, isLogged: false)
       let grdb = try GRDBStore(path, isFull: durability == .full)
       let arrivals = Arrivals()
-      try grdb.observe(CollectionOfOne(1)) { arrivals.hear($0?.name) }
+      try grdb.observe(CollectionOfOne(1)) { arrivals.add($0?.name) }
       return .latencies { count in
         for _ in 0..<count {
           try grdb.renameToStamp(1)
@@ -111,7 +111,7 @@ enum Latency {
         let follower = try Follower(way, path: folder + "/users.db")
         for _ in 0..<count {
           try store.write { _ = try $0.rename(user, to: Stamp.now()) }
-          // Not in step with a clock that polls.
+          // Varies, so that it is not in step with a poller.
           Thread.sleep(forTimeInterval: pause * .random(in: 0.75...1.25))
         }
         try store.write { _ = try $0.rename(user, to: Stamp.end) }

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import UserStore
 
-/// Reading the log: what is there, and catching up after an absence.
+/// Reading the log: a replay, and catching up.
 enum Log {
   static func cases(_ effort: Effort) -> [Case] {
     let rows = effort.size(quick: 100_000, full: 1_000_000)
@@ -12,12 +12,13 @@ enum Log {
         name: "log/replay", operation: "one of \(rows) rows of the log, in sets of 500", operationsPerPass: rows,
         contenders: [replay(rows, perSet: 499), floor(rows, perSet: 499)]),
       Case(
-        name: "log/catch-up", operation: "one of \(rows) rows behind, in sets of one change: open, then the feed",
+        name: "log/catch-up",
+        operation: "one of \(rows) rows to catch up with, in sets of one change: open, then the feed",
         operationsPerPass: rows, contenders: [catchUp(rows), floor(rows, perSet: 1)]),
     ]
   }
 
-  /// A file whose log has `rows` rows after the cursor that comes with it.
+  /// Creates a file whose log has `rows` rows after a cursor, which is returned too.
   static func file(_ folder: String, rows: Int, perSet: Int) throws -> (path: String, start: Cursor) {
     let path = try Fixture.file(in: folder, users: perSet, isLogged: true)
     let store = try Fixture.open(path, .normal, watches: false)
@@ -31,7 +32,7 @@ enum Log {
     return (path, start)
   }
 
-  /// The changes of so many rows: each set has a row that ends it.
+  /// The number of changes in some rows, because each set also has a row that ends it.
   private static func changes(in rows: Int, perSet: Int) -> Int { rows / (perSet + 1) * perSet }
 
   private static func replay(_ rows: Int, perSet: Int) -> Contender {

@@ -8,7 +8,7 @@ enum Read {
   static func cases(_ effort: Effort) -> [Case] {
     [
       Case(
-        name: "read/by-id", operation: "one user read in a transaction of its own",
+        name: "read/by-id", operation: "one user read in its own transaction",
         contenders: [
           store { store, id in try expect(store.read { try $0.user(User.ID(id)) } == nil ? 0 : 1, 1, "users") },
           floor { floor, id in try expect(Int(floor_read_user(floor.handle, id)), 1, "users") },
@@ -34,7 +34,7 @@ enum Read {
   }
 
   private static func floor(_ read: @escaping Reading<Floor>) -> Contender {
-    Contender(name: "C, same statement, begins no transaction") { folder in
+    Contender(name: "C, same statement, without a transaction") { folder in
       let floor = try Floor(Fixture.file(in: folder, users: users, isLogged: true), isFull: false, FLOOR_PLAIN)
       return passes { try read(floor, $0) }
     }

@@ -2,24 +2,26 @@ import CFloor
 import Foundation
 import UserStore
 
-/// Whether a write, an opening and a file grow with what there is.
+/// How the costs of a write and of opening, and the size of the file, depend on the amount of data.
 enum Scale {
   static func cases(_ effort: Effort) -> [Case] {
     let sizes = effort.size(quick: [1_000, 100_000], full: [1_000, 100_000, 10_000_000])
     let lengths = effort.size(quick: [1_000, 100_000], full: [1_000, 10_000, 100_000, 1_000_000])
     return [
       Case(
-        name: "scale/users", operation: "a random one of so many users renamed, normal",
+        name: "scale/users", operation: "a random user renamed, by number of users, normal",
         contenders: sizes.map(store) + sizes.map(floor)),
-      Case(name: "scale/latency", operation: "the same write, one by one, normal", contenders: sizes.map(oneByOne)),
       Case(
-        name: "scale/log", operation: "one row changed behind so many rows of log, normal",
+        name: "scale/latency", operation: "the same write, measured one by one, normal", contenders: sizes.map(oneByOne)
+      ),
+      Case(
+        name: "scale/log", operation: "one row changed, by number of rows in the log, normal",
         contenders: lengths.map(behindLog) + lengths.map(floorBehindLog)),
       Case(
         name: "scale/open", operation: "a store of 100,000 users opened, one user read, closed",
         contenders: [openStore, openFloor, openGRDB]),
       Case(
-        name: "scale/size", operation: "growth of the file for one of 10,000 changes of one row each",
+        name: "scale/size", operation: "growth of the file by one of 10,000 changes of one row each",
         operationsPerPass: growthCount, contenders: [growth]),
     ]
   }
@@ -50,7 +52,7 @@ enum Scale {
     }
   }
 
-  /// The median leaves out what the mean above holds: checkpoints of random pages.
+  /// The median leaves out the checkpoints of random pages, which are part of the mean above.
   private static func oneByOne(_ users: Int) -> Contender {
     Contender(name: "UserStore, \(users) users") { folder in
       let store = try Fixture.store(in: folder, users: users, .normal)
@@ -66,7 +68,7 @@ enum Scale {
 
   // MARK: Log
 
-  /// As everybody has it: from a million rows on, each write also forgets what is beyond.
+  /// With the default retention: from a million rows on, each write also deletes old rows.
   private static func behindLog(_ rows: Int) -> Contender {
     Contender(name: "UserStore, \(rows) rows") { folder in
       let path = try Log.file(folder, rows: rows, perSet: 499).path
@@ -107,7 +109,7 @@ enum Scale {
     return .passes { count in
       for _ in 0..<count {
         let floor = try Floor(path, isFull: true, FLOOR_PLAIN)
-        // It closes the handle when it goes, which may be as soon as that was taken from it.
+        // Without this, `floor` could be released, and the handle closed, before the call ends.
         withExtendedLifetime(floor) { _ = floor_read_user(floor.handle, 1) }
       }
     }
@@ -140,7 +142,7 @@ enum Scale {
     }
   }
 
-  /// Of a file that nobody has open: the -wal file is gone.
+  /// The size of a file that is not open, and so has no -wal file.
   private static func size(_ path: String) throws -> Double {
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     return Double(attributes[.size] as? Int ?? 0)

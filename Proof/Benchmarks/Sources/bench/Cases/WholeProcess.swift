@@ -1,13 +1,13 @@
 import Foundation
 import UserStore
 
-/// A whole process: what a script that calls `usertool` waits for.
+/// A whole process, for which a script that calls `usertool` waits.
 enum WholeProcess {
   static func cases(_ effort: Effort) -> [Case] {
     guard let usertool = ProcessInfo.processInfo.environment["USERTOOL"] else { return [] }
     return [
       Case(
-        name: "process/rename", operation: "one rename by a process of its own, full",
+        name: "process/rename", operation: "one rename in its own process, full",
         contenders: [renaming(usertool), sql, nothing])
     ]
   }

@@ -1,7 +1,7 @@
 import CFloor
 import UserStore
 
-/// Writes of one row, and of a hundred in one transaction.
+/// Writes of one row, and of a hundred rows in one transaction.
 struct Write {
   let durability: Configuration.Durability
   private static let users = 1_000
@@ -19,13 +19,13 @@ struct Write {
 
   private var bare: Case {
     Case(
-      name: "write/\(name)/one-row", operation: "one row changed in a transaction of its own, \(name)",
+      name: "write/\(name)/one-row", operation: "one row changed in its own transaction, \(name)",
       contenders: [
-        store("UserStore, logged and told to one listener", listeners: 1, elsewhere: false),
-        store("UserStore, logged, nobody listens", listeners: 0, elsewhere: false),
-        store("UserStore, told to one, without watching", listeners: 1, elsewhere: false, watches: false),
+        store("UserStore, logged, one listener", listeners: 1, elsewhere: false),
+        store("UserStore, logged, no listener", listeners: 0, elsewhere: false),
+        store("UserStore, logged, one listener, not watching", listeners: 1, elsewhere: false, watches: false),
         floor("C, same plan: log, read, signal", FLOOR_SAME_PLAN), floor("C, log", FLOOR_LOG),
-        floor("C, no log", FLOOR_PLAIN), grdb("GRDB, no log, nobody listens", observations: 0, elsewhere: false),
+        floor("C, no log", FLOOR_PLAIN), grdb("GRDB, no log, no observation", observations: 0, elsewhere: false),
       ])
   }
 
@@ -34,10 +34,10 @@ struct Write {
       name: "write/\(name)/100-rows", operation: "one of 100 rows changed in one transaction, \(name)",
       operationsPerPass: 100,
       contenders: [
-        store("UserStore, logged and told to one listener", rows: 100, listeners: 1, elsewhere: false),
+        store("UserStore, logged, one listener", rows: 100, listeners: 1, elsewhere: false),
         floor("C, same plan: log, read, signal", rows: 100, FLOOR_SAME_PLAN),
         floor("C, no log", rows: 100, FLOOR_PLAIN),
-        grdb("GRDB, no log, nobody listens", rows: 100, observations: 0, elsewhere: false),
+        grdb("GRDB, no log, no observation", rows: 100, observations: 0, elsewhere: false),
       ])
   }
 

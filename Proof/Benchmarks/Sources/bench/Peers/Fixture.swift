@@ -1,16 +1,12 @@
 import CFloor
 import UserStore
 
-/// Files to begin with: always the library's schema, so that the tables are the same for everybody.
+/// The files that contenders start with, all with the library's schema, so that the tables are the same.
 enum Fixture {
-  /// Makes a store with users 1 to `users`.
+  /// Creates a file with the users from 1 to `users`, and returns its path.
   ///
-  /// - Parameters:
-  ///   - folder: Where.
-  ///   - users: How many; added without log, which the store's next opening notices and begins anew.
-  ///   - isLogged: Without, the triggers stay away, and the file is an ordinary one, for those who write no log.
-  /// - Returns: the path.
-  /// - Throws: what opening and SQLite can throw.
+  /// The users are added without triggers. If the file is logged, the library restores the triggers and starts a new log.
+  /// If not, the file stays without triggers, for contenders that write no log.
   static func file(in folder: String, users: Int, isLogged: Bool) throws -> String {
     let path = folder + "/users.db"
     try UserStore(path: path).close()
@@ -19,7 +15,7 @@ enum Fixture {
     return path
   }
 
-  /// A store on such a file.
+  /// Opens a store on such a file.
   static func store(in folder: String, users: Int, _ durability: Configuration.Durability, watches: Bool = true) throws
     -> UserStore
   {

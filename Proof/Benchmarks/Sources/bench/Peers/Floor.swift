@@ -1,6 +1,6 @@
 import CFloor
 
-/// SQLite from C.
+/// SQLite in C.
 final class Floor: @unchecked Sendable {
   let handle: OpaquePointer
 

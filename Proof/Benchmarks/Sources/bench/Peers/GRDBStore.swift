@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import GRDB
 
-/// GRDB as its documentation would have it: a pool, cached statements, records, observations of single rows.
+/// GRDB as its documentation recommends: a pool, cached statements, records, and observations of single rows.
 final class GRDBStore: @unchecked Sendable {
   struct Row: Codable, FetchableRecord, TableRecord, Sendable {
     static let databaseTableName = "users"
@@ -22,10 +22,10 @@ final class GRDBStore: @unchecked Sendable {
 
   init(_ path: String, isFull: Bool) throws {
     var configuration = GRDB.Configuration()
-    // Its default fails at once, and did so once in some hours of measuring.
+    // The default fails at once, which happened once in some hours of measurements.
     configuration.busyMode = .timeout(10)
     pool = try DatabasePool(path: path, configuration: configuration)
-    // Afterwards: a pool sets NORMAL when it opens.
+    // After opening, because a pool sets NORMAL when it opens.
     try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(isFull ? "FULL" : "NORMAL")") }
   }
 
@@ -45,7 +45,7 @@ final class GRDBStore: @unchecked Sendable {
     try await pool.write { try Self.rename(id, to: name, $0) }
   }
 
-  /// The moment is taken in the closure, last of all, as in the other contenders.
+  /// Takes the time at the end of the closure, as the other contenders do.
   func renameToStamp(_ id: Int64) throws {
     try pool.write { try Self.rename(id, to: Stamp.now(), $0) }
   }
@@ -58,7 +58,7 @@ final class GRDBStore: @unchecked Sendable {
 
   // MARK: Observing
 
-  /// Observes rows one by one; returns when each has given its first value.
+  /// Observes each row, and returns when all observations have delivered their first value.
   func observe(_ users: some Collection<Int64>, _ onChange: @escaping @Sendable (Row?) -> Void) throws {
     let ready = DispatchSemaphore(value: 0)
     for id in users {
@@ -74,7 +74,7 @@ final class GRDBStore: @unchecked Sendable {
     }
   }
 
-  /// On one queue.
+  /// Used on one queue only.
   private final class First: @unchecked Sendable {
     private var isOver = false
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where this was built: benchmarks are run in the checkout that they were built from.
+/// The checkout in which this was built and runs.
 enum Checkout {
   /// The folder of the package.
   static let benchmarks = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL

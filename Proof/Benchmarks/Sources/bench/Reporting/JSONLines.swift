@@ -1,6 +1,6 @@
 import Foundation
 
-/// The results as a file, a JSON object a line: first the machine, then a line a contender.
+/// The results as a file with a JSON object per line: first the machine, then the contenders.
 final class JSONLines {
   struct Line: Encodable {
     var kind = "result"

@@ -1,7 +1,7 @@
 import CSQLiteFloor
 import Foundation
 
-/// What the figures were taken on.
+/// The machine on which the figures were measured.
 struct Machine: Encodable {
   var kind = "machine"
   let date: String
@@ -53,7 +53,7 @@ struct Machine: Encodable {
     return line?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// What the package manager resolved.
+  /// The versions that the package manager resolved.
   private static func versions(of packages: [String]) -> String {
     struct Resolved: Decodable {
       struct Pin: Decodable {

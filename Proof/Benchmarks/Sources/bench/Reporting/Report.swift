@@ -1,8 +1,8 @@
 import Foundation
 
-/// The side-by-side table of a case.
+/// The table of a case.
 ///
-/// Ratios are to the first contender, below 1 is better.
+/// Ratios are relative to the first contender, and less is better.
 struct Report {
   let entry: Case
   let outcomes: [Outcome]
@@ -20,7 +20,8 @@ struct Report {
   private var hasLatencies: Bool { outcomes.contains { $0.latencies != nil } }
 
   private var header: [String] {
-    hasLatencies ? ["", "p50", "p99", "max", "ratio", "events"] : ["", "median", "least", "most", "ratio", "a second"]
+    hasLatencies
+      ? ["", "p50", "p99", "max", "ratio", "events"] : ["", "median", "least", "most", "ratio", "per second"]
   }
 
   private func row(_ outcome: Outcome) -> [String] {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Outcome.Unit {
-  /// Three digits and a unit that suits the size.
+  /// The value with three digits and a suitable unit.
   func text(_ value: Double) -> String {
     switch self {
     case .nanoseconds: scaled(value, [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")])

@@ -1,14 +1,14 @@
 import Dispatch
 import Foundation
 
-/// Collects how old stamps are when they arrive, on any thread.
+/// Collects the ages of stamps when they arrive, from any thread.
 final class Arrivals: @unchecked Sendable {
   private let lock = NSLock()
   private let arrived = DispatchSemaphore(value: 0)
   private var ages: [Duration] = []
 
-  /// A name was heard.
-  func hear(_ name: String?) {
+  /// Adds the age of a name that is a stamp.
+  func add(_ name: String?) {
     guard let age = name.flatMap(Stamp.age) else { return }
     lock.withLock { ages.append(age) }
     arrived.signal()
@@ -16,10 +16,10 @@ final class Arrivals: @unchecked Sendable {
 
   /// Waits for one more arrival.
   func wait() throws {
-    if arrived.wait(timeout: .now() + 10) == .timedOut { throw WorkNotDone(description: "a write was not heard of") }
+    if arrived.wait(timeout: .now() + 10) == .timedOut { throw WorkNotDone(description: "a write was not delivered") }
   }
 
-  /// All since the last time.
+  /// Removes and returns all ages.
   func take() -> [Duration] {
     lock.withLock {
       defer { ages = [] }

@@ -1,44 +1,46 @@
-/// What is measured side by side.
+/// A comparison of several contenders.
 struct Case {
-  /// Group and settings, `hub/delivery/1000`: what the filter is matched with.
+  /// The group and settings, such as `hub/delivery/1000`, which filters match.
   let name: String
-  /// One line: what one operation is.
+  /// A description of one operation.
   let operation: String
-  /// How many operations one pass is.
+  /// The number of operations in a pass.
   var operationsPerPass = 1
-  /// The first one is what the others are compared with.
+  /// The contenders.
+  ///
+  /// The others are compared with the first one.
   let contenders: [Contender]
 }
 
 /// One side of a comparison.
 struct Contender: Sendable {
   let name: String
-  /// Prepares, in a folder of its own that is there, what is measured.
+  /// Prepares the measured work, with an empty folder of its own.
   ///
-  /// What the measured closure holds lives until the case is over.
+  /// The measured closure keeps its captured objects until the end of the case.
   let setUp: @Sendable (_ folder: String) throws -> Measured
 }
 
-/// What one round does with a contender.
+/// The work of a contender in one round.
 enum Measured {
-  /// A number of passes, timed from outside; how many is found out while it warms up.
+  /// A number of passes, which are timed together. The warm-up determines the number.
   ///
-  /// A pass is the case's number of operations, times `ofEach` where several work at once.
+  /// A pass has the case's number of operations, times `ofEach` if several writers work at once.
   case passes(ofEach: Int = 1, (_ count: Int) throws -> Void)
-  /// One pass a round, which says itself how many nanoseconds it took: there is something to prepare before each.
+  /// One pass, which returns its time in nanoseconds, because it has preparations that do not count.
   case pass(() throws -> Double)
-  /// A number of events, each of which tells its latency.
+  /// A number of events with their latencies.
   case latencies((_ count: Int) throws -> [Duration])
-  /// A size, the same in each round.
+  /// A size in bytes.
   case bytes(() throws -> Double)
 }
 
-/// A benchmark that does not do its work is worse than none.
+/// A contender did not do its work, which ends the run.
 struct WorkNotDone: Error, CustomStringConvertible {
   let description: String
 }
 
-/// - Throws: `WorkNotDone` when `actual` is not `expected`.
+/// Throws `WorkNotDone` if `actual` is not `expected`.
 func expect(_ actual: Int, _ expected: Int, _ what: @autoclosure () -> String) throws {
   if actual != expected { throw WorkNotDone(description: "\(what()): \(actual), expected \(expected)") }
 }

@@ -1,12 +1,12 @@
-/// How long is measured.
+/// The extent of the measurements.
 struct Effort {
   let isQuick: Bool
 
-  /// Rounds, in each of which every contender of a case has its turn.
+  /// The number of rounds, in each of which every contender of a case has a turn.
   var rounds: Int { isQuick ? 5 : 15 }
-  /// How long a turn is meant to take.
+  /// The approximate duration of a turn.
   var turn: Duration { isQuick ? .milliseconds(30) : .milliseconds(150) }
-  /// Events a turn whose latencies are measured one by one.
+  /// The number of events in a turn whose latencies are measured one by one.
   var events: Int { isQuick ? 100 : 400 }
 
   /// One of two sizes.

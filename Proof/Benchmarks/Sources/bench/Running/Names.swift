@@ -1,4 +1,4 @@
-/// Names for a user, each another one than the one before: a write of the same name would be none.
+/// Different names for a user, because a write of the same name would change nothing.
 struct Names {
   private var count = 0
 

@@ -1,17 +1,17 @@
 import Histogram
 
-/// What was measured of one contender.
+/// The measurements of one contender.
 struct Outcome {
   enum Unit: String, Encodable { case nanoseconds, bytes }
 
   let contender: String
   let unit: Unit
-  /// An operation's figure in each round: the mean of its turn, or the median for latencies.
+  /// The figure of an operation in each round: the mean of its turn, or the median of latencies.
   var rounds: [Double] = []
-  /// All events, where latencies are measured.
+  /// All events, if latencies are measured.
   var latencies: Histogram<UInt64>?
 
-  /// How the latencies are spread, where they are measured.
+  /// The distribution of the latencies, if they are measured.
   var spread: Spread? {
     latencies.map {
       Spread(p50: $0.valueAtPercentile(50), p99: $0.valueAtPercentile(99), max: $0.max, events: $0.totalCount)
@@ -28,15 +28,14 @@ struct Outcome {
   /// The median of the rounds.
   var median: Double { rounds.median }
 
-  /// The median over the rounds of this contender's figure in it by that of another: both of one round met the same
-  /// machine.
+  /// The median of the ratios to another contender in the same round, in which both met the same load of the machine.
   func ratio(to other: Outcome) -> Double {
     zip(rounds, other.rounds).map { $0 / $1 }.median
   }
 }
 
 extension [Double] {
-  /// The middle one, or the mean of the two in the middle.
+  /// The middle value, or the mean of the two middle values.
   var median: Double {
     if isEmpty { return .nan }
     let sorted = sorted()

@@ -1,11 +1,9 @@
 import CFloor
 import Foundation
 
-/// Other programs.
+/// Runs other programs.
 enum Program {
-  /// Runs a program that is found by its name or path, to its end.
-  ///
-  /// - Returns: its standard output, without the line end.
+  /// Runs a program by its name or path, and returns its standard output without the line end.
   @discardableResult
   static func output(_ arguments: String...) throws -> String {
     let process = Process()
@@ -21,7 +19,7 @@ enum Program {
     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
   }
 
-  /// Runs a program to its end, with nothing around it that would be measured too: `Process` takes tens of milliseconds.
+  /// Runs a program with little overhead, because `Process` would add tens of milliseconds.
   static func run(_ arguments: String...) throws {
     var pointers = arguments.map { strdup($0) } + [nil]
     defer { for pointer in pointers { free(pointer) } }

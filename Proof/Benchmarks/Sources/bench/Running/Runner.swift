@@ -1,12 +1,14 @@
 import Foundation
 import Histogram
 
-/// Runs a case: all contenders in one process, in turns.
+/// Runs a case, with all contenders in one process and in turns.
 ///
-/// Each round begins with another one, so that what the machine does meanwhile meets all of them alike.
+/// Each round starts with another contender, so that other load on the machine affects all of them equally.
 struct Runner {
   let effort: Effort
-  /// Where files are written; a folder for each contender, removed after the case.
+  /// The folder for files.
+  ///
+  /// Each contender has a folder in it, which is removed after the case.
   let folder: URL
 
   func run(_ entry: Case) throws -> [Outcome] {

@@ -1,5 +1,5 @@
-/// What all contenders share.
+/// The settings that all contenders share.
 enum Setting {
-  /// Bytes; the store's default.
+  /// The page size in bytes, which is the store's default.
   static let pageSize = 2_048
 }

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Runs what is asynchronous, and waits.
+/// Runs asynchronous work, and waits for it.
 enum Waiting {
   static func run(_ body: @escaping @Sendable () async throws -> Void) throws {
     let ended = DispatchSemaphore(value: 0)
@@ -15,7 +15,7 @@ enum Waiting {
   }
 }
 
-/// What went wrong on other threads.
+/// Collects errors from other threads.
 final class Failures: @unchecked Sendable {
   private let lock = NSLock()
   private var errors: [any Error] = []
