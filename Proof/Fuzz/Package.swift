@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// As the library's, without strict memory safety: libFuzzer is called from here.
+/// The library's settings, without strict memory safety, because this calls libFuzzer.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .enableUpcomingFeature("ExistentialAny"),
@@ -11,13 +11,13 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// One executable for each kind of input.
+/// An executable for a kind of input.
 func target(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: ["Fuzzing", "UserStore"] + dependencies, swiftSettings: settings)
 }
 
-// A package of its own, because it only builds with the flags that scripts/fuzz gives. The library and the tool are in it
-// by their sources (Project is a link to them): the tool is no library that could be depended on.
+// A package of its own, because it builds only with the flags of scripts/fuzz. It compiles the sources of the library and the
+// tool (Project is a link to them), because a package cannot depend on an executable's code.
 let package = Package(
   name: "Fuzz",
   platforms: [.macOS(.v15)],
@@ -35,12 +35,12 @@ let package = Package(
       name: "ToolSources",
       dependencies: ["UserStore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Project/usertool",
-      // Its main function gets another name.
+      // Renames its main function.
       swiftSettings: settings + [
         .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "usertool_main"])
       ]
     ),
-    // The two functions of libFuzzer that are called.
+    // The functions of libFuzzer that are called.
     .target(name: "CLibFuzzer"),
     .target(name: "Fuzzing", dependencies: ["CLibFuzzer"], swiftSettings: settings),
     target("cursor", []),

@@ -21,8 +21,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
-    // What the tests share with the torture, as a link to its sources. It has a name of its own here, because no two packages
-    // of one build may have targets of the same name. It imports CUserStoreSQLite, which the library's product brings with it.
+    // A link to Tests/TestSupport. It has another name here, because two packages of one build must not have targets with the
+    // same name. It may import CUserStoreSQLite, because the library's product makes that module visible.
     .target(
       name: "TortureSupport",
       dependencies: [.product(name: "UserStore", package: "UserStore")],
@@ -37,11 +37,11 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: ".",
-      // Faults: a library of its own that is loaded before the C library; scripts/torture compiles it.
+      // Faults is a library that is loaded before the C library. scripts/torture compiles it.
       exclude: ["Controls/Sabotaged", "Embedder", "Faults", "Scenario", "TestSupport"],
       swiftSettings: settings
     ),
-    // The program that is killed. It uses neither Foundation nor swift-argument-parser, because it is started thousands of times.
+    // The program that sweeps and power cuts kill. It is started thousands of times, so that it has no argument parser.
     .executableTarget(
       name: "scenario",
       dependencies: ["TortureSupport", .product(name: "UserStore", package: "UserStore")],

@@ -2,7 +2,8 @@ import Foundation
 
 /// A user of the store, which works in a thread of its own in each round until the round is over.
 ///
-/// Only that thread uses a role, and after it ended, the thread that joined it. This makes it safe for its class to be `@unchecked Sendable`.
+/// Only that thread uses a role, and after it ended, the thread that joined it. That is why its class may be
+/// `@unchecked Sendable`.
 protocol Role: AnyObject, Sendable {
   /// Works until `stage.isOver`, or throws `ProcessGroup.Closed`.
   func live(on stage: Stage) throws

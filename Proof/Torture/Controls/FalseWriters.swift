@@ -15,10 +15,10 @@ enum FalseWriters {
         judge($0, changing: .acknowledged, to: .abandoned, by: AtMostOneUnknown.violations, record, &random)
       })
     falsifyListeners(evidence, &random, &report)
-    let lie = evidence.counter.counted + [record.log.end + 1]
+    let falsified = evidence.counter.counted + [record.log.end + 1]
     report.control(
       "an announced set is not in the sum",
-      wasFlagged: !ExactlyOnce.violations(of: evidence.counter.user, counted: lie, record).isEmpty)
+      wasFlagged: !ExactlyOnce.violations(of: evidence.counter.user, counted: falsified, record).isEmpty)
     falsifyLog(evidence, &report)
   }
 

@@ -6,7 +6,7 @@ extension LifeInspection {
     var isOpened = false
     var written: [(name: String, cursor: String)] = []
     var failed: [(name: String, code: String, message: String)] = []
-    var told: [AnnouncedSet] = []
+    var received: [AnnouncedSet] = []
     var covering: [String] = []
     var covered: [String] = []
     var saved: String?
@@ -24,7 +24,7 @@ extension LifeInspection {
         case .opened: isOpened = true
         case .written(let name, let cursor): written.append((name, cursor))
         case .failed(let name, let code, let message): failed.append((name, code, message))
-        case .told(let set): told.append(set)
+        case .told(let set): received.append(set)
         case .covering(_, let cursor): covering.append(cursor)
         case .covered(_, let cursor): covered.append(cursor)
         case .saved(_, let cursor): saved = cursor

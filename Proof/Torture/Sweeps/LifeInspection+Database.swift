@@ -12,7 +12,7 @@ extension LifeInspection {
     let log = try WrittenLog(connection)
     try log.checkTables(of: connection, without: claims.purging)
     inspectWrites(log)
-    for set in Set(claims.told) { inspect(set, log) }
+    for set in Set(claims.received) { inspect(set, log) }
     try inspectConsumer(log, connection)
   }
 

@@ -37,7 +37,7 @@ struct floor_db {
 sqlite3_stmt *floor_statement(floor_db *db, statement_index index);
 /// Steps a statement to its end and resets it.
 int floor_run(floor_db *db, statement_index index);
-/// Copies the columns of the current row, as a caller would who keeps them. Returns the number of bytes.
+/// Copies the columns of the current row, as a caller that keeps them would. Returns the number of bytes.
 int64_t floor_copy_row(floor_db *db, sqlite3_stmt *row);
 
 #endif

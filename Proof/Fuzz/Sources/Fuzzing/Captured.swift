@@ -4,16 +4,16 @@
   import Glibc
 #endif
 
-/// What is written to standard output and standard error meanwhile.
+/// The output of a closure on standard output and standard error.
 public struct Captured {
-  /// What standard output got.
+  /// The bytes written to standard output.
   public let output: [UInt8]
-  /// What standard error got.
+  /// The bytes written to standard error.
   public let errors: [UInt8]
 
   private static let files = (output: file(for: STDOUT_FILENO), errors: file(for: STDERR_FILENO))
 
-  /// Lets `body` write.
+  /// Runs `body` and captures its output.
   public init(_ body: () -> Void) {
     let (output, errors) = Self.files
     for file in [output, errors] {
@@ -24,7 +24,7 @@ public struct Captured {
     (self.output, self.errors) = (Files.read(output), Files.read(errors))
   }
 
-  /// Puts a file without a name in the place of a descriptor, from here on.
+  /// Redirects a descriptor to an unnamed file for the rest of the process.
   private static func file(for descriptor: Int32) -> Int32 {
     let file = Files.openTemporary()
     dup2(file, descriptor)

@@ -4,14 +4,14 @@
   import Glibc
 #endif
 
-/// Whole files, and a folder in memory to put them.
+/// Functions for whole files, and a folder in memory for them.
 public enum Files {
   struct Failed: Error {
     let path: String
     let number: Int32
   }
 
-  /// A folder of this process's, in memory where the system has a place for that.
+  /// A folder of this process, in memory if the system has a place for that.
   public static let scratch: String = {
     let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     let folder = "\(base)/userstore-fuzz-\(getpid())"
@@ -25,19 +25,19 @@ public enum Files {
     rmdir(scratch)
   }
 
-  /// Removes what lies in the scratch folder.
+  /// Removes all files in the scratch folder.
   public static func clear() {
     for name in names(in: scratch) { unlink(scratch + "/" + name) }
   }
 
-  /// A file without a name.
+  /// Opens an unnamed file.
   public static func openTemporary() -> Int32 {
     let path = scratch + "/temporary"
     defer { unlink(path) }
     return open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
   }
 
-  /// The content of a file; nil when there is none.
+  /// The content of a file, or nil if it cannot be opened.
   public static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY)
     guard descriptor >= 0 else { return nil }
@@ -45,7 +45,7 @@ public enum Files {
     return read(descriptor)
   }
 
-  /// What a descriptor holds from its start.
+  /// The content of an open file, from its start.
   static func read(_ descriptor: Int32) -> [UInt8] {
     var status = stat()
     fstat(descriptor, &status)
@@ -55,7 +55,7 @@ public enum Files {
     }
   }
 
-  /// Makes a file, or makes it anew.
+  /// Creates or overwrites a file.
   public static func write(_ bytes: [UInt8], to path: String) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     guard descriptor >= 0 else { throw Failed(path: path, number: errno) }
@@ -63,7 +63,7 @@ public enum Files {
     try write(bytes, to: descriptor)
   }
 
-  /// Writes all to a descriptor.
+  /// Writes all bytes to a descriptor.
   public static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -73,7 +73,7 @@ public enum Files {
     }
   }
 
-  /// The names of what lies in a folder.
+  /// The names of the entries in a folder.
   public static func names(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
@@ -88,7 +88,7 @@ public enum Files {
   }
 }
 
-/// The system's function whose name the methods have.
+/// The system's `write`, which the methods' name hides.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   write(descriptor, bytes, count)
 }

@@ -4,12 +4,12 @@
   import Glibc
 #endif
 
-/// Ends the process with what was found; libFuzzer then keeps the input.
+/// Ends the process with a finding if a condition does not hold, so that libFuzzer keeps the input.
 public func expect(_ isTrue: Bool, _ finding: @autoclosure () -> String) {
   if !isTrue { Findings.report(finding()) }
 }
 
-/// Where findings are told, whatever standard error is by then.
+/// Reports findings on the original standard error, even if that is redirected.
 public enum Findings {
   nonisolated(unsafe) private static var standardError = STDERR_FILENO
 
@@ -17,7 +17,7 @@ public enum Findings {
     standardError = dup(STDERR_FILENO)
   }
 
-  /// Ends the process with what was found.
+  /// Ends the process with a finding.
   public static func report(_ finding: String) -> Never {
     let text = "FINDING: " + finding + "\n"
     _ = text.withCString { write(standardError, $0, strlen($0)) }

@@ -6,23 +6,25 @@ import CLibFuzzer
   import Glibc
 #endif
 
-/// A kind of input, and what must hold for every one of it.
+/// A kind of input, and the properties that must hold for every input.
 public protocol FuzzTarget {
-  /// What the fuzzer begins with.
+  /// The inputs that the fuzzer starts with.
   static var seeds: [[UInt8]] { get throws }
 
-  /// Pieces that inputs are made of, and that chance would hardly find.
+  /// Parts of inputs that random changes would hardly produce.
   static var words: [String] { get }
 
-  /// Deals with one input; stops the process when something does not hold.
+  /// Processes one input, and ends the process if a property does not hold.
   static func test(_ input: [UInt8])
 }
 
 extension FuzzTarget {
-  /// None.
+  /// No words.
   public static var words: [String] { [] }
 
-  /// `TARGET --seeds FOLDER` writes what there is to begin with; anything else is libFuzzer's command line.
+  /// `TARGET --seeds FOLDER` writes the seeds and words.
+  ///
+  /// All other arguments are libFuzzer's.
   public static func main() throws {
     if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--seeds" {
       return try Seeds(of: self).write(to: CommandLine.arguments[2])
@@ -39,7 +41,7 @@ extension FuzzTarget {
   }
 }
 
-/// What libFuzzer calls: a C function, which can hold nothing itself.
+/// The function that libFuzzer calls, and the target, which a C function cannot capture.
 private enum Running {
   nonisolated(unsafe) static var target: (any FuzzTarget.Type)?
 

@@ -4,7 +4,7 @@
   import Glibc
 #endif
 
-/// The files that the fuzzer begins with: one for each input, and a dictionary.
+/// The files that the fuzzer starts with: one for each input, and a dictionary.
 struct Seeds {
   let inputs: [[UInt8]]
   let words: [String]

@@ -10,7 +10,7 @@ import UserStore
   import Darwin
 #endif
 
-/// Command lines on a small store: U+001F between the arguments, U+001E between the commands.
+/// Command lines on a small store, with U+001F between arguments and U+001E between commands.
 @main struct CommandLineTarget: FuzzTarget {
   static var seeds: [[UInt8]] {
     Examples.lines.map { line in
@@ -21,7 +21,7 @@ import UserStore
 
   static let words = Examples.words
 
-  /// One line says too little of what came before, many take too long.
+  /// Several commands, so that they depend on each other, but not many, because they take long.
   private static let limit = 6
 
   static func test(_ input: [UInt8]) {
@@ -39,7 +39,7 @@ import UserStore
     }
   }
 
-  /// Commands that end by themselves, and stay in the scratch folder.
+  /// Whether a command ends without a signal and stays in the scratch folder.
   private static func isBounded(_ arguments: [String]) -> Bool {
     let leavesFolder = arguments.contains { $0.contains("/") || $0.contains("..") }
     let isEndless = arguments.contains { ["watch", "demo", "--busy-timeout"].contains($0.split(separator: "=").first) }
@@ -59,17 +59,19 @@ import UserStore
     let status = done.status
     expect(statuses.contains(status), "\(arguments) ended with \(status)")
     let lines = captured.errors.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
-    // Candidates stand between tabs.
-    for part in lines.flatMap({ $0.split(separator: "\t") }) { Readable.check(String(part), "what \(arguments) says") }
+    // Candidates are separated by tabs.
+    for part in lines.flatMap({ $0.split(separator: "\t") }) {
+      Readable.check(String(part), "a message of \(arguments)")
+    }
     let hasError = lines.contains { $0.hasPrefix("usertool: error: ") }
     expect(status != .success || !hasError, "\(arguments) succeeded with \(lines)")
     if arguments.first != "check" {
-      expect(status == .success || hasError, "\(arguments) failed without a word: \(status)")
+      expect(status == .success || hasError, "\(arguments) failed without a message: \(status)")
     }
   }
 }
 
-/// Where the end of a command is waited for.
+/// Waits for the end of a command.
 private final class DoneSignal: @unchecked Sendable {
   // Unchecked: the semaphore orders the one write before the one read.
   private let semaphore: UnsafeMutablePointer<sem_t> = .allocate(capacity: 1)

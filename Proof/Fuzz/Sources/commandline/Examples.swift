@@ -2,7 +2,7 @@ import ArgumentParser
 
 @testable import ToolSources
 
-/// What people type, to begin with.
+/// Typical command lines.
 enum Examples {
   static let lines = [
     "init", "add Noë --hair-color red --set age=7;get Noë;get Noë age",
@@ -18,7 +18,7 @@ enum Examples {
     "--db x.db list",
   ]
 
-  /// All commands and options that the parser knows, and values that mean something.
+  /// All commands and options of the parser, and special values.
   static var words: [String] {
     let dump = UserTool._dumpHelp()
     let names = dump.split(whereSeparator: { !$0.isLetter && $0 != "-" && $0 != "_" }).map(String.init)

@@ -1,7 +1,7 @@
 import Fuzzing
 import UserStore
 
-/// The bytes of a store with a few users and a past, which every input finds.
+/// The bytes of a store with a few users and a history, with which every input starts.
 enum Template {
   static let shared: [UInt8]? = try? make()
 

@@ -1,7 +1,7 @@
 import Fuzzing
 import UserStore
 
-/// The text of cursors: what is taken is what `description` gives, and all else is `badCursor`.
+/// Texts of cursors: only a text that `description` returns is accepted, and all others are `badCursor`.
 @main struct CursorTarget: FuzzTarget {
   static var seeds: [[UInt8]] {
     [
@@ -18,13 +18,13 @@ import UserStore
       let cursor = try Cursor(text)
       expect(
         cursor.description.utf8.elementsEqual(text.utf8),
-        "\(text.debugDescription) was taken for \(cursor.description)")
-      expect((try? Cursor(cursor.description)) == cursor, "\(cursor) does not come back")
-      expect(cursor.revision.rawValue >= 0, "\(cursor) has a revision below 0")
+        "\(text.debugDescription) was parsed as \(cursor.description)")
+      expect((try? Cursor(cursor.description)) == cursor, "\(cursor) does not round-trip")
+      expect(cursor.revision.rawValue >= 0, "\(cursor) has a negative revision")
     } catch {
       expect(error.code == .badCursor, "\(text.debugDescription): \(error.code), \(error)")
       expect(
-        error.message.utf8.count < 1_000, "\(error.message.utf8.count) bytes of message for \(input.count) of text")
+        error.message.utf8.count < 1_000, "a message of \(error.message.utf8.count) bytes for \(input.count) of text")
     }
   }
 }

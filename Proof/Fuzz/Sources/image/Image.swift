@@ -1,6 +1,6 @@
-/// A database file and its -wal file, as one input: the length of the first, what is done with them, and their bytes.
+/// A database file and its -wal file as one input: the work to do, the length of the database, and the bytes of both.
 struct Image {
-  /// Bits that choose among the work.
+  /// The bits that select the work.
   var plan: UInt8
   var database: [UInt8]
   var wal: [UInt8]
@@ -9,7 +9,9 @@ struct Image {
     (self.plan, self.database, self.wal) = (plan, database, wal)
   }
 
-  /// What cannot be taken apart is a database by itself.
+  /// Decodes an input.
+  ///
+  /// Any bytes are valid.
   init(_ input: some Collection<UInt8>) {
     let input = Array(input)
     plan = input.first ?? 0
@@ -24,7 +26,7 @@ struct Image {
     [plan] + (0..<4).map { UInt8(truncatingIfNeeded: database.count >> (8 * $0)) } + database + wal
   }
 
-  /// What the header says; a power of two from 512, in any case.
+  /// The page size from the header, or 512 if that is invalid.
   var pageSize: Int {
     guard database.count >= 100 else { return 512 }
     let size = Int(database[16]) << 8 | Int(database[17])

@@ -2,7 +2,7 @@ import CLibFuzzer
 import Fuzzing
 import UserStore
 
-/// Database files, and -wal files beside them: right ones that were damaged, or tampered with.
+/// Valid database files and -wal files that were damaged or tampered with.
 @main struct ImageTarget: FuzzTarget {
   static var seeds: [[UInt8]] {
     get throws { try SeedStores.images().map(\.bytes) }
@@ -13,7 +13,7 @@ import UserStore
   }
 }
 
-/// libFuzzer's own changes rarely get past SQLite's checks: these keep the structure of the files.
+/// Changes an image but keeps the structure of the files, because libFuzzer's own changes rarely pass SQLite's checks.
 @c(LLVMFuzzerCustomMutator)
 public func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int, _ seed: UInt32) -> Int {
   var generator = Generator(seed: seed)
@@ -25,7 +25,7 @@ public func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: 
   return changed.count
 }
 
-/// xorshift: libFuzzer gives the seed.
+/// A xorshift generator with libFuzzer's seed.
 struct Generator: RandomNumberGenerator {
   private var state: UInt64
 

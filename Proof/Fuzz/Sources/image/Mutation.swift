@@ -1,6 +1,6 @@
 import CLibFuzzer
 
-/// One change of an image.
+/// A change of an image.
 enum Mutation: CaseIterable {
   case plan, header, pageHeader, pageBytes, cellPointer, swapPages, copyPage, truncate, schemaText
   case walPage, walHeader, walTruncate, walUnsigned, statement, statementAgain
@@ -31,7 +31,7 @@ enum Mutation: CaseIterable {
     }
   }
 
-  /// Fields of the file's header that somebody reads.
+  /// A field of the file's header that SQLite or the library reads.
   private static func headerField(_ generator: inout Generator) -> Range<Int> {
     [
       16..<18, 18..<19, 19..<20, 20..<21, 24..<28, 28..<32, 32..<36, 36..<40, 40..<44, 44..<48, 52..<56, 56..<60,
@@ -45,7 +45,7 @@ enum Mutation: CaseIterable {
     return start..<min(bounds.upperBound, start + [1, 2, 4, 9, 32].randomElement(using: &generator)!)
   }
 
-  /// Lets libFuzzer change bytes where they lie.
+  /// Lets libFuzzer change a range of bytes in place.
   private static func change(_ bytes: inout [UInt8], _ range: Range<Int>, _ generator: inout Generator) {
     guard !range.isEmpty, range.upperBound <= bytes.count else { return }
     bytes.withUnsafeMutableBufferPointer { bytes in

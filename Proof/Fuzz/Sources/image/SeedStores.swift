@@ -1,7 +1,7 @@
 import Fuzzing
 import UserStore
 
-/// Stores in the states that there are, as they lie on disk.
+/// Stores in typical states, as files.
 enum SeedStores {
   private static let path = Files.scratch + "/seed.db"
 
@@ -10,7 +10,7 @@ enum SeedStores {
     for pageSize in [512, 2_048] {
       images.append(try closed(pageSize) { _ in })
       images.append(try closed(pageSize, fill))
-      images.append(try closed(pageSize, forget))
+      images.append(try closed(pageSize, compact))
       images.append(try open(pageSize, fill))
     }
     return images.flatMap { image in [0, 0xFF, 0x55].map { Image(plan: $0, database: image.database, wal: image.wal) } }
@@ -24,7 +24,7 @@ enum SeedStores {
     return try UserStore(path: path, configuration: configuration)
   }
 
-  /// One file.
+  /// A store that was closed: one file.
   private static func closed(_ pageSize: Int, _ body: (UserStore) throws -> Void) throws -> Image {
     let store = try make(pageSize)
     try body(store)
@@ -32,7 +32,7 @@ enum SeedStores {
     return Image(plan: 0, database: Files.read(path) ?? [])
   }
 
-  /// As it is left by somebody who was killed: the last writes are in the -wal file.
+  /// A store of a process that was killed: the last writes are in the -wal file.
   private static func open(_ pageSize: Int, _ body: (UserStore) throws -> Void) throws -> Image {
     try make(pageSize).close()
     var configuration = Configuration()
@@ -58,7 +58,7 @@ enum SeedStores {
     try store.write { try $0.remove(ids[2]) }
   }
 
-  private static func forget(_ store: UserStore) throws {
+  private static func compact(_ store: UserStore) throws {
     try fill(store)
     try store.purge(User.ID(3))
     let limits = RetentionPolicy.Limits(changes: 1)

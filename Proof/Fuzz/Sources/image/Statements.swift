@@ -1,6 +1,6 @@
 import CUserStoreSQLite
 
-/// Changes that somebody makes with SQL, who turns off what would keep him from it.
+/// Changes with SQL, by a program that turns off the constraints and triggers that would refuse them.
 enum Statements {
   static func run(on image: inout Image, _ generator: inout Generator) {
     let sql = all.randomElement(using: &generator)!.replacing("$value", with: values.randomElement(using: &generator)!)
@@ -16,7 +16,9 @@ enum Statements {
 
   private static let names = ["'age'", "'name'", "'id'", "CAST(x'c3' AS TEXT)", "''", "'hair_color'"]
 
-  /// Constraints and triggers are taken off first, and the text of the schema is put back.
+  /// The statements.
+  ///
+  /// Constraints and triggers are off, and the schema is writable.
   private static let all = [
     "UPDATE changes SET op = $value WHERE seq = (SELECT seq FROM changes ORDER BY random() LIMIT 1)",
     "UPDATE changes SET user = $value WHERE seq = (SELECT seq FROM changes ORDER BY random() LIMIT 1)",
@@ -59,7 +61,7 @@ enum Statements {
     "CREATE VIRTUAL TABLE ft USING fts5(x)", "CREATE TABLE sqlite_stat1 (tbl, idx, stat)", "ANALYZE",
   ]
 
-  /// The triggers are out of the way meanwhile.
+  /// The image after a statement, which is run in memory.
   private static func changed(_ image: [UInt8], by sql: String) -> [UInt8]? {
     guard image.count >= 512 else { return nil }
     var handle: OpaquePointer?
@@ -69,7 +71,7 @@ enum Statements {
     guard let copy = sqlite3_malloc64(sqlite3_uint64(image.count)) else { return nil }
     image.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: image.count) }
     let bytes = copy.assumingMemoryBound(to: UInt8.self)
-    // In memory there is no WAL.
+    // A database in memory has no WAL.
     let modes = (bytes[18], bytes[19])
     (bytes[18], bytes[19]) = (1, 1)
     let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)
@@ -78,7 +80,7 @@ enum Statements {
   }
 
   private static func run(_ sql: String, on handle: OpaquePointer?, modes: (UInt8, UInt8)) -> [UInt8]? {
-    // Nothing in it may run for ever.
+    // Ends statements that would run forever.
     var steps: Int32 = 0
     sqlite3_progress_handler(
       handle, 10_000,

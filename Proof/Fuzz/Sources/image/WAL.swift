@@ -1,10 +1,12 @@
-/// The format of -wal files (sqlite.org/fileformat2.html#the_write_ahead_log), so far as to sign a changed one anew:
-/// frames whose sums are wrong are as good as none.
+/// The format of -wal files (sqlite.org/fileformat2.html#the_write_ahead_log), as far as needed to correct the checksums of a
+/// changed file.
+///
+/// SQLite ignores frames with wrong checksums.
 enum WAL {
   static let headerSize = 32
   static let frameHeaderSize = 24
 
-  /// Makes the salts of all frames those of the header, and all sums right.
+  /// Copies the header's salts to all frames, and corrects all checksums.
   static func sign(_ wal: inout [UInt8], pageSize: Int) {
     guard wal.count >= headerSize else { return }
     let isBigEndian = wal[3] & 1 == 1

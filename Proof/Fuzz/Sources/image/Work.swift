@@ -1,7 +1,7 @@
 import Fuzzing
 import UserStore
 
-/// What is done with an image: all that the commands do, in bounded time.
+/// The work with an image: everything that the commands do, in bounded time.
 struct Work {
   private let image: Image
   private let path = Files.scratch + "/image.db"
@@ -17,7 +17,7 @@ struct Work {
       if !image.wal.isEmpty { try Files.write(image.wal, to: path + "-wal") }
     } catch { Findings.report("\(error)") }
     attempt { try read() }
-    // The last connection to close copies a -wal file into the database, also one that only reads.
+    // The last connection to close checkpoints a -wal file, even if it only read.
     let isWhole = image.wal.isEmpty
     expect(!isWhole || Files.read(path) == image.database, "reading changed the file")
     if does(0) { attempt { try check() } }
@@ -29,7 +29,7 @@ struct Work {
 
   private func does(_ bit: Int) -> Bool { image.plan >> bit & 1 == 1 }
 
-  /// Whatever is wrong with a file, it is said in the store's words.
+  /// Checks that errors are the store's own, with a code and a short message.
   private func attempt(_ body: () throws -> Void) {
     do { try body() } catch let error as StoreError {
       expect(
@@ -71,7 +71,7 @@ struct Work {
         }
       }
       let count = try users.userCount
-      if count != all.count { contradictions.append("there are \(all.count) users, and \(count) are counted") }
+      if count != all.count { contradictions.append("there are \(all.count) users, but \(count) are counted") }
       _ = try users.attributeNames
       _ = try users.consumers()
       _ = try users.cursor
@@ -79,16 +79,16 @@ struct Work {
     try excuse(contradictions, in: store)
   }
 
-  /// SQLite believes each page that can be read: where pages contradict each other, answers may.
+  /// Accepts contradictions only if the check finds a problem, in the image or in the store.
   ///
-  /// That must not stay hidden; nor what was wrong before anything was written.
+  /// SQLite trusts every page that it can read, so that answers may contradict each other if pages do.
   private func excuse(_ contradictions: [String], in store: UserStore) throws {
     guard let first = contradictions.first else { return }
     let copy = Files.scratch + "/untouched.db"
     try Files.write(image.database, to: copy)
     if !image.wal.isEmpty { try Files.write(image.wal, to: copy + "-wal") }
     let found = try UserStore.check(path: copy) + store.check()
-    expect(found.contains { $0.severity == .problem }, "\(first); and the check finds \(found)")
+    expect(found.contains { $0.severity == .problem }, "\(first), but the check finds \(found)")
   }
 
   private func readLog(_ store: UserStore) throws {
@@ -112,7 +112,7 @@ struct Work {
       keeping: RetentionPolicy(RetentionPolicy.Limits(age: .seconds(60), changes: 2, bytes: 500)))
   }
 
-  /// As a backup, into a store of our own.
+  /// Restores the image as a backup into another store.
   private func restoreElsewhere() throws {
     let store = try UserStore.inMemory()
     defer { store.close() }
@@ -129,7 +129,7 @@ struct Work {
     let store = try open(does(3) ? .createIfMissing : .readWrite)
     defer { store.close() }
     attempt { try edit(store) }
-    if does(4) { attempt { try take(store) } }
+    if does(4) { attempt { try consume(store) } }
     if does(5) {
       attempt { _ = try store.compact(keeping: RetentionPolicy(RetentionPolicy.Limits(changes: 2), minimumChanges: 1)) }
     }
@@ -153,12 +153,12 @@ struct Work {
     let user = try store.read { try $0.user(id) }
     let expected: StoredValues = ["name": .text("renamed"), "hair_color": .text("#ff0000"), "age": .integer(7)]
     if user?.storedValues != expected {
-      contradictions.append("user \(id) was written, and is \(user?.storedValues ?? [:])")
+      contradictions.append("user \(id) was written, but is \(user?.storedValues ?? [:])")
     }
     try excuse(contradictions, in: store)
   }
 
-  private func take(_ store: UserStore) throws {
+  private func consume(_ store: UserStore) throws {
     let consumer = try store.consumer("sync", from: .oldest)
     let sets = try store.pastChanges(after: consumer.cursor)
     if let set = sets.first { try store.write { try consumer.acknowledge(set, in: &$0) } }

@@ -17,7 +17,7 @@ enum Layouts {
     case .jsonl: for line in split(lines).dropLast() { checkObject(Data(line), "a line of JSON") }
     case .csv: checkCSV(lines, users)
     }
-    if format == .table { checkColoured(users, lines) }
+    if format == .table { checkColored(users, lines) }
   }
 
   private static func user(_ id: Int64, _ fields: some Sequence<Field>) -> Record {
@@ -44,7 +44,7 @@ enum Layouts {
     let expected = records.count + (format == .table ? 1 : 0)
     expect(lines.count == expected + 1 && lines.last == [], "\(records): \(lines.count - 1) lines")
     for (index, line) in lines.enumerated() {
-      guard let text = String(validating: line, as: UTF8.self) else { Findings.report("\(records): no UTF-8") }
+      guard let text = String(validating: line, as: UTF8.self) else { Findings.report("\(records): invalid UTF-8") }
       guard format == .plain, index < records.count else { return Readable.check(text, "\(records)") }
       let parts = text.split(separator: "\t", omittingEmptySubsequences: false)
       expect(parts.count == records[index].fields.count, "\(records[index]) has \(parts.count) fields in \(text)")
@@ -52,24 +52,24 @@ enum Layouts {
     }
   }
 
-  /// Without the colours it is what it is without colours.
-  private static func checkColoured(_ records: [Record], _ plain: [UInt8]) {
-    let coloured = String(decoding: printed(records, .table, Style(.always, isTerminal: true)), as: UTF8.self)
-    let bare = coloured.replacing(#/ \e\[48;2;\d+;\d+;\d+m  \e\[0m/#, with: "").replacing(#/\e\[\d*m/#, with: "")
+  /// Checks that colors change nothing else in the output.
+  private static func checkColored(_ records: [Record], _ plain: [UInt8]) {
+    let colored = String(decoding: printed(records, .table, Style(.always, isTerminal: true)), as: UTF8.self)
+    let bare = colored.replacing(#/ \e\[48;2;\d+;\d+;\d+m  \e\[0m/#, with: "").replacing(#/\e\[\d*m/#, with: "")
     let trimmed = [bare, String(decoding: plain, as: UTF8.self)].map { $0.filter { $0 != " " } }
-    expect(trimmed[0] == trimmed[1], "\(records): coloured \(coloured.debugDescription)")
+    expect(trimmed[0] == trimmed[1], "\(records): colored \(colored.debugDescription)")
   }
 
   // MARK: For programs
 
   private static func checkJSON(_ bytes: [UInt8], _ count: Int) {
     let list = try? JSONSerialization.jsonObject(with: Data(bytes))
-    expect((list as? [Any])?.count == count, "no JSON: \(String(decoding: bytes, as: UTF8.self))")
+    expect((list as? [Any])?.count == count, "invalid JSON: \(String(decoding: bytes, as: UTF8.self))")
   }
 
   static func checkObject(_ data: Data, _ what: String) {
     let object = try? JSONSerialization.jsonObject(with: data)
-    expect(object is [String: Any], "\(what) is no JSON: \(String(decoding: data, as: UTF8.self))")
+    expect(object is [String: Any], "\(what) is not JSON: \(String(decoding: data, as: UTF8.self))")
   }
 
   private static func checkCSV(_ bytes: [UInt8], _ records: [Record]) {

@@ -3,7 +3,7 @@ import UserStore
 
 @testable import ToolSources
 
-/// Names and values as somebody else may have stored them, through every layout of the tool.
+/// Names and values that another program may have stored, in every layout of the tool.
 @main struct TerminalTarget: FuzzTarget {
   static var seeds: [[UInt8]] {
     let texts = [
@@ -38,7 +38,7 @@ import UserStore
     }
   }
 
-  /// A name and a value, again and again.
+  /// Decodes names and values in turn.
   private static func fields(_ parts: inout Parts) -> [Field] {
     var fields: [Field] = []
     while !parts.rest.isEmpty, fields.count < 8 { fields.append((parts.text(), value(&parts))) }
@@ -56,7 +56,7 @@ import UserStore
     }
   }
 
-  /// SQLite keeps no not-a-number.
+  /// SQLite does not store not-a-number.
   private static func real(_ number: Double) -> Double { number.isNaN ? 0 : number }
 }
 

@@ -4,7 +4,7 @@ import UserStore
 
 @testable import ToolSources
 
-/// What listeners are told, as `watch` and `log` show it, and what is said on standard error.
+/// Updates as `watch` and `log` print them, and messages on standard error.
 enum Updates {
   static func check(_ fields: [Field]) {
     let entries = fields.enumerated().map { index, field in

@@ -24,11 +24,11 @@ enum Dates {
   private static func check(_ date: Date) {
     let stored = date.storedValue
     guard let again = Date(storedValue: stored) else {
-      // Years of five digits have no form in ISO 8601.
-      return expect(!years.contains(date), "\(date.timeIntervalSince1970) is stored as \(stored), which is no date")
+      // ISO 8601 has no form for years of five digits.
+      return expect(!years.contains(date), "\(date.timeIntervalSince1970) is stored as \(stored), which is not a date")
     }
     if years.contains(date) {
-      expect(abs(again.timeIntervalSince(date)) < 0.001, "\(date.timeIntervalSince1970) comes back as \(again)")
+      expect(abs(again.timeIntervalSince(date)) < 0.001, "\(date.timeIntervalSince1970) is read as \(again)")
       expect(again.storedValue == stored, "\(stored) becomes \(again.storedValue)")
     }
   }
@@ -39,7 +39,7 @@ enum Dates {
     let time = Timestamp(milliseconds: milliseconds)
     for text in [time.utc, time.local, time.localTime] { Readable.check(text, "the time \(milliseconds)") }
     let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-    // Before 1582 Foundation counts in another calendar.
+    // Before 1582 Foundation uses another calendar.
     if years.contains(date), milliseconds > -12_000_000_000_000, let again = Date(storedValue: .text(time.utc)) {
       expect(abs(again.timeIntervalSince(date)) < 0.001, "\(milliseconds) is printed as \(time.utc)")
     }

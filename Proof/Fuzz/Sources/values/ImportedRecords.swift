@@ -23,7 +23,7 @@ enum CSVRecords {
   }
 }
 
-/// A file that is imported, exported and imported again.
+/// A file that is imported, exported, and imported again.
 enum ImportedRecords {
   private static let stores = (try? UserStore.inMemory(), try? UserStore.inMemory())
 
@@ -34,7 +34,7 @@ enum ImportedRecords {
       let export = UserEncoder(format: format == "csv" ? .csv : .jsonl, attributes: attributes(of: users))
       let text = export.header + users.flatMap { export.line($0) }
       let again = try imported(text, records, into: second, skipsBad: false)
-      expect(users.map(\.storedValues) == again.map(\.storedValues), "\(users) comes back as \(again)")
+      expect(users.map(\.storedValues) == again.map(\.storedValues), "\(users) is imported again as \(again)")
     } catch let failure as Failure where failure.status == .badData {
       Readable.check(failure.message.shown, "a message")
     } catch {
@@ -42,14 +42,14 @@ enum ImportedRecords {
     }
   }
 
-  private struct TakenBack: Error {}
+  private struct RolledBack: Error {}
 
   private static func attributes(of users: [User]) -> [String] {
     Set(users.flatMap { $0.storedValues.names.map { StoredValue.text($0) } }).compactMap { String(storedValue: $0) }
       .filter { !AttributeName.builtIn.contains($0) }
   }
 
-  /// Imports without a trace, and returns what was there meanwhile.
+  /// Imports in a transaction that is rolled back, and returns the users in it.
   private static func imported(
     _ text: [UInt8], _ records: (LineReader) throws -> any RecordSource, into store: UserStore, skipsBad: Bool = true
   ) throws -> [User] {
@@ -65,9 +65,9 @@ enum ImportedRecords {
       try store.write { transaction in
         _ = try importer.run(nil, in: &transaction) { _ in }
         try transaction.forEachUser { users.append($0) }
-        throw TakenBack()
+        throw RolledBack()
       }
-    } catch is TakenBack {}
+    } catch is RolledBack {}
     return users
   }
 }

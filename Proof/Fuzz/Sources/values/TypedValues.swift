@@ -5,7 +5,7 @@ import UserStore
 
 /// `k=v` on the command line.
 enum TypedValues {
-  /// One store for all inputs: each leaves nothing behind.
+  /// One store for all inputs, whose writes are rolled back.
   private static let store = try? UserStore.inMemory()
 
   static func test(_ input: [UInt8]) {
@@ -19,9 +19,9 @@ enum TypedValues {
         if try users.set(assignment.attribute, of: id, to: value) {
           check(try users.storedValue(assignment.attribute, of: id), of: assignment, typed: value)
         }
-        throw TakenBack()
+        throw RolledBack()
       }
-    } catch is TakenBack {
+    } catch is RolledBack {
     } catch let failure as Failure {
       expect(failure.status == .badData, "\(text.debugDescription): \(failure)")
     } catch let error as StoreError {
@@ -31,16 +31,16 @@ enum TypedValues {
     }
   }
 
-  private struct TakenBack: Error {}
+  private struct RolledBack: Error {}
 
   private static func check(_ stored: StoredValue, of assignment: Assignment, typed: StoredValue) {
     expect(stored == typed, "\(assignment) was stored as \(stored)")
-    if assignment.isText { expect(stored == .text(assignment.text), "\(assignment) is no text: \(stored)") }
+    if assignment.isText { expect(stored == .text(assignment.text), "\(assignment) is not text: \(stored)") }
     Forms.check(stored, of: assignment.attribute)
   }
 }
 
-/// The forms in which a stored value is shown, and from which it is read again.
+/// The forms in which a stored value is printed and read again.
 enum Forms {
   static func check(_ value: StoredValue, of attribute: String) {
     checkTyped(value, of: attribute)
@@ -50,7 +50,9 @@ enum Forms {
     Readable.check(value.quoted, "\(value) in quotes")
   }
 
-  /// Typed again as it is shown, it is the same; a text with `:=`.
+  /// Checks that a printed value, typed again, is the same value.
+  ///
+  /// Text is typed with `:=`.
   private static func checkTyped(_ value: StoredValue, of attribute: String) {
     if attribute == "name" || attribute == "hair_color" { return }
     if case .text(let text) = value {
@@ -70,7 +72,7 @@ enum Forms {
     for line in CSV.bytes([bytes, [0x78]]).split(separator: 0x0A, omittingEmptySubsequences: false) {
       do { if try scanner.feed(line) { break } } catch { Findings.report("\(value) in CSV: \(error)") }
     }
-    expect(scanner.fields == [bytes, [0x78]], "\(value) in CSV comes back as \(scanner.fields)")
+    expect(scanner.fields == [bytes, [0x78]], "\(value) in CSV is read as \(scanner.fields)")
   }
 
   static func checkJSON(_ value: StoredValue) {

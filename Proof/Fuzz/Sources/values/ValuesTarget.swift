@@ -3,9 +3,9 @@ import UserStore
 
 @testable import ToolSources
 
-/// Values: what is typed, stored, shown, exported and read again is the same.
+/// Values stay the same when they are typed, stored, printed, exported, and read again.
 @main struct ValuesTarget: FuzzTarget {
-  /// The first byte of an input says what the others are.
+  /// The kinds of input, by the first byte.
   private static let kinds: [@Sendable ([UInt8]) -> Void] = [
     TypedValues.test, Colors.test, Numbers.test, Base64Text.test, Dates.test, JSONRecords.test, CSVRecords.test,
   ]

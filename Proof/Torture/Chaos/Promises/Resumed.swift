@@ -1,4 +1,4 @@
-/// A watcher that is killed and resumed reports what a watcher reports that was never killed.
+/// A watcher that is killed and resumed reports the same as a watcher that is never killed.
 ///
 /// It resumes right after the position that it saved, and saves only positions of sets that it reported. A set that was
 /// reported but not saved is reported again. If each set is saved, this is at most one.

@@ -7,7 +7,7 @@
 // llvm.org/docs/LibFuzzer.html#using-libfuzzer-as-a-library
 int LLVMFuzzerRunDriver(int *count, char ***arguments, int (*test)(const uint8_t *bytes, size_t count));
 
-// To be called only from a mutator of one's own: changes the bytes, and returns how many there are then.
+// Changes the bytes and returns the new count. It may be called only from a custom mutator.
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t count, size_t limit);
 
 #endif
