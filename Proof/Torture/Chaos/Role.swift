@@ -1,6 +1,6 @@
 import Foundation
 
-/// A user of the store, which works in a thread of its own in each round until the round is over.
+/// A client of the store, which works in a thread of its own in each round until the round is over.
 ///
 /// Only that thread uses a role, and after it ended, the thread that joined it. That is why its class may be
 /// `@unchecked Sendable`.
