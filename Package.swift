@@ -1,21 +1,21 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// One list for every target, so that a file means the same wherever it lies.
+/// The settings of every target, so that a file means the same in every folder.
 let settings: [SwiftSetting] = [
   // Data races are compile-time errors.
   .swiftLanguageMode(.v6),
-  // `any` marks every existential: its cost is visible where it is paid.
+  // `any` marks every existential, so that its cost is visible.
   .enableUpcomingFeature("ExistentialAny"),
-  // A member is visible only where its module is imported, so that an import can be read as a dependency.
+  // A member is visible only where its module is imported, so that the imports are the dependencies.
   .enableUpcomingFeature("MemberImportVisibility"),
-  // What the public interface shows of another module is said with `public import`.
+  // Only a `public import` may appear in the public interface.
   .enableUpcomingFeature("InternalImportsByDefault"),
-  // An async function runs where its caller runs, unless it says otherwise.
+  // An async function runs on its caller's actor unless it says otherwise.
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-  // Every step outside the checker's reach says `unsafe`; `scripts/test` allows that in two folders.
+  // `unsafe` marks every operation that the compiler cannot check. `scripts/check-structure` allows it in two folders.
   .strictMemorySafety(),
-  // A warning is a defect that was noticed early.
+  // A warning is a defect that is found early.
   .treatAllWarnings(as: .error),
 ]
 
@@ -31,7 +31,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
   ],
   targets: [
-    // No two packages of one build may have targets of the same name: those that others might choose too have ours in it
+    // Two packages of one build must not have targets with the same name, so that common names have our prefix
     // (swift-system, which SwiftNIO needs, has a CSystem).
     .systemLibrary(
       name: "CUserStoreSQLite",
@@ -43,7 +43,7 @@ let package = Package(
     .target(
       name: "UserStore",
       dependencies: ["CUserStoreSQLite", "CUserStoreSystem"],
-      // A link to /migrations, because SwiftPM wants a target's resources inside its folder.
+      // A link to /migrations, because SwiftPM requires resources to be inside the target's folder.
       resources: [.embedInCode("SQLite/Schema/migrations")],
       swiftSettings: settings
     ),
@@ -56,31 +56,9 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // What tests and the torture share: SQLite without the library, and what the log must say.
+    // Shared by the tests and compiled by Proof/Torture too: SQLite without the library, and checks of the log.
     .target(
       name: "TestSupport", dependencies: ["CUserStoreSQLite"], path: "Tests/TestSupport", swiftSettings: settings),
-    .executableTarget(
-      name: "torture",
-      dependencies: [
-        "UserStore", "CUserStoreSQLite", "TestSupport",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      path: "Torture",
-      // Faults: a library of its own, put in front of the C library; scripts/torture compiles it.
-      exclude: ["Controls/Sabotaged", "Embedder", "Faults", "Scenario"],
-      swiftSettings: settings
-    ),
-    // What is killed: an executable of its own, without Foundation and parsing of arguments, because it is started
-    // thousands of times.
-    .executableTarget(
-      name: "scenario",
-      dependencies: ["UserStore", "TestSupport"],
-      path: "Torture/Scenario",
-      swiftSettings: settings
-    ),
-    // A program that embeds the library, for the torture to kill.
-    .executableTarget(
-      name: "embedder", dependencies: ["UserStore"], path: "Torture/Embedder", swiftSettings: settings),
     .testTarget(
       name: "UserStoreTests",
       dependencies: ["UserStore", "UserStoreFoundation", "CUserStoreSQLite", "TestSupport"],

@@ -1,0 +1,43 @@
+#include "private.h"
+
+static int64_t read_all(floor_db *db, statement_index index) {
+  sqlite3_stmt *statement = floor_statement(db, index);
+  int64_t rows = 0;
+  while (sqlite3_step(statement) == SQLITE_ROW) {
+    floor_copy_row(db, statement);
+    rows++;
+  }
+  sqlite3_reset(statement);
+  return rows;
+}
+
+int64_t floor_read_user(floor_db *db, int64_t user) {
+  sqlite3_bind_int64(floor_statement(db, USER), 1, user);
+  return read_all(db, USER);
+}
+
+int64_t floor_list(floor_db *db) { return read_all(db, USERS); }
+
+int64_t floor_replay(floor_db *db, int64_t start) {
+  sqlite3_bind_int64(floor_statement(db, REPLAY), 1, start);
+  return read_all(db, REPLAY);
+}
+
+const char *floor_name(floor_db *db, int64_t user) {
+  sqlite3_stmt *statement = floor_statement(db, NAME);
+  sqlite3_bind_int64(statement, 1, user);
+  const char *name = 0;
+  if (sqlite3_step(statement) == SQLITE_ROW) {
+    // Truncated to the size of the buffer.
+    name = sqlite3_snprintf(sizeof db->buffer, db->buffer, "%s", sqlite3_column_text(statement, 0));
+  }
+  sqlite3_reset(statement);
+  return name;
+}
+
+int64_t floor_data_version(floor_db *db) {
+  sqlite3_stmt *statement = floor_statement(db, VERSION);
+  int64_t version = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+  sqlite3_reset(statement);
+  return version;
+}

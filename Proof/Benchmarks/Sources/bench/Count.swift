@@ -1,0 +1,236 @@
+import ArgumentParser
+import CFloor
+import UserStore
+
+/// Runs one fixed piece of work for callgrind, which counts only the instructions of `floor_counted`.
+///
+/// Only the calling thread works, because the scheduling of several threads would differ between runs.
+struct Count: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Run one fixed piece of work, to count or profile it.")
+
+  enum Work: String, CaseIterable, ExpressibleByArgument {
+    case write
+    case writeInC = "write-in-c"
+    case replay
+    case replayInC = "replay-in-c"
+    case listenable
+    case signal
+    case observers
+    case store
+    case send
+    case signalSend = "signal-send"
+    case churn
+    case signalChurn = "signal-churn"
+    case storeChurn = "store-churn"
+    case topicChurn = "topic-churn"
+  }
+
+  @Argument(help: "The work. Without it, all are listed: name, count, and description of an operation.")
+  var work: Work?
+
+  @Option(help: "The number of operations (default: a fixed number for each work).")
+  var operations: Int?
+
+  func run() throws {
+    guard let work else {
+      for work in Work.allCases { print(work.rawValue, work.operations, work.operation, separator: "\t") }
+      return
+    }
+    let count = operations ?? work.operations
+    let run = try work.prepare(count)
+    // Runs once before, so that everything that is created at first use exists.
+    try run()
+    try counted(run)
+  }
+
+  /// Calls `body` inside the function that callgrind counts.
+  private func counted(_ body: @escaping () throws -> Void) throws {
+    final class Call {
+      let body: () throws -> Void
+      var result: Result<Void, any Error>?
+      init(_ body: @escaping () throws -> Void) { self.body = body }
+    }
+    let call = Call(body)
+    floor_counted(
+      { context in
+        let call = Unmanaged<Call>.fromOpaque(context!).takeUnretainedValue()
+        call.result = Result(catching: call.body)
+      }, Unmanaged.passUnretained(call).toOpaque())
+    try call.result?.get()
+  }
+}
+
+extension Count.Work {
+  private static let listeners = 1_000
+
+  var operations: Int {
+    switch self {
+    case .write, .writeInC: 5_000
+    case .replay, .replayInC: 20_000
+    case .listenable, .signal, .observers, .store: 100_000
+    case .send, .signalSend, .churn, .signalChurn, .storeChurn, .topicChurn: 10_000
+    }
+  }
+
+  var operation: String {
+    switch self {
+    case .write: "a write of one row, with one listener"
+    case .writeInC: "the same write in C, without a listener"
+    case .replay: "reading a row of the log, in sets of 500"
+    case .replayInC: "reading the same row in C"
+    case .listenable: "a call of one of 1,000 listeners of a Listenable"
+    case .signal: "a call of one of 1,000 subscribers of a Signal"
+    case .observers: "a call of one of 1,000 Observers"
+    case .store: "a call of one of 1,000 listeners of a store in memory, with its share of the write"
+    case .send: "sending a value to the only listener of a Listenable"
+    case .signalSend: "sending a value to the only subscriber of a Signal"
+    case .churn: "binding a name to a Listenable and unbinding it"
+    case .signalChurn: "subscribing to a Signal and disposing of the subscription"
+    case .storeChurn: "binding a name to a store's hub and unbinding it"
+    case .topicChurn: "binding a name to its own topic in a store's hub and unbinding it"
+    }
+  }
+
+  /// Prepares the work, and returns a closure that does `count` operations.
+  func prepare(_ count: Int) throws -> () throws -> Void {
+    switch self {
+    case .write: try Self.write(count)
+    case .writeInC: try Self.writeInC(count)
+    case .replay: try Self.replay(count)
+    case .replayInC: try Self.replayInC(count)
+    case .listenable: Self.listenable(count / Self.listeners, Self.listeners)
+    case .signal: Self.signal(count / Self.listeners, Self.listeners)
+    case .observers: Self.observers(count / Self.listeners)
+    case .store: try Self.store(count / Self.listeners)
+    case .send: Self.listenable(count, 1)
+    case .signalSend: Self.signal(count, 1)
+    case .churn: Self.churn(count)
+    case .signalChurn: Self.signalChurn(count)
+    case .storeChurn: try Self.storeChurn(count)
+    case .topicChurn: try Self.topicChurn(count)
+    }
+  }
+
+  private static func write(_ count: Int) throws -> () throws -> Void {
+    var configuration = Configuration()
+    configuration.durability = .normal
+    configuration.watchesOtherProcesses = false
+    let folder = try TemporaryFolder()
+    let store = try UserStore(path: folder.path + "/users.db", configuration: configuration)
+    let user = try store.write { try $0.add(name: "NIX") }
+    store.listeners.bind("screen", to: .attribute(.name, of: user)) { _ in }
+    var names = Names()
+    return {
+      for _ in 0..<count { try store.write { try $0.rename(user, to: names.next()) } }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func writeInC(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let floor = try Floor(Fixture.file(in: folder.path, users: 1, isLogged: true), isFull: false, FLOOR_SAME_PLAN)
+    var names = Names()
+    return {
+      for _ in 0..<count { try floor.rename(1..<2, to: names.next()) }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func replay(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let (path, start) = try Log.file(folder.path, rows: count, perSet: 499)
+    let store = try Fixture.open(path, .normal, watches: false)
+    return {
+      var cursor = start
+      while let sets = try? store.page(after: cursor), let last = sets.last {
+        for set in sets { try set.forEach { _ in } }
+        cursor = last.cursor
+      }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func replayInC(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let (path, start) = try Log.file(folder.path, rows: count, perSet: 499)
+    let floor = try Floor(path, isFull: false, FLOOR_PLAIN)
+    return {
+      _ = floor_replay(floor.handle, start.revision.rawValue)
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func listenable(_ rounds: Int, _ listeners: Int) -> () throws -> Void {
+    let (source, listenable) = Listenable.make(0)
+    for index in 0..<listeners { listenable.bind(HubDelivery.listenerName(index)) { _ in } }
+    return {
+      for value in 0..<rounds { source.send(value) }
+      withExtendedLifetime(listenable) {}
+    }
+  }
+
+  private static func signal(_ rounds: Int, _ listeners: Int) -> () throws -> Void {
+    let (source, signal) = Signal<Int>.make()
+    let tokens = (0..<listeners).map { _ in signal.subscribe { _ in } }
+    return {
+      for value in 0..<rounds { source.send(value) }
+      withExtendedLifetime(tokens) {}
+    }
+  }
+
+  private static func observers(_ rounds: Int) -> () throws -> Void {
+    let (source, observers) = Observers<HubDelivery.Handler>.make()
+    let tokens = (0..<listeners).map { _ in observers.add(HubDelivery.Handler { _ in }) }
+    return {
+      for value in 0..<rounds { source.send(value) }
+      withExtendedLifetime((observers, tokens)) {}
+    }
+  }
+
+  private static func store(_ rounds: Int) throws -> () throws -> Void {
+    let store = try UserStore.inMemory()
+    let user = try store.write { try $0.add(name: "NIX") }
+    for index in 0..<listeners {
+      store.listeners.bind(HubDelivery.listenerName(index), to: .attribute(.name, of: user)) { _ in }
+    }
+    var names = Names()
+    return { for _ in 0..<rounds { try store.write { try $0.rename(user, to: names.next()) } } }
+  }
+
+  private static func churn(_ count: Int) -> () throws -> Void {
+    let names = (0..<count).map(HubDelivery.listenerName)
+    let (source, listenable) = Listenable.make(0)
+    return {
+      for name in names { listenable.bind(name) { _ in } }
+      for name in names { listenable.unbind(name) }
+      withExtendedLifetime(source) {}
+    }
+  }
+
+  private static func signalChurn(_ count: Int) -> () throws -> Void {
+    let (source, signal) = Signal<Int>.make()
+    return {
+      let tokens = (0..<count).map { _ in signal.subscribe { _ in } }
+      for token in tokens { token.dispose() }
+      withExtendedLifetime(source) {}
+    }
+  }
+
+  private static func storeChurn(_ count: Int) throws -> () throws -> Void {
+    let names = (0..<count).map(HubDelivery.listenerName)
+    let store = try UserStore.inMemory()
+    return {
+      for name in names { store.listeners.bind(name, to: .everything) { _ in } }
+      for name in names { store.listeners.unbind(name, from: .everything) }
+    }
+  }
+
+  private static func topicChurn(_ count: Int) throws -> () throws -> Void {
+    let topics = (1...count).map { Topic.attribute(.name, of: User.ID(Int64($0))) }
+    let store = try UserStore.inMemory()
+    return {
+      for topic in topics { store.listeners.bind("screen", to: topic) { _ in } }
+      for topic in topics { store.listeners.unbind("screen", from: topic) }
+    }
+  }
+}
