@@ -9,7 +9,11 @@ let package = Package(
   dependencies: [
     .package(name: "UserStore", path: "../.."),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],
   targets: [
     .executableTarget(
@@ -17,9 +21,14 @@ let package = Package(
       dependencies: [
         .product(name: "UserStore", package: "UserStore"),
         .product(name: "UserStoreFoundation", package: "UserStore"),
+        .product(name: "Collections", package: "swift-collections"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "_NIOFileSystem", package: "swift-nio"),
         .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "OpenCombine", package: "OpenCombine"),
+        .product(name: "SystemPackage", package: "swift-system"),
       ])
   ]
 )

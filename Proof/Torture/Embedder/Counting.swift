@@ -5,16 +5,16 @@ import UserStore
 /// `counted` is the sum, and `through` is the revision of the last set in it. It prints `counted REVISION` after each write.
 struct Counting {
   private let database: String
-  private let user: User.ID
+  private let user: UserStore.User.ID
 
   /// Parses `DATABASE USER`.
   init(_ arguments: [String]) throws {
     guard arguments.count == 2, let user = Int64(arguments[1]) else { throw Usage() }
-    (database, self.user) = (arguments[0], User.ID(user))
+    (database, self.user) = (arguments[0], UserStore.User.ID(user))
   }
 
   func run() async throws {
-    var configuration = Configuration()
+    var configuration = UserStore.Configuration()
     configuration.access = .readWrite
     configuration.busyTimeout = .seconds(60)
     let store = try UserStore(path: database, configuration: configuration)

@@ -11,7 +11,7 @@ struct Following {
   }
 
   func run() async throws {
-    var configuration = Configuration()
+    var configuration = UserStore.Configuration()
     configuration.access = .readOnly
     let store = try UserStore(path: database, configuration: configuration)
     let start = try await store.read { try $0.cursor }

@@ -12,7 +12,7 @@ struct Writing {
   private let pause: Int
   private let dawdle: Int
   /// The users, with the first number of each.
-  private var starts: [(user: User.ID, number: Int)] = []
+  private var starts: [(user: UserStore.User.ID, number: Int)] = []
 
   /// Parses `DATABASE PAUSE DAWDLE USER=FIRST…`.
   init(_ arguments: [String]) throws {
@@ -21,12 +21,12 @@ struct Writing {
     for argument in arguments.dropFirst(3) {
       let parts = argument.split(separator: "=").compactMap { Int($0) }
       guard parts.count == 2 else { throw Usage() }
-      starts.append((User.ID(Int64(parts[0])), parts[1]))
+      starts.append((UserStore.User.ID(Int64(parts[0])), parts[1]))
     }
   }
 
   func run() async throws {
-    var configuration = Configuration()
+    var configuration = UserStore.Configuration()
     configuration.access = .readWrite
     configuration.busyTimeout = .seconds(60)
     let store = try UserStore(path: database, configuration: configuration)
@@ -55,7 +55,7 @@ struct Writing {
     }
   }
 
-  private func write(_ user: User.ID, from first: Int, to store: UserStore) throws {
+  private func write(_ user: UserStore.User.ID, from first: Int, to store: UserStore) throws {
     for number in first... {
       try store.write(origin: "embedder") { try Self.change(user, to: number, in: &$0) }
       say("ack \(user) \(number)")
@@ -63,7 +63,7 @@ struct Writing {
     }
   }
 
-  private func writeAwaiting(_ user: User.ID, from first: Int, to store: UserStore) async throws {
+  private func writeAwaiting(_ user: UserStore.User.ID, from first: Int, to store: UserStore) async throws {
     for number in first... {
       try await store.write(origin: "embedder") { try Self.change(user, to: number, in: &$0) }
       say("ack \(user) \(number)")
@@ -71,7 +71,7 @@ struct Writing {
     }
   }
 
-  private static func change(_ user: User.ID, to number: Int, in users: inout WriteTransaction) throws {
+  private static func change(_ user: UserStore.User.ID, to number: Int, in users: inout UserStore.WriteTransaction) throws {
     try users.rename(user, to: "embedder-\(number)")
     try users.set(.a, of: user, to: number)
     try users.set(.b, of: user, to: number)

@@ -54,7 +54,7 @@ extension ImageJudge {
 
   private func sets(after cursor: String, in store: UserStore) throws -> [String] {
     var ends: [String] = []
-    var last = try Cursor(cursor)
+    var last = try UserStore.Cursor(cursor)
     while true {
       let sets = try store.page(after: last)
       guard let end = sets.last else { return ends }

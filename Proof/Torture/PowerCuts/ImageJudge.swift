@@ -37,8 +37,8 @@ struct ImageJudge {
     store.close()
   }
 
-  private var configuration: Configuration {
-    var configuration = Configuration()
+  private var configuration: UserStore.Configuration {
+    var configuration = UserStore.Configuration()
     // Until it was opened for the first time, the file may be missing.
     configuration.access = claims.isOpened ? .readWrite : .createIfMissing
     configuration.durability = .normal

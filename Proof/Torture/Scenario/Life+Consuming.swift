@@ -5,7 +5,7 @@ import UserStore
 extension Life {
   private static var name: String { "mailer" }
 
-  private func consumer(of store: UserStore) throws -> Consumer {
+  private func consumer(of store: UserStore) throws -> UserStore.Consumer {
     if let consumer { return consumer }
     let claimed = try store.consumer(Self.name, from: .oldest)
     consumer = claimed
@@ -18,7 +18,7 @@ extension Life {
     say(.begun("consume"))
     do {
       let consumer = try consumer(of: store)
-      var last: ChangeSet?
+      var last: UserStore.ChangeSet?
       // Not the last one, so that it is delivered again when the name is claimed again.
       for set in try await missed(by: consumer, of: store).dropLast() {
         say(.told(try AnnouncedSet(set)))
@@ -39,7 +39,7 @@ extension Life {
   /// The sets since the consumer's position.
   ///
   /// If the log was compacted past it, the consumer restarts at the current state.
-  private func missed(by consumer: Consumer, of store: UserStore) async throws -> [ChangeSet] {
+  private func missed(by consumer: UserStore.Consumer, of store: UserStore) async throws -> [UserStore.ChangeSet] {
     do { return try store.page(after: try consumer.cursor) } catch {
       guard error.code == .compacted else { throw error }
       let current = try await store.read { try $0.cursor }
@@ -57,10 +57,10 @@ extension Life {
       guard let set = try store.page(after: try consumer.cursor).first else { return [.done(name)] }
       let cursor = set.cursor.description
       try store.write(origin: name) { users in
-        if try users.storedValue("name", of: User.ID(1)).isNull {
-          try users.add([(attribute: "name", value: .text("user 1"))], as: User.ID(1))
+        if try users.storedValue("name", of: UserStore.User.ID(1)).isNull {
+          try users.add([(attribute: "name", value: .text("user 1"))], as: UserStore.User.ID(1))
         }
-        try users.set("effect", of: User.ID(1), to: .text(cursor))
+        try users.set("effect", of: UserStore.User.ID(1), to: .text(cursor))
         try consumer.acknowledge(set, in: &users)
       }
       return [written(name), .covered(consumer: consumer.name, cursor: cursor)]

@@ -57,8 +57,8 @@ extension Life {
 
   func compact() {
     attempt("compact") { store in
-      let limits = RetentionPolicy.Limits(changes: 14)
-      let compaction = try store.compact(keeping: RetentionPolicy(limits, consumerLimits: limits))
+      let limits = UserStore.RetentionPolicy.Limits(changes: 14)
+      let compaction = try store.compact(keeping: UserStore.RetentionPolicy(limits, consumerLimits: limits))
       return [.compacted(compaction.horizon.rawValue), .done("compact")]
     }
   }
@@ -67,7 +67,7 @@ extension Life {
   func purge() {
     let (added, removed) = (nextName("w"), nextName("w"))
     // An id that no later write adds again.
-    let user = User.ID(1_000)
+    let user = UserStore.User.ID(1_000)
     var (isAdded, isRemoved) = (false, false)
     attempt(added) { store in
       try store.write(origin: added) { _ = try $0.add([("name", .text("\(added):secret"))], as: user) }

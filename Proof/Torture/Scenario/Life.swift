@@ -9,7 +9,7 @@ import UserStore
 final class Life {
   let options: Options
   var random: SplitMix64
-  var consumer: Consumer?
+  var consumer: UserStore.Consumer?
   private(set) var store: UserStore?
   private var count = 0
   /// The cursor of each write's set, as the listener received it.

@@ -62,8 +62,8 @@ struct Options: Sendable {
 
   var database: String { folder + "/users.db" }
 
-  var configuration: Configuration {
-    var configuration = Configuration()
+  var configuration: UserStore.Configuration {
+    var configuration = UserStore.Configuration()
     configuration.durability = isNormal ? .normal : .full
     configuration.watchesOtherProcesses = watches
     configuration.busyTimeout = busyTimeout

@@ -4,7 +4,7 @@ import UserStore
 /// A write that can be found in the log: its name is the origin of the set and part of a value.
 struct PlannedWrite: Sendable {
   let name: String
-  private let user: User.ID
+  private let user: UserStore.User.ID
   private let payload: String
   private let further: Further
 
@@ -14,7 +14,7 @@ struct PlannedWrite: Sendable {
 
   init(_ name: String, _ random: inout SplitMix64) {
     self.name = name
-    user = User.ID(Int64.random(in: 1...4, using: &random))
+    user = UserStore.User.ID(Int64.random(in: 1...4, using: &random))
     let length = random.oneIn(3) ? Int.random(in: 500...5_000, using: &random) : Int.random(in: 0...60, using: &random)
     payload = String(repeating: "x", count: length)
     further =
@@ -29,7 +29,7 @@ struct PlannedWrite: Sendable {
   }
 
   /// Does not depend on earlier writes, because one of them may have failed.
-  func perform(in users: inout WriteTransaction) throws {
+  func perform(in users: inout UserStore.WriteTransaction) throws {
     if try users.storedValue("name", of: user).isNull {
       try users.add([(attribute: "name", value: .text("user \(user)"))], as: user)
     }

@@ -21,7 +21,7 @@ extension AnnouncedSet {
   /// A set from the library.
   ///
   /// One that reports a reset has no changes.
-  init(_ set: ChangeSet) throws {
+  init(_ set: UserStore.ChangeSet) throws {
     let changes = try set.changes.map { change in
       AnnouncedChange(
         kind: change.kind == .added ? "a" : change.kind == .removed ? "r" : "u", user: change.user.rawValue,

@@ -50,7 +50,7 @@ extension LifeInspection {
   }
 
   private func inspectResuming(_ text: String, _ store: UserStore) throws {
-    let cursor = try Cursor(text)
+    let cursor = try UserStore.Cursor(text)
     let last = Result { try store.page(after: cursor).last }
     switch last {
     case .success(let set): expect(set?.origin == "inspection", "no set follows \(cursor.revision)")
@@ -61,8 +61,8 @@ extension LifeInspection {
     }
   }
 
-  private static var configuration: Configuration {
-    var configuration = Configuration()
+  private static var configuration: UserStore.Configuration {
+    var configuration = UserStore.Configuration()
     configuration.durability = .normal
     configuration.watchesOtherProcesses = false
     return configuration

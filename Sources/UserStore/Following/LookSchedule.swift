@@ -1,4 +1,4 @@
-// Modelled in Model/WakeUp.pml; change both.
+// Modeled in Proof/Model/WakeUp.pml; change both.
 
 /// When a watcher looks at the log next: a value without clocks, in microseconds.
 ///

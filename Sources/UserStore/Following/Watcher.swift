@@ -1,4 +1,4 @@
-// Modelled in Model/WakeUp.pml; change both.
+// Modeled in Proof/Model/WakeUp.pml; change both.
 
 /// Sees what other processes, and other stores in this one, commit, and gives it to the hub.
 ///

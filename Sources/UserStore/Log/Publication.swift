@@ -1,4 +1,4 @@
-// Modelled in Model/WakeUp.pml and Model/Pump.pml; change both.
+// Modeled in Proof/Model/WakeUp.pml and Proof/Model/Pump.pml; change both.
 
 /// How far the hub has received the log, and what follows when there is more of it.
 ///

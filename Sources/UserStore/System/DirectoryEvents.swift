@@ -1,4 +1,4 @@
-// Modelled in Model/WakeUp.pml; change both.
+// Modeled in Proof/Model/WakeUp.pml; change both.
 
 import CUserStoreSystem
 

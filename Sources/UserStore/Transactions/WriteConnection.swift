@@ -1,4 +1,4 @@
-// Modelled in Model/WakeUp.pml and Model/Pump.pml; change both.
+// Modeled in Proof/Model/WakeUp.pml and Proof/Model/Pump.pml; change both.
 
 /// The writing session: transactions from BEGIN to COMMIT, and what the hub receives of them.
 ///

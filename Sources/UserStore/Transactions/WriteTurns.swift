@@ -1,4 +1,4 @@
-// Modelled in Model/Pump.pml; change both.
+// Modeled in Proof/Model/Pump.pml; change both.
 
 /// Gives writers their turns, as `WriteLine` decides: threads are woken, tasks run on the store's write thread.
 final class WriteTurns: Sendable {

@@ -1,4 +1,4 @@
-// Modelled in Model/WakeUp.pml and Model/Pump.pml; change both.
+// Modeled in Proof/Model/WakeUp.pml and Proof/Model/Pump.pml; change both.
 
 /// Runs write transactions: one at a time, each published in the order of its commit.
 ///

@@ -112,7 +112,7 @@ extension Count.Work {
   }
 
   private static func write(_ count: Int) throws -> () throws -> Void {
-    var configuration = Configuration()
+    var configuration = UserStore.Configuration()
     configuration.durability = .normal
     configuration.watchesOtherProcesses = false
     let folder = try TemporaryFolder()
@@ -226,7 +226,7 @@ extension Count.Work {
   }
 
   private static func topicChurn(_ count: Int) throws -> () throws -> Void {
-    let topics = (1...count).map { Topic.attribute(.name, of: User.ID(Int64($0))) }
+    let topics = (1...count).map { UserStore.Topic.attribute(.name, of: UserStore.User.ID(Int64($0))) }
     let store = try UserStore.inMemory()
     return {
       for topic in topics { store.listeners.bind("screen", to: topic) { _ in } }

@@ -26,11 +26,11 @@ struct Follow: ParsableCommand {
   private func sayReady() { FileHandle.standardOutput.write(Data(Self.ready.utf8)) }
 
   private func listen() throws -> [Duration] {
-    var configuration = Configuration()
+    var configuration = UserStore.Configuration()
     configuration.access = .readOnly
     let store = try UserStore(path: path, configuration: configuration)
     let arrivals = Arrivals()
-    let name = try store.listenable(.name, of: User.ID(1))
+    let name = try store.listenable(.name, of: UserStore.User.ID(1))
     let ended = DispatchSemaphore(value: 0)
     name.bind("screen") { name in
       arrivals.add(name)

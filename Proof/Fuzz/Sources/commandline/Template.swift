@@ -7,11 +7,11 @@ enum Template {
 
   private static func make() throws -> [UInt8] {
     let path = Files.scratch + "/template.db"
-    var configuration = Configuration()
+    var configuration = UserStore.Configuration()
     configuration.watchesOtherProcesses = false
     let store = try UserStore(path: path, configuration: configuration)
     let (zoe, gone) = try store.write { users in
-      (try users.add(name: "Zoë", hairColor: Color("auburn")), try users.add(name: "gone"))
+      (try users.add(name: "Zoë", hairColor: UserStore.Color("auburn")), try users.add(name: "gone"))
     }
     try store.write { users in
       _ = try users.add(name: "7")

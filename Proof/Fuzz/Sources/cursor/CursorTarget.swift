@@ -15,11 +15,11 @@ import UserStore
   static func test(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
     do {
-      let cursor = try Cursor(text)
+      let cursor = try UserStore.Cursor(text)
       expect(
         cursor.description.utf8.elementsEqual(text.utf8),
         "\(text.debugDescription) was parsed as \(cursor.description)")
-      expect((try? Cursor(cursor.description)) == cursor, "\(cursor) does not round-trip")
+      expect((try? UserStore.Cursor(cursor.description)) == cursor, "\(cursor) does not round-trip")
       expect(cursor.revision.rawValue >= 0, "\(cursor) has a negative revision")
     } catch {
       expect(error.code == .badCursor, "\(text.debugDescription): \(error.code), \(error)")

@@ -18,7 +18,7 @@ enum SeedStores {
 
   private static func make(_ pageSize: Int) throws -> UserStore {
     Files.clear()
-    var configuration = Configuration()
+    var configuration = UserStore.Configuration()
     configuration.pageSize = pageSize
     configuration.watchesOtherProcesses = false
     return try UserStore(path: path, configuration: configuration)
@@ -35,7 +35,7 @@ enum SeedStores {
   /// A store of a process that was killed: the last writes are in the -wal file.
   private static func open(_ pageSize: Int, _ body: (UserStore) throws -> Void) throws -> Image {
     try make(pageSize).close()
-    var configuration = Configuration()
+    var configuration = UserStore.Configuration()
     configuration.watchesOtherProcesses = false
     let store = try UserStore(path: path, configuration: configuration)
     defer { store.close() }
@@ -45,7 +45,7 @@ enum SeedStores {
 
   private static func fill(_ store: UserStore) throws {
     let ids = try store.write { users in
-      try ["Zoë", "NIX", "gone"].map { try users.add(name: $0, hairColor: Color("auburn")) }
+      try ["Zoë", "NIX", "gone"].map { try users.add(name: $0, hairColor: UserStore.Color("auburn")) }
     }
     try store.write { users in
       let values: [StoredValue] = [
@@ -60,8 +60,8 @@ enum SeedStores {
 
   private static func compact(_ store: UserStore) throws {
     try fill(store)
-    try store.purge(User.ID(3))
-    let limits = RetentionPolicy.Limits(changes: 1)
-    _ = try store.compact(keeping: RetentionPolicy(limits, consumerLimits: limits))
+    try store.purge(UserStore.User.ID(3))
+    let limits = UserStore.RetentionPolicy.Limits(changes: 1)
+    _ = try store.compact(keeping: UserStore.RetentionPolicy(limits, consumerLimits: limits))
   }
 }

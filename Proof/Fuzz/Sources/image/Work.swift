@@ -38,8 +38,8 @@ struct Work {
     } catch { Findings.report("\(type(of: error)): \(error)") }
   }
 
-  private func open(_ access: Configuration.Access) throws -> UserStore {
-    var configuration = Configuration()
+  private func open(_ access: UserStore.Configuration.Access) throws -> UserStore {
+    var configuration = UserStore.Configuration()
     configuration.access = access
     configuration.busyTimeout = .milliseconds(50)
     configuration.watchesOtherProcesses = false
@@ -92,7 +92,7 @@ struct Work {
   }
 
   private func readLog(_ store: UserStore) throws {
-    var position: Cursor?
+    var position: UserStore.Cursor?
     for _ in 0..<1_000 {
       let sets = try store.page(after: position)
       guard let last = sets.last else { return }
@@ -109,7 +109,7 @@ struct Work {
   private func check() throws {
     _ = try UserStore.check(path: path, busyTimeout: .milliseconds(50))
     _ = try open(.readOnly).compactionPreview(
-      keeping: RetentionPolicy(RetentionPolicy.Limits(age: .seconds(60), changes: 2, bytes: 500)))
+      keeping: UserStore.RetentionPolicy(UserStore.RetentionPolicy.Limits(age: .seconds(60), changes: 2, bytes: 500)))
   }
 
   /// Restores the image as a backup into another store.
@@ -131,10 +131,10 @@ struct Work {
     attempt { try edit(store) }
     if does(4) { attempt { try consume(store) } }
     if does(5) {
-      attempt { _ = try store.compact(keeping: RetentionPolicy(RetentionPolicy.Limits(changes: 2), minimumChanges: 1)) }
+      attempt { _ = try store.compact(keeping: UserStore.RetentionPolicy(UserStore.RetentionPolicy.Limits(changes: 2), minimumChanges: 1)) }
     }
     if does(6) { attempt { _ = try store.write { try $0.undo() } } }
-    if does(7) { attempt { _ = try store.purge(User.ID(3)) } }
+    if does(7) { attempt { _ = try store.purge(UserStore.User.ID(3)) } }
     attempt { try readRecords(store) }
     attempt { try readLog(store) }
   }
@@ -142,7 +142,7 @@ struct Work {
   private func edit(_ store: UserStore) throws {
     var contradictions: [String] = []
     let id = try store.write { users in
-      let id = try users.add(name: "added", hairColor: Color("red"))
+      let id = try users.add(name: "added", hairColor: UserStore.Color("red"))
       try users.set("age", of: id, to: .integer(7))
       try users.rename(id, to: "renamed")
       if let first = try users.users(named: "Nix").first { try users.remove(first) }

@@ -5,11 +5,11 @@ import UserStore
 enum Colors {
   static func test(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
-    guard let color = Color(text) else { return expect(!isColor(input), "\(text) is a color") }
+    guard let color = UserStore.Color(text) else { return expect(!isColor(input), "\(text) is a color") }
     expect(color.description.utf8.count == 7, "\(text.debugDescription) became \(color)")
-    expect(Color(color.description) == color, "\(color) does not round-trip")
-    expect(Color(storedValue: color.storedValue) == color, "\(color) does not round-trip as a stored value")
-    let isName = Color.names.contains { $0.utf8.elementsEqual(input.map(lowercased)) }
+    expect(UserStore.Color(color.description) == color, "\(color) does not round-trip")
+    expect(UserStore.Color(storedValue: color.storedValue) == color, "\(color) does not round-trip as a stored value")
+    let isName = UserStore.Color.names.contains { $0.utf8.elementsEqual(input.map(lowercased)) }
     expect(isName || isColor(input), "\(text.debugDescription) was parsed as \(color)")
   }
 

@@ -44,7 +44,7 @@ enum ImportedRecords {
 
   private struct RolledBack: Error {}
 
-  private static func attributes(of users: [User]) -> [String] {
+  private static func attributes(of users: [UserStore.User]) -> [String] {
     Set(users.flatMap { $0.storedValues.names.map { StoredValue.text($0) } }).compactMap { String(storedValue: $0) }
       .filter { !AttributeName.builtIn.contains($0) }
   }
@@ -52,13 +52,13 @@ enum ImportedRecords {
   /// Imports in a transaction that is rolled back, and returns the users in it.
   private static func imported(
     _ text: [UInt8], _ records: (LineReader) throws -> any RecordSource, into store: UserStore, skipsBad: Bool = true
-  ) throws -> [User] {
+  ) throws -> [UserStore.User] {
     let file = Files.openTemporary()
     defer { close(file) }
     try Files.write(text, to: file)
     lseek(file, 0, SEEK_SET)
     let reader = LineReader(file, name: "input", limit: 1 << 16)
-    var users: [User] = []
+    var users: [UserStore.User] = []
     do {
       let rejects = skipsBad ? try Rejects(of: "input", into: nil) : nil
       var importer = Importer(name: "input", identity: .new, records: try records(reader), rejects: rejects)

@@ -108,7 +108,7 @@ final class Watcher: Role, @unchecked Sendable {
     switch place {
     case .cursorFile:
       guard let text = try? String(contentsOfFile: cursorFile(stage), encoding: .utf8) else { return nil }
-      return try Cursor(text.trimmingCharacters(in: .newlines)).revision.rawValue
+      return try UserStore.Cursor(text.trimmingCharacters(in: .newlines)).revision.rawValue
     case .consumer:
       let sql = "SELECT seq FROM consumers WHERE name = ?"
       guard case .integer(let revision)? = try stage.look().value(sql, [.text(Array(name.utf8))]) else { return nil }

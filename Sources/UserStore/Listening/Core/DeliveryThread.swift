@@ -1,4 +1,4 @@
-// Modelled in Model/Pump.pml; change both.
+// Modeled in Proof/Model/Pump.pml; change both.
 
 /// The calls, deliveries and transactions that a thread is inside of, for all hubs.
 ///

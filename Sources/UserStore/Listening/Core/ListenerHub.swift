@@ -1,4 +1,4 @@
-// Modelled in Model/Pump.pml; change both.
+// Modeled in Proof/Model/Pump.pml; change both.
 
 /// Named listeners by topic, and the ordered delivery of rounds to them.
 ///

@@ -1,4 +1,4 @@
-// Modelled in Model/Pump.pml; change both.
+// Modeled in Proof/Model/Pump.pml; change both.
 
 /// The items that wait to be delivered, and the thread that delivers: a value without locks or calls.
 ///

@@ -22,6 +22,7 @@ struct Neighbours {
     let info = try await FileSystem.shared.info(forFileAt: "/")
     try await group.shutdownGracefully()
 
+    print(EveryName.types.count, "public types")
     print(name ?? "nobody", version ?? "no SQLite", answer, info?.type == .directory)
     store.close()
   }

@@ -23,7 +23,7 @@ enum Concurrency {
       return passes(writers) { turns in
         try Waiting.run {
           try await everyTask(writers, turns) { user, name in
-            try await store.write { _ = try $0.rename(User.ID(user), to: name) }
+            try await store.write { _ = try $0.rename(UserStore.User.ID(user), to: name) }
           }
         }
       }
@@ -43,7 +43,7 @@ enum Concurrency {
     Contender(name: "UserStore, \(writers) threads") { folder in
       let store = try Fixture.store(in: folder, users: writers, .full)
       return passes(writers) { turns in
-        try everyThread(writers, turns) { user, name in try store.write { _ = try $0.rename(User.ID(user), to: name) } }
+        try everyThread(writers, turns) { user, name in try store.write { _ = try $0.rename(UserStore.User.ID(user), to: name) } }
       }
     }
   }

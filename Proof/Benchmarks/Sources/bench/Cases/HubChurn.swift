@@ -45,7 +45,7 @@ enum HubChurn {
 
   private static let storeHubTopics = Contender(name: "UserStore hub, 10,000 topics") { _ in
     let store = try UserStore.inMemory()
-    let topics = (1...count).map { Topic.attribute(.name, of: User.ID(Int64($0))) }
+    let topics = (1...count).map { UserStore.Topic.attribute(.name, of: UserStore.User.ID(Int64($0))) }
     return .passes { passes in
       for _ in 0..<passes {
         for topic in topics { store.listeners.bind("screen", to: topic) { _ in } }

@@ -58,7 +58,7 @@ enum HubDelivery {
       let tally = Tally()
       let store = try UserStore.inMemory()
       let user = try store.write { try $0.add(name: "NIX") }
-      let topic = Topic.attribute(.name, of: user)
+      let topic = UserStore.Topic.attribute(.name, of: user)
       for index in 0..<listeners { store.listeners.bind(listenerName(index), to: topic) { _ in tally.add() } }
       var names = Names()
       return .passes { count in

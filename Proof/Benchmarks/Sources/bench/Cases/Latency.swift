@@ -8,10 +8,10 @@ import UserStore
 /// pause between events, so that threads sleep as they would in an application.
 enum Latency {
   static let pause: TimeInterval = 0.002
-  private static let user = User.ID(1)
+  private static let user = UserStore.User.ID(1)
 
   static func cases(_ effort: Effort) -> [Case] {
-    [Configuration.Durability.normal, .full].flatMap { durability in
+    [UserStore.Configuration.Durability.normal, .full].flatMap { durability in
       let name = durability == .full ? "full" : "normal"
       return [
         Case(
@@ -31,7 +31,7 @@ enum Latency {
 
   // MARK: The same process
 
-  private static func inline(_ durability: Configuration.Durability) -> Contender {
+  private static func inline(_ durability: UserStore.Configuration.Durability) -> Contender {
     Contender(name: "UserStore, inline listener") { folder in
       let store = try Fixture.store(in: folder, users: 1, durability)
       let arrivals = Arrivals()
@@ -41,7 +41,7 @@ enum Latency {
     }
   }
 
-  private static func actor(_ durability: Configuration.Durability) -> Contender {
+  private static func actor(_ durability: UserStore.Configuration.Durability) -> Contender {
     actor Screen {}
     return Contender(name: "UserStore, listener on an actor") { folder in
       let store = try Fixture.store(in: folder, users: 1, durability)
@@ -54,7 +54,7 @@ enum Latency {
   }
 
   /// The part of the latency that is COMMIT and the return to the writer.
-  private static func noListener(_ durability: Configuration.Durability) -> Contender {
+  private static func noListener(_ durability: UserStore.Configuration.Durability) -> Contender {
     Contender(name: "UserStore, no listener, until write returns") { folder in
       let store = try Fixture.store(in: folder, users: 1, durability)
       let arrivals = Arrivals()
@@ -83,7 +83,7 @@ enum Latency {
     return arrivals.take()
   }
 
-  private static func grdb(_ durability: Configuration.Durability) -> Contender {
+  private static func grdb(_ durability: UserStore.Configuration.Durability) -> Contender {
     Contender(name: "GRDB, ValueObservation on a queue") { folder in
       let path = try Fixture.file(in: folder, users: 1, isLogged: false)
       let grdb = try GRDBStore(path, isFull: durability == .full)
@@ -103,7 +103,7 @@ enum Latency {
   // MARK: Another process
 
   private static func follower(
-    _ durability: Configuration.Durability, _ way: Follow.Way, _ name: String
+    _ durability: UserStore.Configuration.Durability, _ way: Follow.Way, _ name: String
   ) -> Contender {
     Contender(name: name) { folder in
       let store = try Fixture.store(in: folder, users: 1, durability)

@@ -19,14 +19,14 @@ enum Log {
   }
 
   /// Creates a file whose log has `rows` rows after a cursor, which is returned too.
-  static func file(_ folder: String, rows: Int, perSet: Int) throws -> (path: String, start: Cursor) {
+  static func file(_ folder: String, rows: Int, perSet: Int) throws -> (path: String, start: UserStore.Cursor) {
     let path = try Fixture.file(in: folder, users: perSet, isLogged: true)
     let store = try Fixture.open(path, .normal, watches: false)
     let start = try store.read { try $0.cursor }
     var names = Names()
     for _ in 0..<rows / (perSet + 1) {
       let name = names.next()
-      try store.write { users in for id in 1...perSet { try users.rename(User.ID(Int64(id)), to: name) } }
+      try store.write { users in for id in 1...perSet { try users.rename(UserStore.User.ID(Int64(id)), to: name) } }
     }
     store.close()
     return (path, start)

@@ -33,7 +33,7 @@ enum Scale {
       let store = try Fixture.store(in: folder, users: users, .normal)
       var names = Names()
       return .passes { count in
-        for _ in 0..<count { try store.write { _ = try $0.rename(User.ID(random(users)), to: names.next()) } }
+        for _ in 0..<count { try store.write { _ = try $0.rename(UserStore.User.ID(random(users)), to: names.next()) } }
       }
     }
   }
@@ -59,7 +59,7 @@ enum Scale {
       var names = Names()
       return .latencies { count in
         try (0..<count * 10).map { _ in
-          let (user, name) = (User.ID(random(users)), names.next())
+          let (user, name) = (UserStore.User.ID(random(users)), names.next())
           return try ContinuousClock().measure { try store.write { _ = try $0.rename(user, to: name) } }
         }
       }
@@ -75,7 +75,7 @@ enum Scale {
       let store = try Fixture.open(path, .normal)
       var names = Names()
       return .passes { count in
-        for _ in 0..<count { try store.write { _ = try $0.rename(User.ID(1), to: names.next()) } }
+        for _ in 0..<count { try store.write { _ = try $0.rename(UserStore.User.ID(1), to: names.next()) } }
       }
     }
   }
@@ -98,7 +98,7 @@ enum Scale {
     return .passes { count in
       for _ in 0..<count {
         let store = try Fixture.open(path, .full)
-        _ = try store.read { try $0.user(User.ID(1)) }
+        _ = try store.read { try $0.user(UserStore.User.ID(1)) }
         store.close()
       }
     }
@@ -136,7 +136,7 @@ enum Scale {
       let before = try size(path)
       let store = try Fixture.open(path, .normal)
       var names = Names()
-      for _ in 0..<growthCount { try store.write { _ = try $0.rename(User.ID(random(1_000)), to: names.next()) } }
+      for _ in 0..<growthCount { try store.write { _ = try $0.rename(UserStore.User.ID(random(1_000)), to: names.next()) } }
       store.close()
       return try size(path) - before
     }

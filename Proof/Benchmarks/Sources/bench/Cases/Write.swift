@@ -3,15 +3,15 @@ import UserStore
 
 /// Writes of one row, and of a hundred rows in one transaction.
 struct Write {
-  let durability: Configuration.Durability
+  let durability: UserStore.Configuration.Durability
   private static let users = 1_000
-  private static let user = User.ID(1)
+  private static let user = UserStore.User.ID(1)
 
   private var isFull: Bool { durability == .full }
   private var name: String { isFull ? "full" : "normal" }
 
   static func cases(_ effort: Effort) -> [Case] {
-    [Configuration.Durability.normal, .full].flatMap { durability in
+    [UserStore.Configuration.Durability.normal, .full].flatMap { durability in
       let write = Write(durability: durability)
       return [write.bare, write.hundred, write.listeners(elsewhere: true), write.listeners(elsewhere: false)]
     }
@@ -60,7 +60,7 @@ struct Write {
       let store = try Fixture.store(in: folder, users: Self.users, durability, watches: watches)
       let tally = Tally()
       for index in 0..<listeners {
-        let topic = Topic.attribute(.name, of: elsewhere ? User.ID(Int64(index + 2)) : Self.user)
+        let topic = UserStore.Topic.attribute(.name, of: elsewhere ? UserStore.User.ID(Int64(index + 2)) : Self.user)
         store.listeners.bind(HubDelivery.listenerName(index), to: topic) { _ in tally.add() }
       }
       var names = Names()
@@ -68,7 +68,7 @@ struct Write {
         try tally.expect(elsewhere ? 0 : count * listeners) {
           for _ in 0..<count {
             let name = names.next()
-            try store.write { users in for id in 1...rows { try users.rename(User.ID(id), to: name) } }
+            try store.write { users in for id in 1...rows { try users.rename(UserStore.User.ID(id), to: name) } }
           }
         }
       }

@@ -1,0 +1,44 @@
+import Collections
+import Foundation
+import GRDB
+import Hummingbird
+import NIOCore
+import NIOPosix
+import OpenCombine
+import SystemPackage
+import UserStore
+import UserStoreFoundation
+
+/// Every public type of the library, by the name that you write beside all these modules: each must mean ours.
+///
+/// `scripts/check-structure` fails when a type is missing here.
+enum EveryName {
+  static let types: [Any.Type] = [
+    Attribute<Int>.self, AttributeName.self, (any AttributeValue).self, Bag<Int>.self, Bag<Int>.Token.self,
+    BindingChain.self, BindingChain.Direction.self, BindingChain.Initial.self, BindingConverter<Int>.self,
+    BindingError.self, BindingError.Reason.self, DeliveryPlace.self, LatestValues<Int>.self,
+    LatestValues<Int>.Iterator.self, Listenable<Int>.self, ListenerToken.self, MainActorPlace.self,
+    (any NotificationHandler).self, ObservableUser.self, Observers<Handler>.self, Signal<Int>.self,
+    Signal<Int>.Event.self, SignalSource<Int>.self, StoreError.self, StoreError.Code.self, StoredValue.self,
+    SubscriptionToken.self, TokenBag.self, TooManyRounds.self, UserStore.self, UserStore.Change.self,
+    UserStore.Change.Kind.self, UserStore.ChangeFeed.self, UserStore.ChangeFeed.Iterator.self,
+    UserStore.ChangeSet.self, UserStore.Color.self, UserStore.Compaction.self, UserStore.Configuration.self,
+    UserStore.Configuration.Access.self, UserStore.Configuration.Durability.self, UserStore.Consumer.self,
+    UserStore.Consumer.Iterator.self, UserStore.Consumer.Start.self, UserStore.ConsumerInfo.self,
+    UserStore.Cursor.self, UserStore.Finding.self, UserStore.Finding.Kind.self, UserStore.Finding.Severity.self,
+    UserStore.ListenerInfo.self, UserStore.Listeners.self, UserStore.Purge.self,
+    UserStore.Reading.self, UserStore.RetentionPolicy.self, UserStore.RetentionPolicy.Limits.self,
+    UserStore.Revision.self, UserStore.Topic.self,
+    UserStore.User.self, UserStore.User.ID.self, UserStore.Writing.self,
+  ]
+
+  // Not copyable, so that they are not values of `Any.Type`.
+  static func transactions(
+    _ read: borrowing UserStore.ReadTransaction, _ write: borrowing UserStore.WriteTransaction,
+    _ generic: borrowing UserStore.Transaction<UserStore.Reading>
+  ) {}
+
+  final class Handler: NotificationHandler {
+    func handle(_ notification: Int) {}
+  }
+}
