@@ -11,7 +11,7 @@ import UserStore
     do {
       let arguments = Array(CommandLine.arguments.dropFirst())
       switch arguments.first {
-      case "write": try await UserStore.Writing(Array(arguments.dropFirst())).run()
+      case "write": try await Writing(Array(arguments.dropFirst())).run()
       case "count": try await Counting(Array(arguments.dropFirst())).run()
       case "follow": try await Following(Array(arguments.dropFirst())).run()
       default: throw Usage()

@@ -71,7 +71,9 @@ struct Writing {
     }
   }
 
-  private static func change(_ user: UserStore.User.ID, to number: Int, in users: inout UserStore.WriteTransaction) throws {
+  private static func change(_ user: UserStore.User.ID, to number: Int, in users: inout UserStore.WriteTransaction)
+    throws
+  {
     try users.rename(user, to: "embedder-\(number)")
     try users.set(.a, of: user, to: number)
     try users.set(.b, of: user, to: number)

@@ -9,7 +9,9 @@ extension UserStore {
       case problem
     }
 
-    /// What it is about. Later versions may add kinds.
+    /// What it is about.
+    ///
+    /// Later versions may add kinds.
     @nonexhaustive public enum Kind: String, Hashable, Sendable {
       /// What SQLite's own check of the file says.
       case integrity

@@ -131,7 +131,10 @@ struct Work {
     attempt { try edit(store) }
     if does(4) { attempt { try consume(store) } }
     if does(5) {
-      attempt { _ = try store.compact(keeping: UserStore.RetentionPolicy(UserStore.RetentionPolicy.Limits(changes: 2), minimumChanges: 1)) }
+      attempt {
+        _ = try store.compact(
+          keeping: UserStore.RetentionPolicy(UserStore.RetentionPolicy.Limits(changes: 2), minimumChanges: 1))
+      }
     }
     if does(6) { attempt { _ = try store.write { try $0.undo() } } }
     if does(7) { attempt { _ = try store.purge(UserStore.User.ID(3)) } }
@@ -151,7 +154,7 @@ struct Work {
       return id
     }
     let user = try store.read { try $0.user(id) }
-    let expected: StoredValues = ["name": .text("renamed"), "hair_color": .text("#ff0000"), "age": .integer(7)]
+    let expected: [AttributeName: StoredValue] = ["name": .text("renamed"), "hair_color": .text("#ff0000"), "age": .integer(7)]
     if user?.storedValues != expected {
       contradictions.append("user \(id) was written, but is \(user?.storedValues ?? [:])")
     }

@@ -44,9 +44,8 @@ enum ImportedRecords {
 
   private struct RolledBack: Error {}
 
-  private static func attributes(of users: [UserStore.User]) -> [String] {
-    Set(users.flatMap { $0.storedValues.names.map { StoredValue.text($0) } }).compactMap { String(storedValue: $0) }
-      .filter { !AttributeName.builtIn.contains($0) }
+  private static func attributes(of users: [UserStore.User]) -> [AttributeName] {
+    Set(users.flatMap(\.storedValues.keys)).filter { !AttributeName.builtIn.contains($0) }
   }
 
   /// Imports in a transaction that is rolled back, and returns the users in it.

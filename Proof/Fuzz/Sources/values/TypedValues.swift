@@ -42,7 +42,7 @@ enum TypedValues {
 
 /// The forms in which a stored value is printed and read again.
 enum Forms {
-  static func check(_ value: StoredValue, of attribute: String) {
+  static func check(_ value: StoredValue, of attribute: AttributeName) {
     checkTyped(value, of: attribute)
     checkCSV(value, of: attribute)
     checkJSON(value)
@@ -53,8 +53,8 @@ enum Forms {
   /// Checks that a printed value, typed again, is the same value.
   ///
   /// Text is typed with `:=`.
-  private static func checkTyped(_ value: StoredValue, of attribute: String) {
-    if attribute == "name" || attribute == "hair_color" { return }
+  private static func checkTyped(_ value: StoredValue, of attribute: AttributeName) {
+    if attribute == .name || attribute == .hairColor { return }
     if case .text(let text) = value {
       let again = Assignment(argument: "k:=" + text)
       expect((try? again?.value()) == value, "k:=\(text.debugDescription) is another value")
@@ -63,7 +63,7 @@ enum Forms {
     }
   }
 
-  static func checkCSV(_ value: StoredValue, of attribute: String) {
+  static func checkCSV(_ value: StoredValue, of attribute: AttributeName) {
     let bytes = CSVField.encode(value, of: attribute)
     guard let field = String(validating: bytes, as: UTF8.self) else { Findings.report("\(value): CSV \(bytes)") }
     let again = try? CSVField.decode(field, of: attribute)

@@ -43,7 +43,9 @@ enum Concurrency {
     Contender(name: "UserStore, \(writers) threads") { folder in
       let store = try Fixture.store(in: folder, users: writers, .full)
       return passes(writers) { turns in
-        try everyThread(writers, turns) { user, name in try store.write { _ = try $0.rename(UserStore.User.ID(user), to: name) } }
+        try everyThread(writers, turns) { user, name in
+          try store.write { _ = try $0.rename(UserStore.User.ID(user), to: name) }
+        }
       }
     }
   }

@@ -29,7 +29,8 @@ enum HubMemory {
       let store = try UserStore.inMemory()
       return growth { index in
         let act = closure()
-        return store.listeners.bind("screen", to: .attribute(.name, of: UserStore.User.ID(Int64(index)))) { _ in act(0) }
+        return store.listeners.bind("screen", to: .attribute(.name, of: UserStore.User.ID(Int64(index)))) { _ in act(0)
+        }
       }
     }
   }

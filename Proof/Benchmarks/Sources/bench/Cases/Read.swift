@@ -10,7 +10,8 @@ enum Read {
       Case(
         name: "read/by-id", operation: "one user read in its own transaction",
         contenders: [
-          store { store, id in try expect(store.read { try $0.user(UserStore.User.ID(id)) } == nil ? 0 : 1, 1, "users") },
+          store { store, id in try expect(store.read { try $0.user(UserStore.User.ID(id)) } == nil ? 0 : 1, 1, "users")
+          },
           floor { floor, id in try expect(Int(floor_read_user(floor.handle, id)), 1, "users") },
           grdb { grdb, id in try expect(grdb.row(id) == nil ? 0 : 1, 1, "users") },
         ]),

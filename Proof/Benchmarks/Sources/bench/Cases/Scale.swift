@@ -136,7 +136,9 @@ enum Scale {
       let before = try size(path)
       let store = try Fixture.open(path, .normal)
       var names = Names()
-      for _ in 0..<growthCount { try store.write { _ = try $0.rename(UserStore.User.ID(random(1_000)), to: names.next()) } }
+      for _ in 0..<growthCount {
+        try store.write { _ = try $0.rename(UserStore.User.ID(random(1_000)), to: names.next()) }
+      }
       store.close()
       return try size(path) - before
     }

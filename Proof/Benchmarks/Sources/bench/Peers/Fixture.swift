@@ -16,13 +16,17 @@ enum Fixture {
   }
 
   /// Opens a store on such a file.
-  static func store(in folder: String, users: Int, _ durability: UserStore.Configuration.Durability, watches: Bool = true) throws
+  static func store(
+    in folder: String, users: Int, _ durability: UserStore.Configuration.Durability, watches: Bool = true
+  ) throws
     -> UserStore
   {
     try open(file(in: folder, users: users, isLogged: true), durability, watches: watches)
   }
 
-  static func open(_ path: String, _ durability: UserStore.Configuration.Durability, watches: Bool = true) throws -> UserStore {
+  static func open(_ path: String, _ durability: UserStore.Configuration.Durability, watches: Bool = true) throws
+    -> UserStore
+  {
     var configuration = UserStore.Configuration()
     configuration.durability = durability
     configuration.pageSize = Setting.pageSize
