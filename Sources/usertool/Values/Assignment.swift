@@ -8,7 +8,7 @@ struct Assignment: ExpressibleByArgument {
   let isText: Bool
 
   init?(argument: String) {
-    guard let (name, text) = argument.divided(at: "=") else { return nil }
+    guard let (name, text) = argument.splitOnce(at: "=") else { return nil }
     isText = name.utf8.last == UInt8(ascii: ":")
     let attribute = isText ? String(name.unicodeScalars.dropLast()) : name
     guard !attribute.isEmpty else { return nil }
@@ -18,14 +18,12 @@ struct Assignment: ExpressibleByArgument {
 
   static var defaultCompletionKind: CompletionKind { Completions.assignments }
 
-  /// The value, of the attribute's type.
-  ///
-  /// - Throws: `Failure` for a colour that nobody knows, and for what `TypedText` refuses.
+  /// The value in the attribute's type; throws for an unknown color, and for text that `TypedText` rejects.
   func value() throws(Failure) -> StoredValue {
     switch attribute {
     case "name": .text(text)
     case "hair_color" where text.isEmpty:
-      throw Failure(.badData, "\"\" is not a colour", hint: "set with --unset hair_color takes it away")
+      throw Failure(.badData, "\"\" is not a color", hint: "set --unset hair_color removes the color")
     case "hair_color": try ColorText.color(text).storedValue
     default: isText ? .text(text) : try TypedText.value(of: text)
     }
@@ -36,26 +34,24 @@ struct Assignment: ExpressibleByArgument {
 enum AttributeName {
   static let builtIn = ["name", "hair_color"]
 
-  /// `hair-color` is taken for `hair_color`.
+  /// Accepts `hair-color` as another spelling of `hair_color`.
   static func canonical(_ name: String) -> String {
     name == "hair-color" ? "hair_color" : name
   }
 }
 
 extension Sequence<String> {
-  /// Whether one of them has these bytes.
-  ///
-  /// The store compares attribute names by their bytes; `==` would take two spellings of é for one.
+  /// Whether one of the names has the same bytes, as the store compares them; `==` treats two spellings of é as equal.
   func containsBytes(of name: String) -> Bool { contains { $0.hasSameBytes(as: name) } }
 }
 
-/// Colours on the command line.
+/// Colors on the command line.
 enum ColorText {
-  /// - Throws: `Failure` with the colour that may have been meant.
+  /// The color; throws a failure that suggests a similar one.
   static func color(_ text: String) throws(Failure) -> Color {
     if let color = Color(text) { return color }
     throw Failure(
-      .badData, "\"\(text)\" is not a colour" + Suggestion.question(for: text, among: Color.names),
-      hint: "colours are #rrggbb, or one of: " + Color.names.joined(separator: " "))
+      .badData, "\"\(text)\" is not a color" + Suggestion.question(for: text, among: Color.names),
+      hint: "a color is #rrggbb, or one of: " + Color.names.joined(separator: " "))
   }
 }
