@@ -16,18 +16,18 @@ struct CompactCommand: ParsableCommand {
       Deletes whole writes that are beyond one of the given limits. Without limits, deletes what is older than 30 days \
       or beyond 1,000,000 rows or 256 MiB, but keeps the newest 10,000 rows. Writing commands delete the same, a little \
       each time. A write that crosses a limit is deleted once 10,000 rows have followed it. The records themselves \
-      stay. A watch or a cursor that needs deleted changes restarts from the current state. Changes that a named \
-      consumer still needs are kept, up to 120 days, 4,000,000 rows and 1 GiB. The file does not shrink; its space is \
-      reused.
+      stay. A watch that continues from a cursor and needs deleted changes restarts from the current state. Changes that \
+      a named consumer still needs are kept, up to 120 days, 4,000,000 rows and 1 GiB. The file does not shrink; its \
+      space is reused.
       """)
 
   @Option(help: ArgumentHelp("Delete changes older than this, with a unit: 30d, 12h.", valueName: "time"))
   var olderThan: Timespan?
 
-  @Option(help: ArgumentHelp("Keep this many rows: one per change and one per write.", valueName: "n"))
+  @Option(help: ArgumentHelp("Keep at most this many rows: one per change and one per write.", valueName: "n"))
   var keep: Int?
 
-  @Option(help: ArgumentHelp("Keep this much: 100M, 512K, 2G.", valueName: "size"))
+  @Option(help: ArgumentHelp("Keep at most this much: 100M, 512K, 2G.", valueName: "size"))
   var maxSize: ByteCount?
 
   @OptionGroup var common: CommonOptions

@@ -24,7 +24,7 @@ struct ConsumersCommand: ParsableCommand {
     case remove
   }
 
-  @Argument(help: "Without an action, all consumers are listed.")
+  @Argument(help: "The action; if omitted, all consumers are listed.")
   var action: Action?
 
   @Argument(help: "The consumer to remove.")

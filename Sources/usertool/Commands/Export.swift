@@ -14,9 +14,9 @@ struct ExportCommand: ParsableCommand {
         usertool export | jq .name
         usertool export --format csv > users.csv
 
-      An export is one state of the database, even while others write. A file gets its name when it is complete, and \
+      An export is a snapshot of the database, even while others write. A file gets its name when it is complete, and \
       only you can read it. Output to a pipe is first collected in a temporary file ($TMPDIR, else /var/tmp), so that a \
-      slow reader does not hold the database open.
+      slow reader does not keep a read of the database open.
 
       usertool import reads both formats back and preserves every value. In CSV, as on the command line, a field that \
       reads as a number is a number, := before a text marks it as text (:=007), and an empty field is not set. Bytes \

@@ -57,8 +57,7 @@ struct ImportCommand: ParsableCommand {
   func run() throws {
     guard let format = try TransferFormat(common.format, path: file) ?? (file == "-" ? .jsonl : nil) else {
       throw Failure(
-        .usage, "\(file) may be JSON lines or CSV: its name does not say which",
-        hint: "pass --format jsonl or --format csv")
+        .usage, "cannot tell whether \(file) is JSON lines or CSV", hint: "pass --format jsonl or --format csv")
     }
     let isSkipping = skipBad || rejects != nil
     let source = try Source(file, keepsReading: isSkipping)

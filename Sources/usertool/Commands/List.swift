@@ -13,8 +13,8 @@ struct ListCommand: ParsableCommand {
         usertool list --where hair_color=auburn --sort name
         usertool list --format csv > users.csv
 
-      On a terminal, the table is cut to the width: … marks what is missing, and attributes that do not fit are in the \
-      MORE column. usertool get shows one user in full, and --format plain all users.
+      On a terminal, the table is cut to the terminal's width: … marks what is missing, and attributes that do not fit \
+      are in the MORE column. usertool get shows one user in full, and --format plain all users.
       """)
 
   @OptionGroup var conditions: UserConditions

@@ -14,7 +14,7 @@ struct PurgeCommand: ParsableCommand {
         usertool purge 7 --dry-run
 
       The changes stay in the log without their values, so that cursors remain valid. The bytes are overwritten in the \
-      database and cut off from its -wal file. Where SQLite split a page, a copy may remain; --vacuum rewrites the \
+      database and removed from its -wal file. Where SQLite split a page, a copy may remain; --vacuum rewrites the \
       whole file while other writers wait. Backups and other copies keep the values.
       """)
 

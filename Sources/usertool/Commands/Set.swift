@@ -15,7 +15,7 @@ struct SetCommand: ParsableCommand {
 
       A value that reads as a JSON number, true or false is stored as a number; k:=TEXT stores text. Setting an \
       attribute that no user has creates it, and a line on standard error says so; usertool undo reverts a mistyped \
-      one. Changes that no listener receives are printed too, in JSON with the listener null.
+      one. Changes that no listener receives are printed too, in JSON with a null listener.
       """)
 
   @Argument(help: "The user's id or name.")

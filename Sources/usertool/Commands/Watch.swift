@@ -15,9 +15,11 @@ struct WatchCommand: AsyncParsableCommand {
         usertool watch --per-change --cursor-file ~/.seen
 
       Prints the current state first, then follows the changes until stopped. After the line "watching" on standard \
-      error, no change is missed. In the formats for programs, only the last line of each write has a "cursor". To \
-      continue without a gap, save the last cursor that you received and pass it to --after. The same is true for the \
-      lines of the current state, of log, and of commands such as rename and set.
+      error, no change is missed.
+
+      In the formats for programs, only the last line of each write, and of the current state, has a "cursor". To \
+      continue without a gap, save the last cursor that you received and pass it to --after. The output of log and of \
+      commands such as set has cursors in the same places.
       """)
 
   @Argument(help: "Watch only this user: an id or a name.")
@@ -111,7 +113,7 @@ struct WatchCommand: AsyncParsableCommand {
       if let after { return .after(try Cursor(after)) }
       if let cursorFile { return .file(CursorFile(path: cursorFile)) }
       guard let consumer else { return .currentState }
-      // Before the current state is printed, not after it.
+      // An invalid name must fail now, not after the current state is printed.
       try Consumer.checkName(consumer)
       return .consumer(consumer)
     }

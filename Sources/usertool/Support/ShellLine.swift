@@ -7,7 +7,7 @@ struct ShellLine {
     var text = ""
     /// The text as typed.
     var raw = ""
-    /// Whether the shell expands the word, to a text that only the shell can compute.
+    /// Whether the shell expands the word to a text that only the shell can compute.
     var isExpanded = false
   }
 

@@ -14,7 +14,7 @@ import UserStore
 ///
 /// SIGINT, SIGTERM and SIGHUP end it with 130, 143 or 129: operations are interrupted, so that a write is either rolled back
 /// or complete, and the stores are closed. A command that prints something at its end takes the signals over. A second
-/// signal ends the process at once. A closed pipe is noticed at the next write.
+/// signal ends the process at once. A closed pipe is noticed at the next write, or earlier by `Deadline`.
 final class Signals: Sendable {
   static let shared = Signals()
 
@@ -54,7 +54,7 @@ final class Signals: Sendable {
     armed.wait()
   }
 
-  /// The reason why the process must end; nil if it need not.
+  /// Why the process must end; nil if it need not.
   var status: ExitStatus? {
     let status = ExitStatus(rawValue: reason.load(ordering: .sequentiallyConsistent))
     return status == .success ? nil : status

@@ -77,7 +77,7 @@ struct ImportRun {
       if failure.hint == nil { failure.hint = kept + "; --skip-bad skips such records" }
       return failure
     case let exit as Exit:
-      if batch != nil { Messages.shared.say("stopped: " + kept) }
+      if batch != nil { Messages.shared.writeLine("stopped: " + kept) }
       return exit
     case let error as StoreError where doneLine > 0:
       return Failure(ExitStatus(error.code), error.message, hint: kept)

@@ -148,7 +148,7 @@ import Testing
     try workspace.write(Data(), to: "in.txt")
     for (arguments, status, words) in [
       ([folder + "/none.csv"], 66, "No such file"), ([folder, "--format", "csv"], 66, "it is a folder"),
-      ([folder + "/in.txt"], 64, "may be JSON lines or CSV"), ([folder + "/in.txt", "--format", "table"], 64, "table"),
+      ([folder + "/in.txt"], 64, "is JSON lines or CSV"), ([folder + "/in.txt", "--format", "table"], 64, "table"),
       ([folder + "/in.txt", "--format", "csv"], 65, "the file is empty"),
       (["-", "--keep-ids", "--update"], 64, "cannot be combined"), (["-", "--batch", "0"], 64, "--batch"),
     ] as [([String], Int32, String)] {
