@@ -18,7 +18,7 @@ struct CompletionCommand: ParsableCommand {
         usertool completion fish > ~/.config/fish/completions/usertool.fish
 
       The script completes commands, options, users and attributes. Print it again after an update of usertool: an \
-      older script may be unsafe, or complete nothing.
+      older script may be insecure, or complete nothing.
       """)
 
   @Argument(help: "The shell: bash, zsh or fish.")
