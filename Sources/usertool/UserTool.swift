@@ -6,7 +6,7 @@ import UserStore
 struct UserTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "usertool",
-    abstract: "User records, and listeners that are told of every change.",
+    abstract: "Manage user records and follow their changes.",
     discussion: """
       Examples:
         usertool init
@@ -17,12 +17,11 @@ struct UserTool: ParsableCommand {
         usertool get Zoe name
         usertool log Zoe
 
-      A user is named by id, or by a name that only one user has; name:7 is the name 7.
+      Specify a user by id or by a name that only one user has. Digits alone are an id; name:7 is the name 7.
 
-      Exit codes: 0 done, 1 failure, 3 not found or ambiguous, 4 conflict (--expect, undo, --consumer), 5 database \
-      busy, 6 the log does not go on, 64 usage, 65 bad data, 66 no database, 73 cannot create, 77 no permission, \
-      124 --timeout, 129/130/143 signal, \
-      141 closed pipe.
+      Exit codes: 0 success, 1 failure, 3 not found or ambiguous, 4 conflict (--expect, undo, --consumer), 5 database \
+      busy, 6 the log does not continue from the cursor, 64 usage, 65 bad data, 66 no input file or database, \
+      73 cannot create, 77 no permission, 124 --timeout, 129/130/143 signal, 141 closed pipe.
       """,
     version: "0.1.0",
     subcommands: [
@@ -37,7 +36,7 @@ struct UserTool: ParsableCommand {
     System.fillStandardDescriptors()
     guard System.hasDescriptors(6) else {
       Messages.shared.report(
-        Failure(.failure, "this process may open too few files", hint: Failure.moreDescriptors))
+        Failure(.failure, "the limit on open files is too low", hint: Failure.moreDescriptors))
       System.exit(.failure)
     }
     Signals.shared.install()
@@ -46,10 +45,7 @@ struct UserTool: ParsableCommand {
     System.exit(status)
   }
 
-  /// Does what a command line says.
-  ///
-  /// - Parameter arguments: What stands after the tool's name.
-  /// - Returns: how the process is to end; why was said.
+  /// Runs a command line, without the tool's name, reports a failure, and returns the exit status.
   static func run(_ arguments: ArraySlice<String>) async -> ExitStatus {
     do {
       var command = try parseAsRoot(try Arguments.prepared(arguments, for: self))
@@ -63,7 +59,7 @@ struct UserTool: ParsableCommand {
       return exit.status
     } catch {
       if isOfParser(error), exitCode(for: error) == .success { return show(message(for: error)) }
-      // What was under way was interrupted.
+      // The signal interrupted the command, which is why it failed.
       if let status = Signals.shared.status { return status }
       let failure = failure(error, arguments)
       Messages.shared.report(failure)
@@ -71,7 +67,7 @@ struct UserTool: ParsableCommand {
     }
   }
 
-  /// Help and version, which come as errors of the parser.
+  /// Prints the help or the version, which the parser throws as errors.
   private static func show(_ text: String) -> ExitStatus {
     let output = Output()
     output.writeLine(text)
@@ -94,7 +90,7 @@ struct UserTool: ParsableCommand {
   }
 }
 
-/// Ends a command with a status, when everything was said.
+/// Ends a command with a status and no further message.
 struct Exit: Error {
   let status: ExitStatus
 }

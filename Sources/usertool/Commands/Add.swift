@@ -5,7 +5,7 @@ import UserStore
 struct AddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Add a user, and print the new id.",
+    abstract: "Add a user and print the new id.",
     usage: "usertool add <name> [<options>]",
     discussion: """
       Examples:
@@ -13,15 +13,15 @@ struct AddCommand: ParsableCommand {
         usertool add Zoë --hair-color auburn --set age=41 --set room:=007
       """)
 
-  @Argument(help: "The name: 1 to 1,000 characters. Several users may have the same.")
+  @Argument(help: "The name: 1 to 1,000 characters. Names need not be unique.")
   var name: String
 
-  @Option(help: ArgumentHelp("A name of a colour, or #rrggbb.", valueName: "color"))
+  @Option(help: ArgumentHelp("The hair color: a color name or #rrggbb.", valueName: "color"))
   var hairColor: String?
 
   @Option(
     name: .customLong("set"),
-    help: ArgumentHelp("A further attribute; may be repeated. k:=TEXT takes the value as text.", valueName: "k=v"))
+    help: ArgumentHelp("Set a further attribute; may be repeated. k:=TEXT stores the value as text.", valueName: "k=v"))
   var assignments: [Assignment] = []
 
   @OptionGroup var common: CommonOptions
@@ -52,7 +52,7 @@ struct AddCommand: ParsableCommand {
     return try transaction.user(id)
   }
 
-  /// The id alone where a person or a shell reads it.
+  /// Prints only the id in the table and plain formats, which people and shell scripts read.
   private func printAdded(_ user: User) {
     let format = common.recordFormat
     let output = Output()
@@ -72,7 +72,7 @@ struct AddCommand: ParsableCommand {
     _ color: Color?, _ values: [(attribute: AttributeName, value: StoredValue)], _ new: inout NewAttributes
   ) throws {
     struct Undo: Error {}
-    // A database that is not there is not created for it.
+    // A dry run does not create a missing database.
     let store = try System.isMissingOrEmpty(common.path) ? UserStore.inMemory() : common.open(.readWrite)
     defer { store.close() }
     var changes: [Change] = []

@@ -5,7 +5,7 @@ import UserStore
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract: "Copy the database into a file, while others go on writing.",
+    abstract: "Back up the database to a file without blocking writers.",
     usage: "usertool backup <file> [<options>]",
     discussion: """
       Examples:
@@ -13,25 +13,25 @@ struct BackupCommand: ParsableCommand {
         usertool backup /media/stick/users.db --force
         usertool list --db users-2026-11-21.db       # a backup is a database
 
-      The backup is one file that only you may read. It is checked before it gets its name, as usertool check would: \
-      what lies there is always whole. Where check finds problems there is no backup, unless --ignore-problems is given; \
-      where it finds damaged pages there is none at all. usertool restore brings it back.
+      The backup is a single file that only you can read. It is checked, as by usertool check, before it gets its name, \
+      so a backup is always complete. If the check finds problems, no backup is created unless you pass \
+      --ignore-problems; if it finds damaged pages, no backup is created at all. usertool restore restores a backup.
       """)
 
-  @Argument(help: "The new file; its folder must be there.", completion: .file())
+  @Argument(help: "The file to create, in an existing folder.", completion: .file())
   var file: String
 
-  @Flag(help: "Replace a file that is there.")
+  @Flag(help: "Replace an existing file.")
   var force = false
 
-  @Flag(help: "Back up a database in which check finds problems.")
+  @Flag(help: "Back up the database even if check finds problems.")
   var ignoreProblems = false
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var writing: WritingOptions
 
   func validate() throws {
-    if file == "-" { throw ValidationError("a backup is written to a file, not to standard output") }
+    if file == "-" { throw ValidationError("a backup must be written to a file, not to standard output") }
   }
 
   func run() throws {
@@ -42,7 +42,7 @@ struct BackupCommand: ParsableCommand {
     common.note("\(what) \(try common.path.shown) to \(file.shown), as of revision \(cursor.revision)")
   }
 
-  /// Ctrl-C ends it between two steps, so that no draft is left behind.
+  /// Stops between two steps on Ctrl-C, so that no draft is left behind.
   private func backup(_ store: UserStore) throws -> Cursor {
     let ticker = Ticker("backing up", isQuiet: common.quiet)
     defer { ticker.end() }
@@ -58,15 +58,15 @@ struct BackupCommand: ParsableCommand {
 
   private static func hint(for code: StoreError.Code) -> String? {
     switch code {
-    case .cannotCreate: "name another file"
-    case .problemsFound: "usertool check says more; --ignore-problems backs it up all the same"
+    case .cannotCreate: "choose another file"
+    case .problemsFound: "usertool check lists the problems; --ignore-problems backs up anyway"
     default: nil
     }
   }
 
   private func preview(_ store: UserStore) throws -> Cursor {
     guard force || System.isMissing(file) else {
-      throw Failure(StoreError(.alreadyExists, "\(file) is there already"))
+      throw Failure(StoreError(.alreadyExists, "\(file) already exists"))
     }
     return try store.read { try $0.cursor }
   }

@@ -5,7 +5,7 @@ import UserStore
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Look for damage, and for a log that does not tell what the records hold.",
+    abstract: "Check the database for damage, and the log against the records.",
     usage: "usertool check [<options>]",
     discussion: """
       Examples:
@@ -13,15 +13,15 @@ struct CheckCommand: ParsableCommand {
         usertool check --db users-2026-11-21.db --format json
         usertool check --repair
 
-      No record and no log row is written, unless --repair is given and triggers of the log are missing: they are made \
-      again, and since the log does not say what happened without them, a new one begins. Saved cursors report that it \
-      diverged. What a crash left in the -wal file is copied into the database, as after any read.
+      check changes no record and no log row. --repair re-creates the log's triggers if they are missing or changed. \
+      Since the log does not contain what was written without them, it also starts a new log, and saved cursors report \
+      that it diverged. Like any command, check copies what a crash left in the -wal file into the database.
 
-      Exit code 1 when there are problems; 0 when there are none, whatever the warnings. Without either nothing is \
-      printed on standard output: what is known of the SQLite library is a note on standard error.
+      The exit code is 1 if there are problems, and 0 if there are only warnings or no findings. Findings go to standard \
+      output; notes about the SQLite library go to standard error.
       """)
 
-  @Flag(help: "Make missing or changed triggers again.")
+  @Flag(help: "Re-create missing or changed triggers.")
   var repair = false
 
   @OptionGroup var common: CommonOptions
@@ -35,8 +35,8 @@ struct CheckCommand: ParsableCommand {
         try common.withStore(.readWrite) { _ in }
         findings = try look()
       }
-      let made = writing.isDryRun ? "dry run: would make" : "made"
-      common.note("\(made) \(triggers) trigger\(triggers == 1 ? "" : "s") again; the log begins anew, cursors diverge")
+      let done = writing.isDryRun ? "dry run: would re-create" : "re-created"
+      common.note("\(done) \(Self.count(triggers, "trigger")); a new log starts, and saved cursors diverge")
     }
     print(findings)
     let problems = findings.count { $0.severity == .problem }

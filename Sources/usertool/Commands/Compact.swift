@@ -5,7 +5,7 @@ import UserStore
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
-    abstract: "Forget old changes, and print how many.",
+    abstract: "Delete old changes from the log and print how many.",
     usage: "usertool compact [<options>]",
     discussion: """
       Examples:
@@ -13,21 +13,21 @@ struct CompactCommand: ParsableCommand {
         usertool compact --keep 10000 --max-size 100M
         usertool compact --older-than 0s --dry-run
 
-      What is beyond one of the limits is forgotten, in whole writes; without any, what is older than 30 days, or \
-      beyond a million rows or 256 MiB, but for the newest 10,000 rows. Writing commands forget the same, a little \
-      each time. A write in which a limit lies is forgotten when 10,000 rows have followed it. The records themselves \
-      stay. A watch or a cursor that needs deleted changes starts from the present state. What a named consumer \
-      still needs stays too, up to 120 days, four million rows, and 1 GiB. The file does not shrink; its space is \
-      used again.
+      Deletes whole writes that are beyond one of the given limits. Without limits, deletes what is older than 30 days \
+      or beyond 1,000,000 rows or 256 MiB, but keeps the newest 10,000 rows. Writing commands delete the same, a little \
+      each time. A write that crosses a limit is deleted once 10,000 rows have followed it. The records themselves \
+      stay. A watch that continues from a cursor and needs deleted changes restarts from the current state. Changes that \
+      a named consumer still needs are kept, up to 120 days, 4,000,000 rows and 1 GiB. The file does not shrink; its \
+      space is reused.
       """)
 
-  @Option(help: ArgumentHelp("Forget what is older: 30d, 12h; with its unit.", valueName: "time"))
+  @Option(help: ArgumentHelp("Delete changes older than this, with a unit: 30d, 12h.", valueName: "time"))
   var olderThan: Timespan?
 
-  @Option(help: ArgumentHelp("Keep so many rows: one a change, and one a write.", valueName: "n"))
+  @Option(help: ArgumentHelp("Keep at most this many rows: one per change and one per write.", valueName: "n"))
   var keep: Int?
 
-  @Option(help: ArgumentHelp("Keep so much: 100M, 512K, 2G.", valueName: "size"))
+  @Option(help: ArgumentHelp("Keep at most this much: 100M, 512K, 2G.", valueName: "size"))
   var maxSize: ByteCount?
 
   @OptionGroup var common: CommonOptions
@@ -35,10 +35,11 @@ struct CompactCommand: ParsableCommand {
 
   func validate() throws {
     if let olderThan, !olderThan.hasUnit {
-      // Seconds, as elsewhere, would forget nearly all of the log where days were meant.
-      throw ValidationError("--older-than \(olderThan.text.dropLast()) lacks a unit: \(olderThan.text), or m, h, d")
+      // Elsewhere the default unit is seconds: where days were meant, that would delete nearly all of the log.
+      let number = olderThan.text.dropLast()
+      throw ValidationError("--older-than \(number) needs a unit: \(number)s, \(number)m, \(number)h or \(number)d")
     }
-    if let keep, keep < 0 { throw ValidationError("--keep wants a number from 0") }
+    if let keep, keep < 0 { throw ValidationError("--keep must be 0 or more") }
   }
 
   private var policy: RetentionPolicy {
@@ -47,14 +48,14 @@ struct CompactCommand: ParsableCommand {
   }
 
   func run() throws {
-    let compaction = try common.withStore(writing.isDryRun ? .readOnly : .readWrite) { try forget(in: $0) }
+    let compaction = try common.withStore(writing.isDryRun ? .readOnly : .readWrite) { try compact($0) }
     if !common.quiet { print(compaction) }
     if compaction.isHeldByConsumer { common.note("a named consumer still needs changes that are beyond the limits") }
-    if writing.isDryRun { common.note("dry run: nothing was forgotten") }
+    if writing.isDryRun { common.note("dry run: nothing was deleted") }
   }
 
-  /// Without a percentage: how much goes is known when it is gone.
-  private func forget(in store: UserStore) throws -> Compaction {
+  /// Shows no percentage: how much there is to delete is known only when it is deleted.
+  private func compact(_ store: UserStore) throws -> Compaction {
     let ticker = Ticker("compacting", isQuiet: common.quiet)
     defer { ticker.end() }
     return writing.isDryRun ? try store.compactionPreview(keeping: policy) : try store.compact(keeping: policy)

@@ -2,14 +2,14 @@ import ArgumentParser
 
 /// `usertool completion`.
 struct CompletionCommand: ParsableCommand {
-  /// The shells that there is a script for.
+  /// The shells that have a completion script.
   enum Shell: String, ExpressibleByArgument, CaseIterable {
     case bash, zsh, fish
   }
 
   static let configuration = CommandConfiguration(
     commandName: "completion",
-    abstract: "Print the script that lets a shell complete commands and users.",
+    abstract: "Print a shell completion script.",
     usage: "usertool completion <shell> [<options>]",
     discussion: """
       Examples:
@@ -17,10 +17,11 @@ struct CompletionCommand: ParsableCommand {
         usertool completion zsh > ~/.zfunc/_usertool
         usertool completion fish > ~/.config/fish/completions/usertool.fish
 
-      Print the script again after an update: older scripts are not safe, or complete nothing.
+      The script completes commands, options, users and attributes. Print it again after an update of usertool: an \
+      older script may be insecure, or complete nothing.
       """)
 
-  @Argument(help: "bash, zsh or fish.")
+  @Argument(help: "The shell: bash, zsh or fish.")
   var shell: Shell
 
   @OptionGroup var common: CommonOptions

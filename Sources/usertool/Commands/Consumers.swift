@@ -5,7 +5,7 @@ import UserStore
 struct ConsumersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "consumers",
-    abstract: "Print who follows the log by name, and how far behind; or forget one.",
+    abstract: "List the named consumers and how far behind they are, or remove one.",
     usage: """
       usertool consumers [<options>]
       usertool consumers remove <name> [<options>]
@@ -16,29 +16,29 @@ struct ConsumersCommand: ParsableCommand {
         usertool consumers --format json
         usertool consumers remove sync --yes
 
-      A consumer is made by watch --consumer NAME. Its lag is how many changes it has not acknowledged; none is shown \
-      where the log does not go on from its position.
+      watch --consumer NAME creates a consumer. Its lag is the number of changes that it has not acknowledged. If the log \
+      does not continue from its position, no lag is shown.
       """)
 
   enum Action: String, ExpressibleByArgument, CaseIterable {
     case remove
   }
 
-  @Argument(help: "Without it, all are printed.")
+  @Argument(help: "The action; if omitted, all consumers are listed.")
   var action: Action?
 
   @Argument(help: "The consumer to remove.")
   var name: String?
 
-  @Flag(help: "Do not ask.")
+  @Flag(help: "Do not ask for confirmation.")
   var yes = false
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var writing: WritingOptions
 
   func validate() throws {
-    if action == .remove, name == nil { throw ValidationError("remove wants the name of a consumer") }
-    if action == nil, yes || writing.isDryRun { throw ValidationError("nothing is removed without remove <name>") }
+    if action == .remove, name == nil { throw ValidationError("remove needs the name of a consumer") }
+    if action == nil, yes || writing.isDryRun { throw ValidationError("--yes and --dry-run need remove <name>") }
   }
 
   func run() throws {
@@ -68,12 +68,11 @@ struct ConsumersCommand: ParsableCommand {
   // MARK: Removing
 
   private func remove(_ name: String) throws {
-    if !yes, !writing.isDryRun, !(System.isTerminal(0) && System.isTerminal(2)) {
-      throw Failure(.usage, "remove forgets a position, and there is nobody to ask", hint: "repeat it with --yes")
-    }
+    let isAsked = !yes && !writing.isDryRun
+    if isAsked { try Confirmation.requireTerminal("remove deletes a consumer's position") }
     let consumer = try common.withStore(.readOnly) { try find(name, in: $0) }
     if writing.isDryRun { return common.note("dry run: would remove \"\(name.shown)\"") }
-    guard yes || ask(consumer) else { throw Failure(.failure, "nothing was removed") }
+    if isAsked { try Confirmation.ask(question(about: consumer), otherwise: "nothing was removed") }
     let isRemoved = try common.withStore(.readWrite) { store in try store.removeConsumer(name) }
     common.note(isRemoved ? "removed \"\(name.shown)\"" : "unchanged")
   }
@@ -82,19 +81,17 @@ struct ConsumersCommand: ParsableCommand {
     let consumers = try store.read { try $0.consumers() }
     if let consumer = consumers.first(where: { $0.isNamed(name) }) { return consumer }
     let question = Suggestion.question(for: name, among: consumers.map(\.name))
-    throw Failure(.notFound, "no consumer \"\(name)\"" + question, hint: "usertool consumers shows all")
+    throw Failure(.notFound, "no consumer \"\(name)\"" + question, hint: "usertool consumers lists all consumers")
   }
 
-  private func ask(_ consumer: ConsumerInfo) -> Bool {
+  private func question(about consumer: ConsumerInfo) -> String {
     let lag = consumer.lag.map { ", \($0) changes behind" } ?? ""
-    Messages.shared.write(
-      "Forget where \"\(consumer.name.shown)\" is (revision \(consumer.cursor.revision)\(lag))? [y/N] ")
-    return ["y", "yes"].contains(readLine()?.lowercased())
+    return "Remove the consumer \"\(consumer.name.shown)\" (at revision \(consumer.cursor.revision)\(lag))?"
   }
 }
 
 extension ConsumerInfo {
-  /// By its bytes, as the database compares: Swift's `==` takes two spellings of é for one.
+  /// Compares the names by their bytes, as the database does: Swift's `==` treats two spellings of é as equal.
   func isNamed(_ name: String) -> Bool {
     self.name.utf8.elementsEqual(name.utf8)
   }

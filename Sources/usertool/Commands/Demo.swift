@@ -4,7 +4,7 @@ import ArgumentParser
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Play a scene on a temporary store.",
+    abstract: "Play a demo scene on a temporary store.",
     usage: "usertool demo [<scene>] [<options>]",
     discussion: """
       Examples:
@@ -13,10 +13,10 @@ struct DemoCommand: AsyncParsableCommand {
         usertool demo signals
         usertool demo lottery
 
-      Without a name the scenes are listed.
+      Without a scene, demo lists the scenes.
       """)
 
-  @Argument(help: "The scene.")
+  @Argument(help: "The scene to play.")
   var scene: Scene?
 
   @OptionGroup var common: CommonOptions
@@ -28,7 +28,7 @@ struct DemoCommand: AsyncParsableCommand {
       output.flush()
       return
     }
-    // Temporary folders are removed at the end, also at an early one.
+    // The scene ends early on a signal, so that its temporary folders are removed.
     Signals.shared.takeOver {}
     try await scene.perform(on: Stage(output, common.style))
     if let status = Signals.shared.status { throw Exit(status: status) }

@@ -5,7 +5,7 @@ import UserStore
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write all users, or some, as JSON lines or CSV.",
+    abstract: "Export users as JSON lines or CSV.",
     usage: "usertool export [<file>] [<options>]",
     discussion: """
       Examples:
@@ -14,19 +14,19 @@ struct ExportCommand: ParsableCommand {
         usertool export | jq .name
         usertool export --format csv > users.csv
 
-      All users are of one state of the database, whatever others write meanwhile. A file is complete when it has its \
-      name, and only you may read it. What goes into a pipe is first collected in a temporary file ($TMPDIR, else \
-      /var/tmp), so that a slow reader holds nobody up.
+      An export is a snapshot of the database, even while others write. A file gets its name when it is complete, and \
+      only you can read it. Output to a pipe is first collected in a temporary file ($TMPDIR, else /var/tmp), so that a \
+      slow reader does not keep a read of the database open.
 
-      usertool import reads both back with every value as it was. In CSV, as on the command line, what reads as a \
-      number is one, := before a text says that it is text (:=007), and an empty field is not set. Bytes are \
-      {"base64":"…"}; text of other programs that is not valid UTF-8 is {"text_base64":"…"}.
+      usertool import reads both formats back and preserves every value. In CSV, as on the command line, a field that \
+      reads as a number is a number, := before a text marks it as text (:=007), and an empty field is not set. Bytes \
+      are {"base64":"…"}; text from other programs that is not valid UTF-8 is {"text_base64":"…"}.
       """)
 
-  @Argument(help: "The new file; standard output otherwise.", completion: .file())
+  @Argument(help: "The file to create; standard output if omitted.", completion: .file())
   var file: String?
 
-  @Flag(help: "Replace a file that is there.")
+  @Flag(help: "Replace an existing file.")
   var force = false
 
   @OptionGroup var conditions: UserConditions
@@ -51,9 +51,9 @@ struct ExportCommand: ParsableCommand {
       guard let file, file != "-" else { return .standardOutput }
       let database = try common.path
       if [database, database + "-wal", database + "-shm"].contains(where: { System.isSame(file, $0) }) {
-        throw Failure(.cannotCreate, "\(file) is the database", hint: "name another file")
+        throw Failure(.cannotCreate, "\(file) is the database", hint: "choose another file")
       }
-      if !force, System.exists(file) { throw System.isInTheWay(file) }
+      if !force, System.exists(file) { throw System.alreadyExists(file) }
       return .file(file, replacing: force)
     }
   }

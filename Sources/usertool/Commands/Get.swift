@@ -5,7 +5,7 @@ import UserStore
 struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
-    abstract: "Print a user, or one bare value.",
+    abstract: "Print a user or a single value.",
     usage: "usertool get <user> [<attribute>] [<options>]",
     discussion: """
       Examples:
@@ -13,14 +13,14 @@ struct GetCommand: ParsableCommand {
         usertool get 7 hair-color
         usertool get 7 --format json
 
-      On a terminal a record that is wider becomes a line for each field. In a pipe a bare value is printed byte \
-      for byte.
+      On a terminal, a record that is too wide is printed with one line per field. In a pipe, a single value is printed \
+      byte for byte.
       """)
 
-  @Argument(help: "The id, or the name.")
+  @Argument(help: "The user's id or name.")
   var user: UserReference
 
-  @Argument(help: "The attribute whose bare value is printed.")
+  @Argument(help: "Print only the value of this attribute.")
   var attribute: AttributeName?
 
   @OptionGroup var common: CommonOptions
@@ -46,7 +46,7 @@ struct GetCommand: ParsableCommand {
   private func resolve(in transaction: inout ReadTransaction) throws -> User {
     do { return try user.resolve(in: &transaction) } catch var failure as Failure {
       let line = attribute.flatMap { Correction.line(for: "get", [user.text, $0.text]) }
-      // What follows a name may be the rest of it.
+      // The attribute may be the rest of a name that the shell split at a space.
       if failure.status == .notFound, user.id == nil, let line { failure.hint = "did you mean: " + line }
       throw failure
     }
@@ -62,11 +62,11 @@ struct GetCommand: ParsableCommand {
     if value.isInvalid {
       throw Failure(
         .badData, "the \(attribute) of user \(user.id) is not valid UTF-8: another program stored it",
-        hint: "usertool get \(user.id) shows what is left of it")
+        hint: "usertool get \(user.id) shows it with the invalid bytes escaped")
     }
     if attribute == .hairColor { _ = try user.hairColor }
     switch common.recordFormat {
-    // Whatever reads a pipe wants the value as it is; only a terminal obeys what stands in it.
+    // A program that reads a pipe needs the value as it is; only a terminal acts on control characters in it.
     case .table, .plain: output.writeLine(System.isTerminal(1) ? value.shown : value.bare)
     case .json, .jsonl: output.write(value.json.bytes + [0x0A])
     case .csv:
@@ -76,7 +76,7 @@ struct GetCommand: ParsableCommand {
   }
 
   private func known(_ user: User) -> [AttributeName] {
-    // One that is not set is what was meant, and not a mistake.
+    // An attribute that is not set is not suggested: it was not mistyped.
     user.storedValues.keys.sorted() + AttributeName.builtIn.filter { $0 != attribute && user.storedValues[$0] == nil }
   }
 }

@@ -5,44 +5,44 @@ import UserStore
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Add users from JSON lines or CSV: all of them or none.",
+    abstract: "Import users from JSON lines or CSV, all or none.",
     usage: "usertool import <file> [<options>]",
     discussion: """
       Examples:
         usertool import users.jsonl --dry-run
         usertool import users.csv
-        usertool import users.csv --update               # changes users by their id
-        usertool import people.csv --rejects bad.jsonl   # leaves bad records out
+        usertool import users.csv --update               # update users by id
+        usertool import people.csv --rejects bad.jsonl   # skip bad records
         zcat huge.jsonl.gz | usertool import - --batch 10000
 
-      A record is a JSON object, {"name":"Zoë","hair_color":"auburn","age":41}, or a line of CSV under a line with the \
-      names of the attributes; usertool export --help tells how types are written. Every record is a new user with a \
-      new id, unless --keep-ids or --update is given. With --update, attributes that a record does not name are left \
-      alone, and those that are null or empty are taken away.
+      A record is a JSON object, {"name":"Zoë","hair_color":"auburn","age":41}, or a line of CSV below a header line \
+      with the attribute names; usertool export --help describes how types are written. Each record adds a user with a \
+      new id, unless you pass --keep-ids or --update. With --update, attributes that a record does not name keep their \
+      values, and attributes that are null or empty are removed.
 
-      The first record that cannot be taken ends the import, as FILE:LINE: and the reason, and nothing is changed; nor \
-      is it by Ctrl-C. Other writers wait meanwhile: --batch lets them in between, and keeps the batches before an \
-      error. Standard input is read to its end before the first user is written.
+      The first bad record ends the import with FILE:LINE: and the reason, and nothing is changed. Ctrl-C changes \
+      nothing either. Other writers wait during the import; --batch lets them write between batches, and an error keeps \
+      the batches before it. Standard input is read to its end before the first user is written.
       """)
 
-  @Argument(help: "The file, by its name .jsonl or .csv; - for standard input.", completion: .file())
+  @Argument(help: "The file, named .jsonl or .csv; - for standard input.", completion: .file())
   var file: String
 
   @Flag(
-    name: .customLong("keep-ids"), help: "Give the users the ids that the file says; one that is taken is an error.")
+    name: .customLong("keep-ids"), help: "Use the ids in the file; an id that a user already has is an error.")
   var keepIDs = false
 
-  @Flag(help: "Change the users whose ids the file says, and add the others.")
+  @Flag(help: "Update the users whose ids are in the file and add the others.")
   var update = false
 
-  @Option(help: ArgumentHelp("Commit after every n records; each batch is a change set.", valueName: "n"))
+  @Option(help: ArgumentHelp("Commit after every n records; each batch is one change set.", valueName: "n"))
   var batch: Int?
 
-  @Flag(help: "Leave out records that cannot be taken, and tell them.")
+  @Flag(help: "Skip bad records and report them.")
   var skipBad = false
 
   @Option(
-    help: ArgumentHelp("Leave them out, and write them to this new file with the reasons.", valueName: "file"),
+    help: ArgumentHelp("Skip bad records and write them, with the reasons, to this new file.", valueName: "file"),
     completion: .file())
   var rejects: String?
 
@@ -50,13 +50,14 @@ struct ImportCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func validate() throws {
-    if keepIDs, update { throw ValidationError("--keep-ids adds users and --update changes them: give one") }
-    if let batch, batch < 1 { throw ValidationError("--batch is a number from 1") }
+    if keepIDs, update { throw ValidationError("--keep-ids and --update cannot be combined") }
+    if let batch, batch < 1 { throw ValidationError("--batch must be 1 or more") }
   }
 
   func run() throws {
     guard let format = try TransferFormat(common.format, path: file) ?? (file == "-" ? .jsonl : nil) else {
-      throw Failure(.usage, "\(file): is it JSON lines or CSV?", hint: "say it with --format jsonl or --format csv")
+      throw Failure(
+        .usage, "cannot tell whether \(file) is JSON lines or CSV", hint: "pass --format jsonl or --format csv")
     }
     let isSkipping = skipBad || rejects != nil
     let source = try Source(file, keepsReading: isSkipping)
@@ -73,7 +74,7 @@ struct ImportCommand: ParsableCommand {
   }
 
   private func openStore() throws -> UserStore {
-    // A database that is not there is not created for a dry run.
+    // A dry run does not create a missing database.
     if writing.isDryRun, System.isMissingOrEmpty(try common.path) {
       return try OpenStores.shared.open { try UserStore.temporary() }
     }

@@ -12,7 +12,7 @@ struct InitCommand: ParsableCommand {
         usertool init
         usertool --db ./users.db init
 
-      Only you may read a new database. One that is there already is checked, and left as it is.
+      Only you can read a new database. An existing database is checked and left unchanged.
       """)
 
   @OptionGroup var common: CommonOptions
@@ -23,15 +23,15 @@ struct InitCommand: ParsableCommand {
     let isNew = System.isMissingOrEmpty(path)
     if writing.isDryRun {
       if !isNew { try common.withStore(.readOnly) { _ in } }
-      return common.note(isNew ? "dry run: would create \(path.shown)" : "unchanged: \(path.shown) is there already")
+      return common.note(isNew ? "dry run: would create \(path.shown)" : "unchanged: \(path.shown) already exists")
     }
     try common.withStore(.createIfMissing) { _ in }
-    common.note((isNew ? "created " : "unchanged: ") + path.shown + (isNew ? "" : " is there already"))
+    common.note(isNew ? "created \(path.shown)" : "unchanged: \(path.shown) already exists")
   }
 }
 
-/// What every writing command takes.
+/// The options of every writing command.
 struct WritingOptions: ParsableArguments {
-  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Show what would be changed, and change nothing.")
+  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Show what would change, without changing anything.")
   var isDryRun = false
 }

@@ -5,7 +5,7 @@ import UserStore
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Print all users, or some.",
+    abstract: "List users.",
     usage: "usertool list [<options>]",
     discussion: """
       Examples:
@@ -13,14 +13,14 @@ struct ListCommand: ParsableCommand {
         usertool list --where hair_color=auburn --sort name
         usertool list --format csv > users.csv
 
-      On a terminal the table is cut to its width: … stands for what is missing, and attributes that do not fit are \
-      under MORE. usertool get shows all of a user, and --format plain all of everyone.
+      On a terminal, the table is cut to the terminal's width: … marks what is missing, and attributes that do not fit \
+      are in the MORE column. usertool get shows one user in full, and --format plain all users.
       """)
 
   @OptionGroup var conditions: UserConditions
 
   @Option(
-    help: ArgumentHelp("The attribute to sort by, instead of the id.", valueName: "attribute"))
+    help: ArgumentHelp("Sort by this attribute instead of the id.", valueName: "attribute"))
   var sort: AttributeName?
 
   @OptionGroup var common: CommonOptions
@@ -31,24 +31,24 @@ struct ListCommand: ParsableCommand {
     let fit = System.columns(of: System.standardOutput).map { RecordPrinter.Fit.cut(to: $0) }
     var printer = RecordPrinter(format, columns: nil, to: Output(), common.style, fit: fit ?? .none)
     var users: [User] = []
-    var asked = AskedAttributes(
+    var requested = RequestedAttributes(
       conditions.conditions.map(\.attribute) + (sort.map { [$0] } ?? []))
     var isEmpty = true
     try common.withStore(.readOnly) { store in
       try store.read { transaction in
         try transaction.forEachUser { user in
           isEmpty = false
-          asked.look(at: user)
+          requested.look(at: user)
           guard fits(user) else { return }
-          // Without an order of its own a long list takes no memory.
+          // Unsorted users are printed as they are read, so that a long list takes no memory.
           if sort == nil { printer.print(user.record, plain: user.plainRecord) } else { users.append(user) }
         }
       }
     }
     for user in sorted(users) { printer.print(user.record, plain: user.plainRecord) }
     printer.end()
-    if isEmpty { return common.note("there are no users yet: usertool add NAME adds one") }
-    for question in asked.questions { common.note(question) }
+    if isEmpty { return common.note("there are no users yet; add one with usertool add NAME") }
+    for question in requested.questions { common.note(question) }
   }
 
   private func sorted(_ users: [User]) -> [User] {
@@ -61,8 +61,8 @@ struct ListCommand: ParsableCommand {
   }
 }
 
-/// What was asked for and nobody has: mostly mistyped.
-private struct AskedAttributes {
+/// The requested attributes that no user has, which are mostly mistyped.
+private struct RequestedAttributes {
   private var missing: [AttributeName]
   private var known: Set<AttributeName> = []
 
@@ -80,7 +80,7 @@ private struct AskedAttributes {
 }
 
 extension StoredValue {
-  /// Numbers, then text by its bytes, then data; what is not set comes last.
+  /// Orders numbers before text, text (by its bytes) before data, and missing values last.
   fileprivate func precedes(_ other: StoredValue) -> Bool {
     switch (self, other) {
     case (.integer(let left), .integer(let right)): left < right

@@ -5,7 +5,7 @@ import UserStore
 struct ListenersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "listeners",
-    abstract: "Print the listeners that rename, set and watch bind, as the store knows them.",
+    abstract: "List the listeners that rename, set and watch bind.",
     usage: "usertool listeners [<user>] [<options>]",
     discussion: """
       Examples:
@@ -14,7 +14,7 @@ struct ListenersCommand: ParsableCommand {
         usertool listeners Zoë --listener Title=name --listener Title=name
       """)
 
-  @Argument(help: "The user that they listen to, instead of all.")
+  @Argument(help: "Bind the listeners to this user instead of all users.")
   var user: UserReference?
 
   @OptionGroup var listening: StandInOptions
@@ -23,7 +23,7 @@ struct ListenersCommand: ParsableCommand {
   func run() throws {
     try common.withStore(.readOnly) { store in
       let id = try store.read { transaction in try user?.resolve(in: &transaction).id }
-      // As given, doubles too: the store is what makes one of them.
+      // All of them, duplicates too: the store replaces a listener that has the same name and topic.
       for standIn in listening.listeners.isEmpty ? StandIn.screens : listening.listeners {
         store.listeners.bind(standIn.name, to: standIn.topic(of: id)) { _ in }
       }
@@ -39,14 +39,14 @@ struct ListenersCommand: ParsableCommand {
   private static func record(of listener: ListenerInfo, order: Int) -> Record {
     Record(fields: [
       ("order", .integer(Int64(order))), ("listener", listener.name.map { .text($0) } ?? .null),
-      ("topic", .text(listener.topic.words)), ("calls", .integer(Int64(listener.calls))),
+      ("topic", .text(listener.topic.summary)), ("calls", .integer(Int64(listener.calls))),
       ("last", listener.lastPosition.map { .integer(Int64(clamping: $0)) } ?? .null),
     ])
   }
 }
 
 extension Topic {
-  fileprivate var words: String {
+  fileprivate var summary: String {
     switch self {
     case .everything: "everything"
     case .user(let id): "user \(id)"

@@ -5,7 +5,7 @@ import UserStore
 struct LogCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "Print the changes of the past, with old and new values.",
+    abstract: "Print past changes with their old and new values.",
     usage: "usertool log [<user>] [<options>]",
     discussion: """
       Examples:
@@ -13,22 +13,22 @@ struct LogCommand: ParsableCommand {
         usertool log Zoë --limit 20
         usertool log --after v1-5c0ffee-2a-9e3779b9 --format jsonl
 
-      In the layouts for programs only the last line of each write has a cursor.
+      In the formats for programs, only the last line of each write has a cursor.
       """)
 
-  @Argument(help: "Only changes of this user: an id, also of one that was removed, or a name.")
+  @Argument(help: "Only changes of this user: a name, or an id, even of a removed user.")
   var user: UserReference?
 
-  @Option(help: ArgumentHelp("Only what came after this cursor.", valueName: "cursor"))
+  @Option(help: ArgumentHelp("Only changes after this cursor.", valueName: "cursor"))
   var after: String?
 
-  @Option(help: ArgumentHelp("At most so many changes, the oldest first.", valueName: "n"))
+  @Option(help: ArgumentHelp("Print at most this many changes, oldest first.", valueName: "n"))
   var limit: Int?
 
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit wants a number from 1") }
+    if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more") }
   }
 
   func run() throws {
@@ -45,14 +45,14 @@ struct LogCommand: ParsableCommand {
     printer.end()
     switch result {
     case .all: break
-    case .cut(let position?) where position != start: common.note("there is more: go on with --after \(position)")
-    case .cut: common.note("there is more, of the same write: take a larger --limit")
+    case .cut(let position?) where position != start: common.note("there is more; continue with --after \(position)")
+    case .cut: common.note("there is more in the same write; use a larger --limit")
     }
   }
 
   private enum End {
     case all
-    /// The limit ended it; with the end of the last set that is whole.
+    /// The limit was reached; the cursor is the end of the last set that was printed completely.
     case cut(Cursor?)
   }
 

@@ -5,7 +5,7 @@ import UserStore
 struct PurgeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "purge",
-    abstract: "Take the values of a removed user out of the log.",
+    abstract: "Erase a removed user's values from the log.",
     usage: "usertool purge <user> [<options>]",
     discussion: """
       Examples:
@@ -13,18 +13,18 @@ struct PurgeCommand: ParsableCommand {
         usertool purge "Zoë Müller" --yes --vacuum
         usertool purge 7 --dry-run
 
-      The changes stay, without their values, so that no cursor breaks. The bytes are overwritten in the database, and \
-      cut off from its -wal file. Where SQLite divided a page a copy may be left; --vacuum writes the whole file anew, \
-      while other writers wait. Backups and other copies are not reached.
+      The changes stay in the log without their values, so that cursors remain valid. The bytes are overwritten in the \
+      database and removed from its -wal file. Where SQLite split a page, a copy may remain; --vacuum rewrites the \
+      whole file while other writers wait. Backups and other copies keep the values.
       """)
 
-  @Argument(help: "The id, or the last name of one who was removed.")
+  @Argument(help: "The id, or the last name, of a removed user.")
   var user: UserReference
 
-  @Flag(help: "Do not ask.")
+  @Flag(help: "Do not ask for confirmation.")
   var yes = false
 
-  @Flag(help: "Write the whole file anew too.")
+  @Flag(help: "Also rewrite the whole file.")
   var vacuum = false
 
   @OptionGroup var common: CommonOptions
@@ -32,23 +32,23 @@ struct PurgeCommand: ParsableCommand {
 
   func run() throws {
     let isAsked = !yes && !writing.isDryRun
-    if isAsked, !System.isTerminal(0) || !System.isTerminal(2) {
-      throw Failure(.usage, "purge destroys values, and there is nobody to ask", hint: "repeat it with --yes")
-    }
+    if isAsked { try Confirmation.requireTerminal("purge erases values") }
     let id = try common.withStore(.readOnly) { store in try RemovedUser.resolve(user, in: store) }
     if writing.isDryRun {
       let found = try count(id)
       print(id, found: found.found, blanked: found.valued)
       return common.note("dry run: nothing was purged")
     }
-    if isAsked, !ask(id, try count(id).valued) { throw Failure(.failure, "nothing was purged") }
+    if isAsked {
+      try Confirmation.ask("Purge \(try count(id).valued) changes of user \(id)?", otherwise: "nothing was purged")
+    }
     let purge = try common.withStore(.readWrite) { store in try store.purge(id, vacuums: vacuum) }
     if purge.found == 0 { throw unknown(id) }
     print(id, found: purge.found, blanked: purge.blanked)
     if !purge.isErased {
       throw Failure(
-        .busy, "the values are out of the log, but another program reads an older state, which the -wal file must keep",
-        hint: "purge again when it has ended")
+        .busy, "the log no longer has the values, but the -wal file keeps an older state that another program reads",
+        hint: "purge again when that program has ended")
     }
   }
 
@@ -59,12 +59,7 @@ struct PurgeCommand: ParsableCommand {
   }
 
   private func unknown(_ id: User.ID) -> Failure {
-    Failure(.notFound, "the log knows no user \(id)", hint: "usertool log shows all that it knows")
-  }
-
-  private func ask(_ id: User.ID, _ count: Int) -> Bool {
-    Messages.shared.write("Purge \(count) changes of user \(id)? [y/N] ")
-    return ["y", "yes"].contains(readLine()?.lowercased())
+    Failure(.notFound, "the log has no changes of user \(id)", hint: "usertool log prints all changes")
   }
 
   private func print(_ id: User.ID, found: Int, blanked: Int) {

@@ -5,7 +5,7 @@ import UserStore
 struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
-    abstract: "Remove a user with all attributes, and print what each listener hears.",
+    abstract: "Remove a user with all attributes and print each listener's updates.",
     usage: "usertool remove <user> [<options>]",
     discussion: """
       Examples:
@@ -14,10 +14,10 @@ struct RemoveCommand: ParsableCommand {
         usertool remove 7 --dry-run
       """)
 
-  @Argument(help: "The id, or the name.")
+  @Argument(help: "The user's id or name.")
   var user: UserReference
 
-  @Flag(help: "Do not ask.")
+  @Flag(help: "Do not ask for confirmation.")
   var yes = false
 
   @OptionGroup var listening: StandInOptions
@@ -25,24 +25,18 @@ struct RemoveCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func run() throws {
-    var meant = user
+    var reference = user
     if !yes, !writing.isDryRun {
-      guard System.isTerminal(0), System.isTerminal(2) else {
-        throw Failure(.usage, "remove destroys a record, and there is nobody to ask", hint: "repeat it with --yes")
-      }
+      try Confirmation.requireTerminal("remove deletes a user")
       let found = try common.withStore(.readOnly) { store in
         try store.read { transaction in try user.resolve(in: &transaction) }
       }
-      guard ask(found) else { throw Failure(.failure, "nothing was removed") }
-      // The one that was asked about, whoever has the name by now.
-      meant = UserReference(argument: "\(found.id)")
+      try Confirmation.ask(
+        "Remove user \(found.id) \"\(found.shownName)\" with all attributes?", otherwise: "nothing was removed")
+      // By id: another user may have the name by now.
+      reference = UserReference(argument: "\(found.id)")
     }
-    let telling = Telling(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
-    try telling.run(meant) { transaction, user in try transaction.remove(user.id) }
-  }
-
-  private func ask(_ user: User) -> Bool {
-    Messages.shared.write("Remove user \(user.id) \"\(user.shownName)\" with all attributes? [y/N] ")
-    return ["y", "yes"].contains(readLine()?.lowercased())
+    let write = ReportedWrite(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
+    try write.run(reference) { transaction, user in try transaction.remove(user.id) }
   }
 }

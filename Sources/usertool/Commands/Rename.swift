@@ -5,7 +5,7 @@ import UserStore
 struct RenameCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",
-    abstract: "Change a user's name, and print what each listener hears.",
+    abstract: "Rename a user and print each listener's updates.",
     usage: "usertool rename <user> <new-name> [<options>]",
     discussion: """
       Examples:
@@ -14,13 +14,13 @@ struct RenameCommand: ParsableCommand {
         usertool rename 7 Zoe --listener Title=name --listener Journal
       """)
 
-  @Argument(help: "The id, or the name.")
+  @Argument(help: "The user's id or name.")
   var user: UserReference
 
   @Argument(help: ArgumentHelp("The new name.", valueName: "new-name"))
   var name: String
 
-  @Option(help: ArgumentHelp("Only if this is the present name; else exit 4.", valueName: "name"))
+  @Option(help: ArgumentHelp("Rename only if this is the current name; otherwise exit with 4.", valueName: "name"))
   var expect: String?
 
   @OptionGroup var listening: StandInOptions
@@ -28,8 +28,8 @@ struct RenameCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func run() throws {
-    let telling = Telling(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
-    try telling.run(user) { transaction, user in
+    let write = ReportedWrite(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
+    try write.run(user) { transaction, user in
       if let expect {
         try transaction.set(.name, of: user.id, to: name, expecting: expect)
       } else {

@@ -5,7 +5,7 @@ import UserStore
 struct RestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Put the records and the log of a backup in the place of those that there are.",
+    abstract: "Replace all records and the log with those of a backup.",
     usage: "usertool restore <file> [<options>]",
     discussion: """
       Examples:
@@ -13,20 +13,21 @@ struct RestoreCommand: ParsableCommand {
         usertool restore users-2026-11-21.db --dry-run
         usertool restore users-2026-11-21.db --yes
 
-      Others may have the database open: they see the old records or the restored ones, and watch says \
-      "reset: diverged". Saved cursors do not go on. Back up what there is first: usertool backup before.db
+      Other programs may have the database open: they see the old records or the restored ones, and watch prints \
+      "reset: diverged". Saved cursors become invalid. To keep the current records, back them up first: \
+      usertool backup before.db
 
-      The file is checked first, as usertool check would. Where check finds problems nothing is restored, unless \
-      --ignore-problems is given; where it finds damage that a database cannot live with, nothing at all.
+      The file is checked first, as by usertool check. If the check finds problems, nothing is restored unless you pass \
+      --ignore-problems; if it finds damage that makes the database unusable, nothing is restored at all.
       """)
 
-  @Argument(help: "The backup, or any other database of usertool; its records stay as they are.", completion: .file())
+  @Argument(help: "The backup, or another usertool database; its records stay unchanged.", completion: .file())
   var file: String
 
-  @Flag(help: "Do not ask.")
+  @Flag(help: "Do not ask for confirmation.")
   var yes = false
 
-  @Flag(help: "Restore a file in which check finds problems.")
+  @Flag(help: "Restore the file even if check finds problems.")
   var ignoreProblems = false
 
   @OptionGroup var common: CommonOptions
@@ -35,31 +36,28 @@ struct RestoreCommand: ParsableCommand {
   func run() throws {
     if writing.isDryRun { return try preview() }
     let path = try common.path
-    // Where there is no database yet, none is left behind for a file that cannot be restored.
-    if System.isMissingOrEmpty(path) { _ = try tried() } else if !yes { try ask() }
+    // A file that cannot be restored must not leave a new, empty database behind.
+    if System.isMissingOrEmpty(path) { _ = try tryRestoring() } else if !yes { try ask() }
     let found = try common.withStore(.createIfMissing) { store in
       try restore(into: store)
       return try Self.contents(of: store)
     }
-    common.note("restored \(path.shown) from \(file.shown): \(found); saved cursors do not go on")
+    common.note("restored \(path.shown) from \(file.shown): \(found); saved cursors are no longer valid")
   }
 
   private func ask() throws {
-    guard System.isTerminal(0), System.isTerminal(2) else {
-      throw Failure(.usage, "restore replaces all records, and there is nobody to ask", hint: "repeat it with --yes")
-    }
-    let present = try common.withStore(.readOnly) { try Self.contents(of: $0) }
-    Messages.shared.write("Replace the \(present) of \(try common.path.shown)? [y/N] ")
-    guard ["y", "yes"].contains(readLine()?.lowercased()) else { throw Failure(.failure, "nothing was restored") }
+    try Confirmation.requireTerminal("restore replaces all records")
+    let current = try common.withStore(.readOnly) { try Self.contents(of: $0) }
+    try Confirmation.ask("Replace \(try common.path.shown) (\(current))?", otherwise: "nothing was restored")
   }
 
   private func preview() throws {
-    let found = try tried()
+    let found = try tryRestoring()
     common.note("dry run: would restore \(try common.path.shown) from \(file.shown): \(found)")
   }
 
-  /// Restores it into a store that goes at once: what cannot be restored is said as it would be.
-  private func tried() throws -> String {
+  /// Restores into a temporary store, which fails as the real restore would.
+  private func tryRestoring() throws -> String {
     let store = try OpenStores.shared.open { try UserStore.temporary() }
     defer { store.close() }
     try restore(into: store)
@@ -83,10 +81,10 @@ struct RestoreCommand: ParsableCommand {
 
   private static func hint(for code: StoreError.Code) -> String? {
     switch code {
-    case .notFound, .cannotOpen, .notADatabase, .notAUserStore, .schemaChanged: "nothing was changed; name a backup"
-    case .corrupt: "nothing was changed; usertool check --db FILE says more"
+    case .notFound, .cannotOpen, .notADatabase, .notAUserStore, .schemaChanged: "nothing was changed; choose a backup"
+    case .corrupt: "nothing was changed; usertool check --db FILE lists the damage"
     case .problemsFound:
-      "nothing was changed; usertool check --db FILE says more; --ignore-problems restores it all the same"
+      "nothing was changed; usertool check --db FILE lists the problems; --ignore-problems restores anyway"
     default: nil
     }
   }

@@ -5,7 +5,7 @@ import UserStore
 struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
-    abstract: "Change attributes in one write, and print what each listener hears.",
+    abstract: "Set attributes in one write and print each listener's updates.",
     usage: "usertool set <user> <k=v> ... [<options>]",
     discussion: """
       Examples:
@@ -13,19 +13,19 @@ struct SetCommand: ParsableCommand {
         usertool set 7 room:=007 --unset age
         usertool set 7 'photo={"base64":"iVBORw0="}'
 
-      What reads as a JSON number, true or false is stored as a number; k:=TEXT stores text. An attribute that no user \
-      had before is made, and a line on standard error says so: usertool undo takes a mistyped one back. A change that \
-      no listener hears is printed too, in JSON with a listener that is null.
+      A value that reads as a JSON number, true or false is stored as a number; k:=TEXT stores text. Setting an \
+      attribute that no user has creates it, and a line on standard error says so; usertool undo reverts a mistyped \
+      one. Changes that no listener receives are printed too, in JSON with a null listener.
       """)
 
-  @Argument(help: "The id, or the name.")
+  @Argument(help: "The user's id or name.")
   var user: UserReference
 
-  @Argument(help: ArgumentHelp("Attributes and their new values.", valueName: "k=v"))
+  @Argument(help: ArgumentHelp("The attributes and their new values.", valueName: "k=v"))
   var assignments: [Assignment] = []
 
   @Option(
-    help: ArgumentHelp("An attribute to take away; may be repeated.", valueName: "attribute"))
+    help: ArgumentHelp("Remove this attribute; may be repeated.", valueName: "attribute"))
   var unset: [AttributeName] = []
 
   @OptionGroup var listening: StandInOptions
@@ -33,7 +33,7 @@ struct SetCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func validate() throws {
-    if assignments.isEmpty, unset.isEmpty { throw ValidationError("nothing to set: give k=v, or --unset k") }
+    if assignments.isEmpty, unset.isEmpty { throw ValidationError("nothing to set: pass k=v or --unset k") }
   }
 
   func run() throws {
@@ -42,9 +42,9 @@ struct SetCommand: ParsableCommand {
     if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
       throw Failure(.usage, "\"\(twice)\" is given twice")
     }
-    let telling = Telling(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
+    let write = ReportedWrite(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
     var new = NewAttributes()
-    try telling.run(user) { transaction, user in
+    try write.run(user) { transaction, user in
       try new.look(at: values.filter { !$0.value.isNull }.map(\.attribute), of: user.id, in: &transaction)
       for (attribute, value) in values { try transaction.set(attribute, of: user.id, to: value) }
       for attribute in unset { try unset(attribute, of: user, in: &transaction) }

@@ -5,7 +5,7 @@ import UserStore
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Print each listener's updates as they come, from any process.",
+    abstract: "Print each listener's updates as they arrive, from any process.",
     usage: "usertool watch [<user>] [<options>]",
     discussion: """
       Examples:
@@ -14,39 +14,41 @@ struct WatchCommand: AsyncParsableCommand {
         usertool watch --per-change --consumer sync | ./sync-elsewhere
         usertool watch --per-change --cursor-file ~/.seen
 
-      Shows the present state first, then follows until stopped. Once it says "watching" on standard error, nothing from \
-      there on is missed. In the layouts for programs the last line of each write has a "cursor", and the others have \
-      none: whoever saves the last cursor that came, and goes on with --after, skips nothing. So it is in the present \
-      state, in log, and in what rename and set print.
+      Prints the current state first, then follows the changes until stopped. After the line "watching" on standard \
+      error, no change is missed.
+
+      In the formats for programs, only the last line of each write, and of the current state, has a "cursor". To \
+      continue without a gap, save the last cursor that you received and pass it to --after. The output of log and of \
+      commands such as set has cursors in the same places.
       """)
 
-  @Argument(help: "The user to watch, instead of all: an id or a name.")
+  @Argument(help: "Watch only this user: an id or a name.")
   var user: UserReference?
 
-  @Option(help: ArgumentHelp("Go on right after this cursor, without the present state.", valueName: "cursor"))
+  @Option(help: ArgumentHelp("Continue right after this cursor, without the current state.", valueName: "cursor"))
   var after: String?
 
   @Option(
-    help: ArgumentHelp("Go on after the cursor in this file, and keep it up to date.", valueName: "file"),
+    help: ArgumentHelp("Continue after the cursor in this file, and keep the file up to date.", valueName: "file"),
     completion: .file())
   var cursorFile: String?
 
   @Option(
     help: ArgumentHelp(
-      "Go on where the last watch with this name was; the database keeps the position. Who has the name now, loses it.",
+      "Continue where the last watch with this name stopped, and take over the name. The database keeps the position.",
       valueName: "name"))
   var consumer: String?
 
   @Option(
     help: ArgumentHelp(
-      "End after so many lines, the present state aside; a set that is cut short comes again with --consumer and --cursor-file.",
+      "Stop after this many lines, not counting the current state. With a saved position, a set that is cut short is printed again.",
       valueName: "n"))
   var count: Int?
 
-  @Flag(help: "End after one line: --count 1.")
+  @Flag(help: "Stop after one line, as with --count 1.")
   var once = false
 
-  @Option(help: ArgumentHelp("End after this time, with exit code 124: 30s, 500ms, 2m.", valueName: "time"))
+  @Option(help: ArgumentHelp("Stop after this time with exit code 124: 30s, 500ms, 2m.", valueName: "time"))
   var timeout: Timespan?
 
   @Option(
@@ -55,46 +57,50 @@ struct WatchCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("op"),
-    help: ArgumentHelp("Only this kind of line; may be repeated.", valueName: "kind"))
+    help: ArgumentHelp("Only lines of this kind; may be repeated.", valueName: "kind"))
   var operations: [Entry.Operation] = []
 
-  @Flag(name: .customLong("no-initial"), help: "Leave the present state out.")
+  @Flag(name: .customLong("no-initial"), help: "Omit the current state.")
   var skipsInitial = false
 
   @Flag(
     name: .customLong("no-resync"),
-    help: "End with exit code 6 when the log does not go on, instead of starting from the present state.")
+    help: "If the log does not continue from the cursor, exit with 6 instead of restarting from the current state.")
   var refusesResync = false
 
-  @Flag(help: "A line a change, instead of a line a listener.")
+  @Flag(help: "Print one line per change instead of one per listener.")
   var perChange = false
 
   @OptionGroup var listening: StandInOptions
   @OptionGroup var common: CommonOptions
 
   func validate() throws {
-    if let count, count < 1 { throw ValidationError("--count wants a number from 1") }
-    if once, count ?? 1 != 1 { throw ValidationError("--once is --count 1: give one of them") }
+    if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
+    if once, count ?? 1 != 1 { throw ValidationError("--once means --count 1: pass only one of them") }
     let starts = [("--after", after), ("--cursor-file", cursorFile), ("--consumer", consumer)].filter { $0.1 != nil }
-    if starts.count > 1 { throw ValidationError("\(starts[0].0) and \(starts[1].0) both say where to begin") }
-    if let unheard = attributes.first, !perChange, !hears(attributes) {
-      throw ValidationError(
-        "no listener hears \(unheard): name one with --listener NAME=\(unheard), or take --per-change")
+    if starts.count > 1 {
+      throw ValidationError("\(starts[0].0) and \(starts[1].0) cannot be combined: both set the starting point")
     }
-    if perChange, !listening.listeners.isEmpty { throw ValidationError("--per-change prints no listeners") }
+    if let attribute = attributes.first, !perChange, !receivesAny(of: attributes) {
+      throw ValidationError(
+        "no listener receives \(attribute): add one with --listener NAME=\(attribute), or use --per-change")
+    }
+    if perChange, !listening.listeners.isEmpty {
+      throw ValidationError("--per-change and --listener cannot be combined")
+    }
   }
 
-  private func hears(_ attributes: [AttributeName]) -> Bool {
-    listening.standIns.contains { standIn in attributes.contains { standIn.hears($0) } }
+  private func receivesAny(of attributes: [AttributeName]) -> Bool {
+    listening.standIns.contains { standIn in attributes.contains { standIn.receives($0) } }
   }
 
   func run() async throws {
-    let order = Follower.Order(
+    let request = Follower.Request(
       common: common, user: user, start: try start, count: once ? 1 : count,
       filter: Filter(attributes: attributes, operations: Set(operations)),
       standIns: perChange ? nil : listening.standIns, showsInitial: !skipsInitial, resyncs: !refusesResync)
     let status = try await Deadline.run(timeout: timeout?.duration) {
-      var follower = Follower(order)
+      var follower = Follower(request)
       try await follower.run()
       return follower.isDone
     }
@@ -105,8 +111,8 @@ struct WatchCommand: AsyncParsableCommand {
     get throws {
       if let after { return .after(try Cursor(after)) }
       if let cursorFile { return .file(CursorFile(path: cursorFile)) }
-      guard let consumer else { return .present }
-      // Now, and not when the present state was printed.
+      guard let consumer else { return .currentState }
+      // An invalid name must fail now, not after the current state is printed.
       try Consumer.checkName(consumer)
       return .consumer(consumer)
     }

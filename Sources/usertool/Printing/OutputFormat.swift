@@ -1,15 +1,15 @@
 import ArgumentParser
 
-/// The layouts.
+/// The output formats.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  /// For people.
+  /// A layout for people.
   case table
-  /// A line a record, tabs between the fields.
+  /// One line per record, with tabs between the fields.
   case plain
   /// One JSON text.
   case json
-  /// A JSON object a line.
+  /// One JSON object per line.
   case jsonl
-  /// RFC 4180, with a line of names first.
+  /// RFC 4180, with a header line.
   case csv
 }

@@ -1,16 +1,16 @@
 import UserStore
 
-/// Fields in order: what every layout is made from.
+/// Fields in order, which every output format prints.
 struct Record {
   var fields: [(name: String, value: StoredValue)]
-  /// Whether its values were taken out.
+  /// Whether its values were erased by a purge.
   var isPurged = false
 
   init(fields: [(name: String, value: StoredValue)]) {
     self.fields = fields
   }
 
-  /// One line of JSON; `"invalid":true` when a text in it was no UTF-8, `"purged":true` when its values were taken out.
+  /// One line of JSON, with `"invalid":true` if a text is not valid UTF-8, and `"purged":true` if the values were erased.
   var json: JSON {
     var members = fields.map { (name: $0.name, value: $0.value.json) }
     if fields.contains(where: \.value.isInvalid), !members.contains(where: { $0.name == "invalid" }) {
@@ -20,23 +20,23 @@ struct Record {
     return .object(members)
   }
 
-  /// Fields between tabs: all of them, or those of some columns, empty where the record does not have one.
+  /// One line of fields separated by tabs; a field that the record does not have is empty.
   ///
   /// - Parameters:
-  ///   - columns: nil for the record's own fields.
-  ///   - isTerminal: Whether nothing in it may act on a terminal, or look like something else.
+  ///   - columns: The fields to print; nil for the record's own.
+  ///   - isTerminal: Whether to escape what acts on a terminal or disguises text.
   /// - Returns: the line.
   func plain(_ columns: [String]? = nil, isTerminal: Bool) -> String {
     let values = columns.map { $0.map { self[$0] ?? .null } } ?? fields.map(\.value)
     return values.map { isTerminal ? $0.shown : $0.plain }.joined(separator: "\t")
   }
 
-  /// The fields of a line of CSV, those that the record does not have empty.
+  /// One line of CSV; a field that the record does not have is empty.
   func csv(_ columns: [String]) -> String {
     CSV.line(columns.map { self[$0]?.bare ?? "" })
   }
 
-  /// The value of a field; names are told apart by their bytes, as in the store.
+  /// The value of a field; names are compared by their bytes, as in the store.
   subscript(name: String) -> StoredValue? { fields.first { $0.name.hasSameBytes(as: name) }?.value }
 }
 
@@ -46,7 +46,7 @@ enum CSV {
     String(decoding: bytes(fields.map { Array($0.utf8) }), as: UTF8.self)
   }
 
-  /// Byte by byte: a quote with an accent on it is another character in Swift, and yet a quote.
+  /// Works on bytes: in Swift a quote followed by a combining accent is another character, but in CSV it is a quote.
   static func bytes(_ fields: [[UInt8]]) -> [UInt8] {
     var line: [UInt8] = []
     for (index, field) in fields.enumerated() {

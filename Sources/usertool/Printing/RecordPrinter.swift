@@ -1,23 +1,23 @@
 import UserStore
 
-/// Prints records in any layout; a table when the last one is there.
+/// Prints records in any format; a table only after the last record.
 struct RecordPrinter {
   private let format: OutputFormat
   private let output: Output
   private let style: Style
-  /// nil for columns that only the records tell: they are collected first.
+  /// nil if the columns depend on the records, which are then collected first.
   private let columns: [String]?
   private let fit: Fit
   private let isTerminal = System.isTerminal(1)
   private var collected: [Record] = []
   private var count = 0
 
-  /// What becomes of a table that is wider than the terminal.
+  /// How a table that is wider than the terminal is printed.
   enum Fit {
     case none
-    /// Its columns are cut, and the last attributes folded into one.
+    /// Columns are cut, and the last attributes are folded into one column.
     case cut(to: Int)
-    /// It becomes a line for each field.
+    /// One line is printed per field.
     case turned(at: Int)
   }
 
@@ -31,11 +31,7 @@ struct RecordPrinter {
     self.columns = columns
   }
 
-  /// Adds a record.
-  ///
-  /// - Parameters:
-  ///   - record: Its fields.
-  ///   - plain: What the plain layout shows, if it is something else than the columns.
+  /// Adds a record, and the record that the plain format prints instead, if any.
   mutating func print(_ record: Record, plain: Record? = nil) {
     defer { count += 1 }
     switch format {
@@ -51,7 +47,7 @@ struct RecordPrinter {
     }
   }
 
-  /// After the last record.
+  /// Ends the output, after the last record.
   mutating func end() {
     switch format {
     case .table: printTable()
@@ -110,7 +106,7 @@ struct RecordPrinter {
     return Table.Cell(value.shown, tail: style.swatch(value, of: AttributeName(column)), isNumber: value.isNumber)
   }
 
-  /// Those that the record has, as the plain layout shows them.
+  /// The folded attributes that the record has, as in the plain format.
   private func foldedCell(of record: Record, _ columns: ArraySlice<String>) -> Table.Cell {
     let words = columns.compactMap { name in record[name].map { name.shown + "=" + $0.shown } }
     return Table.Cell(words.joined(separator: "  "))

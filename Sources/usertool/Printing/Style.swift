@@ -1,16 +1,16 @@
 import ArgumentParser
 import UserStore
 
-/// When to use colours.
+/// When to use colors.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case auto, always, never
 }
 
-/// Colours, which never say anything that the text does not.
+/// Colors, which never carry information that is not in the text.
 struct Style: Sendable {
   let isColored: Bool
 
-  /// The flag, then NO_COLOR, then CLICOLOR_FORCE, then what the output is.
+  /// Decides by the flag, then NO_COLOR, then CLICOLOR_FORCE, then whether the output is a terminal.
   init(_ choice: ColorChoice, isTerminal: Bool) {
     isColored =
       switch choice {
@@ -27,7 +27,7 @@ struct Style: Sendable {
   func old(_ text: String) -> String { paint(text, "31") }
   func new(_ text: String) -> String { paint(text, "32") }
 
-  /// A patch of the colour behind a value that is one.
+  /// A patch of color after a value that is a color.
   func swatch(_ value: StoredValue, of attribute: AttributeName) -> String {
     guard isColored, attribute == .hairColor, let color = Color(storedValue: value) else { return "" }
     return " \u{1B}[48;2;\(color.red);\(color.green);\(color.blue)m  \u{1B}[0m"

@@ -1,8 +1,8 @@
-/// Columns of text, each as wide as its widest cell, or narrower where a terminal is.
+/// Columns of text, each as wide as its widest cell, or narrower to fit a terminal.
 struct Table {
   struct Cell {
     let text: String
-    /// What follows the text and takes `tailColumns` columns when it is there: a patch of colour.
+    /// A patch of color after the text, which is `tailColumns` wide; or empty.
     let tail: String
     let isNumber: Bool
 
@@ -25,11 +25,11 @@ struct Table {
   private var rows: [[Cell]] = []
 
   private static let gap = 2
-  /// To so many columns text may be cut before whole attributes are folded.
-  private static let leastColumns = 12
-  /// What the folded ones need.
+  /// Text is cut to this width before whole attributes are folded.
+  private static let cutColumns = 12
+  /// The width of the column of folded attributes.
   private static let foldedColumns = 20
-  /// No column becomes narrower, however narrow the terminal: then the lines wrap.
+  /// No column is narrower than this; on a very narrow terminal the lines wrap.
   private static let fewestColumns = 4
 
   init(header: [String]) {
@@ -40,7 +40,7 @@ struct Table {
     rows.append(row)
   }
 
-  /// The table without what does not fit into the columns, which is as many as a terminal has; nil for all of it.
+  /// The lines of the table, cut to a terminal's width; nil for no limit.
   func lines(_ style: Style, within columns: Int? = nil) -> [String] {
     let widths = columns.map { fitted(to: $0) } ?? natural
     let areNumbers = header.indices.map { isNumber($0) }
@@ -48,7 +48,7 @@ struct Table {
     return [titles] + rows.map { line($0, widths, areNumbers) }
   }
 
-  /// A line for each field of the rows, for what is wider than a terminal and is to be read whole.
+  /// One line per field, for a table that is wider than the terminal and must not be cut.
   func turned(_ style: Style) -> [String] {
     let width = header.map(\.columns).max() ?? 0
     return rows.flatMap { row in
@@ -58,12 +58,12 @@ struct Table {
     }
   }
 
-  /// How many columns of a terminal it takes.
+  /// The width of the whole table.
   var columns: Int { sum(natural) }
 
-  /// How many of its first columns fit, none of them cut to less than can be read, beside one for the others.
+  /// The number of leading columns that fit, each wide enough to be readable, in addition to one column for the others.
   func fittingCount(in columns: Int, atLeast least: Int) -> Int {
-    let widths = zip(natural, header.indices).map { isNumber($1) ? $0 : min($0, Self.leastColumns) }
+    let widths = zip(natural, header.indices).map { isNumber($1) ? $0 : min($0, Self.cutColumns) }
     if sum(widths) <= columns { return widths.count }
     var count = min(least, widths.count)
     while count < widths.count, sum(widths.prefix(count + 1) + [Self.foldedColumns]) <= columns { count += 1 }
@@ -80,7 +80,7 @@ struct Table {
     rows.allSatisfy { $0[column].isNumber || $0[column].text.isEmpty }
   }
 
-  /// The widest columns of text become as narrow as they must; half a number is none.
+  /// Narrows the widest columns of text as far as necessary; numbers are never cut.
   private func fitted(to columns: Int) -> [Int] {
     let (natural, areNumbers) = (natural, header.indices.map { isNumber($0) })
     var most = columns

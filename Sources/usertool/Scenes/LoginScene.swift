@@ -1,8 +1,8 @@
 import UserStore
 
-/// A manager tells its observers who logs in and out; a label hears of it between its appearance and its disappearance.
+/// A manager notifies its observers of logins and logouts; a label observes it while it is on the screen.
 ///
-/// Observers have no name: each is held by its token, and whoever has the manager may observe, but not notify.
+/// Observers have no names: each lives as long as its token. Code that has the manager can observe, but cannot notify.
 struct LoginScene {
   private let stage: Stage
   private let manager = LoginManager()
@@ -22,7 +22,7 @@ struct LoginScene {
       { label.appear() },
       { self.countLogins() },
     ]
-    stage.announce("A manager, nobody logged in, nobody observes.")
+    stage.announce("A manager without a user and without observers.")
     showCount()
     for step in steps {
       if Signals.shared.status != nil { return }
@@ -37,19 +37,19 @@ struct LoginScene {
   }
 
   private func logOut() {
-    stage.announce("And out:")
+    stage.announce("The user logs out:")
     manager.logOut()
   }
 
-  /// A handler of which only one part is given, which removes itself with its token.
+  /// Adds a handler that implements only one notification, and removes it by disposing its token.
   private func countLogins() {
-    stage.announce("A second observer, which only counts logins; then somebody else logs in:")
+    stage.announce("A second observer counts only logins; then Ada logs in:")
     let count = Lock(0)
     let token = manager.observers.add(
       LoginHandler(didLogIn: { [stage] _ in stage.show("counter  \(count.withLock { $0 += 1; return $0 })") }))
     manager.logIn("Ada")
     showCount()
-    stage.announce("Its token goes, and the observer with it.")
+    stage.announce("Its token is disposed, which removes the observer.")
     token.dispose()
   }
 
@@ -58,13 +58,13 @@ struct LoginScene {
   }
 }
 
-/// Knows who is logged in; everybody may observe that, only the manager can say it.
+/// Has the user that is logged in; any code can observe that, only the manager can change it.
 private final class LoginManager: Sendable {
   let user: Listenable<String?>
   let observers: Observers<LoginHandler>
   private let userSource: SignalSource<String?>
   private let source: SignalSource<LoginNotification>
-  private let living = Living()
+  private let counted = CountedObject()
 
   init() {
     (userSource, user) = Listenable.make(nil)
@@ -87,7 +87,7 @@ private enum LoginNotification: Sendable {
   case didLogOut
 }
 
-/// A struct of closures: whoever wants to hear only a part gives only that.
+/// A struct of closures, each of which may be omitted.
 private struct LoginHandler: NotificationHandler {
   var didLogIn: @Sendable (String) -> Void = { _ in }
   var didLogOut: @Sendable () -> Void = {}
@@ -100,11 +100,11 @@ private struct LoginHandler: NotificationHandler {
   }
 }
 
-/// Shows who is logged in, while it is on the screen.
+/// Shows the user that is logged in, while the label is on the screen.
 private final class LoginLabel {
   private let manager: LoginManager
   private let stage: Stage
-  private let living = Living()
+  private let counted = CountedObject()
   private var token: SubscriptionToken?
 
   init(_ manager: LoginManager, _ stage: Stage) {
@@ -113,7 +113,7 @@ private final class LoginLabel {
   }
 
   func appear() {
-    stage.announce("The label appears: it shows what is, and observes from now on.")
+    stage.announce("The label appears: it shows the current user and starts to observe.")
     stage.show("label  \(manager.user.value ?? "(nobody)")")
     token = manager.observers.add(
       LoginHandler(
@@ -122,7 +122,7 @@ private final class LoginLabel {
   }
 
   func disappear() {
-    stage.announce("The label disappears, and lets its token go.")
+    stage.announce("The label disappears and releases its token.")
     token = nil
   }
 }

@@ -1,6 +1,6 @@
 import UserStore
 
-/// A lottery's numbers, each bound to its labels and controls: what one is changed to, all get.
+/// A lottery's numbers, each bound to its labels and controls: a change to one of them reaches all.
 @MainActor struct LotteryScene {
   private let stage: Stage
   private let lottery = Lottery()
@@ -40,13 +40,13 @@ import UserStore
       .on("log") { (isWin: Bool) in stage.show("block “log”: \(isWin)") }
 
     stage.announce(
-      "Five chains are bound; the head of each, a property of the lottery, has given its value to the others.")
+      "Five chains are bound; the head of each, a property of the lottery, has passed its value to the others.")
     show(serial, rate, code, winCode, result)
     let members = [serials, rates, codes, winCodes, wins].map(\.members.count).reduce(0, +)
-    stage.show("members: \(members), objects alive: \(Living.count)")
+    stage.show("members: \(members), objects alive: \(CountedObject.count)")
     let steps: [(String, @MainActor () -> Void)] = [
       (
-        "The serial's label is edited: \"4\". The number follows, and the colour by its index.",
+        "The serial's label is edited: \"4\". The number follows, and the color with that index.",
         {
           serial.text = "4"
           serials.update()
@@ -55,7 +55,7 @@ import UserStore
         }
       ),
       (
-        "The slider is moved to 12.75. The label has one digit.",
+        "The slider is moved to 12.75. The label shows one decimal place.",
         {
           slider.value = 12.75
           rates.update()
@@ -64,7 +64,7 @@ import UserStore
         }
       ),
       (
-        "\"777\" is typed as the win code, and drawn.",
+        "\"777\" is typed as the win code, and then drawn.",
         {
           field.text = "777"
           winCodes.update()
@@ -74,7 +74,7 @@ import UserStore
         }
       ),
       (
-        "\"7777\" is typed: the field's filter takes three characters at most. The field is put back, nobody else changes.",
+        "\"7777\" is typed: the field's filter accepts at most three characters. The field is reset, and nothing else changes.",
         {
           field.text = "7777"
           winCodes.update()
@@ -83,7 +83,7 @@ import UserStore
         }
       ),
       (
-        "Code and win code are the same:",
+        "The code and the win code are equal:",
         {
           lottery.isWin = lottery.code == lottery.winCode
           wins.update()
@@ -104,14 +104,14 @@ import UserStore
     }
   }
 
-  /// "%.1f".
+  /// Formats a number as `%.1f` does.
   nonisolated private static func oneDigit(_ value: Double) -> String {
     "\((value * 10).rounded() / 10)"
   }
 }
 
 @MainActor private final class Lottery {
-  private let living = Living()
+  private let counted = CountedObject()
   var serial = 0
   var winRate = 10.0
   var code = "000"
@@ -120,7 +120,7 @@ import UserStore
 }
 
 @MainActor private final class Label {
-  private let living = Living()
+  private let counted = CountedObject()
   let name: String
   var text = ""
   var background = ""
@@ -131,11 +131,11 @@ import UserStore
 }
 
 @MainActor private final class Slider {
-  private let living = Living()
+  private let counted = CountedObject()
   var value: Float = 0
 }
 
 @MainActor private final class Field {
-  private let living = Living()
+  private let counted = CountedObject()
   var text = ""
 }

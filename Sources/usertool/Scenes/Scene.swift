@@ -1,4 +1,4 @@
-/// What `usertool demo` plays.
+/// The scenes of `usertool demo`.
 enum Scene: String, CaseIterable {
   case screens
   case login
@@ -7,21 +7,21 @@ enum Scene: String, CaseIterable {
 
   var summary: String {
     switch self {
-    case .screens: "three screens, one name, edited on the third"
-    case .login: "a manager that logs in and out, and a label that follows it while it is on the screen"
-    case .signals: "a field's text as a signal, a chained request, nothing left at the end"
-    case .lottery: "five chains: numbers that follow their labels and controls, and one that refuses"
+    case .screens: "three screens that show one name, which is edited on the third"
+    case .login: "a login manager, and a label that observes it while on the screen"
+    case .signals: "a text field as a signal, and two chained requests"
+    case .lottery: "five binding chains between numbers, labels and controls, one with a filter"
     }
   }
 
-  /// Plays it on a stage, in less than ten seconds, and shows what is left of it.
+  /// Plays the scene in less than ten seconds, and shows the number of objects that it leaves behind.
   func perform(on stage: Stage) async throws {
     try await play(on: stage)
     if Signals.shared.status != nil { return }
-    // Chains let go of what died on the next turns of the main actor.
-    for _ in 0..<1_000 where Living.count > 0 { await Task.yield() }
+    // Chains release dead members on the next turns of the main actor.
+    for _ in 0..<1_000 where CountedObject.count > 0 { await Task.yield() }
     stage.announce("The scene is over.")
-    stage.show("objects alive: \(Living.count)")
+    stage.show("objects alive: \(CountedObject.count)")
   }
 
   private func play(on stage: Stage) async throws {

@@ -2,7 +2,7 @@ import UserStore
 
 /// A user edits their name on the third of three screens, and all three show it.
 ///
-/// Entering a screen again does not make it hear twice, because listeners have names; without names it would.
+/// Because listeners have names, entering a screen again does not add listeners; without names it would.
 struct ScreensScene {
   private let stage: Stage
   private let store: UserStore
@@ -18,10 +18,10 @@ struct ScreensScene {
 
   func play() throws {
     defer { store.close() }
-    stage.announce("A store with one user: \"NIX\", hair #000000. Nobody listens yet.")
+    stage.announce("A store with one user, \"NIX\", hair #000000, and no listeners.")
     showCount()
     for screen in ["FirstScreen", "SecondScreen", "ThirdScreen"] { try enter(screen) }
-    stage.announce("Back to the first screen: the others are popped. Nobody has to unbind.")
+    stage.announce("Back to the first screen: the others are popped, without unbinding their listeners.")
     showCount()
     for screen in ["SecondScreen", "ThirdScreen"] { try enter(screen) }
     try edit()
@@ -30,7 +30,7 @@ struct ScreensScene {
 
   // MARK: With names
 
-  /// Pushes a screen: it shows the present values at once, then each change.
+  /// Pushes a screen, which shows the current values at once, and then each change.
   private func enter(_ screen: String) throws {
     if Signals.shared.status != nil { return }
     let before = store.listeners.count
@@ -44,18 +44,18 @@ struct ScreensScene {
     }
     let after = store.listeners.count
     stage.show(
-      "listeners: \(before) before, \(after) after" + (before == after ? ": its names were bound already" : "")
-        + ", screens alive: \(Living.count)")
+      "listeners: \(before) before, \(after) after" + (before == after ? ": its names were already bound" : "")
+        + ", screens alive: \(CountedObject.count)")
   }
 
-  /// The form shows the present value; one write changes both attributes, and is one round.
+  /// Shows the current value, then changes both attributes in one write, which is one round.
   private func edit() throws {
     if Signals.shared.status != nil { return }
-    let present = try store.listenable(.name, of: user).value ?? ""
-    stage.announce("On the third screen the field shows \"\(present)\". The user types \"Zoë\":")
+    let current = try store.listenable(.name, of: user).value ?? ""
+    stage.announce("On the third screen the field shows \"\(current)\". The user types \"Zoë\":")
     try store.write { try $0.rename(user, to: "Zoë") }
     showCount()
-    stage.announce("A new name and a new colour in one write are one round; each listener is called once:")
+    stage.announce("A new name and a new color in one write are one round; each listener is called once:")
     try store.write { transaction in
       try transaction.rename(user, to: "Zoe")
       try transaction.set(.hairColor, of: user, to: Color("auburn"))
@@ -69,13 +69,11 @@ struct ScreensScene {
 
   // MARK: Without names
 
-  /// The first stage of the story: closures in a list.
-  ///
-  /// Nothing says that two of them are the same screen's.
+  /// Plays the same with a list of closures, in which nothing shows that two belong to the same screen.
   private func playWithoutNames() throws {
     if Signals.shared.status != nil { return }
     store.listeners.unbindAll()
-    stage.announce("The same with closures without names: first, second, third screen, pop, second and third again")
+    stage.announce("The same with unnamed closures: first, second, third screen, pop, second and third again")
     var tokens: [SubscriptionToken] = []
     for screen in ["FirstScreen", "SecondScreen", "ThirdScreen", "SecondScreen", "ThirdScreen"] {
       tokens.append(
@@ -84,19 +82,19 @@ struct ScreensScene {
         })
     }
     stage.show("listeners: \(store.listeners.count), for three screens")
-    stage.announce("Rename to \"NIX\": the screens that were entered twice are told twice.")
+    stage.announce("Rename to \"NIX\": screens that were entered twice are called twice.")
     try store.write { try $0.rename(user, to: "NIX") }
     for token in tokens { token.dispose() }
-    stage.announce("Only who kept every token can end them. With names there is nothing to keep.")
+    stage.announce("Removing them requires every token. With names there is no token to keep.")
     showCount()
   }
 }
 
-/// A screen, as long as somebody holds it: its listeners do, until they are replaced.
+/// A screen, which its listeners hold until they are replaced.
 private final class Screen: Sendable {
   private let name: String
   private let stage: Stage
-  private let living = Living()
+  private let counted = CountedObject()
 
   init(_ name: String, _ stage: Stage) {
     self.name = name

@@ -1,6 +1,6 @@
 import UserStore
 
-/// A field's text as a signal, a chained request that follows it, and nothing left at the end.
+/// A field's text as a signal, chained requests that depend on it, and no objects left at the end.
 struct SignalsScene {
   private let stage: Stage
 
@@ -24,34 +24,34 @@ struct SignalsScene {
   // MARK: A field
 
   private func playField() async {
-    stage.announce("A field; its text is a signal, mapped and without repetitions, and a label subscribes to it.")
+    stage.announce("A field's text is a signal; a label subscribes to it, in capitals and without repetitions.")
     let field = Field()
     let label = Label("label", stage)
     let token = field.text.signal.map { $0.uppercased() }.removeDuplicates().subscribe { label.show($0) }
-    showLiving()
+    showCount()
     for text in ["z", "Z", "Zo"] {
       if Signals.shared.status != nil { return }
       stage.announce("Typed \"\(text)\":")
       field.type(text)
-      if text == "Z" { stage.show("(no different in capitals: the label hears nothing)") }
+      if text == "Z" { stage.show("(the same in capitals: the label receives nothing)") }
     }
-    stage.announce("The token is disposed; typed \"Zoë\":")
+    stage.announce("The token is disposed; then typed \"Zoë\":")
     token.dispose()
     field.type("Zoë")
-    stage.show("(the label hears nothing)")
+    stage.show("(the label receives nothing)")
   }
 
-  // MARK: A chained request
+  // MARK: Chained requests
 
-  /// Users of that name, then the detail of the first: each step an async function that reads the store.
+  /// Finds the users with a name, then the details of the first; both steps are async functions that read the store.
   private func playRequests(_ store: UserStore) async {
     stage.announce(
-      "Two requests, one after another, for each text: the users of that name, then the first one's detail.")
+      "For each text two chained requests: the users with that name, then the details of the first.")
     let field = Field()
-    let label = Label("detail", stage)
+    let label = Label("details", stage)
     let details = field.text.signal
       .flatMapLatest { name in try await Self.ids(named: name, in: store) }
-      .flatMapLatest { ids in try await Self.detail(of: ids.first, in: store) }
+      .flatMapLatest { ids in try await Self.details(of: ids.first, in: store) }
     var answers = details.values.makeAsyncIterator()
     for name in ["", "Ada", "Zoë"] {
       if Signals.shared.status != nil { return }
@@ -59,14 +59,14 @@ struct SignalsScene {
       if !name.isEmpty { field.type(name) }
       if let answer = await answers.next() { label.show(answer) }
     }
-    showLiving()
+    showCount()
   }
 
   private static func ids(named name: String, in store: UserStore) async throws -> [User.ID] {
     try await store.read { try $0.users().filter { try $0.name == name }.map(\.id) }
   }
 
-  private static func detail(of id: User.ID?, in store: UserStore) async throws -> String {
+  private static func details(of id: User.ID?, in store: UserStore) async throws -> String {
     guard let id else { return "nobody" }
     return try await store.read { transaction in
       guard let user = try transaction.user(id) else { return "gone" }
@@ -74,16 +74,16 @@ struct SignalsScene {
     }
   }
 
-  private func showLiving() {
-    stage.show("objects alive: \(Living.count)")
+  private func showCount() {
+    stage.show("objects alive: \(CountedObject.count)")
   }
 }
 
-/// Shows its text to everybody, and lets only itself change it.
+/// A field whose text other code can observe but not change.
 private final class Field: Sendable {
   let text: Listenable<String>
   private let source: SignalSource<String>
-  private let living = Living()
+  private let counted = CountedObject()
 
   init() {
     (source, text) = Listenable.make("")
@@ -95,7 +95,7 @@ private final class Field: Sendable {
 private final class Label: Sendable {
   private let name: String
   private let stage: Stage
-  private let living = Living()
+  private let counted = CountedObject()
 
   init(_ name: String, _ stage: Stage) {
     self.name = name

@@ -1,6 +1,6 @@
 import UserStore
 
-/// Where a scene is played: what is said and what is seen there, at a pace that a person can follow.
+/// Prints the steps and the results of a scene, on a terminal at a pace that a person can follow.
 final class Stage: Sendable {
   private let output: Lock<Output>
   private let style: Style
@@ -12,13 +12,13 @@ final class Stage: Sendable {
     pause = System.isTerminal(1) ? 500 : 0
   }
 
-  /// Begins a step.
+  /// Starts a step.
   func announce(_ text: String) {
     if pause > 0 { Signals.shared.sleep(milliseconds: pause) }
     write(style.bold(text))
   }
 
-  /// Shows what somebody does or hears.
+  /// Shows a result of the step.
   func show(_ text: String) {
     write("  " + text)
   }

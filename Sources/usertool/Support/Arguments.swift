@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// What is done to the command line before the parser sees it.
+/// Prepares the command line for the parser.
 enum Arguments {
-  /// What the commands are called elsewhere.
+  /// Names that other tools use for the commands.
   private static let synonyms = [
     "create": "init", "new": "add", "insert": "add", "show": "get", "ls": "list", "mv": "rename", "update": "set",
     "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch", "follow": "watch",
@@ -11,9 +11,7 @@ enum Arguments {
     "dump": "export", "manual": "man",
   ]
 
-  /// Moves common options that stand before the command behind it, and refuses a command that there is not.
-  ///
-  /// - Throws: `Failure`.
+  /// Moves the common options that precede the command behind it, and throws for an unknown command.
   static func prepared(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) throws(Failure) -> [String]
   {
     if let index = System.invalidArgument {
@@ -23,21 +21,21 @@ enum Arguments {
     guard let command = rest.first else { return Array(arguments) }
     if command.hasPrefix("-") { return Array(arguments) }
     let names = names(of: root)
-    // The parser answers `help lst` with the help for everything.
+    // For `help lst` the parser would print the help of the whole tool.
     for word in command == "help" ? rest.prefix(2) : [command] where !names.contains(word) && !word.hasPrefix("-") {
       let question = synonyms[word].map { " (did you mean \"\($0)\"?)" }
       throw Failure(
-        .usage, "there is no command \"\(word)\"" + (question ?? Suggestion.question(for: word, among: names)),
+        .usage, "unknown command \"\(word)\"" + (question ?? Suggestion.question(for: word, among: names)),
         hint: "usertool --help lists all commands")
     }
     return [command] + options + rest.dropFirst()
   }
 
-  /// What to type instead, or where help for a mistake is.
+  /// The corrected command line, or the command that prints help.
   static func helpHint(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) -> String {
     let rest = leadingOptions(arguments).rest
     let command = rest.first.flatMap { names(of: root).contains($0) ? $0 : nil }
-    // What follows the user of `get` is known to be wrong only when there is no such user.
+    // The second argument of `get` is an error only if there is no such user; the command reports that itself.
     if let command, command != "get", let line = Correction.line(for: command, rest.dropFirst()) {
       return "did you mean: " + line
     }

@@ -1,62 +1,60 @@
 import ArgumentParser
 import UserStore
 
-/// What every command takes.
+/// The options of every command.
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The database: else $USERTOOL_DB, else users.db in $XDG_DATA_HOME/usertool.", valueName: "path"),
+      "The database. Default: $USERTOOL_DB, else users.db in $XDG_DATA_HOME/usertool.", valueName: "path"),
     completion: .file())
   var db: String?
 
-  @Option(help: "The layout; a table on a terminal, else plain, for updates jsonl.")
+  @Option(help: "The output format. Default: table on a terminal; otherwise plain, and jsonl for updates.")
   var format: OutputFormat?
 
-  @Option(help: "Colours; NO_COLOR and CLICOLOR_FORCE are heard too.")
+  @Option(help: "When to use colors; auto respects NO_COLOR and CLICOLOR_FORCE.")
   var color: ColorChoice = .auto
 
   @Option(help: ArgumentHelp("How long to wait for another writer: 500ms, 5s, 1m.", valueName: "time"))
   var busyTimeout = Timespan(argument: "5s")!
 
-  @Flag(name: [.short, .long], help: "Errors only.")
+  @Flag(name: [.short, .long], help: "Suppress messages other than errors, and the updates of writing commands.")
   var quiet = false
 }
 
 extension CommonOptions {
-  /// The options that may also stand before the command, and whether each takes a value.
+  /// The options that may also precede the command, and whether each takes a value.
   static let names: [String: Bool] = [
     "--db": true, "--format": true, "--color": true, "--busy-timeout": true, "--quiet": false, "-q": false,
   ]
 
   var style: Style { Style(color, isTerminal: System.isTerminal(1)) }
 
-  /// The layout of records.
+  /// The format of records.
   var recordFormat: OutputFormat { format ?? (System.isTerminal(1) ? .table : .plain) }
 
-  /// The layout of updates and of the log.
+  /// The format of updates and of the log.
   var streamFormat: OutputFormat { format ?? (System.isTerminal(1) ? .table : .jsonl) }
 
-  /// Says something that is no error; after a closed pipe, nothing.
+  /// Writes a message that is not an error, unless the output's reader has closed the pipe.
   func note(_ line: String) {
-    if !quiet, Signals.shared.status != .brokenPipe { Messages.shared.say(line) }
+    if !quiet, Signals.shared.status != .brokenPipe { Messages.shared.writeLine(line) }
   }
 
   // MARK: The database
 
-  /// Where the database is.
-  ///
-  /// - Throws: `Failure` when nothing says it.
+  /// The database's path; throws when neither the options nor the environment specify it.
   var path: String {
     get throws(Failure) {
       if let path = db ?? System.environment("USERTOOL_DB") {
-        if path.isEmpty { throw Failure(.usage, "--db names no file") }
+        if path.isEmpty { throw Failure(.usage, "--db must not be empty") }
         return path
       }
       if let folder = System.environment("XDG_DATA_HOME"), folder.hasPrefix("/") {
         return folder + "/usertool/users.db"
       }
       guard let home = System.environment("HOME") else {
-        throw Failure(.usage, "HOME is not set", hint: "name the database with --db")
+        throw Failure(.usage, "cannot find the database: HOME is not set", hint: "specify the database with --db")
       }
       return home + "/.local/share/usertool/users.db"
     }
@@ -64,9 +62,7 @@ extension CommonOptions {
 
   /// Opens the database.
   ///
-  /// Only a watching store listens for other processes: it costs a thread.
-  ///
-  /// - Throws: `Failure`.
+  /// Only a watching store follows other processes, because that takes a thread.
   func open(_ access: Configuration.Access, isWatching: Bool = false) throws -> UserStore {
     var configuration = Configuration()
     configuration.access = access
@@ -81,7 +77,7 @@ extension CommonOptions {
     }
   }
 
-  /// Opens the database, hands it out, and closes it, so that the file is left whole.
+  /// Opens the database, passes it to `body`, and closes it, so that the database file alone holds every commit.
   func withStore<Result>(_ access: Configuration.Access, _ body: (UserStore) throws -> Result) throws -> Result {
     let store = try open(access)
     defer { store.close() }

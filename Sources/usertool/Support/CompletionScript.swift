@@ -1,24 +1,24 @@
 import ArgumentParser
 
-/// The script that lets a shell complete, with functions in place of those of the parser that are not safe, or do not work.
+/// The completion script of a shell: the parser's, with some of its functions replaced that are unsafe or do not work.
 ///
-/// Each hands the tool an empty word, which says that this script asks and not the parser's own; what readline replaces;
-/// and the line up to the cursor. A test of each shell notices when the parser's functions are called something else.
+/// Each replacement passes the tool an empty word, which distinguishes this script from the parser's own; the text that
+/// readline replaces; and the line up to the cursor. A test for each shell fails if the parser renames its functions.
 enum CompletionScript {
   static func text(for shell: CompletionShell) -> String {
     let script = UserTool.completionScript(for: shell)
     switch shell {
     case .bash: return script + bash
-    // The last lines of the parser's script for zsh run it.
+    // The functions are inserted before the end, because the last lines of the parser's script for zsh run it.
     case .zsh: return script.replacing("\n_usertool() {", with: zsh + "\n_usertool() {", maxReplacements: 1)
     default: return script + fish
     }
   }
 
-  /// compgen -W expands its list as the shell expands a line: what stands in a name would be run.
+  /// Avoids compgen -W, which expands its list like a command line, so that it would run code in a name.
   ///
-  /// The words come quoted. readline quotes only names of files, and takes a name for one then: it adds a slash to the name
-  /// of a folder, and leaves ~ alone.
+  /// The tool quotes the words itself, because readline quotes only file names: it would treat a user's name as one, append
+  /// a slash if there is a folder of that name, and leave ~ unquoted.
   private static let bash = #"""
 
     __usertool_custom_complete() {
@@ -37,8 +37,8 @@ enum CompletionScript {
         fi
     }
 
-    # bash divides words at : and = and @ too, which stand in names; the parser counts words.
-    # No space after the name of an attribute: its value follows.
+    # bash also splits words at :, = and @, which occur in names; the parser counts words.
+    # No space follows an attribute's name, because its value does.
     _usertool_values() {
         local rest="${COMP_LINE}" word
         local -a whole=()
@@ -56,10 +56,9 @@ enum CompletionScript {
     complete -F _usertool_values usertool
     """#
 
-  /// Not _describe, which takes what follows a colon for a description.
+  /// Avoids _describe, which treats the text after a colon as a description.
   ///
-  /// compadd quotes; banghist, which the parser turns
-  /// off, lets it quote `!` too.
+  /// compadd quotes the words; it quotes `!` only with banghist, which the parser turns off.
   private static let zsh = #"""
 
     __usertool_custom_complete() {
@@ -75,9 +74,9 @@ enum CompletionScript {
 
     """#
 
-  /// fish quotes by itself.
+  /// Leaves the quoting to fish.
   ///
-  /// The parser's way to ask it for the cursor is an error in fish 3.
+  /// The parser's call that gets the cursor position is an error in fish 3.
   private static let fish = #"""
 
     function __usertool_tokens

@@ -1,20 +1,19 @@
 import ArgumentParser
 import UserStore
 
-/// What a shell may complete from the database.
+/// The completions of users and attributes, which come from the database.
 ///
-/// Never an error, never long, and no database is created: a shell waits for it in the middle of a line.
+/// A shell waits for them while a line is being typed: they report no error, take little time, and create no database.
 struct Completions {
   private let shell: CompletionShell
   private let line: ShellLine
-  /// What readline replaces: the end of what was typed of the last word.
+  /// The end of the last word, which readline replaces.
   private let replaced: String
   private static let limit = 1_000
 
-  /// nil for what cannot be completed, or not by this script: that of an older version, which may lie in a file for years,
-  /// would run what stands in a name.
+  /// Reads what the completion script passes; nil if nothing can be completed, or the script is too old.
   ///
-  /// - Parameter words: What a script of `usertool completion` hands over.
+  /// The script of an older version, which may stay in a file for years, would run code in a name.
   private init?(_ words: [String]) {
     guard words.count == 3, words[0].isEmpty, let shell = CompletionShell.requesting else { return nil }
     self.shell = shell
@@ -23,37 +22,35 @@ struct Completions {
     guard !line.last.isExpanded, line.last.raw.hasSameSuffix(as: replaced) else { return nil }
   }
 
-  /// Names of users.
-  ///
-  /// What a name would be taken for otherwise stands before it.
+  /// Names of users, with a prefix where a name alone would be read as an id or an option.
   static let users = CompletionKind.custom { words, _, _ in Completions(words)?.offered { $0.users() } ?? [] }
 
-  /// Names of attributes, and `=` for a value to follow.
+  /// Names of attributes, each followed by `=`.
   static let assignments = CompletionKind.custom { words, _, _ in
     Completions(words)?.offered { $0.attributes().map { $0 + "=" } } ?? []
   }
 
   static let attributes = CompletionKind.custom { words, _, _ in Completions(words)?.offered { $0.attributes() } ?? [] }
 
-  // MARK: What the shell gets
+  // MARK: Filtering and quoting
 
-  /// What begins with what was typed, as the shell wants it.
+  /// The candidates that start with the typed text, quoted for the shell.
   private func offered(_ candidates: (Completions) -> [String]) -> [String] {
     let typed = line.last.text
     var known: Set<[UInt8]> = []
     let texts = candidates(self).filter { mayOffer($0) && known.insert(Array($0.utf8)).inserted }
     if shell != .bash { return texts }
     return texts.compactMap { text in
-      // A value follows the sign.
+      // A word that ends with = is not complete: the value follows.
       let ends = texts.count == 1 && text.utf8.last != UInt8(ascii: "=")
       return line.bashQuoted(text.droppingBytes(typed.utf8.count), ends: ends).map { replaced + $0 }
     }
   }
 
-  /// What would act on the terminal is not offered.
+  /// Whether a candidate starts with the typed text, and contains nothing that acts on the terminal.
   private func mayOffer(_ text: String) -> Bool { text.utf8.starts(with: line.last.text.utf8) && text.shown == text }
 
-  // MARK: What there is
+  // MARK: Candidates
 
   private func users() -> [String] {
     let (typed, prefix) = (line.last.text, UserReference.namePrefix)
@@ -62,20 +59,20 @@ struct Completions {
       return names(from: rest, below: rest + Self.end) { prefix + $0 }
     }
     let offered = names(from: typed, below: typed + Self.end) { UserReference.needsPrefix($0) ? prefix + $0 : $0 }
-    // Behind nothing stand all of them already.
+    // Without any typed text, the candidates already include the prefixed names.
     guard !typed.isEmpty, prefix.utf8.starts(with: typed.utf8) else { return offered }
     return [("-", "."), ("0", ":"), (prefix, "name;")].reduce(offered) { offered, range in
       offered + names(from: range.0, below: range.1) { UserReference.needsPrefix($0) ? prefix + $0 : nil }
     }
   }
 
-  /// What comes after everything that begins with the same bytes.
+  /// Sorts after every text with the same beginning.
   private static let end = "\u{10FFFF}"
 
-  /// Names from one on, up to another one, each as it is offered.
+  /// The names from `lower` up to `upper`, each spelled as it is offered.
   ///
-  /// A shell types what all that is offered has in common, so that all which is left out must have it too. Most of the time
-  /// that is nothing more than what was typed, and then it does not depend on the names that were not looked at.
+  /// A shell inserts the common prefix of all candidates, so the names beyond the limit must have that prefix too. Usually
+  /// it is no longer than the typed text; then the names beyond the limit do not matter.
   private func names(from lower: String, below upper: String, as spelled: (String) -> String?) -> [String] {
     var offered: [String] = []
     try? read { transaction in
@@ -89,7 +86,7 @@ struct Completions {
     return offered
   }
 
-  /// Whether the shell would add something to what was typed.
+  /// Whether the candidates have a common prefix that is longer than the typed text.
   private func haveMoreInCommon(_ texts: [String]) -> Bool {
     let count = line.last.text.utf8.count
     return Set(texts.filter(mayOffer).map { $0.utf8.dropFirst(count).first }).count < 2
@@ -97,12 +94,12 @@ struct Completions {
 
   private func attributes() -> [String] {
     var names = AttributeName.builtIn
-    // Behind a dash stands an option.
+    // A word that starts with a dash is an option.
     try? read { names += try $0.attributeNames.filter { !$0.text.utf8.starts(with: "-".utf8) } }
     return names.map(\.text)
   }
 
-  /// Reads the database that the command line names.
+  /// Reads the database that the command line specifies.
   private func read(_ body: (inout ReadTransaction) throws -> Void) throws {
     var common = CommonOptions()
     if database?.isExpanded ?? false { return }

@@ -1,21 +1,21 @@
 import UserStore
 
-/// How the tool ends; scripts rely on the numbers.
+/// The exit codes; scripts rely on the numbers.
 enum ExitStatus: Int32 {
   case success = 0
   case failure = 1
-  /// No such user, attribute or revision, or a name that several users have.
+  /// There is no such user, attribute or revision, or several users have the name.
   case notFound = 3
-  /// `--expect` was not met, what an undo would take back was changed since, or somebody else took a consumer's name.
+  /// `--expect` was not met, a value changed after the write to undo, or another consumer took over the name.
   case conflict = 4
   /// Another process held the database for too long.
   case busy = 5
-  /// The log does not go on from the cursor.
+  /// The log does not continue from the cursor.
   case history = 6
   case usage = 64
-  /// Bad input data: a value, a cursor, a file that is no store.
+  /// Bad input data: a value, a cursor, or a file that is not a store.
   case badData = 65
-  /// No input file or database.
+  /// There is no input file or no database.
   case noInput = 66
   case cannotCreate = 73
   case noPermission = 77
@@ -27,7 +27,7 @@ enum ExitStatus: Int32 {
 }
 
 extension ExitStatus {
-  /// What an error of the store means for whoever called the tool.
+  /// The exit code for an error of the store.
   init(_ code: StoreError.Code) {
     self =
       switch code {

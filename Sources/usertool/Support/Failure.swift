@@ -1,14 +1,14 @@
 import UserStore
 
-/// Why a command failed: a message, what may help, and the exit code.
+/// Why a command failed: a message, a hint, and the exit code.
 struct Failure: Error {
   let status: ExitStatus
-  /// What the store called it; nil when it is not from there.
+  /// The store's code; nil if the failure does not come from the store.
   private(set) var code: StoreError.Code?
   let message: String
-  /// One line: what to do.
+  /// What the user can do, in one line.
   var hint: String?
-  /// Lines between the two: candidates.
+  /// Lines between the message and the hint, such as candidates.
   var details: [String] = []
 
   init(_ status: ExitStatus, _ message: String, hint: String? = nil, details: [String] = []) {
@@ -20,15 +20,13 @@ struct Failure: Error {
 }
 
 extension Failure {
-  /// - Parameters:
-  ///   - error: What the store said.
-  ///   - hint: What may help, when the command knows better than the code.
+  /// A failure for an error of the store, with the command's own hint, or else that of the error's code.
   init(_ error: StoreError, hint: String? = nil) {
-    // Not `cannotOpen`: nothing is wrong with the file.
-    let isShort = error.meansNoDescriptors
+    // Not the status of `cannotOpen`: nothing is wrong with the file.
+    let lacksDescriptors = error.meansNoDescriptors
     self.init(
-      isShort ? .failure : ExitStatus(error.code), error.message,
-      hint: isShort ? Self.moreDescriptors : hint ?? Self.hint(for: error.code))
+      lacksDescriptors ? .failure : ExitStatus(error.code), error.message,
+      hint: lacksDescriptors ? Self.moreDescriptors : hint ?? Self.hint(for: error.code))
     code = error.code
   }
 
@@ -38,18 +36,18 @@ extension Failure {
     switch code {
     case .notFound: "create it with usertool init"
     case .busy: "another program is writing; try again, or wait longer with --busy-timeout 30s"
-    case .noPermission, .readOnly: "ask the owner of the file, or name another one with --db"
-    case .needsWriter: "while another program has it open for writing, it can be read; watch waits for that"
-    case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate: "name another file with --db"
-    case .alreadyExists: "name another file, or replace it with --force"
+    case .noPermission, .readOnly: "ask the owner of the file, or choose another file with --db"
+    case .needsWriter: "it can be read while another program has it open for writing; watch waits for that"
+    case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate: "choose another file with --db"
+    case .alreadyExists: "choose another file, or replace it with --force"
     case .schemaTooNew: "update usertool"
-    case .schemaTooOld, .logIncomplete: "any writing command, such as usertool init, puts it right"
-    case .corrupt: "usertool check says more; usertool restore brings a backup back"
-    case .diskFull: "nothing was changed; make room and try again"
-    case .commitUnknown: "read the record again: the change may be there, or not"
-    case .superseded: "two watches need two names: --consumer NAME"
-    case .compacted, .diverged, .replaced: "begin again without --after, --cursor-file or --no-resync"
-    case .badCursor: "cursors are printed by watch and log, and are taken as they are"
+    case .schemaTooOld, .logIncomplete: "run a writing command, such as usertool init, to fix this"
+    case .corrupt: "usertool check lists the damage; usertool restore restores a backup"
+    case .diskFull: "nothing was changed; free disk space and try again"
+    case .commitUnknown: "read the record again: the change may or may not have been written"
+    case .superseded: "give each watch its own name with --consumer NAME"
+    case .compacted, .diverged, .replaced: "start again without --after, --cursor-file or --no-resync"
+    case .badCursor: "pass a cursor exactly as watch or log printed it"
     default: nil
     }
   }

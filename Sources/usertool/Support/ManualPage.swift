@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// The manual page, made of what `--help` says, so that there is one text to keep true.
+/// The manual page, generated from the `--help` texts, so that there is only one text to maintain.
 struct ManualPage {
-  /// In the language of man(7).
+  /// The page's source for man(7).
   private(set) var lines: [String] = []
 
-  /// An argument or an option, and what it is.
+  /// An argument or an option, and its description.
   private struct Entry: Equatable {
     let term: String
-    let words: String
+    let description: String
   }
 
   init(_ root: any ParsableCommand.Type) {
@@ -25,14 +25,14 @@ struct ManualPage {
       (command, entries: Self.entries(root.helpMessage(for: command, columns: 10_000)))
     }
     let common = commands.first?.entries.filter { entry in commands.allSatisfy { $0.entries.contains(entry) } } ?? []
-    section("OPTIONS OF EVERY COMMAND")
+    section("COMMON OPTIONS")
     append(common)
     section("COMMANDS")
     for (command, entries) in commands { append(command, entries.filter { !common.contains($0) }) }
     section("FILES")
     lines += [
       ".TP", "\\fI~/.local/share/\(name)/users.db\\fR",
-      "The database, where neither \\fB\\-\\-db\\fR nor \\fBUSERTOOL_DB\\fR nor \\fBXDG_DATA_HOME\\fR names another.",
+      "The database, unless \\fB\\-\\-db\\fR, \\fBUSERTOOL_DB\\fR or \\fBXDG_DATA_HOME\\fR specifies another.",
     ]
   }
 
@@ -45,14 +45,14 @@ struct ManualPage {
   }
 
   private mutating func append(_ entries: [Entry]) {
-    for entry in entries { lines += [".TP", "\\fB\(Self.escaped(entry.term))\\fR", Self.escaped(entry.words)] }
+    for entry in entries { lines += [".TP", "\\fB\(Self.escaped(entry.term))\\fR", Self.escaped(entry.description)] }
   }
 
   private mutating func section(_ title: String) {
     lines.append(".SH \(title)")
   }
 
-  /// Paragraphs; indented lines keep their breaks.
+  /// Appends paragraphs; indented lines keep their line breaks.
   private mutating func discussion(_ text: String) {
     var isIndented = false
     lines.append(".PP")
@@ -66,8 +66,8 @@ struct ManualPage {
     if isIndented { lines.append(".fi") }
   }
 
-  /// What stands under ARGUMENTS and OPTIONS in a help text that breaks no lines: two spaces, the term, two or more
-  /// spaces, the words.
+  /// Parses the ARGUMENTS and OPTIONS of a help text without line breaks: two spaces, the term, two or more spaces, the
+  /// description.
   private static func entries(_ help: String) -> [Entry] {
     var entries: [Entry] = []
     var isEntry = false
@@ -76,12 +76,12 @@ struct ManualPage {
       guard isEntry, line.hasPrefix("  ") else { continue }
       let letters = Array(line.drop { $0 == " " })
       let gap = letters.indices.first { letters[$0...].starts(with: "  ") } ?? letters.endIndex
-      entries.append(Entry(term: String(letters[..<gap]), words: String(letters[gap...].drop { $0 == " " })))
+      entries.append(Entry(term: String(letters[..<gap]), description: String(letters[gap...].drop { $0 == " " })))
     }
     return entries
   }
 
-  /// Nothing in the text is an instruction to the formatter, and a hyphen is what a shell takes for one.
+  /// Escapes what the formatter would read as an instruction, and prints hyphens as the ASCII hyphens of options.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for character in text {

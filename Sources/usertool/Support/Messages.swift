@@ -6,11 +6,11 @@
   import Musl
 #endif
 
-/// Standard error: what a person reads, and no script.
+/// Standard error, for messages to people.
 struct Messages {
   static let shared = Messages()
 
-  /// An error, what belongs to it, and one line of help.
+  /// Writes an error message, its details, and its hint.
   func report(_ failure: Failure) {
     var lines = ["usertool: error: " + failure.message.shown]
     lines += failure.details.map { "  " + $0 }
@@ -18,14 +18,12 @@ struct Messages {
     write(lines.joined(separator: "\n") + "\n")
   }
 
-  /// A line that is no error.
-  ///
-  /// Its values were made safe to show by whoever made the line.
-  func say(_ line: String) {
+  /// Writes a line; the caller escapes the values in it.
+  func writeLine(_ line: String) {
     write(line + "\n")
   }
 
-  /// A question, without the end of a line.
+  /// Writes text without a line end, such as a question.
   func write(_ text: String) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {

@@ -2,8 +2,8 @@ import UserStore
 
 /// The stores that the process has open.
 ///
-/// What ends the process from outside closes them first: a -wal file that stays behind holds committed data, and whoever
-/// copies or moves the database alone loses it.
+/// They are closed before a signal or a timeout ends the process: a -wal file that stays behind holds committed data, which
+/// is lost when only the database file is copied or moved.
 final class OpenStores: Sendable {
   static let shared = OpenStores()
 
@@ -18,11 +18,9 @@ final class OpenStores: Sendable {
     weak let store: UserStore?
   }
 
-  /// Opens a store.
+  /// Opens a store; throws `Exit` if the process is about to end.
   ///
-  /// Under the lock, so that a store that is just being opened is closed too.
-  ///
-  /// - Throws: what `make` throws; `Exit` when the process is about to end.
+  /// The lock is held meanwhile, so that `close` also closes a store that is just being opened.
   func open(_ make: () throws -> UserStore) throws -> UserStore {
     try state.withLock { state in
       if state.isClosing { throw Exit(status: Signals.shared.status ?? .failure) }
@@ -32,11 +30,12 @@ final class OpenStores: Sendable {
     }
   }
 
-  /// Closes all of them, and ends what is under way in them and in other files: it fails, and what it wrote is rolled back.
+  /// Closes all stores and interrupts the operations in them and in other files: these fail, and their writes are rolled
+  /// back.
   ///
   /// - Returns: whether there was anything to close.
   func close() -> Bool {
-    // Before the lock, which a store has that is being opened: it may be waiting for another program.
+    // Before taking the lock: a store that is being opened holds it, and may be waiting for another program.
     UserStore.interruptOnce()
     let stores = state.withLock { state in
       state.isClosing = true

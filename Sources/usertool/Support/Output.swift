@@ -6,20 +6,20 @@
   import Musl
 #endif
 
-/// Standard output: whole records, on their way as soon as they are flushed.
+/// Standard output, which receives whole records and passes them on when it is flushed.
 ///
-/// A pipe that nobody reads any more ends the process with 141, silently, also when whoever started it ignores SIGPIPE.
-/// What is written from then on is dropped.
+/// A closed pipe ends the process silently with 141, even if the parent process ignores SIGPIPE. Output after that is
+/// dropped.
 final class Output {
   private var pending: [UInt8] = []
-  /// Whether something was not written because nobody read, and the command was to end.
+  /// Whether output was dropped because it could not be written, or because the command had to end while nobody read it.
   private(set) var hasGivenUp = false
 
-  /// A pipe takes this many bytes at once without blocking when it says that it takes any.
+  /// A pipe that is ready for writing accepts this many bytes without blocking.
   private static let portion = 4_096
   private static let capacity = 1 << 16
 
-  /// Adds bytes that end a record.
+  /// Adds the bytes of a record.
   func write(_ record: [UInt8]) {
     pending += record
     if pending.count >= Self.capacity { flush() }
@@ -30,9 +30,7 @@ final class Output {
     write(Array(line.utf8) + [0x0A])
   }
 
-  /// Writes what was added.
-  ///
-  /// When the command is to end and nobody reads, it gives up.
+  /// Writes what was added, or gives up if the command must end while nobody reads the output.
   func flush() {
     var rest = pending[...]
     while !rest.isEmpty, !hasGivenUp {

@@ -1,17 +1,17 @@
 import UserStore
 
-/// A user whom only the log still knows.
+/// A user that was removed, and that only the log still has.
 enum RemovedUser {
-  /// Finds who is meant: by id, or by the name that they had at last.
+  /// Finds a removed user by id or by last name.
   ///
-  /// - Throws: `Failure` with status `notFound`, also when several had the name; with `conflict` for one that is there.
+  /// - Throws: `Failure` with status `notFound` if no user or several users match, with `conflict` if the user exists.
   static func resolve(_ reference: UserReference, in store: UserStore) throws -> User.ID {
     if let id = reference.id {
-      if try store.read({ try $0.user(id) }) != nil { throw isThere(id) }
+      if try store.read({ try $0.user(id) }) != nil { throw stillExists(id) }
       return id
     }
     let name = reference.name
-    if let id = try store.read({ try $0.users(named: name).first }) { throw isThere(id) }
+    if let id = try store.read({ try $0.users(named: name).first }) { throw stillExists(id) }
     var candidates: [(id: User.ID, removedAt: Int64)] = []
     try forEachChange(in: store) { change in
       guard change.kind == .removed, change.attribute == .name, change.old == .text(name) else { return }
@@ -23,10 +23,10 @@ enum RemovedUser {
     }
     guard candidates.count <= 1 else { throw ambiguous(candidates, name) }
     if let candidate = candidates.first { return candidate.id }
-    throw Failure(.notFound, "the log knows no removed user \"\(name)\"", hint: "name the user by id")
+    throw Failure(.notFound, "the log has no removed user \"\(name)\"", hint: "specify the user by id")
   }
 
-  /// How many changes of a user the log has, and how many of them still have values.
+  /// Counts a user's changes in the log, and those of them that still have values.
   static func count(_ id: User.ID, in store: UserStore) throws -> (found: Int, valued: Int) {
     var count = (found: 0, valued: 0)
     try forEachChange(in: store) { change in
@@ -47,13 +47,13 @@ enum RemovedUser {
     }
   }
 
-  private static func isThere(_ id: User.ID) -> Failure {
-    Failure(.conflict, "user \(id) is still there", hint: "remove it first: usertool remove \(id)")
+  private static func stillExists(_ id: User.ID) -> Failure {
+    Failure(.conflict, "user \(id) still exists", hint: "remove it first with usertool remove \(id)")
   }
 
   private static func ambiguous(_ candidates: [(id: User.ID, removedAt: Int64)], _ name: String) -> Failure {
     Failure(
-      .notFound, "\(candidates.count) removed users were called \"\(name)\"", hint: "name one of them by its id",
+      .notFound, "\(candidates.count) removed users were named \"\(name)\"", hint: "specify one of them by id",
       details: candidates.prefix(20).map { "\($0.id)\tremoved \(Timestamp(milliseconds: $0.removedAt).local)" })
   }
 }

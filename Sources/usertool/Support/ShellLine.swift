@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// A command line up to the cursor, read as its shell reads it: what was typed so far of the last word, and in which quotes.
+/// A command line up to the cursor, read as its shell reads it: its words, and the quotes that are open at the cursor.
 struct ShellLine {
   struct Word {
-    /// Without quotes and backslashes.
+    /// The text without quotes and backslashes.
     var text = ""
-    /// As it was typed.
+    /// The text as typed.
     var raw = ""
-    /// Whether the shell puts something else in its place, which only the shell knows.
+    /// Whether the shell expands the word to a text that only the shell can compute.
     var isExpanded = false
   }
 
@@ -44,16 +44,17 @@ struct ShellLine {
   }
 
   private mutating func addEscaped(_ scalar: Unicode.Scalar) {
-    let loses: Bool
+    // Whether the shell removes the backslash.
+    let removesBackslash: Bool
     switch quote {
-    // fish makes control characters of some letters: nobody types those to find a user.
+    // fish turns some escaped letters into control characters, which nobody types to find a user.
     case .none:
-      loses = true
+      removesBackslash = true
       if shell == .fish, scalar.properties.isAlphabetic || scalar.value < 0x3A && scalar.value > 0x2F { expand() }
-    case .single: loses = "'\\".unicodeScalars.contains(scalar)
-    case .double: loses = (shell == .fish ? "\"$\\" : "\"$`\\").unicodeScalars.contains(scalar)
+    case .single: removesBackslash = "'\\".unicodeScalars.contains(scalar)
+    case .double: removesBackslash = (shell == .fish ? "\"$\\" : "\"$`\\").unicodeScalars.contains(scalar)
     }
-    if !loses { append("\\") }
+    if !removesBackslash { append("\\") }
     append(scalar)
   }
 
@@ -92,13 +93,10 @@ struct ShellLine {
 
   // MARK: Writing
 
-  /// What bash has to find behind the cursor for the last word to go on with `text`.
+  /// Quotes `text` so that bash reads it as the continuation of the last word; `ends` says whether the word is complete.
   ///
-  /// - Parameters:
-  ///   - text: It follows what was typed.
-  ///   - ends: Whether the word ends with it.
-  /// - Returns: nil where the quotes that are open cannot hold it: `!` recalls old commands also in double quotes, and to
-  ///   close them first confuses readline.
+  /// - Returns: nil if the open quotes cannot contain the text. In double quotes that is `!`, which recalls old commands
+  ///   there too; closing the quotes first would confuse readline.
   func bashQuoted(_ text: String, ends: Bool) -> String? {
     switch quote {
     case .single: return text.utf8.contains(UInt8(ascii: "'")) ? nil : text + (ends ? "'" : "")
@@ -106,7 +104,7 @@ struct ShellLine {
       if text.utf8.contains(UInt8(ascii: "!")) { return nil }
       return Self.escaped(text) { "\"$`\\".unicodeScalars.contains($0) } + (ends ? "\"" : "")
     case .none:
-      // A backslash that was typed escapes what comes next.
+      // The backslash before the cursor escapes the next character.
       if isEscaped, let first = text.unicodeScalars.first { return String(first) + Self.unquoted(text.droppingFirst) }
       return Self.unquoted(text)
     }
@@ -116,10 +114,10 @@ struct ShellLine {
     escaped(text) { $0.isASCII && !$0.properties.isAlphabetic && !"0123456789_-./:=@+,%".unicodeScalars.contains($0) }
   }
 
-  private static func escaped(_ text: String, _ mustBe: (Unicode.Scalar) -> Bool) -> String {
+  private static func escaped(_ text: String, _ isSpecial: (Unicode.Scalar) -> Bool) -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      if mustBe(scalar) { escaped.append("\\") }
+      if isSpecial(scalar) { escaped.append("\\") }
       escaped.append(scalar)
     }
     return String(escaped)
@@ -127,6 +125,6 @@ struct ShellLine {
 }
 
 extension String {
-  /// Without its first scalar: a character may be several.
+  /// The text without its first scalar; a character may consist of several.
   fileprivate var droppingFirst: String { String(unicodeScalars.dropFirst()) }
 }

@@ -10,11 +10,11 @@ import UserStore
   import Musl
 #endif
 
-/// What ends the process from outside: a signal, or a time that has passed.
+/// Ends the process on a signal, a timeout, or a closed pipe.
 ///
-/// SIGINT, SIGTERM and SIGHUP end it with 130, 143 or 129: what is under way is interrupted, a write is then rolled back or
-/// whole, and the stores are closed. A command that has something to say at its end takes them over. A second signal ends
-/// the process at once. A closed pipe shows at the next write.
+/// SIGINT, SIGTERM and SIGHUP end it with 130, 143 or 129: operations are interrupted, so that a write is either rolled back
+/// or complete, and the stores are closed. A command that prints something at its end takes the signals over. A second
+/// signal ends the process at once. A closed pipe is noticed at the next write, or earlier by `Deadline`.
 final class Signals: Sendable {
   static let shared = Signals()
 
@@ -24,27 +24,27 @@ final class Signals: Sendable {
   private let schedule = Lock(EndingSchedule())
 
   private static let longestEnd = DispatchTimeInterval.seconds(2)
-  /// The command has come to its end.
+  /// Signaled when the command has ended.
   private let isDone = DispatchSemaphore(value: 0)
 
-  /// Lets the signals come here: all that are sent after this returns.
+  /// Handles every signal that arrives after this method returns.
   ///
-  /// Dispatch arms a source on a thread of its own. A signal that comes before has its default action, and ends the process,
-  /// which has nothing open yet.
+  /// Dispatch arms a source on a thread of its own. A signal that arrives before has its default action and ends the
+  /// process, which has nothing open yet.
   func install() {
     System.ignore(SIGPIPE)
     let armed = DispatchGroup()
     for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated), (SIGHUP, .hungUp)] {
-      // A process that was started with nohup is to outlive its terminal.
+      // A process that was started with nohup must outlive its terminal.
       if number == SIGHUP, System.isIgnored(number) { continue }
       #if canImport(Darwin)
-        // There the default action is taken beside the source. On Linux Dispatch puts a handler in its place.
+        // On Darwin a source does not replace the default action. On Linux, Dispatch installs a handler that does.
         System.ignore(number)
       #endif
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       armed.enter()
       source.setRegistrationHandler { armed.leave() }
-      // The handler holds its source: it must live as long as the process.
+      // The handler holds its source, which must live as long as the process.
       source.setEventHandler {
         _ = source
         self.receive(status)
@@ -54,15 +54,13 @@ final class Signals: Sendable {
     armed.wait()
   }
 
-  /// Why the process is to end; nil while it is not.
+  /// Why the process must end; nil if it need not.
   var status: ExitStatus? {
     let status = ExitStatus(rawValue: reason.load(ordering: .sequentiallyConsistent))
     return status == .success ? nil : status
   }
 
-  /// Lets the first signal call `handler`, after which the command ends by itself.
-  ///
-  /// The second one ends it at once.
+  /// Makes the first signal call `handler`, after which the command must end on its own; a second signal ends the process.
   func takeOver(_ handler: @escaping @Sendable () -> Void) {
     self.handler.withLock { $0 = handler }
   }
@@ -73,9 +71,9 @@ final class Signals: Sendable {
     end(with: status)
   }
 
-  /// Ends the process soon, or asks the command that has taken over to end.
+  /// Ends the process soon, or asks the command to end if it has taken the signals over.
   ///
-  /// Returns at once: the calling thread may be in the middle of a transaction, which must end before the store can.
+  /// Returns at once: the calling thread may be inside a transaction, which must end before the store can close.
   func end(with status: ExitStatus) {
     let isFirst = reason.compareExchange(
       expected: 0, desired: status.rawValue, ordering: .sequentiallyConsistent
@@ -86,47 +84,45 @@ final class Signals: Sendable {
     if let waker { _ = System.write([1], to: waker.writer) }
     if let handler = handler.withLock({ $0 }) { return handler() }
     DispatchQueue.global().async {
-      // The command removes its draft, and whatever else it leaves to its end.
+      // Lets the command clean up first, for example remove its draft.
       if OpenStores.shared.close() { _ = self.isDone.wait(timeout: .now() + Self.longestEnd) }
       System.exit(status)
     }
   }
 
-  /// The command has ended: waits for the end of the process, if it was told to end and nothing has taken over.
+  /// Reports that the command has ended, and waits for the end of the process if a signal is already ending it.
   func waitIfEnding() {
     isDone.signal()
     guard status != nil, handler.withLock({ $0 == nil }) else { return }
     while true { _ = System.wait(output: -1, waker: -1, milliseconds: -1) }
   }
 
-  /// Sleeps until the time has passed, or until the command is to end.
+  /// Sleeps until the time has passed or the command must end.
   func sleep(milliseconds: Int32) {
     _ = System.wait(output: -1, waker: waker?.reader ?? -1, milliseconds: milliseconds)
   }
 
-  /// Waits until the descriptor takes bytes.
-  ///
-  /// - Returns: false when it does not, and the command is to end.
+  /// Waits until the descriptor accepts bytes; returns false if the command must end before it does.
   func wait(for output: Int32) -> Bool {
     System.wait(output: output, waker: waker?.reader ?? -1, milliseconds: -1).output
   }
 }
 
-/// When a further signal ends a process that is ending already.
+/// When another signal ends a process that is already ending.
 struct EndingSchedule {
-  /// When the process began to end, in milliseconds.
+  /// When the process started to end, in milliseconds.
   private var start: Int64?
 
-  /// Signals within this time count as one: a terminal that closes and `timeout` each send two at once.
-  private static let patience: Int64 = 300
+  /// Signals within this time count as one: `timeout`, and a terminal that closes, send two at once.
+  private static let graceTime: Int64 = 300
 
-  /// The process begins to end, for whatever reason.
+  /// Records that the process starts to end, unless it already did.
   mutating func begin(at now: Int64) {
     if start == nil { start = now }
   }
 
-  /// Whether a signal that comes now ends the process at once.
+  /// Whether a signal that arrives now ends the process at once.
   func endsAtOnce(at now: Int64) -> Bool {
-    start.map { now - $0 > Self.patience } ?? false
+    start.map { now - $0 > Self.graceTime } ?? false
   }
 }

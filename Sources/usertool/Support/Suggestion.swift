@@ -1,8 +1,8 @@
 import UserStore
 
-/// What was meant by a word that is not known.
+/// Finds the word that was probably meant by an unknown one.
 enum Suggestion {
-  /// The nearest of the candidates, if any is near: a third of the letters may differ, or only their case.
+  /// The nearest candidate, ignoring case, if at most a third of its letters differ.
   static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
     let lowercased = Array(word.lowercased())
     let limit = max(1, lowercased.count / 3)
@@ -20,11 +20,11 @@ enum Suggestion {
 
   static func question(for word: String, among candidates: some Sequence<String>) -> String {
     guard let nearest = nearest(to: word, among: candidates) else { return "" }
-    // Composed and decomposed letters look the same: to repeat the word would help nobody.
-    return nearest == word ? " (one that looks the same has other bytes)" : " (did you mean \"\(nearest)\"?)"
+    // A name with composed instead of decomposed letters looks the same: repeating it would not help.
+    return nearest == word ? " (one that looks the same has different bytes)" : " (did you mean \"\(nearest)\"?)"
   }
 
-  /// How many letters must be added, removed, changed, or swapped with the next.
+  /// The number of letters that must be added, removed, changed, or swapped with the next.
   static func distance(_ left: [Character], _ right: [Character], atMost limit: Int = .max) -> Int {
     if abs(left.count - right.count) > limit { return .max }
     if left.isEmpty || right.isEmpty { return max(left.count, right.count) }

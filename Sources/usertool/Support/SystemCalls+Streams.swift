@@ -6,16 +6,14 @@
   import Musl
 #endif
 
-/// Files that are read and written bit by bit.
+/// Files that are read and written piece by piece.
 extension System {
   static let standardInput = STDIN_FILENO
   static let standardOutput = STDOUT_FILENO
 
   // MARK: Reading
 
-  /// Opens a file for reading.
-  ///
-  /// - Throws: `Failure` when there is none, and for a folder.
+  /// Opens a file for reading; throws if there is none, or if it is a folder.
   static func openInput(_ path: String) throws(Failure) -> Int32 {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -28,9 +26,7 @@ extension System {
     return descriptor
   }
 
-  /// Reads what is there, at most so many bytes.
-  ///
-  /// - Returns: none at the end; nil with `errno` when reading fails.
+  /// Reads the bytes that are available, at most `count`; none at the end, and nil with `errno` if reading fails.
   static func read(_ descriptor: Int32, atMost count: Int) -> [UInt8]? {
     var result = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -40,7 +36,7 @@ extension System {
     return result < 0 ? nil : bytes
   }
 
-  /// Where the next line ends.
+  /// The position of the next line feed.
   static func firstLineFeed(in bytes: [UInt8], from start: Int) -> Int? {
     unsafe bytes.withUnsafeBytes { bytes in
       guard start < bytes.count, let base = bytes.baseAddress else { return nil }
@@ -48,7 +44,7 @@ extension System {
     }
   }
 
-  /// How many bytes are in a regular file; nil for anything else.
+  /// The size of a regular file in bytes; nil for anything else.
   static func size(of descriptor: Int32) -> Int64? {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -61,11 +57,9 @@ extension System {
 
   // MARK: Writing
 
-  /// Makes a file without a name, which is gone when it is closed.
-  ///
-  /// - Throws: `Failure` when no folder for temporary files takes one.
+  /// Creates a file without a name, which is deleted when it is closed.
   static func openTemporary() throws(Failure) -> Int32 {
-    // /tmp last: it is often memory, and what comes here may be large.
+    // /tmp comes last: it is often in memory, and the file may be large.
     for folder in [environment("TMPDIR"), "/var/tmp", "/tmp"].compactMap(\.self) {
       var template = Array("\(folder)/usertool-XXXXXX".utf8CString)
       let descriptor = unsafe mkstemp(&template)
@@ -74,22 +68,21 @@ extension System {
       unsafe unlink(template)
       return descriptor
     }
-    throw Failure(.cannotCreate, "cannot create a temporary file: \(lastError)", hint: "TMPDIR names a folder for it")
+    throw Failure(
+      .cannotCreate, "cannot create a temporary file: \(lastError)", hint: "set TMPDIR to a folder that can hold it")
   }
 
-  /// Makes a file that only its owner may read, and that was not there.
-  ///
-  /// - Throws: `Failure`.
+  /// Creates a file that only its owner can read; throws if the path exists.
   static func createNew(_ path: String) throws(Failure) -> Int32 {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { return descriptor }
-    if errno == EEXIST { throw isInTheWay(path) }
+    if errno == EEXIST { throw alreadyExists(path) }
     throw Failure(errno == EACCES ? .noPermission : .cannotCreate, "cannot create \(path): \(lastError)")
   }
 
-  /// Gives a draft its name: in one step, so that whoever looks finds all of it.
+  /// Gives a complete draft its final name in one step.
   ///
-  /// - Throws: `Failure` when something is there that is not to be replaced, however it came there.
+  /// - Throws: `Failure` if the path exists and must not be replaced, even if it was created a moment ago.
   static func place(_ draft: String, at path: String, replacing: Bool) throws(Failure) {
     if replacing {
       if unsafe rename(draft, path) == 0 { return }
@@ -97,24 +90,24 @@ extension System {
       unsafe unlink(draft)
       return
     } else if errno == EEXIST {
-      throw isInTheWay(path)
+      throw alreadyExists(path)
     } else if !exists(path), unsafe rename(draft, path) == 0 {
-      return  // a file system without links
+      return  // a file system without hard links
     }
     throw Failure(.cannotCreate, "cannot create \(path): \(lastError)")
   }
 
-  static func isInTheWay(_ path: String) -> Failure {
-    Failure(.cannotCreate, "\(path) is there already", hint: "name another file, or replace it with --force")
+  static func alreadyExists(_ path: String) -> Failure {
+    Failure(.cannotCreate, "\(path) already exists", hint: "choose another file, or replace it with --force")
   }
 
-  /// Whether anything lies at the path, be it a link to nothing.
+  /// Whether the path exists, even as a dangling link.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0
   }
 
-  /// Whether both paths lead to one file.
+  /// Whether both paths refer to the same file.
   static func isSame(_ path: String, _ other: String) -> Bool {
     var (status, otherStatus) = (stat(), stat())
     guard unsafe stat(path, &status) == 0, unsafe stat(other, &otherStatus) == 0 else { return false }
@@ -125,14 +118,14 @@ extension System {
     unsafe unlink(path)
   }
 
-  /// Waits until what was written is on disk.
+  /// Waits until the file's content is on disk.
   static func sync(_ descriptor: Int32) -> Bool {
     fsync(descriptor) == 0
   }
 
-  /// Waits until the name of a file is on disk: syncing the file is not enough, a power cut may take the name away.
+  /// Waits until a file's name is on disk: after syncing only the file, a power cut may still lose the name.
   ///
-  /// - Returns: false when it failed, with `errno`; a folder that may not be read cannot be synced by anybody.
+  /// - Returns: false with `errno` if it failed; true for a folder without read permission, which cannot be synced.
   static func syncName(of path: String) -> Bool {
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
     let descriptor = unsafe open(String(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)

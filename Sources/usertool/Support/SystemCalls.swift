@@ -8,33 +8,29 @@ import UserStore
   import Musl
 #endif
 
-/// The few system calls of the tool, and its only unsafe steps.
+/// The tool's system calls, which are its only unsafe code.
 ///
-/// Not Foundation's: loading it takes longer than most commands run.
+/// They replace Foundation, which takes longer to load than most commands run.
 enum System {
-  /// Ends the process at once.
-  ///
-  /// What is to be written was written, and other threads may be in the middle of things.
+  /// Ends the process at once, without exit handlers: all output is written, and other threads may still be running.
   static func exit(_ status: ExitStatus) -> Never {
     replacing.withLock { _ in }
     _exit(status.rawValue)
   }
 
-  /// Held while a file is replaced: a process that ends in the middle would leave its draft behind.
+  /// Held while a file is replaced, so that the process does not end and leave the draft behind.
   private static let replacing = Lock(())
 
-  /// Gives standard input, output and error something to be, where whoever started the process closed them.
+  /// Opens /dev/null for each of standard input, output and error that the parent process closed.
   ///
-  /// The next file or pipe that is opened would take their place, and get what is printed.
+  /// Otherwise the next file or pipe would get that descriptor, and with it the tool's output.
   static func fillStandardDescriptors() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
       _ = unsafe open("/dev/null", O_RDONLY)
     }
   }
 
-  /// Whether the process may open so many files more.
-  ///
-  /// Swift's runtime and Dispatch crash where they get none.
+  /// Whether the process can open `count` more files; Swift's runtime and Dispatch crash if they cannot open theirs.
   static func hasDescriptors(_ count: Int) -> Bool {
     var taken: [Int32] = []
     defer { for descriptor in taken { close(descriptor) } }
@@ -46,7 +42,7 @@ enum System {
     return true
   }
 
-  /// How many columns the terminal has; nil when it is none, or does not say.
+  /// The width of the terminal in columns; nil if there is no terminal, or if its width is unknown.
   static func columns(of descriptor: Int32) -> Int? {
     var size = winsize()
     guard isTerminal(descriptor), unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
@@ -55,7 +51,7 @@ enum System {
     return Int(size.ws_col)
   }
 
-  /// An environment variable that is set to something.
+  /// The value of an environment variable; nil if it is not set or empty.
   static func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
@@ -66,7 +62,7 @@ enum System {
     isatty(descriptor) == 1
   }
 
-  /// Which argument is not valid UTF-8; Swift repairs them silently.
+  /// The index of the first argument that is not valid UTF-8; Swift repairs such arguments silently.
   static var invalidArgument: Int? {
     (1..<max(1, Int(CommandLine.argc))).first { index in
       guard let argument = unsafe CommandLine.unsafeArgv[index] else { return false }
@@ -83,25 +79,23 @@ enum System {
   static func isIgnored(_ number: Int32) -> Bool {
     let before = signal(number, SIG_IGN)
     signal(number, before)
-    // SIG_IGN is 1 in every system's <signal.h>; functions cannot be compared.
+    // Functions cannot be compared; SIG_IGN is 1 in the <signal.h> of every system.
     return unsafe unsafeBitCast(before, to: Int.self) == 1
   }
 
-  /// The system's words for the error of the last call.
+  /// The system's message for the last call's error.
   static var lastError: String {
     unsafe String(cString: strerror(errno))
   }
 
   // MARK: Descriptors
 
-  /// Writes some of the bytes.
-  ///
-  /// - Returns: how many; negative with `errno` when none could be written.
+  /// Writes some of the bytes and returns their number, which is negative, with `errno`, if none could be written.
   static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int {
     unsafe bytes.withUnsafeBytes { unsafe systemWrite(descriptor, $0.baseAddress, $0.count) }
   }
 
-  /// Two ends of a pipe, for waking who polls; nil when there is none to be had.
+  /// Creates a pipe that wakes a thread in `poll`; nil if the system has no descriptors left.
   static func pipe() -> (reader: Int32, writer: Int32)? {
     var ends: [Int32] = [-1, -1]
     guard systemPipe(&ends) == 0 else { return nil }
@@ -109,13 +103,13 @@ enum System {
     return (ends[0], ends[1])
   }
 
-  /// Waits until `output` takes bytes, `waker` has some, or the time has passed.
+  /// Waits until `output` accepts bytes, `waker` has bytes, or the time has passed.
   ///
   /// - Parameters:
-  ///   - output: Negative to leave it out.
-  ///   - waker: Negative to leave it out.
-  ///   - milliseconds: Negative for ever.
-  /// - Returns: whether the output takes bytes, or would say why it does not, and whether the waker has some.
+  ///   - output: A descriptor to write to; negative for none.
+  ///   - waker: A descriptor to read from; negative for none.
+  ///   - milliseconds: The longest wait; negative for no limit.
+  /// - Returns: whether a write to the output would not block (it may fail), and whether the waker has bytes.
   static func wait(output: Int32, waker: Int32, milliseconds: Int32) -> (output: Bool, waker: Bool) {
     var descriptors = [
       pollfd(fd: output, events: Int16(POLLOUT), revents: 0), pollfd(fd: waker, events: Int16(POLLIN), revents: 0),
@@ -126,9 +120,7 @@ enum System {
     return (descriptors[0].revents != 0, descriptors[1].revents != 0)
   }
 
-  /// Waits until nobody reads the pipe any more.
-  ///
-  /// - Returns: false at once when it is no pipe or socket.
+  /// Waits until the pipe's reader has closed it; returns false at once if the descriptor is not a pipe or socket.
   static func waitUntilUnread(_ descriptor: Int32) -> Bool {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
@@ -150,14 +142,14 @@ enum System {
     return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// Milliseconds on a clock that nobody sets: for how long something takes.
+  /// Milliseconds on a monotonic clock, for measuring durations.
   static var uptime: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// How far the local time is from UTC at a time, in seconds.
+  /// The offset of the local time from UTC at a time, in seconds.
   static func utcOffset(atSecond second: Int64) -> Int64 {
     var time = time_t(second)
     var parts = unsafe tm()
@@ -167,11 +159,9 @@ enum System {
 
   // MARK: Files
 
-  /// The content of a small file; nil when there is none.
-  ///
-  /// - Throws: `Failure` for one that cannot be read, or is larger than 4 KiB.
+  /// The content of a file of less than 4 KiB; nil if there is no file.
   static func read(_ path: String) throws(Failure) -> [UInt8]? {
-    // Non-blocking, so that a pipe does not hang.
+    // Non-blocking, so that opening a pipe does not hang.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -181,17 +171,19 @@ enum System {
     var bytes: [UInt8] = Array(repeating: 0, count: 4_096)
     let count = systemRead(descriptor, &bytes, bytes.count)
     guard count >= 0 else { throw Failure(.noInput, "cannot read \(path): \(lastError)") }
-    guard count < bytes.count else { throw Failure(.badData, "\(path) is too large to be what is expected") }
+    guard count < bytes.count else {
+      throw Failure(.badData, "\(path) is too large: expected less than \(bytes.count >> 10) KiB")
+    }
     return Array(bytes.prefix(count))
   }
 
-  /// Replaces a file whole: whoever reads it, after a crash too, finds the old content or the new.
+  /// Replaces a file's content in one step: a reader, even after a crash, finds either the old content or the new.
   ///
-  /// After a power cut it may be the old one, except where there was none: then the new one is on disk when this returns.
-  /// A consumer that finds its old place hears some things again; one that finds no place begins with the present, and
-  /// has missed something.
+  /// After a power cut it may be the old content, but a file that did not exist before is on disk when this returns. A
+  /// consumer that finds an old position receives some changes again; one that finds no position would start from the
+  /// current state and miss changes.
   ///
-  /// - Throws: `Failure` when it cannot be written; the old one is still there then.
+  /// - Throws: `Failure` if the file cannot be written; the old content then stays.
   static func replace(_ path: String, with bytes: [UInt8]) throws(Failure) {
     try replacing.withLock { _ throws(Failure) in try replaceWhole(path, with: bytes) }
   }
@@ -199,7 +191,7 @@ enum System {
   private static func replaceWhole(_ path: String, with bytes: [UInt8]) throws(Failure) {
     let draft = path + ".\(getpid()).tmp"
     let isNew = !exists(path)
-    // One of a process that was killed, and had the same number.
+    // A draft of a killed process that had the same process ID.
     unsafe unlink(draft)
     let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -216,19 +208,19 @@ enum System {
     if isNew, !syncName(of: path) { throw Failure(.cannotCreate, "cannot write \(path): \(lastError)") }
   }
 
-  /// Whether nothing lies at the path.
+  /// Whether the path does not exist.
   static func isMissing(_ path: String) -> Bool {
     !exists(path)
   }
 
-  /// Whether nothing lies at the path, or an empty file.
+  /// Whether the path does not exist, or is an empty file.
   static func isMissingOrEmpty(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) != 0 || (status.st_mode & S_IFMT == S_IFREG && status.st_size == 0)
   }
 }
 
-/// The system's functions whose names the methods have.
+/// System functions that the methods of the same name hide.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   unsafe write(descriptor, bytes, count)
 }

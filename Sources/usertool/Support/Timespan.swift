@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A length of time on the command line: `30s`, `500ms`, `2m`, `1h`, `30d`, or seconds without a unit.
+/// A duration on the command line: `30s`, `500ms`, `2m`, `1h`, `30d`, or seconds without a unit.
 struct Timespan: ExpressibleByArgument {
   let text: String
   let duration: Duration

@@ -1,16 +1,14 @@
 import ArgumentParser
 import UserStore
 
-/// Which users are meant.
+/// The conditions that select users.
 struct UserConditions: ParsableArguments {
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Only users with this value; may be repeated, and all must fit.", valueName: "k=v"))
+    help: ArgumentHelp("Only users with this value; may be repeated to require several.", valueName: "k=v"))
   var conditions: [Assignment] = []
 
-  /// Whether a user fits.
-  ///
-  /// - Throws: `Failure` for a value that cannot be one.
+  /// Whether a user meets all conditions; throws for a value that is not valid.
   var test: (User) -> Bool {
     get throws(Failure) {
       var values: [(attribute: AttributeName, value: StoredValue)] = []
@@ -21,14 +19,14 @@ struct UserConditions: ParsableArguments {
 }
 
 extension User {
-  /// The value of an attribute, the id too.
+  /// The value of an attribute or the id.
   func value(_ attribute: AttributeName) -> StoredValue {
     attribute == "id" ? .integer(id.rawValue) : storedValues[attribute] ?? .null
   }
 }
 
 extension StoredValue {
-  /// Equal, or the same number in another type.
+  /// Whether the values are equal, or the same number as integer and real.
   fileprivate func isSame(as other: StoredValue) -> Bool {
     switch (self, other) {
     case (.integer(let integer), .real(let real)), (.real(let real), .integer(let integer)):

@@ -1,7 +1,7 @@
 import ArgumentParser
 import UserStore
 
-/// A user as the command line names one: by id, by a name that only one user has, or by `name:` and a name.
+/// A user on the command line: an id, a name that only one user has, or `name:` and a name.
 struct UserReference: ExpressibleByArgument, Sendable {
   let text: String
 
@@ -11,7 +11,7 @@ struct UserReference: ExpressibleByArgument, Sendable {
 
   static var defaultCompletionKind: CompletionKind { Completions.users }
 
-  /// The id, when it is one: all digits.
+  /// The id, if the text consists of digits.
   var id: User.ID? { isNumber ? Int64(text).map { User.ID($0) } : nil }
 
   private var isNumber: Bool { Self.isNumber(text) }
@@ -24,14 +24,12 @@ struct UserReference: ExpressibleByArgument, Sendable {
 
   var name: String { text.utf8.starts(with: Self.namePrefix.utf8) ? text.droppingBytes(5) : text }
 
-  /// Whether a name by itself would be taken for an id, an option, or another name.
+  /// Whether a name without the prefix would be read as an id, an option, or another name.
   static func needsPrefix(_ name: String) -> Bool {
     name.isEmpty || isNumber(name) || ["-", namePrefix].contains { name.utf8.starts(with: $0.utf8) }
   }
 
-  /// Finds the user.
-  ///
-  /// - Throws: `Failure` with status `notFound`, also when several have the name.
+  /// Finds the user; throws a `Failure` with status `notFound` if there is none, or if several have the name.
   func resolve<Mode>(in transaction: inout Transaction<Mode>) throws -> User {
     if isNumber { return try resolveNumber(in: &transaction) }
     let ids = try transaction.users(named: name)
@@ -46,7 +44,7 @@ struct UserReference: ExpressibleByArgument, Sendable {
     let isName = try !transaction.users(named: text).isEmpty
     throw Failure(
       .notFound, "no user has the id \(text)",
-      hint: isName ? "a user is called so: name:\(text)" : "usertool list shows all users")
+      hint: isName ? "a user has this name: name:\(text)" : "usertool list shows all users")
   }
 
   private func ambiguous<Mode>(_ ids: [User.ID], _ transaction: inout Transaction<Mode>) throws -> Failure {
@@ -54,10 +52,10 @@ struct UserReference: ExpressibleByArgument, Sendable {
     var details = candidates.map { $0.plainRecord.plain(isTerminal: true) }
     if ids.count > details.count { details.append("and \(ids.count - details.count) more") }
     return Failure(
-      .notFound, "\(ids.count) users are called \"\(name)\"", hint: "name one of them by its id", details: details)
+      .notFound, "\(ids.count) users are named \"\(name)\"", hint: "specify one of them by id", details: details)
   }
 
-  /// Names that may have been meant: of the first 10,000 users, because a mistake must not cost a minute.
+  /// The names of the first 10,000 users, for suggestions; reading more would make a typing error slow.
   private static func names<Mode>(_ transaction: inout Transaction<Mode>) throws -> [String] {
     var names: [String] = []
     try transaction.iterateUsers { user in

@@ -1,12 +1,12 @@
 import UserStore
 
-/// How values of all types survive in the fields of CSV.
+/// The notation of values in CSV fields, which preserves all types.
 ///
-/// As on the command line: what reads as a JSON number, true or false is a number; `{"base64":"…"}` is data; all else is
-/// text, and `:=` before a text says that it is one, whatever it looks like (`:=007`, `:=41`, or `:=` for an empty one).
-/// An empty field is an attribute that is not set. A name is always text.
+/// It is that of the command line: a JSON number, true and false are numbers; `{"base64":"…"}` is data; anything else is
+/// text. `:=` before a text marks it as text, whatever it looks like (`:=007`, `:=41`, or `:=` for an empty text). An empty
+/// field is an attribute that is not set. A name is always text.
 ///
-/// Telling them apart by the quotes around a field was the other way; every spreadsheet drops those.
+/// Quotes around a field could not mark text, because spreadsheets drop them.
 enum CSVField {
   private static let textMark = ":="
 
@@ -18,7 +18,7 @@ enum CSVField {
     }
   }
 
-  /// - Throws: `Failure` for a number that would not be kept as it is, and for base64 that is none.
+  /// Reads a field; throws for an integer that does not fit into 64 bits, and for invalid base64.
   static func decode(_ text: String, of attribute: AttributeName) throws(Failure) -> StoredValue {
     if text.isEmpty { return .null }
     if text.utf8.starts(with: textMark.utf8) { return .text(text.droppingBytes(textMark.utf8.count)) }
@@ -30,9 +30,9 @@ enum CSVField {
     return attribute == .name || attribute == .hairColor ? .text(text) : try TypedText.value(of: text)
   }
 
-  /// Whether a text would be read as something else.
+  /// Whether a text would be read as another value.
   private static func isAmbiguous(_ text: String, _ attribute: AttributeName) -> Bool {
-    // Most text begins with a letter that begins nothing else.
+    // Most text starts with a letter with which no other value starts.
     guard let first = text.utf8.first else { return true }
     let isSuspect = first < 0x41 || first >= 0x80 || "tf{".utf8.contains(first)
     return isSuspect && (try? decode(text, of: attribute)) != .text(text)

@@ -1,19 +1,17 @@
 import UserStore
 
-/// CSV: a line with the names of the attributes, then a record for each user; lines without anything are passed over.
+/// CSV: a header line with the attribute names, then one record per user; empty lines are skipped.
 struct CSVRecords: RecordSource {
   private var rows: CSVRows
   private let names: [AttributeName]
 
-  /// Reads the line of names.
-  ///
-  /// - Throws: `Failure` when there is none that could be one, with the place.
+  /// Reads the header line; throws a failure with its position if it is missing or not valid.
   init(_ lines: LineReader) throws(Failure) {
     rows = CSVRows(lines)
     let header = try rows.next()
     do throws(BadRecord) {
       guard let header else {
-        throw BadRecord(line: 1, "the file is empty: a line with the names of the attributes is expected")
+        throw BadRecord(line: 1, "the file is empty; expected a header line with the attribute names")
       }
       names = try Self.names(in: header)
     } catch {
@@ -38,17 +36,17 @@ struct CSVRecords: RecordSource {
     for field in try header.fields.get() {
       guard let name = String(validating: field, as: UTF8.self) else {
         let isUTF16 = field.starts(with: [0xFF, 0xFE]) || field.starts(with: [0xFE, 0xFF])
-        throw BadRecord(line: header.line, isUTF16 ? "this is UTF-16; UTF-8 is expected" : "this is not valid UTF-8")
+        throw BadRecord(line: header.line, isUTF16 ? "this is UTF-16; expected UTF-8" : "this is not valid UTF-8")
       }
       let attribute = AttributeName(typed: name)
-      if name.isEmpty { throw BadRecord(line: header.line, "a column without a name") }
+      if name.isEmpty { throw BadRecord(line: header.line, "a column has no name") }
       guard known.insert(attribute).inserted else {
-        throw BadRecord(line: header.line, "two columns are called \"\(attribute)\"")
+        throw BadRecord(line: header.line, "two columns are named \"\(attribute)\"")
       }
       names.append(attribute)
     }
     guard names.contains(.name) || names.contains("id") else {
-      throw BadRecord(line: header.line, "the first line must name the attributes, \"name\" among them")
+      throw BadRecord(line: header.line, "the header line must name the attributes, including \"name\" or \"id\"")
     }
     return names
   }
@@ -56,7 +54,7 @@ struct CSVRecords: RecordSource {
   private func content(of row: CSVRows.Row) throws(BadRecord) -> RecordContent {
     let fields = try row.fields.get()
     guard fields.count == names.count else {
-      throw BadRecord(line: row.line, "there are \(names.count) columns, and this record has \(fields.count)")
+      throw BadRecord(line: row.line, "the header has \(names.count) columns, but this record has \(fields.count)")
     }
     var values: [(name: AttributeName, value: StoredValue)] = []
     for (name, field) in zip(names, fields) {
@@ -75,7 +73,7 @@ struct CSVRecords: RecordSource {
 struct CSVRows {
   struct Row {
     let line: Int
-    /// As it stands in the file; nil when it was too long to keep.
+    /// The text in the file; nil if it was too long to keep.
     let text: ArraySlice<UInt8>?
     let fields: Result<[[UInt8]], BadRecord>
   }

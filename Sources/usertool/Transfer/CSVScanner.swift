@@ -1,7 +1,7 @@
-/// Reads a record of comma-separated values, as RFC 4180 has it, line by line: quotes may hold several.
+/// Reads a record of comma-separated values (RFC 4180) line by line; quoted fields may contain line breaks.
 struct CSVScanner {
   struct Mistake: Error {
-    /// From the start of the line that was fed last, in bytes.
+    /// The offset from the start of the last line that was fed, in bytes.
     let offset: Int
     let reason: String
   }
@@ -13,15 +13,14 @@ struct CSVScanner {
 
   private enum State {
     case fieldStart, plain, quoted
-    /// After a quote inside quotes: the end of the field, or the first half of a quote.
+    /// After a quote inside a quoted field: either its end, or the first of two quotes that stand for one.
     case afterQuote
   }
 
-  /// - Returns: whether the record ends with this line.
-  /// - Throws: `Mistake`.
+  /// Reads a line, and returns whether the record ends with it.
   mutating func feed(_ line: ArraySlice<UInt8>) throws(Mistake) -> Bool {
     for index in line.indices {
-      // The first half of the line's end, but for inside quotes.
+      // Outside quotes, a carriage return before the line feed belongs to the line end.
       if line[index] == 0x0D, index == line.endIndex - 1, state != .quoted { break }
       try feed(line[index], at: index - line.startIndex)
     }
@@ -42,9 +41,9 @@ struct CSVScanner {
     case (.afterQuote, UInt8(ascii: "\"")):
       field.append(byte)
       state = .quoted
-    case (.afterQuote, _): throw Mistake(offset: offset, reason: "a comma is expected after the closing quote")
+    case (.afterQuote, _): throw Mistake(offset: offset, reason: "expected a comma after the closing quote")
     case (_, UInt8(ascii: "\"")):
-      throw Mistake(offset: offset, reason: "a quote in a field that does not begin with one")
+      throw Mistake(offset: offset, reason: "a quote in a field that does not start with a quote")
     case (_, 0x0D): throw Mistake(offset: offset, reason: "a carriage return in the middle of a line")
     default:
       field.append(byte)

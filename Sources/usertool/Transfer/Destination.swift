@@ -1,15 +1,12 @@
-/// Where an export goes.
+/// The destination of an export.
 ///
-/// All of it is read in one transaction, and as long as that lasts the -wal file cannot be cleared. So nothing is
-/// written there that could stop for somebody else: what goes into a pipe or to a terminal waits in a temporary file
-/// until the transaction is over.
+/// An export reads everything in one transaction, and the -wal file cannot be cleared until that ends. Writing inside it
+/// must therefore not block: output for a pipe or a terminal is collected in a temporary file until the transaction is over.
 enum Destination {
   case file(String, replacing: Bool)
   case standardOutput
 
-  /// Lets `body` write, and then hands on what it wrote: all of it, or, when it throws, nothing.
-  ///
-  /// - Throws: `Failure`, and what `body` throws.
+  /// Calls `body` to write the export, and then delivers all of it; delivers nothing if `body` throws.
   func write(_ body: (inout FileWriter) throws -> Void) throws {
     switch self {
     case .file(let path, let replacing):

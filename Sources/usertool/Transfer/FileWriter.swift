@@ -1,7 +1,7 @@
 /// Writes to a descriptor in large pieces.
 struct FileWriter: ~Copyable {
   private let descriptor: Int32
-  /// What the messages call it.
+  /// The name in messages.
   private let name: String
   private var pending: [UInt8] = []
 

@@ -6,7 +6,7 @@ struct ImportRun {
   private let size: Int64
   private let batch: Int?
   private let isDryRun: Bool
-  /// What was committed.
+  /// The counts of the committed records.
   private var done = Importer.Counts()
   private var doneLine = 0
   private var sets = 0
@@ -20,11 +20,10 @@ struct ImportRun {
     self.isDryRun = isDryRun
   }
 
-  /// Writes all.
+  /// Writes all records, and returns a report.
   ///
-  /// - Returns: what was done.
-  /// - Throws: `Failure` with the place of a bad record; what writing can throw; `Exit` after a signal, and nothing of
-  ///   the present batch was committed then.
+  /// Throws a `Failure` with the position of a bad record, and `Exit` after a signal; nothing of the current batch is
+  /// committed then.
   mutating func write(to store: UserStore, isQuiet: Bool) throws -> String {
     Signals.shared.takeOver {}
     var progress = Progress("imported", isQuiet: isQuiet)
@@ -38,7 +37,7 @@ struct ImportRun {
     return report
   }
 
-  /// - Returns: whether more may be left.
+  /// Writes one batch, or everything, and returns whether more records may be left.
   private mutating func writeSome(to store: UserStore, _ progress: inout Progress) throws -> Bool {
     let total = Double(max(1, size))
     let mayHaveMore = try store.write(origin: "usertool") { transaction in
@@ -54,13 +53,13 @@ struct ImportRun {
     return mayHaveMore
   }
 
-  // MARK: Words
+  // MARK: Messages
 
   private var report: String {
     let number = "\(done.users) user\(done.users == 1 ? "" : "s")"
     var parts: [String] = []
     if importer.identity == .updating { parts = ["\(done.added) added", "\(done.changed) changed"] }
-    if let rejects = importer.rejects, rejects.count > 0 { parts.append("\(rejects.count) left out") }
+    if let rejects = importer.rejects, rejects.count > 0 { parts.append("\(rejects.count) skipped") }
     let details = parts.isEmpty ? "" : " (" + parts.joined(separator: ", ") + ")"
     if isDryRun { return "dry run: would import \(number)\(details); nothing was changed" }
     switch sets {
@@ -70,15 +69,15 @@ struct ImportRun {
     }
   }
 
-  /// With what was kept: nothing, or the batches before.
+  /// Adds to an error what was committed: nothing, or the batches before it.
   private func explained(_ error: any Error) -> any Error {
     let kept = doneLine == 0 ? "nothing was changed" : "the \(done.users) users up to line \(doneLine) were imported"
     switch error {
     case var failure as Failure:
-      if failure.hint == nil { failure.hint = kept + "; --skip-bad leaves such records out" }
+      if failure.hint == nil { failure.hint = kept + "; --skip-bad skips such records" }
       return failure
     case let exit as Exit:
-      if batch != nil { Messages.shared.say("stopped: " + kept) }
+      if batch != nil { Messages.shared.writeLine("stopped: " + kept) }
       return exit
     case let error as StoreError where doneLine > 0:
       return Failure(ExitStatus(error.code), error.message, hint: kept)

@@ -2,17 +2,17 @@ import UserStore
 
 /// Writes the records of a file to a store.
 struct Importer {
-  /// What becomes of the ids in the file.
+  /// How the ids in the file are used.
   enum Identity {
-    /// They are passed over: every record is a new user.
+    /// The ids are ignored: every record adds a user with a new id.
     case new
-    /// Every record is a new user with its id.
+    /// Every record adds a user with the id in the file.
     case kept
-    /// A record with the id of a user changes that user; any other is a new one.
+    /// A record with the id of an existing user updates that user; any other record adds a user.
     case updating
   }
 
-  /// What was done.
+  /// The numbers of users that were written.
   struct Counts {
     var added = 0
     var changed = 0
@@ -24,11 +24,11 @@ struct Importer {
   let name: String
   let identity: Identity
   var records: any RecordSource
-  /// nil when the first bad record ends the import.
+  /// nil if the first bad record ends the import.
   let rejects: Rejects?
-  /// Of what was written so far, in this transaction and before.
+  /// The users written so far, in this transaction and earlier ones.
   private(set) var counts = Counts()
-  /// The line of the last record that was looked at.
+  /// The line of the last record that was read.
   private(set) var line = 0
 
   init(name: String, identity: Identity, records: any RecordSource, rejects: Rejects?) {
@@ -38,14 +38,9 @@ struct Importer {
     self.rejects = rejects
   }
 
-  /// Writes so many records, or all that are left.
+  /// Writes up to `limit` records, or all if it is nil, and returns whether more records may be left.
   ///
-  /// - Parameters:
-  ///   - limit: How many; nil for all.
-  ///   - transaction: Where to.
-  ///   - afterEach: Called after each record.
-  /// - Returns: whether more may be left.
-  /// - Throws: `Failure` with the place of the first bad record, and what writing can throw.
+  /// Throws a `Failure` with the position of the first bad record, unless there are rejects.
   mutating func run(
     _ limit: Int?, in transaction: inout WriteTransaction, afterEach: (Importer) throws -> Void
   ) throws -> Bool {
@@ -62,7 +57,7 @@ struct Importer {
     return left == 0
   }
 
-  /// - Returns: why the record cannot be taken; then nothing of it was written.
+  /// Writes a record; if it is bad, writes nothing of it and returns the reason.
   private mutating func write(
     _ record: SourceRecord, to transaction: inout WriteTransaction
   ) throws(StoreError) -> BadRecord? {

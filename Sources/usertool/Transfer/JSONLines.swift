@@ -1,6 +1,6 @@
 import UserStore
 
-/// JSON lines: an object a line, lines without anything are passed over.
+/// JSON lines: one object per line; empty lines are skipped.
 struct JSONLines: RecordSource {
   private var lines: LineReader
 

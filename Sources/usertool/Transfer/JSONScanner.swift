@@ -1,12 +1,12 @@
 import UserStore
 
-/// Reads a record from a line of JSON, as RFC 8259 has it and nothing beside.
+/// Reads a record from a line of JSON, strictly as in RFC 8259.
 ///
-/// Only what a record can be: an object of plain values. A list or a further object is refused where it begins, so that
-/// no nesting is followed however deep it is.
+/// It reads only an object of plain values. A list or a nested object is rejected where it starts, so that deep nesting
+/// costs nothing.
 struct JSONScanner {
   struct Mistake: Error {
-    /// From the start of the line, in bytes.
+    /// The offset from the start of the line, in bytes.
     let offset: Int
     let reason: String
   }
@@ -19,17 +19,17 @@ struct JSONScanner {
     position = bytes.startIndex
   }
 
-  /// The members of the object that the line is.
+  /// The members of the line's object.
   mutating func record() throws(Mistake) -> [(name: String, value: StoredValue)] {
     skipSpace()
-    guard next == UInt8(ascii: "{") else { throw mistake("a record is an object: {\"name\": …}") }
+    guard next == UInt8(ascii: "{") else { throw mistake("a record must be an object: {\"name\": …}") }
     var members: [(name: String, value: StoredValue)] = []
     try object { scanner, name throws(Mistake) in members.append((name, try scanner.value())) }
     try end()
     return members
   }
 
-  /// What `{"base64":"…"}` or `{"text_base64":"…"}` stands for; nil when the text is neither.
+  /// The value of `{"base64":"…"}` or `{"text_base64":"…"}`; nil if the text is neither.
   static func data(in text: String) -> StoredValue? {
     var scanner = JSONScanner(Array(text.utf8)[...])
     do throws(Mistake) {
@@ -47,18 +47,18 @@ struct JSONScanner {
     switch next {
     case UInt8(ascii: "\""): .text(try string())
     case UInt8(ascii: "{"): try data()
-    case UInt8(ascii: "["): throw mistake("a list cannot be a value")
+    case UInt8(ascii: "["): throw mistake("a value cannot be a list")
     case UInt8(ascii: "t"): try word("true", .integer(1))
     case UInt8(ascii: "f"): try word("false", .integer(0))
     case UInt8(ascii: "n"): try word("null", .null)
     case .some(let byte) where Self.numberLetters.contains(byte): try number()
-    default: throw mistake("a value is expected")
+    default: throw mistake("expected a value")
     }
   }
 
-  /// The only objects that are values.
+  /// Reads an object that stands for data, the only kind of object that is a value.
   private mutating func data() throws(Mistake) -> StoredValue {
-    let refusal = mistake("an object can only be data: {\"base64\": \"…\"}")
+    let refusal = mistake("a value can be an object only for data: {\"base64\": \"…\"}")
     var value: StoredValue?
     try object { scanner, name throws(Mistake) in
       guard value == nil, ["base64", "text_base64"].contains(name), scanner.next == UInt8(ascii: "\"") else {
@@ -73,7 +73,7 @@ struct JSONScanner {
   }
 
   private mutating func word(_ word: String, _ value: StoredValue) throws(Mistake) -> StoredValue {
-    guard bytes[position...].starts(with: word.utf8) else { throw mistake("a value is expected") }
+    guard bytes[position...].starts(with: word.utf8) else { throw mistake("expected a value") }
     position += word.utf8.count
     return value
   }
@@ -98,22 +98,22 @@ struct JSONScanner {
     skipSpace()
     if take("}") { return }
     while true {
-      guard next == UInt8(ascii: "\"") else { throw mistake("the name of a member is expected, in quotes") }
+      guard next == UInt8(ascii: "\"") else { throw mistake("expected the name of a member, in quotes") }
       let name = try string()
       skipSpace()
-      guard take(":") else { throw mistake("a colon is expected") }
+      guard take(":") else { throw mistake("expected a colon") }
       skipSpace()
       try member(&self, name)
       skipSpace()
       if take("}") { return }
-      guard take(",") else { throw mistake("a comma or } is expected") }
+      guard take(",") else { throw mistake("expected a comma or }") }
       skipSpace()
     }
   }
 
   private mutating func end() throws(Mistake) {
     skipSpace()
-    if next != nil { throw mistake("the record has ended, and something follows") }
+    if next != nil { throw mistake("unexpected text after the record") }
   }
 
   private var next: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
@@ -142,7 +142,7 @@ struct JSONScanner {
       position = bytes.endIndex
       throw mistake("")
     }
-    // Most have nothing but plain letters up to the quote.
+    // Most strings have no escapes.
     if bytes[end] == UInt8(ascii: "\"") {
       defer { position = end + 1 }
       return try start.text(bytes[position..<end])
@@ -150,7 +150,7 @@ struct JSONScanner {
     return try start.text(escapedBytes()[...])
   }
 
-  /// The bytes up to the closing quote, with what stands for others resolved.
+  /// The bytes up to the closing quote, with escapes replaced.
   private mutating func escapedBytes() throws(Mistake) -> [UInt8] {
     var text: [UInt8] = []
     while let byte = next {
@@ -186,19 +186,19 @@ struct JSONScanner {
     case UInt8(ascii: "r"): return [0x0D]
     case UInt8(ascii: "t"): return [0x09]
     case UInt8(ascii: "u"): return try scalar(from: start)
-    default: throw start.mistake("there is no such escape in JSON")
+    default: throw start.mistake("JSON has no such escape")
     }
   }
 
-  /// After `\u`: one code unit of UTF-16, or two that belong together.
+  /// Reads what follows `\u`: one UTF-16 code unit, or a surrogate pair.
   private mutating func scalar(from start: JSONScanner) throws(Mistake) -> [UInt8] {
     let unit = try codeUnit()
     if let scalar = Unicode.Scalar(unit) { return Array(String(scalar).utf8) }
-    guard unit < 0xDC00, take("\\"), take("u") else { throw start.mistake("half of a surrogate pair") }
+    guard unit < 0xDC00, take("\\"), take("u") else { throw start.mistake("unpaired surrogate") }
     let second = try codeUnit()
     guard (0xDC00..<0xE000).contains(second),
       let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + UInt32(second) - 0xDC00)
-    else { throw start.mistake("half of a surrogate pair") }
+    else { throw start.mistake("unpaired surrogate") }
     return Array(String(scalar).utf8)
   }
 
@@ -207,7 +207,7 @@ struct JSONScanner {
     let length = digits.prefix { Self.hexDigits.contains($0) }.count
     position += length
     guard length == 4, let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16) else {
-      throw mistake("four hexadecimal digits are expected")
+      throw mistake("expected four hexadecimal digits")
     }
     return unit
   }

@@ -1,7 +1,7 @@
-/// Measures lines as they come, so that one without an end neither fills a disk nor is waited for.
+/// Measures lines as they arrive, so that an endless line neither fills the disk nor blocks the import.
 struct LineLengths {
   private let limit: Int
-  /// Of the line that the last piece ended in.
+  /// The length of the last, incomplete line.
   private var length = 0
   /// Whether any line was longer than the limit.
   private(set) var hasTooLong = false
@@ -10,9 +10,7 @@ struct LineLengths {
     self.limit = limit
   }
 
-  /// Takes the next piece.
-  ///
-  /// - Returns: it without what belongs to a line that is too long already, and stays too long without it.
+  /// Measures the next piece, and returns it without the bytes that continue a line that is already too long.
   mutating func admit(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
     let start = length > limit ? System.firstLineFeed(in: bytes, from: 0) ?? bytes.count : 0
     var position = 0

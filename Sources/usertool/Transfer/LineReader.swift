@@ -1,29 +1,29 @@
 /// A line of a file, without its line feed.
 struct SourceLine {
-  /// Counted from 1.
+  /// The line number, counted from 1.
   let number: Int
   let bytes: ArraySlice<UInt8>
-  /// Whether a line feed ended it; the last line may have none.
+  /// Whether the line ends with a line feed; the last line may not.
   let isEnded: Bool
-  /// Whether it is longer than the limit; then its bytes were dropped.
+  /// Whether the line is longer than the limit; its bytes are dropped then.
   var isTooLong = false
 }
 
-/// Reads a descriptor line by line, whatever its size, in the memory of its longest line.
+/// Reads a file line by line; memory is bounded by the longest line.
 struct LineReader {
-  /// What one record may have: values of 16 MiB in base64, and room.
+  /// The longest line: it has room for several values of 16 MiB in base64.
   static let defaultLimit = 1 << 27
 
   let name: String
   let limit: Int
-  /// How many bytes were read.
+  /// The number of bytes read so far.
   private(set) var offset: Int64 = 0
   private(set) var number = 0
   private let descriptor: Int32
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
-  /// Whether the rest of a line that was too long is still to be passed over.
+  /// Whether the rest of a line that is too long must still be skipped.
   private var isDropping = false
 
   private static let portion = 1 << 18
@@ -35,8 +35,6 @@ struct LineReader {
   }
 
   /// The next line; nil at the end.
-  ///
-  /// - Throws: `Failure` when reading fails.
   mutating func next() throws(Failure) -> SourceLine? {
     if isDropping { try dropRest() }
     var searched = start
@@ -60,7 +58,7 @@ struct LineReader {
   private mutating func line(_ bytes: ArraySlice<UInt8>, isEnded: Bool) -> SourceLine {
     number += 1
     if bytes.count > limit { return SourceLine(number: number, bytes: [], isEnded: isEnded, isTooLong: true) }
-    // A mark of the encoding, as some editors set it.
+    // A byte order mark, which some editors write.
     let hasMark = number == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
     return SourceLine(number: number, bytes: hasMark ? bytes.dropFirst(3) : bytes, isEnded: isEnded)
   }
@@ -74,7 +72,7 @@ struct LineReader {
     } while start == buffer.count && buffer.last != 0x0A
   }
 
-  /// Reads more behind what is left, which moves to the front.
+  /// Moves the unread bytes to the front, and reads more after them.
   private mutating func fill() throws(Failure) -> Bool {
     if isAtEnd { return false }
     buffer.removeFirst(start)

@@ -1,26 +1,23 @@
 import UserStore
 
-/// What becomes of records that cannot be taken, when the import goes on without them.
+/// The bad records of an import that skips them.
 ///
-/// Into a file they go as JSON lines with the place, the reason and the record as it was, so that it can be mended and
-/// imported by itself; without a file the first ones are told.
+/// With a file, they are written as JSON lines with the position, the reason, and the record's text, so that they can be
+/// fixed and imported. Without a file, the first ones are reported as messages.
 final class Rejects {
   private(set) var count = 0
   private let source: String
   private let path: String?
   private var descriptor: Int32?
 
-  private static let toldLimit = 20
+  private static let reportedLimit = 20
 
-  /// - Parameters:
-  ///   - source: What messages call the file that is imported.
-  ///   - path: Where the records go; nil for telling them.
-  /// - Throws: `Failure` when something lies there already.
+  /// Checks that the file for the rejects does not exist; `source` is the name of the imported file in messages.
   init(of source: String, into path: String?) throws(Failure) {
     self.source = source
     self.path = path
     if let path, System.exists(path) {
-      throw Failure(.cannotCreate, "\(path) is there already", hint: "name another file for the rejects")
+      throw Failure(.cannotCreate, "\(path) already exists", hint: "choose another file for --rejects")
     }
   }
 
@@ -28,12 +25,15 @@ final class Rejects {
     if let descriptor { System.close(descriptor) }
   }
 
-  /// - Throws: `Failure` when the file cannot be written.
   func add(_ bad: BadRecord, text: ArraySlice<UInt8>?) throws(Failure) {
     count += 1
     if let path { return try write(bad, text, to: path) }
-    if count <= Self.toldLimit { Messages.shared.say("usertool: skipped \(source.shown):\(bad.description.shown)") }
-    if count == Self.toldLimit + 1 { Messages.shared.say("usertool: further ones are not told; --rejects keeps them") }
+    if count <= Self.reportedLimit {
+      Messages.shared.writeLine("usertool: skipped \(source.shown):\(bad.description.shown)")
+    }
+    if count == Self.reportedLimit + 1 {
+      Messages.shared.writeLine("usertool: further skipped records are not reported; --rejects saves them all")
+    }
   }
 
   private func write(_ bad: BadRecord, _ text: ArraySlice<UInt8>?, to path: String) throws(Failure) {

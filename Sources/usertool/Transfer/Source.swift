@@ -1,19 +1,17 @@
-/// Where an import comes from.
+/// The source of an import.
 ///
-/// A write keeps all other writers waiting, so nothing is read in it that could stop for somebody else: what comes from
-/// a pipe or a terminal is first copied into a temporary file, to its end.
+/// All other writers wait during a write, so reading inside it must not block: a pipe or a terminal is first copied to its
+/// end into a temporary file.
 struct Source: ~Copyable {
-  /// What messages call it.
+  /// The name in messages.
   let name: String
-  /// In bytes.
+  /// The size in bytes.
   let size: Int64
   private let descriptor: Int32
 
-  /// - Parameters:
-  ///   - path: The file; `-` for standard input.
-  ///   - keepsReading: Whether a line that is too long is passed over; otherwise it ends the reading, because it may have
-  ///     no end.
-  /// - Throws: `Failure` when there is no such file, and when it cannot be copied.
+  /// Opens a file, or standard input for `-`.
+  ///
+  /// With `keepsReading`, a line that is too long is skipped; otherwise it ends the copying, because it may be endless.
   init(_ path: String, keepsReading: Bool) throws(Failure) {
     let isStandardInput = path == "-"
     name = isStandardInput ? "stdin" : path
@@ -30,7 +28,7 @@ struct Source: ~Copyable {
     System.close(descriptor)
   }
 
-  /// - Throws: `Failure` for a first line of CSV that names no attributes.
+  /// The records of the source; throws for a CSV header line that is not valid.
   func records(_ format: TransferFormat) throws(Failure) -> any RecordSource {
     let lines = LineReader(descriptor, name: name)
     return switch format {
@@ -49,7 +47,7 @@ struct Source: ~Copyable {
       }
       if bytes.isEmpty { break }
       try writer.write(Array(lines.admit(bytes)))
-      // Whoever reads the copy finds the line, and says where it is.
+      // The reader of the copy finds the line and reports its position.
       if lines.hasTooLong, !keepsReading { break }
     }
     try writer.flush()

@@ -1,18 +1,18 @@
 import UserStore
 
-/// A record of a file: what it says, or why it cannot be taken.
+/// A record of a file: its content, or why it is bad.
 struct SourceRecord {
-  /// Of its first line, counted from 1.
+  /// The number of its first line, counted from 1.
   let line: Int
-  /// As it stands in the file; nil when it was too long to keep.
+  /// The text in the file; nil if it was too long to keep.
   let text: ArraySlice<UInt8>?
   let content: Result<RecordContent, BadRecord>
 }
 
-/// Why a record cannot be taken.
+/// Why a record cannot be imported.
 struct BadRecord: Error {
   let line: Int
-  /// In bytes, counted from 1, where that helps to find it.
+  /// The column in bytes, counted from 1; nil if it would not help to find the error.
   let column: Int?
   let reason: String
 
@@ -29,10 +29,10 @@ struct BadRecord: Error {
 /// The fields of a record.
 struct RecordContent {
   let id: User.ID?
-  /// By attribute, each once.
+  /// The values, one per attribute.
   let values: [(attribute: AttributeName, value: StoredValue)]
 
-  /// - Throws: `Failure` for an id that is none, a colour that nobody knows, and an attribute that comes twice.
+  /// Checks the fields; throws for an id that is not valid, an unknown color, and an attribute that occurs twice.
   init(_ fields: [(name: AttributeName, value: StoredValue)]) throws(Failure) {
     var id: User.ID?
     var values: [(attribute: AttributeName, value: StoredValue)] = []
@@ -54,20 +54,19 @@ struct RecordContent {
   private static func id(_ value: StoredValue) throws(Failure) -> User.ID? {
     switch value {
     case .null: return nil
-    // Zero and less too: other programs can store a user with such an id, and it is exported.
+    // Also zero and negative ids: other programs can store users with them, and these are exported.
     case .integer(let number): return User.ID(number)
-    default: throw Failure(.badData, "an id is a whole number, not \(value.quoted)")
+    default: throw Failure(.badData, "an id must be a whole number, not \(value.quoted)")
     }
   }
 }
 
-/// Records, one after the other.
+/// A sequence of records.
 protocol RecordSource {
-  /// - Returns: nil at the end.
-  /// - Throws: `Failure` when reading fails.
+  /// The next record; nil at the end.
   mutating func next() throws(Failure) -> SourceRecord?
 
-  /// How many bytes were read so far.
+  /// The number of bytes read so far.
   var offset: Int64 { get }
 }
 

@@ -1,18 +1,18 @@
-/// The layouts of exports and imports.
+/// The formats of exports and imports.
 enum TransferFormat: Equatable {
   case jsonl, csv
 
-  /// What `--format` says, else the end of the file's name; nil when neither does.
+  /// The format of `--format`, else that of the file's extension; nil if there is neither.
   ///
-  /// - Throws: `Failure` for a layout that cannot be read back.
+  /// Throws for a format that cannot be imported.
   init?(_ format: OutputFormat?, path: String?) throws(Failure) {
     switch format {
     case .jsonl: self = .jsonl
     case .csv: self = .csv
     case .some(let other):
       throw Failure(
-        .usage, "users are exported and imported as jsonl or csv, not as \(other.rawValue)",
-        hint: "usertool list has the other layouts")
+        .usage, "users can be exported and imported as jsonl or csv, not as \(other.rawValue)",
+        hint: "usertool list supports the other formats")
     case nil:
       let name = path?.lowercased() ?? ""
       if name.hasSuffix(".csv") {

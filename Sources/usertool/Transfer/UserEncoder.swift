@@ -1,12 +1,12 @@
 import UserStore
 
-/// A user as a line of an export.
+/// Encodes users as lines of an export.
 struct UserEncoder {
   let format: TransferFormat
-  /// The names of the further attributes that users have; only CSV needs them.
+  /// The names of all further attributes, which only CSV needs.
   let attributes: [AttributeName]
 
-  /// The line of names; nothing in JSON lines.
+  /// The header line of CSV; empty for JSON lines.
   var header: [UInt8] {
     format == .csv ? CSV.bytes((["id"] + columns).map { Array($0.text.utf8) }) + [0x0A] : []
   }

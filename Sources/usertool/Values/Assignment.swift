@@ -8,7 +8,7 @@ struct Assignment: ExpressibleByArgument {
   let isText: Bool
 
   init?(argument: String) {
-    guard let (name, text) = argument.divided(at: "=") else { return nil }
+    guard let (name, text) = argument.splitOnce(at: "=") else { return nil }
     isText = name.utf8.last == UInt8(ascii: ":")
     let attribute = isText ? String(name.unicodeScalars.dropLast()) : name
     guard let attribute = AttributeName(argument: attribute) else { return nil }
@@ -18,27 +18,25 @@ struct Assignment: ExpressibleByArgument {
 
   static var defaultCompletionKind: CompletionKind { Completions.assignments }
 
-  /// The value, of the attribute's type.
-  ///
-  /// - Throws: `Failure` for a colour that nobody knows, and for what `TypedText` refuses.
+  /// The value in the attribute's type; throws for an unknown color, and for text that `TypedText` rejects.
   func value() throws(Failure) -> StoredValue {
     switch attribute {
     case .name: .text(text)
     case .hairColor where text.isEmpty:
-      throw Failure(.badData, "\"\" is not a colour", hint: "set with --unset hair_color takes it away")
+      throw Failure(.badData, "\"\" is not a color", hint: "set --unset hair_color removes the color")
     case .hairColor: try ColorText.color(text).storedValue
     default: isText ? .text(text) : try TypedText.value(of: text)
     }
   }
 }
 
-/// Colours on the command line.
+/// Colors on the command line.
 enum ColorText {
-  /// - Throws: `Failure` with the colour that may have been meant.
+  /// The color; throws a failure that suggests a similar one.
   static func color(_ text: String) throws(Failure) -> Color {
     if let color = Color(text) { return color }
     throw Failure(
-      .badData, "\"\(text)\" is not a colour" + Suggestion.question(for: text, among: Color.names),
-      hint: "colours are #rrggbb, or one of: " + Color.names.joined(separator: " "))
+      .badData, "\"\(text)\" is not a color" + Suggestion.question(for: text, among: Color.names),
+      hint: "a color is #rrggbb, or one of: " + Color.names.joined(separator: " "))
   }
 }

@@ -2,7 +2,7 @@
 enum Base64 {
   private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
-  /// The number of each letter; 64 for what is none.
+  /// The value of each letter; 64 for other bytes.
   private static let numbers: [UInt8] = (0...255).map { byte in UInt8(letters.firstIndex(of: byte) ?? 64) }
 
   static func encode(_ bytes: [UInt8]) -> String {
@@ -19,7 +19,7 @@ enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// - Returns: nil for what `encode` would not have written.
+  /// Decodes a text; nil for a text that `encode` does not produce.
   static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8.prefix { $0 != padding }
     let rest = text.utf8.dropFirst(digits.count)
@@ -38,7 +38,7 @@ enum Base64 {
         bits &= (1 << count) - 1
       }
     }
-    // Bits that are left over would be lost.
+    // Bits left over would be lost.
     return bits == 0 ? bytes : nil
   }
 }

@@ -1,8 +1,8 @@
 import UserStore
 
-/// A JSON text in the making.
+/// A JSON value to print.
 ///
-/// The order of members is part of what the tool promises, and Foundation's encoder has none.
+/// The tool promises the order of members, which Foundation's encoder does not preserve.
 indirect enum JSON {
   case null
   case bool(Bool)
@@ -14,7 +14,7 @@ indirect enum JSON {
 }
 
 extension JSON {
-  /// The text, on one line.
+  /// The JSON text, on one line.
   var bytes: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)
@@ -51,7 +51,7 @@ extension JSON {
 
   /// The shortest text that reads back as the same number.
   ///
-  /// JSON has no infinity: 1e999 reads as one nearly everywhere.
+  /// JSON has no infinity, but nearly every parser reads 1e999 as one.
   static func text(of real: Double) -> String {
     if real.isInfinite { return real < 0 ? "-1e999" : "1e999" }
     return real.isNaN ? "null" : "\(real)"
@@ -71,7 +71,7 @@ extension JSON {
       case 0x0D: bytes += "\\r".utf8
       case 0x09: bytes += "\\t".utf8
       case 0x00..<0x20, 0x7F: bytes += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
-      // C1 controls too, which a terminal may obey: C2 and their number.
+      // C1 control characters, C2 and a byte in UTF-8, may also act on a terminal.
       case 0x80..<0xA0 where before == 0xC2:
         bytes.removeLast()
         bytes += "\\u00\(String(byte, radix: 16))".utf8

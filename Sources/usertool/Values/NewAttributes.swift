@@ -1,22 +1,16 @@
 import UserStore
 
-/// Attributes that a write makes because nobody had them until then: some of them are mistyped.
+/// Attributes that no user had before the write, some of which are mistyped.
 struct NewAttributes {
-  /// A line for each.
+  /// One line for each attribute.
   private(set) var notes: [String] = []
 
-  /// Looks at what is about to be set, before it is.
-  ///
-  /// - Parameters:
-  ///   - attributes: Their names.
-  ///   - id: Whose; nil for a user who is only just added.
-  ///   - transaction: Where they will be set.
-  /// - Throws: what reading can throw.
+  /// Notes the new attributes among those that are about to be set; `id` is nil for a user that is being added.
   mutating func look(
     at attributes: [AttributeName], of id: User.ID?, in transaction: inout WriteTransaction
   ) throws(StoreError) {
     for attribute in attributes where !AttributeName.builtIn.contains(attribute) {
-      // Their own first, which is found at once: to see that nobody has one, all must be gone through.
+      // First the user's own attributes, which takes one lookup; to find that no user has one takes a scan of all users.
       if let id, try !transaction.storedValue(attribute, of: id).isNull { continue }
       if try transaction.hasAttribute(attribute) { continue }
       let known = try transaction.attributeNames + AttributeName.builtIn

@@ -1,11 +1,11 @@
-/// Text as it may be shown: control, bidi and zero-width characters are escaped, so that a name can neither act on the
-/// terminal nor look like another one.
+/// Makes text safe to show: escapes control, bidi and zero-width characters, so that a name can neither act on the terminal
+/// nor look like another name.
 enum Shown {
   static func text(of text: String) -> String {
     var isAfterEmoji = false
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      // A variation selector after an emoji says that it is one, which is no disguise.
+      // A variation selector after an emoji only selects how it looks.
       if isSafe(scalar) || scalar.value == 0xFE0F && isAfterEmoji {
         shown.append(scalar)
       } else {
@@ -16,12 +16,7 @@ enum Shown {
     return String(shown)
   }
 
-  /// Text that is no UTF-8: what is wrong in it becomes `\xff`.
-  ///
-  /// - Parameters:
-  ///   - bytes: The text.
-  ///   - shown: How the valid parts are shown.
-  /// - Returns: all of it.
+  /// Text that is not valid UTF-8: each invalid byte becomes `\xff`, and `shown` escapes the valid parts.
   static func text(ofInvalid bytes: [UInt8], _ shown: (String) -> String = { text(of: $0) }) -> String {
     var text = ""
     var rest = bytes[...]
@@ -37,7 +32,7 @@ enum Shown {
     return text
   }
 
-  /// Text with escapes for control characters and for the backslash that begins an escape, and for nothing else.
+  /// Escapes only control characters and backslashes.
   static func plain(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != 0x5C }) { return text }
     var plain = String.UnicodeScalarView()
@@ -72,21 +67,21 @@ enum Shown {
 }
 
 extension String {
-  /// The text as it may be shown.
+  /// The text, made safe to show.
   var shown: String {
-    // Most text is plain.
+    // The common case.
     utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? self : Shown.text(of: self)
   }
 
-  /// How many columns a terminal uses for the text, after it was made safe to show.
+  /// The width of the text on a terminal, after it was made safe to show.
   var columns: Int {
     if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
     return reduce(0) { $0 + $1.columns }
   }
 
-  /// As much of its beginning as fits into the columns, with a mark where something is missing.
+  /// The beginning of the text that fits into the columns, followed by … if text is missing.
   func cut(to columns: Int) -> String {
-    // A column takes a byte at the least: most text is not counted.
+    // A column takes at least one byte, so that the columns of most text need not be counted.
     if utf8.count <= columns || self.columns <= columns { return self }
     var (kept, used) = ("", 1)
     for character in self {

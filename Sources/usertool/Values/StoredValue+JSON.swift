@@ -1,7 +1,7 @@
 import UserStore
 
 extension StoredValue {
-  /// The JSON value of the same type; data is `{"base64":"…"}`, and what is no UTF-8 becomes U+FFFD.
+  /// The JSON value of the same type; data is `{"base64":"…"}`, and invalid UTF-8 becomes U+FFFD.
   var json: JSON {
     switch self {
     case .null: .null
@@ -13,22 +13,22 @@ extension StoredValue {
     }
   }
 
-  /// The same without loss: what is no UTF-8 is `{"text_base64":"…"}`.
+  /// The JSON value without loss: text that is not valid UTF-8 is `{"text_base64":"…"}`.
   var losslessJSON: JSON {
     if case .invalidText(let bytes) = self { .object([("text_base64", .text(Base64.encode(bytes)))]) } else { json }
   }
 
-  /// Text of bytes that may be no UTF-8.
+  /// Text from bytes that may not be valid UTF-8.
   static func text(ofBytes bytes: [UInt8]) -> StoredValue {
     String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .invalidText(bytes)
   }
 
-  /// Whether `json` is not all of it.
+  /// Whether `json` loses information.
   var isInvalid: Bool {
     if case .invalidText = self { true } else { false }
   }
 
-  /// The value without quotes and escapes, for CSV; nothing for null.
+  /// The value without quotes and escapes, for CSV; empty for null.
   var bare: String {
     switch self {
     case .null: ""
@@ -40,15 +40,15 @@ extension StoredValue {
     }
   }
 
-  /// The bytes of `bare`, also of a text that is no UTF-8.
+  /// The bytes of `bare`; those of a text that is not valid UTF-8 are unchanged.
   var bareBytes: [UInt8] {
     if case .invalidText(let bytes) = self { bytes } else { Array(bare.utf8) }
   }
 
-  /// The value in a line of fields between tabs that a program reads.
+  /// The value in a tab-separated line for programs.
   ///
-  /// Only control characters and backslashes are escaped, so that each value is told from every other one, and `head` shows
-  /// nothing that a terminal obeys. The joiners of emoji, of Persian and of Telugu are part of a name.
+  /// Only control characters and backslashes are escaped: different values stay different, and nothing in the line acts on
+  /// a terminal. The joiners in emoji, Persian and Telugu stay, because they are part of a name.
   var plain: String {
     switch self {
     case .invalidText(let bytes): Shown.text(ofInvalid: bytes, Shown.plain)
@@ -56,9 +56,7 @@ extension StoredValue {
     }
   }
 
-  /// The value as a person sees it: nothing in it acts on a terminal.
-  ///
-  /// Nothing for null.
+  /// The value for people, in which nothing acts on a terminal; empty for null.
   var shown: String {
     switch self {
     case .invalidText(let bytes): Shown.text(ofInvalid: bytes)
@@ -66,7 +64,7 @@ extension StoredValue {
     }
   }
 
-  /// The same with text in quotes, and a word for null.
+  /// The value for people, with text in quotes, and a word for null.
   var quoted: String {
     switch self {
     case .null: "(none)"

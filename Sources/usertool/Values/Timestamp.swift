@@ -1,4 +1,4 @@
-/// A time, in milliseconds since 1970, in words.
+/// A time in milliseconds since 1970, and its text.
 struct Timestamp {
   let milliseconds: Int64
 
@@ -17,7 +17,7 @@ struct Timestamp {
     return date + " " + time
   }
 
-  /// Rounded down, before 1970 too.
+  /// The time in seconds, rounded down, also before 1970.
   private var second: Int64 { Self.divide(milliseconds, 1_000).quotient }
 
   private func parts(offset: Int64) -> (date: String, time: String) {
@@ -28,7 +28,7 @@ struct Timestamp {
 
   /// The Gregorian date of a day counted from 1970-01-01.
   ///
-  /// Years are counted from March, so that the leap day is last.
+  /// Years start in March, so that the leap day is the last day.
   private static func date(ofDay day: Int64) -> String {
     let shifted = day + 719_468
     let (era, dayOfEra) = divide(shifted, 146_097)
@@ -40,7 +40,7 @@ struct Timestamp {
     return [pad(year, 4), pad(month, 2), pad(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2)].joined(separator: "-")
   }
 
-  /// Rounds down; the smallest number too, which a foreign writer may have put into the log.
+  /// Divides and rounds down, without overflow for the smallest number, which another program may have stored in the log.
   private static func divide(_ number: Int64, _ divisor: Int64) -> (quotient: Int64, rest: Int64) {
     let (quotient, rest) = number.quotientAndRemainder(dividingBy: divisor)
     return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)

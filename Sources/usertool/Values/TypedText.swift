@@ -1,10 +1,10 @@
 import UserStore
 
-/// A value as it is written on the command line.
+/// The notation of values on the command line.
 enum TypedText {
-  /// What reads as a JSON number, true or false is one; `{"base64":"…"}` is data; all else is text.
+  /// Reads a value: a JSON number, true and false are numbers, `{"base64":"…"}` is data, and anything else is text.
   ///
-  /// - Throws: `Failure` for a number that would not be kept as it is, and for base64 that is none.
+  /// - Throws: `Failure` for an integer that does not fit into 64 bits, and for invalid base64.
   static func value(of text: String) throws(Failure) -> StoredValue {
     switch text {
     case "true": return .integer(1)
@@ -17,14 +17,14 @@ enum TypedText {
       guard let integer = Int64(text) else {
         throw Failure(
           .badData, "\(text) does not fit into 64 bits",
-          hint: "k:=\(text) keeps it as text, k=\(text).0 as a real number")
+          hint: "k:=\(text) stores it as text, k=\(text).0 as a real number")
       }
       return .integer(integer)
     }
     return Double(text).map { .real($0) } ?? .text(text)
   }
 
-  /// The grammar of RFC 8259: no leading zeros, no plus sign, digits on both sides of the point.
+  /// Whether the text is a number in RFC 8259: no leading zeros, no plus sign, digits on both sides of the point.
   static func isNumber(_ text: String) -> Bool {
     var rest = text.utf8[...]
     if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
@@ -55,7 +55,7 @@ enum TypedText {
     let compact = text.filter { !$0.isWhitespace }
     guard compact.hasPrefix("{\"base64\":\""), compact.hasSuffix("\"}") else { return nil }
     guard let bytes = Base64.decode(compact.dropFirst(11).dropLast(2)) else {
-      throw Failure(.badData, "this is not base64: \(text.excerpt)", hint: "k:=TEXT takes any text as it is")
+      throw Failure(.badData, "this is not base64: \(text.excerpt)", hint: "k:=TEXT stores any text unchanged")
     }
     return bytes
   }

@@ -1,19 +1,20 @@
 import UserStore
 
-/// Where a consumer keeps how far it has come.
+/// A file in which a consumer keeps its position.
 struct CursorFile: Sendable {
   let path: String
 
-  /// - Returns: nil when there is no file.
-  /// - Throws: `Failure` for one that cannot be read or holds no cursor.
+  /// The cursor; nil if there is no file.
+  ///
+  /// Throws if the file cannot be read or does not contain a cursor.
   func read() throws(Failure) -> Cursor? {
     guard let bytes = try System.read(path) else { return nil }
     let text = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     if text.count == 1, let cursor = try? Cursor(String(text[0])) { return cursor }
-    throw Failure(.badData, "\(path) holds no cursor", hint: "remove it to begin with the present state")
+    throw Failure(
+      .badData, "\(path) does not contain a cursor", hint: "remove the file to start from the current state")
   }
 
-  /// - Throws: `Failure`.
   func write(_ cursor: Cursor) throws(Failure) {
     try System.replace(path, with: Array(cursor.description.utf8) + [0x0A])
   }

@@ -1,13 +1,13 @@
 import Dispatch
 
-/// What ends a command that would not end by itself: a signal, a time, a reader of its output who went away.
+/// Ends a command that follows changes: on a signal, on a timeout, or when the reader of its output has gone away.
 enum Deadline {
-  /// Runs `body` until it returns, or is told to end by being cancelled.
+  /// Runs `body`, which must return soon after its task is canceled.
   ///
   /// - Parameters:
-  ///   - timeout: nil for no limit.
-  ///   - body: Returns by itself soon after it is cancelled.
-  /// - Returns: `success` when `body` says that it has come to its end; else why it was cancelled, if it was.
+  ///   - timeout: The longest time that it may take; nil for no limit.
+  ///   - body: Returns whether it is done.
+  /// - Returns: `success` if `body` is done; otherwise the reason for which it was canceled, if it was.
   /// - Throws: what `body` throws.
   static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Bool) async throws -> ExitStatus {
     let task = Task { try await body() }
@@ -19,11 +19,11 @@ enum Deadline {
       }
     }
     endWhenUnread()
-    // A reader who leaves with the last line has all of it.
+    // If `body` is done, the reader has everything, even if it has gone away.
     return try await task.value ? .success : Signals.shared.status ?? .success
   }
 
-  /// Without waiting for a next line, which may never come.
+  /// Notices a closed pipe at once, not only at the next line, which may never be written.
   private static func endWhenUnread() {
     DispatchQueue(label: "usertool.output").async {
       if System.waitUntilUnread(1) { Signals.shared.end(with: .brokenPipe) }

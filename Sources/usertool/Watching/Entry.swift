@@ -1,14 +1,14 @@
 import ArgumentParser
 import UserStore
 
-/// A line of a stream: a change, or a part of the present state.
+/// A line of a stream: a change, or a part of the current state.
 struct Entry {
   enum Operation: String, ExpressibleByArgument, CaseIterable, Sendable {
     case insert, update, delete, snapshot
     /// A row of the log that no version of the library writes.
     case unknown
 
-    /// What help shows, and completion offers.
+    /// The values in help texts and completions.
     static var allValueStrings: [String] { allCases.filter { $0 != .unknown }.map(\.rawValue) }
   }
 
@@ -18,7 +18,7 @@ struct Entry {
   let old: StoredValue
   let new: StoredValue
   let milliseconds: Int64
-  /// Whether its values were taken out because the user was purged.
+  /// Whether the values were erased by a purge.
   let isPurged: Bool
 
   init(_ change: Change) {
@@ -37,7 +37,7 @@ struct Entry {
     isPurged = change.isPurged
   }
 
-  /// A part of the present state.
+  /// Creates a part of the current state.
   init(of user: User.ID, _ attribute: AttributeName, _ value: StoredValue, at milliseconds: Int64) {
     operation = .snapshot
     self.user = user
@@ -50,16 +50,16 @@ struct Entry {
 
   static let columns = ["revision", "cursor", "op", "user", "attribute", "old", "new", "at"]
 
-  /// The fields of the line.
+  /// The fields of the line, in order.
   ///
-  /// Only the last line of a set has a cursor: whoever saves the cursor of each line, and stops inside the set, would
-  /// skip its rest. On the others the field is missing, and not null, which would be saved in its place.
+  /// Only the last line of a set has a cursor: a program that saves each line's cursor and stops inside a set would
+  /// otherwise skip the rest of the set. The other lines omit the field; a null would be saved instead of a cursor.
   ///
   /// - Parameters:
-  ///   - cursor: The end of the set; nil when it was not committed.
-  ///   - isLast: Whether the set ends with this line.
-  ///   - listener: Who heard it; null for nobody, nil to leave it out.
-  /// - Returns: them in order.
+  ///   - cursor: The end of the set; nil if the set was not committed.
+  ///   - isLast: Whether this is the last line of the set.
+  ///   - listener: The listener that received the change; null for none, nil to omit the field.
+  /// - Returns: the record.
   func record(at cursor: Cursor?, isLast: Bool, listener: StoredValue?) -> Record {
     var record = Record(fields: [("revision", cursor.map { .integer($0.revision.rawValue) } ?? .null)])
     if isLast || cursor == nil {

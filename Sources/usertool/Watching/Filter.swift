@@ -1,12 +1,12 @@
 import UserStore
 
-/// Which lines a stream shows.
+/// Selects the lines that a stream prints.
 struct Filter: Sendable {
   /// nil for all users.
   var user: User.ID?
-  /// Empty for all.
+  /// Empty for all attributes.
   var attributes: [AttributeName] = []
-  /// Empty for all.
+  /// Empty for all operations.
   var operations: Set<Entry.Operation> = []
 
   func accepts(_ entry: Entry) -> Bool {

@@ -1,14 +1,14 @@
 import UserStore
 
-/// The layout of a stream for people: a line for what happened, then a line for each listener that heard it.
+/// The layout of a stream for people: a line for the changes, then a line for each listener that receives them.
 struct ReadableStream {
-  /// Changes of one user that share a line.
+  /// The changes of one user that share a line.
   var group: [Entry] = []
   private let style: Style
   private let nameColumns: Int
   private let showsDate: Bool
 
-  /// A group is no longer than a person reads.
+  /// The largest number of changes that one line shows.
   private static let groupLimit = 32
 
   init(_ style: Style, nameColumns: Int, showsDate: Bool) {
@@ -17,22 +17,22 @@ struct ReadableStream {
     self.showsDate = showsDate
   }
 
-  /// Whether an entry belongs to the group.
+  /// Whether an entry can be added to the group.
   func takes(_ entry: Entry) -> Bool {
     guard let last = group.last else { return true }
     return group.count < Self.groupLimit && last.user == entry.user && last.operation == entry.operation
   }
 
-  /// What happened: `rev 5  05:20:11  user 1  name "NIX" → "Zoë"`.
+  /// The line for a group's changes: `rev 5  05:20:11  user 1  name "NIX" → "Zoë"`.
   func header(_ group: [Entry], at cursor: Cursor?) -> String {
     let time = Timestamp(milliseconds: group[0].milliseconds)
     let revision = cursor.map { "rev \($0.revision)" } ?? "dry run"
-    let what = Self.verb(group[0].operation) + group.map { words(for: $0) }.joined(separator: ", ")
-    return [style.bold(revision), style.dim(showsDate ? time.local : time.localTime), "user \(group[0].user)", what]
+    let changes = Self.label(group[0].operation) + group.map { text(of: $0) }.joined(separator: ", ")
+    return [style.bold(revision), style.dim(showsDate ? time.local : time.localTime), "user \(group[0].user)", changes]
       .joined(separator: "  ")
   }
 
-  /// What a listener shows now.
+  /// The line for a listener, with the new value.
   func line(_ entry: Entry, for standIn: StandIn) -> String {
     let name = standIn.name.shown
     let padding = String(repeating: " ", count: max(0, nameColumns - name.columns) + 3)
@@ -41,17 +41,17 @@ struct ReadableStream {
     return "  " + name + padding + attribute + style.new(value) + style.swatch(entry.new, of: entry.attribute)
   }
 
-  private static func verb(_ operation: Entry.Operation) -> String {
+  private static func label(_ operation: Entry.Operation) -> String {
     switch operation {
     case .insert: "added: "
     case .delete: "removed: "
-    case .snapshot: "is: "
+    case .snapshot: "current: "
     case .update: ""
     case .unknown: "unknown: "
     }
   }
 
-  private func words(for entry: Entry) -> String {
+  private func text(of entry: Entry) -> String {
     let name = entry.attribute.shown
     if entry.isPurged { return name + " (purged)" }
     return switch entry.operation {

@@ -1,12 +1,12 @@
 import ArgumentParser
 import UserStore
 
-/// A listener that stands in for a view model: a name, and the attribute that it shows.
+/// A listener that stands in for a view model: a name, and the attribute that the view model shows.
 struct StandIn: ExpressibleByArgument, Hashable, Sendable {
   let name: String
-  /// nil for all.
+  /// nil for all attributes.
   let attribute: AttributeName?
-  /// The listeners there are, where this is nobody; nil where it is a listener.
+  /// For the remainder, the listeners that it complements; nil for a listener.
   private var others: [StandIn]?
 
   init(_ name: String, _ attribute: AttributeName?) {
@@ -14,19 +14,19 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
     self.attribute = attribute
   }
 
-  /// Stands for the changes that none of the listeners hears, so that they can be printed too.
-  static func nobody(besides listeners: [StandIn]) -> StandIn {
-    var nobody = StandIn("", nil)
-    nobody.others = listeners
-    return nobody
+  /// A stand-in that receives the changes that none of the listeners receives, so that they are printed too.
+  static func remainder(after listeners: [StandIn]) -> StandIn {
+    var remainder = StandIn("", nil)
+    remainder.others = listeners
+    return remainder
   }
 
-  var isNobody: Bool { others != nil }
+  var isRemainder: Bool { others != nil }
 
-  /// What a line says of it; null for nobody.
-  var listener: StoredValue { isNobody ? .null : .text(name) }
+  /// The listener field of a line; null for the remainder.
+  var listener: StoredValue { isRemainder ? .null : .text(name) }
 
-  /// Names of listeners are compared as Swift compares strings, as the hub does; attributes by their bytes.
+  /// Compares names as Swift strings, as the hub does, and attributes by their bytes.
   static func == (left: StandIn, right: StandIn) -> Bool {
     left.name == right.name && left.topic(of: nil) == right.topic(of: nil) && left.others == right.others
   }
@@ -38,18 +38,17 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
 
   /// Reads `NAME` or `NAME=ATTRIBUTE`.
   init?(argument: String) {
-    let (name, attribute) = argument.divided(at: "=") ?? (argument, nil)
-    let parsed = attribute.flatMap { AttributeName(argument: $0) }
-    if name.isEmpty || attribute != nil && parsed == nil { return nil }
-    self.init(name, parsed)
+    let (name, attribute) = argument.splitOnce(at: "=") ?? (argument, nil)
+    if name.isEmpty || attribute?.isEmpty ?? false { return nil }
+    self.init(name, attribute.map { AttributeName(typed: $0) })
   }
 
-  /// Each of the three screens shows the name on a button, and the hair colour behind it.
+  /// Three screens, each of which shows the name on a button and the hair color behind it.
   static let screens = ["FirstScreen", "SecondScreen", "ThirdScreen"].flatMap { screen in
     [StandIn(screen + ".nameButton", .name), StandIn(screen + ".background", .hairColor)]
   }
 
-  /// What it listens to, of one user or of all.
+  /// The topic to bind to, for one user or for all users.
   func topic(of user: User.ID?) -> Topic {
     switch (attribute, user) {
     case (let attribute?, let user?): .attributeOfUser(attribute, user)
@@ -59,24 +58,22 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
     }
   }
 
-  func hears(_ attribute: AttributeName) -> Bool {
-    if let others { return !others.contains { $0.hears(attribute) } }
+  func receives(_ attribute: AttributeName) -> Bool {
+    if let others { return !others.contains { $0.receives(attribute) } }
     return self.attribute.map { $0 == attribute } ?? true
   }
 }
 
-/// `--listener`, of several commands.
+/// The `--listener` option of several commands.
 struct StandInOptions: ParsableArguments {
   @Option(
     name: .customLong("listener"),
     help: ArgumentHelp(
-      "A listener in place of the three screens; may be repeated. Without an attribute it hears all.",
+      "Bind this listener instead of the three screens; may be repeated. Without an attribute, it receives all changes.",
       valueName: "name[=attribute]"))
   var listeners: [StandIn] = []
 
-  /// In the order of registration.
-  ///
-  /// The same name and attribute given twice is one listener.
+  /// The listeners in the order of registration; a name and attribute that are given twice are one listener.
   var standIns: [StandIn] {
     var seen = Set<StandIn>()
     return (listeners.isEmpty ? StandIn.screens : listeners).filter { seen.insert($0).inserted }

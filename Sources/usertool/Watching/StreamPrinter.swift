@@ -1,14 +1,13 @@
 import UserStore
 
-/// Prints change sets, as each listener hears them, or, without listeners, change by change.
+/// Prints change sets as the listeners receive them, or, without listeners, change by change.
 struct StreamPrinter {
-  /// Whose changes, and which of them.
   var filter: Filter
-  /// How many lines may still be printed; nil for any number.
+  /// The number of lines that may still be printed; nil for no limit.
   private var remaining: Int?
-  /// Whether lines of the last set are missing.
+  /// Whether lines of the last set were not printed.
   private var isCut = false
-  /// The last line that was made: whether it has the set's cursor, only what comes next says.
+  /// The last line, which is held back until it is known whether it ends the set, and so has the set's cursor.
   private var held: (entry: Entry, standIn: StandIn?)?
   private let isReadable: Bool
   private let output: Output
@@ -28,13 +27,9 @@ struct StreamPrinter {
     readable = ReadableStream(style, nameColumns: standIns?.map(\.name.shown.columns).max() ?? 0, showsDate: showsDate)
   }
 
-  /// Prints a set.
+  /// Prints a set, for the listeners in the order of their calls, or, if `standIns` is nil, change by change.
   ///
-  /// - Parameters:
-  ///   - set: The changes.
-  ///   - standIns: Who hears them, in the order of the calls; nil to print the changes by themselves.
-  /// - Returns: whether all of it was printed: the number of lines may have ended it, or a signal between two of its lines.
-  /// - Throws: what reading a huge set can throw.
+  /// - Returns: false if lines are missing, because of the limit or because a signal arrived between two lines.
   mutating func print(_ set: ChangeSet, to standIns: [StandIn]?) throws(StoreError) -> Bool {
     isCut = false
     if isReadable {
@@ -49,20 +44,21 @@ struct StreamPrinter {
     return !isCut && !output.hasGivenUp
   }
 
-  /// Whether all lines that were asked for are printed.
+  /// Whether all requested lines are printed.
   var isDone: Bool { remaining.map { $0 <= 0 } ?? false }
 
-  /// Prints entries that are a set: what a dry run would do.
+  /// Prints entries as one set, for example those of a dry run.
   mutating func print(_ entries: [Entry], at cursor: Cursor?, to standIns: [StandIn]?) {
     add(entries, at: cursor, to: standIns)
     endState(at: cursor)
   }
 
-  /// Prints a part of the present state, up to its last line.
+  /// Prints a part of the current state, except its last line, which is held back.
   mutating func add(_ entries: [Entry], at cursor: Cursor?, to standIns: [StandIn]?) {
-    let present = remaining
+    // The limit does not count the current state.
+    let limit = remaining
     remaining = nil
-    defer { remaining = present }
+    defer { remaining = limit }
     let entries = entries.filter { filter.accepts($0) }
     if isReadable {
       for entry in entries { add(entry, at: cursor, standIns) }
@@ -70,20 +66,20 @@ struct StreamPrinter {
       return
     }
     for standIn in standIns.map({ $0.map(Optional.some) }) ?? [nil] {
-      for entry in entries where standIn?.hears(entry.attribute) ?? true { hold(entry, for: standIn, at: cursor) }
+      for entry in entries where standIn?.receives(entry.attribute) ?? true { hold(entry, for: standIn, at: cursor) }
     }
   }
 
-  /// Prints the last line of the present state.
+  /// Prints the last line of the current state.
   mutating func endState(at cursor: Cursor?) {
     releaseLine(at: cursor, isLast: true)
     output.flush()
   }
 
-  /// Says that the log does not go on, before the present state.
+  /// Prints, before the current state, that the log does not continue from the position.
   mutating func printReset(because reason: String) {
     if isReadable {
-      output.writeLine("reset: \(reason); the present state follows")
+      output.writeLine("reset: \(reason); the current state follows")
     } else {
       let record = Record(fields: [("op", .text("reset")), ("reason", .text(reason))])
       records.print(record, plain: record)
@@ -91,7 +87,7 @@ struct StreamPrinter {
     output.flush()
   }
 
-  /// After the last one.
+  /// Ends the output, after the last set.
   mutating func end() {
     if !isReadable { records.end() }
     output.flush()
@@ -99,7 +95,7 @@ struct StreamPrinter {
 
   // MARK: Parts
 
-  /// Counts a line.
+  /// Counts a line, and returns whether it may be printed.
   private mutating func admit() -> Bool {
     guard let left = remaining else { return true }
     remaining = max(0, left - 1)
@@ -107,15 +103,15 @@ struct StreamPrinter {
     return left > 0
   }
 
-  /// Whether a further line of the set is printed.
+  /// Whether another line of the set may be printed.
   ///
-  /// Asked before a line, not after it: a signal behind a set's last line cuts nothing.
-  private mutating func goesOn() -> Bool {
+  /// Called before each line, not after it, because a signal after a set's last line does not cut the set.
+  private mutating func mayContinue() -> Bool {
     if Signals.shared.status != nil || output.hasGivenUp { isCut = true }
     return !isCut
   }
 
-  /// Keeps a line back until it is known whether the set ends with it.
+  /// Holds a line back until it is known whether it is the last line of the set.
   private mutating func hold(_ entry: Entry, for standIn: StandIn?, at cursor: Cursor?) {
     releaseLine(at: cursor, isLast: false)
     held = (entry, standIn)
@@ -131,8 +127,8 @@ struct StreamPrinter {
     if isCut { return }
     try set.iterate { change in
       let entry = Entry(change)
-      guard filter.accepts(entry), standIn?.hears(entry.attribute) ?? true else { return true }
-      guard goesOn(), admit() else { return false }
+      guard filter.accepts(entry), standIn?.receives(entry.attribute) ?? true else { return true }
+      guard mayContinue(), admit() else { return false }
       hold(entry, for: standIn, at: set.cursor)
       return true
     }
@@ -141,20 +137,20 @@ struct StreamPrinter {
   private mutating func printReadable(_ set: ChangeSet, to standIns: [StandIn]?) throws(StoreError) {
     try set.iterate { change in
       let entry = Entry(change)
-      guard filter.accepts(entry), isHeard(entry, standIns) else { return true }
-      guard goesOn() else { return false }
+      guard filter.accepts(entry), isReceived(entry, standIns) else { return true }
+      guard mayContinue() else { return false }
       add(entry, at: set.cursor, standIns)
       return true
     }
     finishGroup(at: set.cursor, standIns)
   }
 
-  private func isHeard(_ entry: Entry, _ standIns: [StandIn]?) -> Bool {
-    standIns.map { $0.contains { $0.hears(entry.attribute) } } ?? true
+  private func isReceived(_ entry: Entry, _ standIns: [StandIn]?) -> Bool {
+    standIns.map { $0.contains { $0.receives(entry.attribute) } } ?? true
   }
 
   private mutating func add(_ entry: Entry, at cursor: Cursor?, _ standIns: [StandIn]?) {
-    if !isHeard(entry, standIns) { return }
+    if !isReceived(entry, standIns) { return }
     if !readable.group.isEmpty, !readable.takes(entry) { finishGroup(at: cursor, standIns) }
     readable.group.append(entry)
   }
@@ -169,10 +165,10 @@ struct StreamPrinter {
     }
     var isFirst = true
     for standIn in standIns {
-      for entry in group where standIn.hears(entry.attribute) && admit() {
+      for entry in group where standIn.receives(entry.attribute) && admit() {
         if isFirst { output.writeLine(readable.header(group, at: cursor)) }
         isFirst = false
-        if !standIn.isNobody { output.writeLine(readable.line(entry, for: standIn)) }
+        if !standIn.isRemainder { output.writeLine(readable.line(entry, for: standIn)) }
       }
     }
   }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@Suite struct `Arguments that are not what they should be` {
-  /// Each: the arguments, the exit code, and words of the error.
+@Suite struct `Invalid arguments` {
+  /// Each case: the arguments, the exit code, and a part of the error message.
   static let mistakes: [(arguments: [String], status: Int32, words: String)] = [
     (["get", "Alise"], 3, "no user \"Alise\" (did you mean \"Alice\"?)"),
     (["rename", "alice", "x"], 3, "did you mean \"Alice\"?"),
@@ -11,13 +11,13 @@ import Testing
     (["get", "name:2"], 3, "no user \"2\""),
     (["get", "1", "hiar_color"], 3, "did you mean \"hair_color\"?"),
     (["get", "1", "nothing"], 3, "user 1 has no \"nothing\""),
-    (["get", "Twin"], 3, "2 users are called \"Twin\""),
-    (["remove", "Twin", "--yes"], 3, "2 users are called \"Twin\""),
+    (["get", "Twin"], 3, "2 users are named \"Twin\""),
+    (["remove", "Twin", "--yes"], 3, "2 users are named \"Twin\""),
     (["set", "1", "--unset", "agee"], 3, "did you mean \"age\"?"),
     (["rename", "1", "x", "--expect", "Alise"], 4, "is “Alice”, not “Alise”"),
     (["add", "x", "--hair-color", "aubrun"], 65, "did you mean \"auburn\"?"),
-    (["set", "1", "hair-color=#12345"], 65, "is not a colour"),
-    (["set", "1", "hair_color="], 65, "is not a colour"),
+    (["set", "1", "hair-color=#12345"], 65, "is not a color"),
+    (["set", "1", "hair_color="], 65, "is not a color"),
     (["add", ""], 65, "a name cannot be empty"),
     (["rename", "1", ""], 65, "a name cannot be empty"),
     (["rename", "1", String(repeating: "x", count: 1_001)], 65, "at most 1000 characters"),
@@ -28,7 +28,7 @@ import Testing
     (["set", "1", "--unset", "name"], 65, "cannot be taken away"),
     (["log", "--after", "nonsense"], 65, "not a cursor"),
     (["watch", "--after", "v9-1-2-3"], 65, "newer version"),
-    (["renam", "1", "x"], 64, "there is no command \"renam\" (did you mean \"rename\"?)"),
+    (["renam", "1", "x"], 64, "unknown command \"renam\" (did you mean \"rename\"?)"),
     (["rename", "1"], 64, "new-name"),
     (["rename", "1", "x", "--expct", "y"], 64, "--expect"),
     (["set", "1"], 64, "nothing to set"),
@@ -38,11 +38,11 @@ import Testing
     (["watch", "--count", "0"], 64, "--count"),
     (["watch", "--timeout", "soon"], 64, "soon"),
     (["watch", "--listener", "=name"], 64, "listener"),
-    (["remove", "1"], 64, "nobody to ask"),
+    (["remove", "1"], 64, "there is no terminal to ask on"),
     (["demo", "nothing"], 64, "nothing"),
   ]
 
-  @Test func `each gets one error, its exit code, and changes nothing`() throws {
+  @Test func `each invalid command prints one error, exits with its code, and changes nothing`() throws {
     let workspace = try Workspace()
     for arguments in [["Alice", "--set", "age=41"], ["Twin"], ["Twin"]] {
       try workspace.finish([Workspace.tool, "add"] + arguments)
@@ -59,7 +59,7 @@ import Testing
     #expect(try workspace.dump() == before)
   }
 
-  @Test func `several users of one name are listed with what tells them apart`() throws {
+  @Test func `several users with the same name are listed with their ids and attributes`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "Twin", "--hair-color", "red")
     try workspace.run("add", "Twin", "--set", "room=7")
@@ -67,14 +67,14 @@ import Testing
     #expect(outcome.errors.contains("  1\tTwin\t#ff0000\n  2\tTwin\t\troom=7\n"))
   }
 
-  @Test func `an argument that is no UTF-8 is refused and not repaired`() throws {
+  @Test func `an argument that is not valid UTF-8 is rejected, not repaired`() throws {
     let workspace = try Workspace()
     let outcome = try workspace.finish(["sh", "-c", "\(Workspace.tool) add \"$(printf 'a\\377')\""])
     #expect(outcome.status == 65 && outcome.errors.contains("not valid UTF-8"), "\(outcome)")
     #expect(workspace.bytes() == nil)
   }
 
-  @Test func `a name that is a number is named with name:`() throws {
+  @Test func `a name that is a number is specified with name:`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "A")
     try workspace.run("add", "7")

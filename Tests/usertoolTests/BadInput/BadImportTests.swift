@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct `Files that cannot be imported` {
-  /// Each: what the file holds after a good record, where the mistake is, and words of the error.
+  /// Each case: the line after a good record, the position of the mistake, and a part of the error message.
   static let lines: [(text: String, place: String, words: String)] = [
     ("{\"name\":\"x\",\"name\":\"y\"}", "2:", "\"name\" is given twice"),
     ("{\"name\":\"x\",\"hair-color\":\"red\",\"hair_color\":\"red\"}", "2:", "given twice"),
@@ -15,17 +15,20 @@ import Testing
     ("{\"name\":\"x\",\"\":1}", "2:", "name of an attribute cannot be empty"),
     ("{\"name\":\"x\",\"hair_color\":\"aubrun\"}", "2:", "did you mean \"auburn\"?"),
     ("{\"name\":\"x\",\"hair_color\":7}", "2:", "is not a colour"),
-    ("{\"name\":\"x\",\"id\":\"7\"}", "2:", "an id is a whole number"),
-    ("{\"name\":\"x\",\"id\":0.5}", "2:", "an id is a whole number"),
+    ("{\"name\":\"x\",\"id\":\"7\"}", "2:", "an id must be a whole number"),
+    ("{\"name\":\"x\",\"id\":0.5}", "2:", "an id must be a whole number"),
     ("{\"name\":\"x\",\"n\":9223372036854775808}", "2:17:", "does not fit into 64 bits"),
     ("{\"name\":\"x\",\"n\":-9223372036854775809}", "2:17:", "does not fit into 64 bits"),
     ("{\"name\":\"x\",\"n\":01}", "2:17:", "is not a number"),
     ("{\"name\":\"x\",\"n\":+1}", "2:17:", "is not a number"),
-    ("{\"name\":\"x\",\"n\":NaN}", "2:17:", "a value is expected"),
-    ("{\"name\":\"x\",\"n\":[]}", "2:17:", "a list cannot be a value"),
-    ("{\"name\":\"x\",\"n\":\(String(repeating: "[", count: 100_000))}", "2:17:", "a list cannot be a value"),
-    ("{\"name\":\"x\",\"n\":\(String(repeating: "{\"a\":", count: 100_000))}", "2:17:", "an object can only be data"),
-    ("{\"name\":\"x\",\"n\":{}}", "2:17:", "an object can only be data"),
+    ("{\"name\":\"x\",\"n\":NaN}", "2:17:", "expected a value"),
+    ("{\"name\":\"x\",\"n\":[]}", "2:17:", "a value cannot be a list"),
+    ("{\"name\":\"x\",\"n\":\(String(repeating: "[", count: 100_000))}", "2:17:", "a value cannot be a list"),
+    (
+      "{\"name\":\"x\",\"n\":\(String(repeating: "{\"a\":", count: 100_000))}", "2:17:",
+      "a value can be an object only for data"
+    ),
+    ("{\"name\":\"x\",\"n\":{}}", "2:17:", "a value can be an object only for data"),
     ("{\"name\":\"x\",\"n\":{\"base64\":\"*\"}}", "2:27:", "not base64"),
     ("{\"name\":\"x\",\"n\":{\"text_base64\":\"/w==\"}}", "2:", "the n is not valid UTF-8"),
     ("{\"name\":\"x\"", "2:12:", "ends in the middle"),
@@ -33,37 +36,37 @@ import Testing
     ("{\"name\":\"\\", "2:11:", "ends in the middle"),
     ("{\"name\":\"\\u12", "2:14:", "ends in the middle"),
     ("{\"name\":\"\\u12\"}", "2:14:", "four hexadecimal digits"),
-    ("{\"name\":\"x\",}", "2:13:", "the name of a member is expected"),
-    ("{\"name\" \"x\"}", "2:9:", "a colon is expected"),
-    ("{\"name\":\"x\" \"n\":1}", "2:13:", "a comma or } is expected"),
+    ("{\"name\":\"x\",}", "2:13:", "expected the name of a member"),
+    ("{\"name\" \"x\"}", "2:9:", "expected a colon"),
+    ("{\"name\":\"x\" \"n\":1}", "2:13:", "expected a comma or }"),
     ("{'name':'x'}", "2:2:", "in quotes"),
-    ("{\"name\":\"x\"} {\"name\":\"y\"}", "2:14:", "something follows"),
-    ("[{\"name\":\"x\"}]", "2:1:", "a record is an object"),
-    ("name,age", "2:1:", "a record is an object"),
-    ("{\"name\":\"\\ud800\"}", "2:10:", "half of a surrogate pair"),
-    ("{\"name\":\"\\udc00\\ud800\"}", "2:10:", "half of a surrogate pair"),
-    ("{\"name\":\"\\ud800\\u0041\"}", "2:10:", "half of a surrogate pair"),
+    ("{\"name\":\"x\"} {\"name\":\"y\"}", "2:14:", "unexpected text after the record"),
+    ("[{\"name\":\"x\"}]", "2:1:", "a record must be an object"),
+    ("name,age", "2:1:", "a record must be an object"),
+    ("{\"name\":\"\\ud800\"}", "2:10:", "unpaired surrogate"),
+    ("{\"name\":\"\\udc00\\ud800\"}", "2:10:", "unpaired surrogate"),
+    ("{\"name\":\"\\ud800\\u0041\"}", "2:10:", "unpaired surrogate"),
     ("{\"name\":\"\\x\"}", "2:10:", "no such escape"),
     ("{\"name\":\"a\tb\"}", "2:11:", "control character"),
-    ("\u{0}", "2:1:", "a record is an object"),
-    ("\u{FEFF}{\"name\":\"x\"}", "2:1:", "a record is an object"),
+    ("\u{0}", "2:1:", "a record must be an object"),
+    ("\u{FEFF}{\"name\":\"x\"}", "2:1:", "a record must be an object"),
   ]
 
   static let rows: [(text: String, place: String, words: String)] = [
     ("", "1:", "the file is empty"), ("\n\n", "1:", "the file is empty"),
-    ("age,note\n1,2", "1:", "must name the attributes"), ("name,,age\n", "1:", "a column without a name"),
-    ("name,age,age\n", "1:", "two columns are called \"age\""),
+    ("age,note\n1,2", "1:", "must name the attributes"), ("name,,age\n", "1:", "a column has no name"),
+    ("name,age,age\n", "1:", "two columns are named \"age\""),
     ("name,hair-color,hair_color\n", "1:", "two columns"),
     ("name,\"age\n", "1:", "ends inside the quotes"),
-    ("name,age\nA,1\nB", "3:", "there are 2 columns, and this record has 1"),
+    ("name,age\nA,1\nB", "3:", "the header has 2 columns, but this record has 1"),
     ("name,age\nA,1\nB,1,2", "3:", "this record has 3"),
     ("name,age\nA,\"1\nB,2\n", "2:", "ends inside the quotes"),
-    ("name,age\nA,\"x\ny\"z\n", "3:3:", "a comma is expected after the closing quote"),
+    ("name,age\nA,\"x\ny\"z\n", "3:3:", "expected a comma after the closing quote"),
     ("name,age\nA\"B,1\n", "2:2:", "a quote in a field"),
     ("name,age\nA\rB,1\n", "2:2:", "a carriage return"),
     ("name,age\n,1\n", "2:", "cannot be taken away"),
     ("name,age\nA,99999999999999999999\n", "2:", "the age: 99999999999999999999 does not fit into 64 bits"),
-    ("name,id\nA,x\n", "2:", "an id is a whole number"), ("name,hair_color\nA,zebra\n", "2:", "is not a colour"),
+    ("name,id\nA,x\n", "2:", "an id must be a whole number"), ("name,hair_color\nA,zebra\n", "2:", "is not a color"),
     ("name,p\nA,\"{\"\"base64\"\":\"\"*\"\"}\"\n", "2:", "not base64"),
     ("name,a\u{0}b\nA,1\n", "2:", "control characters"),
   ]
@@ -82,7 +85,7 @@ import Testing
     #expect(outcome.errors.utf8.count < 1_000)
   }
 
-  @Test func `each gets the file, the line and the reason, and changes nothing`() throws {
+  @Test func `each error has the file, the line and the reason, and the import changes nothing`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let before = try workspace.dump()
@@ -93,7 +96,7 @@ import Testing
     #expect(try workspace.dump() == before)
   }
 
-  @Test func `bytes that are no UTF-8 are refused, with the place`() throws {
+  @Test func `invalid UTF-8 is rejected with its position`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
     let good = Data("{\"name\":\"good\"}\n{\"name\":\"a".utf8)
@@ -105,10 +108,10 @@ import Testing
   }
 
   @Test(arguments: ["in.jsonl", "in.csv"])
-  func `a line of a gigabyte is one clear error in bounded memory`(name: String) throws {
+  func `a line of a gigabyte is an error in bounded memory`(name: String) throws {
     let workspace = try Workspace()
     try workspace.run("init")
-    // It takes no room on the disk: all of it is a hole.
+    // The file takes no space on the disk, because it is sparse.
     let head = name == "in.csv" ? "name" : "{\"name\":\"good\"}"
     let path = workspace.folder + "/" + name
     try workspace.finish(["sh", "-c", "echo '\(head)' > \(path); truncate -s 1G \(path)"])
@@ -119,10 +122,10 @@ import Testing
     #expect(try workspace.sqlite("SELECT count(*) FROM users").output == "0\n")
   }
 
-  @Test func `a line without an end is one clear error too, and fills no disk`() throws {
+  @Test func `an endless line is an error, and does not fill the disk`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
-    // The limit, of 200 MiB, is for what would never end otherwise.
+    // The limit of 200 MiB ends the test if the tool does not.
     let script = "ulimit -f 204800; (echo '{\"name\":\"good\"}'; cat /dev/zero) | '\(Workspace.tool)' import -"
     let outcome = try workspace.finish(["bash", "-c", script + "; exit ${PIPESTATUS[1]}"])
     #expect(outcome.status == 65, "\(outcome)")
@@ -130,7 +133,7 @@ import Testing
     #expect(try workspace.sqlite("SELECT count(*) FROM users").output == "0\n")
   }
 
-  @Test func `a line of a pipe that is too long is left out, and what follows is read`() throws {
+  @Test func `a line in a pipe that is too long can be skipped, and the next lines are read`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
     let script = "(head -c 300M /dev/zero; echo; echo '{\"name\":\"good\"}') | '\(Workspace.tool)' import - --skip-bad"
@@ -139,15 +142,15 @@ import Testing
     #expect(try workspace.sqlite("SELECT name FROM users").output == "good\n")
   }
 
-  @Test func `files that are not there, or of no known format, leave no database behind`() throws {
+  @Test func `missing files and unknown formats are errors, and leave no database behind`() throws {
     let workspace = try Workspace()
     let folder = workspace.folder
     try workspace.write(Data(), to: "in.txt")
     for (arguments, status, words) in [
       ([folder + "/none.csv"], 66, "No such file"), ([folder, "--format", "csv"], 66, "it is a folder"),
-      ([folder + "/in.txt"], 64, "is it JSON lines or CSV?"), ([folder + "/in.txt", "--format", "table"], 64, "table"),
+      ([folder + "/in.txt"], 64, "is JSON lines or CSV"), ([folder + "/in.txt", "--format", "table"], 64, "table"),
       ([folder + "/in.txt", "--format", "csv"], 65, "the file is empty"),
-      (["-", "--keep-ids", "--update"], 64, "give one"), (["-", "--batch", "0"], 64, "--batch"),
+      (["-", "--keep-ids", "--update"], 64, "cannot be combined"), (["-", "--batch", "0"], 64, "--batch"),
     ] as [([String], Int32, String)] {
       let outcome = try workspace.finish([Workspace.tool, "import"] + arguments)
       #expect(outcome.status == status && outcome.errors.contains(words), "\(arguments): \(outcome)")

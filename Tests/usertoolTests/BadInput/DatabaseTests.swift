@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `A database that is none` {
-  /// Every command that opens a database, and whether it may create one.
+@Suite struct `Files that are not a usable database` {
+  /// Commands that open a database, but do not create one.
   static let reading = [
     ["get", "1"], ["list"], ["log"], ["watch", "--once"], ["listeners"], ["rename", "1", "x"], ["set", "1", "a=1"],
     ["remove", "1", "--yes"], ["undo"], ["backup", "/nowhere/backup.db"],
   ]
 
-  /// Runs each command, and wants the exit code, one error line, one hint at most, and nothing on standard output.
+  /// Runs each command, and expects the exit code, one error line, at most one hint, and no standard output.
   private func expectError(_ status: Int32, _ words: String, _ workspace: Workspace, also more: [[String]] = []) throws
   {
     for arguments in Self.reading + more {
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `missing: exit 66, a hint, and none is created`() throws {
+  @Test func `a missing database is exit code 66 with a hint, and is not created`() throws {
     let workspace = try Workspace()
     try expectError(66, "there is no database", workspace)
     #expect(try workspace.run("list").errors.contains("create it with usertool init"))
@@ -32,19 +32,19 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder).isEmpty)
   }
 
-  @Test func `a folder`() throws {
+  @Test func `a folder is not opened as a database`() throws {
     let workspace = try Workspace()
     try FileManager.default.createDirectory(atPath: workspace.database, withIntermediateDirectories: false)
     try expectError(66, "is a folder", workspace, also: [["add", "x"], ["init"]])
   }
 
-  @Test func `a pipe, which is not opened`() throws {
+  @Test func `a pipe is not opened as a database`() throws {
     let workspace = try Workspace()
     try #require(unsafe mkfifo(workspace.database, 0o600) == 0)
     try expectError(66, "not a regular file", workspace, also: [["add", "x"], ["init"]])
   }
 
-  @Test func `a path that begins with file: is a name`() throws {
+  @Test func `a path that starts with file: is a file name, not a URI`() throws {
     let workspace = try Workspace()
     let child = try workspace.start([
       "sh", "-c", "cd \(workspace.folder) && \(Workspace.tool) --db 'file:u.db?mode=memory' add NIX",
@@ -53,7 +53,7 @@ import Testing
     #expect(workspace.bytes(of: "file:u.db?mode=memory") != nil)
   }
 
-  @Test func `a text file`() throws {
+  @Test func `a text file is rejected unchanged`() throws {
     let workspace = try Workspace()
     let text = Data(String(repeating: "this is no database\n", count: 400).utf8)
     try workspace.write(text, to: "users.db")
@@ -61,7 +61,7 @@ import Testing
     #expect(workspace.bytes() == text)
   }
 
-  @Test func `a database of another program`() throws {
+  @Test func `a database of another program is rejected unchanged`() throws {
     let workspace = try Workspace()
     try workspace.sqlite("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
     let before = workspace.bytes()
@@ -69,7 +69,7 @@ import Testing
     #expect(workspace.bytes() == before)
   }
 
-  @Test func `a database of a newer version`() throws {
+  @Test func `a database of a newer version is rejected unchanged`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     try workspace.sqlite("PRAGMA user_version = 99")
@@ -78,14 +78,14 @@ import Testing
     #expect(workspace.bytes() == before)
   }
 
-  @Test func `a truncated database`() throws {
+  @Test func `a truncated database is an error, and is not changed`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
     try workspace.sqlite(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO users (name) SELECT 'u' || i FROM n; PRAGMA wal_checkpoint(TRUNCATE);"
     )
     let whole = try #require(workspace.bytes())
-    // Within the schema, whatever is read first; then among the rows.
+    // Cut inside the schema, so that every command fails; then among the rows.
     for length in [100, 1_024, 5_000] {
       try workspace.write(whole.prefix(length), to: "users.db")
       try expectError(65, "", workspace)
@@ -96,7 +96,7 @@ import Testing
     #expect(list.status == 65 && list.errors.contains("damaged"), "\(list.status) \(list.errors)")
   }
 
-  @Test func `one that may not be read, and one that may not be written`() throws {
+  @Test func `missing permission to read or write is exit code 77`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let other = try Stranger(workspace)
@@ -114,7 +114,7 @@ import Testing
     #expect(try workspace.run("get", "1", "name").output == "NIX\n")
   }
 
-  @Test func `a folder in which nothing can be created`() throws {
+  @Test func `init fails in a folder in which nothing can be created`() throws {
     let workspace = try Workspace()
     let other = try Stranger(workspace)
     let outcome = try other.run(["init"])

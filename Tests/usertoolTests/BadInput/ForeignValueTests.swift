@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Values that a foreign writer stored` {
+@Suite struct `Values that another program stored` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
@@ -15,7 +15,7 @@ import Testing
     return workspace
   }
 
-  @Test func `the record is shown, with what is wrong escaped`() throws {
+  @Test func `a record with invalid values is printed, with invalid bytes escaped`() throws {
     let workspace = try makeWorkspace()
     let plain = try workspace.run("list")
     #expect(plain.status == 0)
@@ -30,7 +30,7 @@ import Testing
         + "\n")
   }
 
-  @Test func `a bare value that cannot be given is exit code 65 and says whose it is`() throws {
+  @Test func `get of an invalid value is exit code 65, and the error names the attribute`() throws {
     let workspace = try makeWorkspace()
     for (attribute, words) in [
       ("name", "not valid UTF-8"), ("note", "not valid UTF-8"), ("hair_color", "hair_color of user 1"),
@@ -43,7 +43,7 @@ import Testing
     #expect(try workspace.run("get", "1", "age").output == "41\n")
   }
 
-  @Test func `watch and log go on over them, marked as invalid`() throws {
+  @Test func `watch and log print invalid values, and mark the lines`() throws {
     let workspace = try makeWorkspace()
     let lines = try workspace.run("log").lines.map(Line.decode)
     #expect(lines.filter { $0.invalid == true }.map(\.attribute) == ["name", "note"])
@@ -55,7 +55,7 @@ import Testing
     #expect(line.old == .text("a\u{FFFD}b") && line.new == .text("Zoë") && line.invalid == true)
   }
 
-  @Test func `they survive an unrelated change`() throws {
+  @Test func `invalid values survive an unrelated change`() throws {
     let workspace = try makeWorkspace()
     try workspace.run("set", "1", "age=42")
     #expect(try workspace.sqlite("SELECT hex(name), hair_color FROM users").output == "61FF62|zebra\n")

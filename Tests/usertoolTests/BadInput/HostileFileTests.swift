@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that were damaged, and values that were made for terminals: every command ends as the manual says.
+/// Damaged files, and values that attack terminals: every command exits with a documented code.
 @Suite struct `Hostile files` {
   private static let reading = [
     ["list"], ["get", "1"], ["log", "--format", "table"], ["check"], ["export"], ["consumers"],
@@ -17,13 +17,13 @@ import Testing
     return workspace
   }
 
-  /// Runs a command, and wants an end that is documented, and nothing on a terminal that acts on it.
+  /// Runs a command, and expects a documented exit code, and no output that acts on a terminal.
   @discardableResult
   private func run(_ arguments: [String], _ workspace: Workspace, _ what: String) throws -> Workspace.Outcome {
     let outcome = try workspace.finish([Workspace.tool] + arguments)
     #expect(Self.documented.contains(outcome.status), "\(what), \(arguments): \(outcome)")
-    // JSON and fields between tabs are for programs: what a terminal would obey is escaped there, what people would not
-    // see is not. A bare value is the value.
+    // JSON and tab-separated fields are for programs: control characters are escaped there, invisible characters are not.
+    // A single value is printed unchanged.
     let isTable = arguments.contains("table")
     if isTable { expectSafe(outcome.output, [.control, .format, .lineSeparator], "\(what), \(arguments)") }
     if arguments.count < 3 || arguments[0] != "get" { expectSafe(outcome.output, [.control], "\(what), \(arguments)") }
@@ -37,7 +37,8 @@ import Testing
     }
   }
 
-  @Test func `random bytes in any page: a documented end, and readers change nothing`() throws {
+  @Test func `with random bytes in any page, commands exit with a documented code, and reading changes nothing`() throws
+  {
     let workspace = try makeWorkspace()
     let whole = try #require(workspace.bytes())
     var generator = SplitMix64(seed: Seed.base)
@@ -61,9 +62,8 @@ import Testing
     "\u{1B}[2J\u{1B}]0;owned\u{7}\u{9B}31m", "\u{202E}gnp.exe\u{2066}\u{E0041}", "a\u{200B}\u{FEFF}b\r\n\ty",
   ]
 
-  @Test(arguments: hostile) func `names, values, attributes and origins in every place that is shown`(_ text: String)
-    throws
-  {
+  @Test(arguments: hostile)
+  func `hostile names, values, attributes and origins are escaped wherever they are printed`(_ text: String) throws {
     let workspace = try makeWorkspace()
     let quoted = "CAST(x'" + text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "' AS TEXT)"
     try workspace.sqlite(

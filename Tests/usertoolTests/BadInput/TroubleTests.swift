@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Trouble from outside` {
-  @Test func `a locked database is exit code 5, and changes nothing`() throws {
+  @Test func `a locked database is exit code 5, and nothing is changed`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let before = try workspace.dump()
@@ -16,7 +16,7 @@ import Testing
       #expect(outcome.status == 5, "\(arguments): \(outcome)")
       #expect(outcome.errors.contains("locked by another process"))
     }
-    // Who only reads is not kept waiting.
+    // Reading does not wait.
     #expect(try workspace.run("get", "1", "name", "--busy-timeout", "10ms").output == "NIX\n")
     holder.type("\n")
     #expect(holder.wait() == 0)
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: [(Int32(SIGINT), Int32(130)), (Int32(SIGTERM), Int32(143))])
-  func `a signal while it waits for a lock`(signal: Int32, status: Int32) throws {
+  func `a signal ends a command that waits for a lock`(signal: Int32, status: Int32) throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let before = try workspace.dump()
@@ -40,13 +40,13 @@ import Testing
     #expect(try workspace.dump() == before)
   }
 
-  /// Another process holds a lock, and the signal comes once: nothing else ends the wait of ten minutes.
+  /// Another process holds a lock, and a single signal must end the wait of ten minutes.
   ///
-  /// Without a -wal file the tool waits while it opens the store: to read it, or to switch it to WAL.
+  /// Without a -wal file, the tool waits while it opens the store: to read it, or to switch it to WAL.
   @Test(arguments: [
     ("WAL", "BEGIN IMMEDIATE", "-wal"), ("DELETE", "BEGIN EXCLUSIVE", ""), ("DELETE", "BEGIN IMMEDIATE", ""),
   ])
-  func `one Ctrl-C ends a long wait for a lock, and nothing stays behind`(mode: String, begin: String, file: String)
+  func `one Ctrl-C ends a long wait for a lock, and leaves no files behind`(mode: String, begin: String, file: String)
     throws
   {
     let workspace = try Workspace()
@@ -73,14 +73,14 @@ import Testing
     return names.contains { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path }
   }
 
-  @Test func `Ctrl-C at any moment of a write leaves all of it or nothing`() throws {
+  @Test func `after Ctrl-C at any moment of a write, all of it or nothing is written`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let attributes = (0..<50).map { "a\($0)" }
     var ends: Set<Int32> = []
     for round in 1...60 {
       let writer = try workspace.start([Workspace.tool, "set", "1", "-q"] + attributes.map { "\($0)=\(round)" })
-      // Spread over the life of the process, from its start to after its end.
+      // The delay grows with the round, from the process's start to after its end.
       for _ in 0..<round * 8 { _ = try? String(contentsOfFile: "/proc/\(writer.id)/stat", encoding: .utf8) }
       writer.send(SIGINT)
       ends.insert(writer.wait())
@@ -89,19 +89,19 @@ import Testing
     }
     #expect(ends.isSubset(of: [0, 130]), "\(ends)")
     #expect(try workspace.sqlite("PRAGMA integrity_check").output == "ok\n")
-    // An end for each write that was kept, and one for adding.
+    // The log has one set end for each write that was kept, and one for adding the user.
     let log = try workspace.sqlite(
       "SELECT sum(op = 0), count(DISTINCT new) FROM changes WHERE op = 0 OR attribute = 'a49'")
     let counts = log.output.trimmingCharacters(in: .newlines).split(separator: "|").compactMap { Int($0) }
     #expect(counts.count == 2 && counts[0] == counts[1] + 1)
   }
 
-  @Test func `a closed pipe ends every command silently with 141, also when SIGPIPE is ignored`() throws {
+  @Test func `a closed pipe ends every command silently with exit code 141, even if SIGPIPE is ignored`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     for arguments in ["list", "get 1", "log", "rename 1 $$", "listeners", "demo screens", "--help"] {
       for trap in ["", "trap '' PIPE; "] {
-        // The reader is gone before the tool starts: it waits for the end of the reader's own output.
+        // The tool starts after the reader has closed the pipe: it waits for the reader to write to `gone`.
         let script =
           "\(trap){ read -r _ < \(workspace.folder)/gone; \(Workspace.tool) \(arguments); echo $? >&3; } | { exec <&-; echo > \(workspace.folder)/gone; }"
         try workspace.finish(["sh", "-c", "rm -f \(workspace.folder)/gone; mkfifo \(workspace.folder)/gone"])
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(.enabled(if: SmallDisk.isPossible, "this process may not mount a small file system"))
-  func `a full disk is one clear error, and nothing is changed`() throws {
+  func `a full disk is an error, and nothing is changed`() throws {
     let workspace = try Workspace()
     let disk = try SmallDisk(workspace)
     try workspace.run("add", "NIX")
@@ -138,7 +138,7 @@ import Testing
 
   @Test(
     .enabled(if: SmallDisk.isPossible, "this process may not mount a small file system"), arguments: ["init", "add x"])
-  func `a full disk gets no empty database`(command: String) throws {
+  func `on a full disk, no empty database is created`(command: String) throws {
     let workspace = try Workspace()
     let disk = try SmallDisk(workspace)
     try disk.fill()
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: 4...16)
-  func `too few descriptors are an error of their own`(limit: Int) throws {
+  func `too few file descriptors are an error with its own hint`(limit: Int) throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     for command in ["list", "rename 1 Zoë", "rename 1 NIX", "watch --timeout 1ms"] {

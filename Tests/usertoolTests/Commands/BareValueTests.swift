@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// In a pipe a value is what was stored; a terminal gets nothing that it obeys.
+/// A pipe gets a value as it is stored; a terminal gets nothing that acts on it.
 @Suite struct `Values in a pipe` {
   private static let names = [
     "👨‍👩‍👧‍👦", "علی‌رضا", "శ్రీ‌రామ్", "🏴\u{E0067}\u{E0062}\u{E007F}", "e\u{301}", "\u{202E}gnp.exe", "a\u{200B}b", "\u{FEFF}x",
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `each plain record is a line whose fields are told apart and can be read back`() throws {
+  @Test func `each plain record is one line whose fields can be separated and read back`() throws {
     let workspace = try makeWorkspace()
     try workspace.sqlite("INSERT INTO attributes SELECT id, 'note', name FROM users")
     let lines = try workspace.run("list").output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// What a reader of plain records does.
+  /// Reads a field of a plain record.
   private func unescaped(_ field: Substring) -> String {
     var text = String.UnicodeScalarView()
     var rest = Array(field.unicodeScalars)[...]

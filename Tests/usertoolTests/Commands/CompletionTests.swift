@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct `Completion and the manual page` {
-  /// What bash offers for the last of the words.
+  /// The completions that bash offers for the last word.
   private func offered(_ words: String..., in workspace: Workspace) throws -> [String] {
     let script = """
       PATH="$1:$PATH"; shift
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])
-  func `each shell gets a script that it can read`(shell: String) throws {
+  func `each shell can read its script`(shell: String) throws {
     let workspace = try Workspace()
     let script = try workspace.run("completion", shell)
     #expect(script.status == 0 && script.output.contains("usertool") && script.output.contains("rename"))
@@ -45,7 +45,7 @@ import Testing
     #expect(try workspace.run("completion", "tcsh").status == 64)
   }
 
-  @Test func `the manual page has every command, and nothing that the formatter does not know`() throws {
+  @Test func `the manual page has every command and formats without warnings`() throws {
     let workspace = try Workspace()
     let page = try workspace.run("man")
     #expect(page.status == 0 && page.output.hasPrefix(".TH USERTOOL 1 "))

@@ -10,7 +10,7 @@ import UserStore
     try workspace.run("add", "NIX")
   }
 
-  @Test func `are listed with what they lack, in every layout`() throws {
+  @Test func `consumers are listed with their lag in every format`() throws {
     #expect(try workspace.run("consumers").output.isEmpty)
     try workspace.takePosition("--consumer", "sync")
     try workspace.run("rename", "1", "one")
@@ -33,7 +33,7 @@ import UserStore
     #expect(table[2].hasPrefix("sync         3    3  2026-11-21 00:20:11  v1-"))
   }
 
-  @Test func `are removed when it is meant`() throws {
+  @Test func `removing a consumer needs its exact name and --yes`() throws {
     try workspace.takePosition("--consumer", "sync")
     #expect(try workspace.run("consumers", "remove", "sync").status == 64)
     let missing = try workspace.run("consumers", "remove", "synk", "--yes")
@@ -45,19 +45,20 @@ import UserStore
     #expect(try workspace.run("consumers").output.isEmpty)
   }
 
-  @Test func `are asked about on a terminal`() throws {
+  @Test func `on a terminal, remove asks for confirmation`() throws {
     try workspace.takePosition("--consumer", "sync")
-    // script(1) makes a terminal.
+    // script(1) creates a terminal.
     let command = "'\(Workspace.tool)' consumers remove sync"
     let refused = try workspace.finish(["script", "-qec", command, "/dev/null"], [:], "n\n")
-    #expect(refused.output.contains("Forget where \"sync\" is (revision 3, 0 changes behind)? [y/N]"), "\(refused)")
+    #expect(
+      refused.output.contains("Remove the consumer \"sync\" (at revision 3, 0 changes behind)? [y/N]"), "\(refused)")
     #expect(try workspace.run("consumers").lines.count == 1)
     try workspace.finish(["script", "-qec", command, "/dev/null"], [:], "y\n")
     #expect(try workspace.run("consumers").output.isEmpty)
   }
 
   @Test(arguments: [["remove"], ["forget", "sync"], ["--yes"], ["--dry-run"]])
-  func `mistakes on the command line are told`(arguments: [String]) throws {
+  func `an invalid command line is a usage error with a hint`(arguments: [String]) throws {
     let outcome = try workspace.finish([Workspace.tool, "consumers"] + arguments)
     #expect(outcome.status == 64 && outcome.errors.contains("usertool consumers --help"), "\(outcome)")
   }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Creating a database` {
-  @Test func `six processes that create it at once all succeed, again and again`() throws {
+  @Test func `six processes that create the same database at once all succeed`() throws {
     for _ in 0..<10 {
       let workspace = try Workspace()
       let children = try (0..<6).map { try workspace.start("add", "user \($0)") }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Forgetting and purging` {
+@Suite struct `Compacting and purging` {
   private let workspace: Workspace
 
   init() throws {
@@ -11,15 +11,15 @@ import Testing
     for number in 1...5 { try workspace.run("rename", "1", "NIX \(number)") }
   }
 
-  /// One of each write: only its last line has it.
+  /// The cursors, one per write, on its last line.
   private func cursors() throws -> [String] {
     try workspace.run("log").lines.compactMap { try Line.decode($0).cursor }
   }
 
-  @Test func `what a dry run tells is what goes, and it goes once`() throws {
+  @Test func `compact deletes once what a dry run reports`() throws {
     let before = try workspace.dump()
     let dry = try workspace.run("compact", "--keep", "4", "--dry-run")
-    #expect(dry.status == 0 && dry.output == "4\t5\t646\t9\n" && dry.errors.contains("nothing was forgotten"))
+    #expect(dry.status == 0 && dry.output == "4\t5\t646\t9\n" && dry.errors.contains("nothing was deleted"))
     #expect(try workspace.dump() == before)
     #expect(try workspace.run("compact", "--keep", "4").output == dry.output)
     #expect(try workspace.run("log").lines.count == 2)
@@ -28,35 +28,35 @@ import Testing
     #expect(try workspace.run("get", "1", "name").output == "NIX 5\n")
   }
 
-  @Test func `by age, and by size; by the standard nothing so young goes`() throws {
+  @Test func `compact deletes by age and by size, and by default nothing recent`() throws {
     #expect(try workspace.run("compact").output == "0\t0\t0\t0\n")
     #expect(try workspace.run("compact", "--older-than", "1d").output == "0\t0\t0\t0\n")
     try workspace.sqlite("UPDATE changes SET at = at - 2 * 86400000 WHERE seq <= 7")
     #expect(try workspace.run("compact", "--older-than", "1d").output.hasSuffix("\t7\n"))
     #expect(try workspace.run("compact", "--max-size", "1K").output.hasSuffix("\t7\n"))
     #expect(try workspace.run("compact", "--max-size", "0").output.hasSuffix("\t13\n"))
-    try workspace.run("rename", "1", "goes on")
+    try workspace.run("rename", "1", "later")
     #expect(try workspace.run("log").lines.map { try Line.decode($0).revision } == [15])
   }
 
   @Test(arguments: [
     ["--keep=-1"], ["--keep", "x"], ["--max-size", "1X"], ["--max-size", "-1"], ["--older-than", "x"],
   ])
-  func `nonsense is refused`(_ arguments: [String]) throws {
+  func `invalid limits are usage errors`(_ arguments: [String]) throws {
     let before = try workspace.dump()
     #expect(try workspace.finish([Workspace.tool, "compact"] + arguments).status == 64)
     #expect(try workspace.dump() == before)
   }
 
-  @Test func `a named consumer holds back, which is said`() throws {
+  @Test func `compact keeps what a named consumer needs, and reports it`() throws {
     try workspace.sqlite("INSERT INTO consumers SELECT 'sync', epoch, 5, 0, 0, 0 FROM meta")
     let outcome = try workspace.run("compact", "--keep", "0")
     #expect(outcome.output.hasSuffix("\t5\n") && outcome.errors.contains("named consumer"))
   }
 
-  // MARK: Who needs it
+  // MARK: Compacted cursors
 
-  @Test func `a cursor that needs it is exit code 6, with the horizon; at the horizon it goes on`() throws {
+  @Test func `a cursor before the horizon is exit code 6, a cursor at the horizon continues`() throws {
     let cursors = try cursors()
     try workspace.run("compact", "--keep", "4")
     let behind = try workspace.run("log", "--after", cursors[2])
@@ -66,7 +66,7 @@ import Testing
     #expect(refused.status == 6 && refused.output.isEmpty)
   }
 
-  @Test func `a watch from such a cursor says so, and begins with the present state`() throws {
+  @Test func `a watch from a compacted cursor prints a reset and the current state`() throws {
     let cursor = try cursors()[0]
     try workspace.run("compact", "--keep", "0")
     try workspace.write(Data((cursor + "\n").utf8), to: "cursor")
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a watch that was stopped while others wrote and forgot is reset`(_ refuses: Bool) throws {
+  func `a watch that was suspended while the log was compacted is reset`(_ refuses: Bool) throws {
     let watcher =
       refuses
       ? try workspace.start("watch", "--no-initial", "--listener", "A=name", "--no-resync")
@@ -101,7 +101,7 @@ import Testing
 
   // MARK: Purging
 
-  @Test func `a removed user's values leave the log and the files, by id or by the last name`() throws {
+  @Test func `purge erases a removed user's values from the log and the files, by id or by last name`() throws {
     try workspace.run("remove", "1", "--yes")
     let dry = try workspace.run("purge", "NIX 5", "-n")
     #expect(dry.output == "1\t9\t9\n" && dry.errors.contains("nothing was purged"))
@@ -116,7 +116,7 @@ import Testing
     #expect(try workspace.run("purge", "1", "--yes", "--vacuum").output == "1\t9\t0\n")
   }
 
-  @Test func `one who is there, one whom nobody knows, and one of several are refused`() throws {
+  @Test func `purge refuses an existing user, an unknown user, and an ambiguous name`() throws {
     let before = try workspace.dump()
     for user in ["1", "NIX 5"] {
       let outcome = try workspace.run("purge", user, "--yes")

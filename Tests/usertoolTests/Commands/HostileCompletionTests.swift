@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A name is never code: TAB runs nothing of it, and what is completed is the name when the shell reads the line.
+/// A name is never code: TAB does not run it, and the shell reads the completed word as the name.
 @Suite struct `TAB among hostile names` {
   private static let endings: [String] = [
     "$(touch X)", "`touch Y`", "'s", "\"q\"", "\\b\\", "~x", ":Lee", "=x", "@x.org", " $HOME  y ", "!ls", "!!",
@@ -14,7 +14,7 @@ import Testing
     "u" + (index < 10 ? "0" : "") + String(index) + endings[index]
   }
 
-  /// What is typed before TAB, and the name that it stands for.
+  /// The text that is typed before TAB, and the name that it completes to.
   private static var cases: [(String, String)] {
     var cases: [(String, String)] = [
       ("\\~", "~root"), ("name:-d", "-dash"), ("name:n", "name:x"), ("name:7", "7"), ("\\#", "#c"),
@@ -24,7 +24,7 @@ import Testing
     for name in names {
       let start = String(name.prefix(3))
       cases.append((start, name))
-      // Bang recalls a command in double quotes too, and a single quote would end the others: neither is offered there.
+      // Not offered: `!` in double quotes, where it recalls commands, and a single quote in single quotes, which it ends.
       if !name.contains("!") { cases.append(("\"" + start, name)) }
       if !name.contains("'") { cases.append(("'" + start, name)) }
     }
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: TypingShell.Kind.allCases)
-  func `each is completed to itself, in any quotes`(kind: TypingShell.Kind) throws {
+  func `every name is completed to itself, in any quotes`(kind: TypingShell.Kind) throws {
     let workspace = try Workspace()
     try workspace.run("init")
     for name in Self.names + ["~root", "-dash", "name:x", "7", "#c", "$(touch W)"] {
@@ -52,13 +52,13 @@ import Testing
   }
 
   @Test(arguments: TypingShell.Kind.allCases)
-  func `several that begin alike are shown, and nothing of them is run`(kind: TypingShell.Kind) throws {
+  func `names with a common prefix are listed, and none of them is run`(kind: TypingShell.Kind) throws {
     let workspace = try Workspace()
     try workspace.run("init")
     for name in ["Ann $(touch X)", "Ann `touch Y`", "Ann;touch Z", "Ann"] { try workspace.run("add", "-q", name) }
     try workspace.sqlite("INSERT INTO attributes VALUES (1, 'a$(touch V)', 1), (1, 'a`touch W`', 1)")
     let shell = TypingShell(kind: kind, workspace: workspace)
-    // Twice: the second one lists. The rest of the line is taken back.
+    // The second TAB lists the candidates. Then the line is deleted.
     let lines = [
       "usertool get An\t\t\u{15}echo", "usertool set Ann a\t\t\u{15}echo", "usertool list --sort a\t\t\u{15}echo",
     ]
@@ -66,7 +66,7 @@ import Testing
     #expect(try shell.traces() == [])
   }
 
-  @Test func `attributes too are one word, and a value follows`() throws {
+  @Test func `an attribute is completed as one word, and its value follows without a space`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "Ann")
     try workspace.sqlite("INSERT INTO attributes VALUES (1, 'b$(touch V) c', 1)")
@@ -77,7 +77,7 @@ import Testing
     #expect(try shell.traces() == [])
   }
 
-  @Test func `a script of an older version gets nothing that it would run`() throws {
+  @Test func `a script of an older version gets no completions, because it would run them`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "Ann $(touch X)")
     let words = ["---completion", "get", "--", "positional@0", "2", "2", "usertool", "get", "An"]
@@ -85,7 +85,7 @@ import Testing
     #expect(outcome.status == 0 && !outcome.output.contains("touch"), "\(outcome)")
   }
 
-  @Test func `all users are looked at, and what thousands have in common is right`() throws {
+  @Test func `a user among thousands is completed, and the number of candidates is limited`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
     try workspace.sqlite(
@@ -105,7 +105,7 @@ import Testing
     ("", ""), ("A", "An"), ("Ann", "Ann1"), ("n", "name:1"), ("name:", "name:"), ("name:A", "name:An"),
     ("name:1", "name:1"),
   ])
-  func `TAB adds what all users have in common, and not what the first thousands have`(
+  func `TAB adds the common prefix of all users, not that of the first thousand`(
     typed: String, common: String
   ) throws {
     let workspace = try Workspace()

@@ -14,7 +14,7 @@ import Testing
     return workspace
   }
 
-  /// The names of what lies in the workspace, but for the database.
+  /// The names of the files in the workspace, except the database.
   private func files(_ workspace: Workspace) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { !$0.hasPrefix("users.db") }.sorted()
   }
@@ -25,7 +25,7 @@ import Testing
 
   // MARK: Backup
 
-  @Test func `a backup is a database of its own`() throws {
+  @Test func `a backup is a database, and replaces a file only with --force`() throws {
     let workspace = try filled()
     let backup = workspace.folder + "/backup.db"
     let outcome = try workspace.run("backup", backup)
@@ -42,7 +42,7 @@ import Testing
     #expect(try files(workspace) == ["backup.db"])
   }
 
-  @Test func `a backup that is killed leaves the old one, and one that is interrupted no draft either`() throws {
+  @Test func `a killed backup keeps the old file, and an interrupted one also leaves no draft`() throws {
     let workspace = try filled(16)
     let backup = workspace.folder + "/backup.db"
     let old = Data("precious".utf8)
@@ -55,7 +55,7 @@ import Testing
       let status = child.wait()
       let drafts = try files(workspace).filter { $0.hasSuffix(".partial") }
       if status == 0 {
-        // It was faster, and then it is whole.
+        // It finished before the signal, so the backup must be complete.
         #expect(try workspace.run("--db", backup, "check").status == 0)
         try workspace.write(old, to: "backup.db")
       } else {
@@ -68,7 +68,7 @@ import Testing
     #expect(try workspace.run("check").status == 0)
   }
 
-  @Test func `writers in other processes go on beside it`() throws {
+  @Test func `other processes write during a backup, which contains only whole transactions`() throws {
     let workspace = try filled(8)
     let python = try workspace.python(
       """
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(.enabled(if: SmallDisk.isPossible, "this process may not mount a small file system"))
-  func `on a full disk neither a backup nor a restore changes anything`() throws {
+  func `on a full disk, backup and restore fail and change nothing`() throws {
     let workspace = try filled(1)
     let big = workspace.folder + "/big.db"
     try workspace.run("backup", big)
@@ -103,19 +103,19 @@ import Testing
     let restored = try workspace.run("restore", big, "--yes")
     #expect(restored.status == 1 && restored.errors.contains("no space left"), "\(restored)")
     #expect(try workspace.dump() == before)
-    #expect(try workspace.run("rename", "small", "goes on").status == 0)
+    #expect(try workspace.run("rename", "small", "later").status == 0)
     #expect(try workspace.run("check").status == 0)
     withExtendedLifetime(disk) {}
   }
 
-  @Test func `a backup never has two names, whenever it is killed`() throws {
+  @Test func `a backup never has two names, whenever it is killed, and its name is synced`() throws {
     let workspace = try filled()
     let trace = try Trace(["backup", workspace.folder + "/backup.db"], status: 0, in: workspace)
     #expect(trace.has("sync .", after: "rename backup.db"), "\(trace.calls)")
     #expect(!trace.calls.contains("link backup.db"), "\(trace.calls)")
   }
 
-  @Test func `what check refuses, backup and restore refuse too, unless they are told to go on`() throws {
+  @Test func `backup and restore refuse a database with problems, except with --ignore-problems`() throws {
     let workspace = try filled()
     try workspace.sqlite("UPDATE users SET hair_color = 'mauve'")
     let backup = workspace.folder + "/backup.db"
@@ -143,7 +143,7 @@ import Testing
 
   // MARK: Restore
 
-  @Test func `restore wants to be told twice, shows what it would do, and makes a database where none is`() throws {
+  @Test func `restore needs --yes to replace records, has a dry run, and creates a missing database`() throws {
     let workspace = try filled()
     let backup = workspace.folder + "/backup.db"
     try workspace.run("backup", backup)
@@ -163,7 +163,7 @@ import Testing
     #expect(try workspace.run("list").lines == ["1\tNIX\t#a52a2a\tage=41"])
   }
 
-  @Test func `what is no backup changes nothing`() throws {
+  @Test func `a file that is not a backup changes nothing`() throws {
     let workspace = try filled()
     try workspace.write(Data("no database at all, and long enough to be read as one".utf8), to: "text")
     try workspace.finish(["sqlite3", workspace.folder + "/foreign.db", "CREATE TABLE t (a)"])
@@ -178,7 +178,7 @@ import Testing
     #expect(try workspace.dump() == before)
   }
 
-  @Test func `a restore that is killed leaves the old records or the new ones`() throws {
+  @Test func `a killed restore leaves the old records or the restored ones`() throws {
     let workspace = try filled(8)
     let backup = workspace.folder + "/backup.db"
     try workspace.run("backup", backup)
@@ -186,7 +186,7 @@ import Testing
     try workspace.sqlite("PRAGMA wal_checkpoint(TRUNCATE)")
     for round in 0..<3 {
       let child = try workspace.start("restore", backup, "--yes")
-      // In the middle of writing, the further the later the round.
+      // In the middle of writing, later in each round.
       while let size = size(of: workspace.database + "-wal"), size < round * 3 << 20 { sched_yield() }
       child.send(SIGKILL)
       _ = child.wait()
@@ -200,11 +200,11 @@ import Testing
 
   // MARK: Check
 
-  @Test func `check names what is wrong, in every layout, and leaves the bytes alone`() throws {
+  @Test func `check reports problems in every format, and changes the file only with --repair`() throws {
     let workspace = try filled()
     let sound = try workspace.run("check")
     #expect(sound.status == 0 && sound.errors.contains("no problems, no warnings"), "\(sound)")
-    #expect(sound.output.isEmpty, "what is said of the SQLite library is no finding in the file: \(sound)")
+    #expect(sound.output.isEmpty, "a note about the SQLite library is not a finding in the file: \(sound)")
     #expect(try workspace.run("check", "--quiet").errors.isEmpty)
     try workspace.sqlite("UPDATE users SET hair_color = 'mauve'; DROP TRIGGER users_after_update")
     let before = workspace.bytes()
@@ -216,7 +216,7 @@ import Testing
       lines.contains { $0.hasPrefix(#"{"severity":"problem","kind":"value","user":1,"attribute":"hair_color","#) })
     #expect(try workspace.run("check", "--format", "csv").lines.first == "severity,kind,user,attribute,message")
     #expect(try workspace.run("check", "--format", "table").output.hasPrefix("SEVERITY  KIND"))
-    #expect(try workspace.run("check", "--repair", "--dry-run").errors.contains("would make 1 trigger again"))
+    #expect(try workspace.run("check", "--repair", "--dry-run").errors.contains("would re-create 1 trigger"))
     #expect(workspace.bytes() == before)
     let repaired = try workspace.run("check", "--repair")
     #expect(repaired.status == 1 && repaired.errors.contains("cursors diverge"), "\(repaired)")
@@ -228,12 +228,12 @@ import Testing
 
   // MARK: Undo
 
-  @Test func `undo takes the last write back, tells what each listener hears, or says what is in the way`() throws {
+  @Test func `undo reverts the last write and prints the updates, or reports a conflict`() throws {
     let workspace = try filled()
     try workspace.run("rename", "1", "Zoë")
     let revision = try #require(Line.decode(workspace.run("log").lines.last ?? "").revision)
     let preview = try workspace.run("undo", "--dry-run")
-    #expect(try preview.summaries == ["update 1 name 'Zoë'>'NIX'"] && preview.errors.contains("this would undo"))
+    #expect(try preview.summaries == ["update 1 name 'Zoë'>'NIX'"] && preview.errors.contains("dry run: would undo"))
     let outcome = try workspace.run("undo", "--listener", "A=name")
     #expect(try outcome.summaries == ["update 1 name 'Zoë'>'NIX' @A"] && outcome.status == 0)
     #expect(try workspace.sqlite("SELECT attribute FROM changes ORDER BY seq DESC LIMIT 1").output == "undo\n")

@@ -1,14 +1,14 @@
 import Testing
 
 @Suite struct `The width of lists` {
-  /// What a command prints on a terminal with so many columns.
+  /// The output of a command on a terminal of the given width.
   private func lines(_ arguments: String, columns: Int, in workspace: Workspace) throws -> [String] {
     let command = "stty cols \(columns); '\(Workspace.tool)' --color never \(arguments)"
     let outcome = try workspace.finish(["script", "-qec", command, "/dev/null"], ["TERM": "xterm"])
     return outcome.output.split(whereSeparator: \.isNewline).map(String.init)
   }
 
-  @Test func `a long name is cut on a terminal, and nowhere else`() throws {
+  @Test func `a long name is cut only on a terminal`() throws {
     let workspace = try Workspace()
     let long = String(repeating: "Wolfeschlegelstein", count: 10)
     try workspace.run("add", long, "--hair-color", "red")
@@ -21,7 +21,7 @@ import Testing
     #expect(try self.lines("list --format plain", columns: 40, in: workspace)[0].contains(long))
   }
 
-  @Test func `attributes that do not fit are folded`() throws {
+  @Test func `attributes that do not fit are folded into one column`() throws {
     let workspace = try Workspace()
     let values = (10..<40).flatMap { ["--set", "attribute\($0)=\($0)"] }
     try workspace.finish([Workspace.tool, "add", "NIX"] + values)
@@ -34,7 +34,7 @@ import Testing
     #expect(try workspace.run("list", "--format", "table").lines[0].hasSuffix("ATTRIBUTE39"))
   }
 
-  @Test func `get shows all of a record, a line for each field that does not fit beside the others`() throws {
+  @Test func `get prints a record that is too wide with one line per field`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "age=41")
     #expect(try lines("get 1", columns: 80, in: workspace).count == 2)

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What people met who had only the README.
+/// Mistakes of people who tried the tool with only the README.
 @Suite struct `Mistakes of new users` {
   @Test(arguments: ["list", "get 1", "add Zoë"])
-  func `a closed standard output is a failure, and nobody hangs`(command: String) throws {
+  func `a closed standard output is a failure, and the tool does not hang`(command: String) throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let outcome = try workspace.finish(["sh", "-c", "exec '\(Workspace.tool)' \(command) >&-"])
@@ -12,15 +12,15 @@ import Testing
     #expect(outcome.errors.contains("cannot write the output"))
   }
 
-  @Test func `watching an attribute that no listener hears is refused`() throws {
+  @Test func `watching an attribute that no listener receives is a usage error`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let outcome = try workspace.run("watch", "--attribute", "nmae")
     #expect(outcome.status == 64)
-    #expect(outcome.errors.contains("no listener hears nmae"))
+    #expect(outcome.errors.contains("no listener receives nmae"))
   }
 
-  @Test func `asking a list for an attribute that nobody has is answered`() throws {
+  @Test func `list notes an attribute that no user has, and suggests a similar one`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "age=7")
     for (option, asked) in [("--where", "agee=7"), ("--sort", "agee")] {
@@ -40,14 +40,14 @@ import Testing
     ("set NIX age = 41 room 7", "set NIX age=41 room=7"), ("set NIX age= 41 -q", "set NIX age=41"),
     ("set --busy-timeout 5s NIX age", "set NIX age=VALUE"), ("set NIX name=Zoë Müller", "set NIX 'name=Zoë Müller'"),
   ])
-  func `what the shell divided, or an equals sign that is missing, is put right`(line: String, meant: String) throws {
+  func `the hint corrects a name that the shell split, and a missing equals sign`(line: String, meant: String) throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let outcome = try workspace.finish(["sh", "-c", "'\(Workspace.tool)' \(line)"])
     #expect(outcome.status == 64 && outcome.errors.hasSuffix("did you mean: usertool \(meant)\n"), "\(outcome)")
   }
 
-  @Test func `what follows a name that nobody has may be the rest of it`() throws {
+  @Test func `an argument after an unknown name is suggested as a part of the name`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "Zoë Müller")
     let outcome = try workspace.run("get", "Zoë", "Müller")
@@ -56,15 +56,16 @@ import Testing
     #expect(try workspace.run("get", "7", "age").errors.contains("usertool list shows all users"))
   }
 
-  @Test func `help for a command that there is not is a mistake too`() throws {
+  @Test func `help for an unknown command is a usage error`() throws {
     let workspace = try Workspace()
     let outcome = try workspace.run("help", "lst")
-    #expect(outcome.status == 64 && outcome.errors.contains(#"no command "lst" (did you mean "list"?)"#), "\(outcome)")
+    #expect(
+      outcome.status == 64 && outcome.errors.contains(#"unknown command "lst" (did you mean "list"?)"#), "\(outcome)")
     #expect(try workspace.run("help", "list").output.contains("usertool list"))
     #expect(try workspace.run("help").output.contains("SUBCOMMANDS"))
   }
 
-  @Test func `an empty store and an empty colour say what to do`() throws {
+  @Test func `the messages for an empty store and an empty color say what to do`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
     let empty = try workspace.run("list", "--format", "json")
@@ -74,7 +75,7 @@ import Testing
     #expect(try workspace.run("set", "1", "hair-color=").errors.contains("--unset hair_color"))
   }
 
-  @Test func `where no folder is yet, there is no database`() throws {
+  @Test func `a missing folder is reported as a missing database`() throws {
     let workspace = try Workspace()
     workspace.database = workspace.folder + "/not/there/users.db"
     for command in [["list"], ["get", "1"], ["watch"], ["rename", "1", "x"], ["backup", workspace.folder + "/b.db"]] {
@@ -85,37 +86,37 @@ import Testing
     }
   }
 
-  @Test func `the id can be asked for like an attribute`() throws {
+  @Test func `get prints the id like an attribute`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     #expect(try workspace.run("get", "NIX", "id").output == "1\n")
     #expect(try workspace.run("get", "NIX", "id", "--format", "csv").output == "id\n1\n")
   }
 
-  @Test func `an age without a unit is asked for`() throws {
+  @Test func `compact needs a unit for an age`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let outcome = try workspace.run("compact", "--older-than", "5", "-n")
-    #expect(outcome.status == 64 && outcome.errors.contains("lacks a unit: 5s, or m, h, d"), "\(outcome)")
+    #expect(outcome.status == 64 && outcome.errors.contains("needs a unit: 5s, 5m, 5h or 5d"), "\(outcome)")
     for age in ["5s", "0s", "1.5d"] { #expect(try workspace.run("compact", "--older-than", age, "-n").status == 0) }
   }
 
-  @Test func `init makes a store of an empty file, and says so`() throws {
+  @Test func `init creates a store in an empty file, and reports it`() throws {
     let workspace = try Workspace()
     try Data().write(to: URL(filePath: workspace.database))
     #expect(try workspace.run("init").errors.contains("created"))
     #expect(try workspace.run("init").errors.contains("unchanged"))
   }
 
-  @Test func `a log that ends within a set says how to go on`() throws {
+  @Test func `a log that reaches its limit says how to continue`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     #expect(try workspace.run("log", "--limit", "1").errors.contains("larger --limit"))
     try workspace.run("rename", "NIX", "Zoë")
-    #expect(try workspace.run("log", "--limit", "2").errors.contains("go on with --after"))
+    #expect(try workspace.run("log", "--limit", "2").errors.contains("continue with --after"))
   }
 
-  @Test func `a cursor file leaves no draft behind when its reader goes away`() throws {
+  @Test func `a watch whose reader goes away leaves no draft of its cursor file`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let cursor = workspace.folder + "/cursor"

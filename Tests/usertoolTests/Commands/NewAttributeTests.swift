@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct `Attributes that nobody had` {
-  @Test func `set makes them, and says so on standard error`() throws {
+  @Test func `set creates a new attribute, and notes it on standard error`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "age=41")
     for (given, known) in [("hair_colour=red", "hair_color"), ("agee=5", "age")] {
@@ -14,7 +14,7 @@ import Testing
     #expect(try workspace.run("set", "1", "room=7").errors == "new attribute \"room\": no user had it before\n")
   }
 
-  @Test func `they are new once`() throws {
+  @Test func `an attribute is new only once`() throws {
     let workspace = try Workspace()
     #expect(try workspace.run("add", "NIX", "--set", "room=7").errors.contains("new attribute \"room\""))
     for arguments in [["set", "1", "room=8"], ["add", "Zoë", "--set", "room=7"], ["set", "1", "--unset", "hall"]] {
@@ -24,7 +24,7 @@ import Testing
     #expect(try workspace.run("set", "2", "room=9", "name=Zoe", "hair-color=red").errors.isEmpty)
   }
 
-  @Test func `a dry run says it too, quiet does not, and a name acts on no terminal`() throws {
+  @Test func `a dry run notes a new attribute, --quiet does not, and its name is escaped`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     #expect(try workspace.run("set", "1", "room=8", "-n").errors.contains("new attribute \"room\""))

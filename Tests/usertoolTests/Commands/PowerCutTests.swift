@@ -1,8 +1,8 @@
 import Testing
 
-/// What is on disk when a command ends.
+/// Files and names that must be on disk when a command ends.
 ///
-/// The torture plays power cuts; here is what it, and a look at the system calls, found to be missing.
+/// The torture simulates power cuts; these tests cover the syncs that it, and a review of the system calls, found missing.
 @Suite struct `What a power cut must not take` {
   let workspace: Workspace
 
@@ -14,14 +14,14 @@ import Testing
     try Trace(arguments, status: status, in: workspace)
   }
 
-  @Test func `the folders that are made for a database`() throws {
+  @Test func `folders that are created for a database are synced`() throws {
     workspace.database = workspace.folder + "/one/two/users.db"
     let trace = try trace("add", "Zoë")
     #expect(trace.has("sync .", after: "mkdir one"), "\(trace.calls)")
     #expect(trace.has("sync one", after: "mkdir one/two"), "\(trace.calls)")
   }
 
-  @Test func `the name of a cursor file that was not there`() throws {
+  @Test func `the name of a new cursor file is synced`() throws {
     try workspace.run("add", "Zoë")
     let path = workspace.folder + "/kept/cursor"
     try workspace.finish(["mkdir", workspace.folder + "/kept"])
@@ -29,17 +29,17 @@ import Testing
     #expect(first.has("sync kept", after: "rename kept/cursor"), "\(first.calls)")
   }
 
-  @Test func `the name of an export`() throws {
+  @Test func `the name of an export is synced`() throws {
     try workspace.run("add", "Zoë")
     let trace = try trace("export", workspace.folder + "/users.jsonl")
     #expect(trace.has("sync .", after: "link users.jsonl"), "\(trace.calls)")
   }
 
-  @Test func `that the values of a purged user were cut off the -wal file`() throws {
+  @Test func `a purge syncs the -wal file after it has cut it`() throws {
     try workspace.run("add", "Zoë")
     try workspace.run("add", "Nix")
     try workspace.run("remove", "1", "--yes")
-    // As long as somebody has the database open, the end of the command syncs nothing by itself.
+    // While another process has the database open, closing it at the end of the command syncs nothing.
     let watcher = try workspace.start("watch")
     try watcher.waitUntilWatching()
     let trace = try trace("purge", "1", "--yes")

@@ -1,26 +1,26 @@
 import Foundation
 import Testing
 
-/// The README's commands, from top to bottom, as somebody types them who has nothing yet.
+/// The README's commands, from top to bottom, as a new user types them.
 @Suite struct `The README's commands` {
-  @Test func `all succeed in their order`() throws {
+  @Test func `all commands of the README succeed in their order`() throws {
     let workspace = try Workspace()
     let readme = try String(contentsOf: Self.readme, encoding: .utf8)
     let commands = Self.commands(in: readme)
     #expect(commands.count > 12 && commands.contains { $0.hasPrefix("usertool undo") }, "\(commands)")
     let head = ["cd ~", "mkdir bin", "ln -s '\(Workspace.tool)' bin/usertool", "PATH=$HOME/bin:$PATH", Self.files]
-    // As at a prompt, where %1 is the first command in the background.
+    // Job control, as at a prompt, where %1 is the first command in the background.
     let script = head + ["set -m", "exec 2>errors"] + commands.map(Self.checked)
     let outcome = try workspace.finish(["bash", "-c", script.joined(separator: "\n")], ["USERTOOL_DB": ""])
     let errors = try String(contentsOfFile: workspace.folder + "/errors", encoding: .utf8)
     #expect(outcome.status == 0 && !outcome.output.contains("FAILED"), "\(outcome)\(errors)")
-    #expect(errors.contains("stopped at revision") && errors.contains("undone: revision"), "\(errors)")
+    #expect(errors.contains("stopped at revision") && errors.contains("undid revision"), "\(errors)")
   }
 
-  /// What its examples read, and no command before them writes.
+  /// Creates the files that the examples read but do not create.
   private static let files = #"echo 'name,age' > people.csv; echo 'Ann,1,2' >> people.csv; echo 'id,name' > users.csv"#
 
-  /// At prompts, and where it lists what usertool can do with files.
+  /// The commands after prompts, and those in the lists of indented commands.
   private static func commands(in readme: String) -> [String] {
     readme.split(separator: "\n").compactMap { line in
       for prompt in ["$ ", "    "] where line.hasPrefix(prompt + (prompt == "$ " ? "" : "usertool ")) {
@@ -31,7 +31,7 @@ import Testing
   }
 
   private static func checked(_ command: String) -> String {
-    // The next command is typed when this one says that it misses nothing from here on.
+    // The next command runs when the watch has reported that it misses no change from now on.
     if command.hasSuffix("&") { return command + "\nuntil grep -q ^watching errors; do :; done" }
     return "{ \(command)\n} || echo \"FAILED with $?: \"\(quoted(command))"
   }

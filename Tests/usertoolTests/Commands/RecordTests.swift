@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Records` {
-  @Test func `init creates a file that only its owner may read, once`() throws {
+  @Test func `init creates a file that only its owner can read, and reports an existing one`() throws {
     let workspace = try Workspace()
     workspace.database = workspace.folder + "/deep/down/users.db"
     let first = try workspace.run("init")
@@ -23,7 +23,7 @@ import Testing
     #expect(second.output == ##"{"id":2,"name":"NIX","hair_color":"#a52a2a","age":41}"## + "\n")
   }
 
-  @Test func `values keep their type and their last digit`() throws {
+  @Test func `values keep their type and all their digits`() throws {
     let workspace = try Workspace()
     let cases = [
       ("a=41", "41"), ("b=-7", "-7"), ("c=1.0", "1.0"), ("d=1e3", "1000.0"), ("e=true", "1"), ("f=false", "0"),
@@ -38,7 +38,7 @@ import Testing
     #expect(json == #"{"id":1,"name":"NIX","hair_color":null,\#(expected)}"# + "\n")
   }
 
-  @Test func `get prints a record, or a bare value`() throws {
+  @Test func `get prints a record or a single value`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "Zoë", "--set", "age=41")
     #expect(try workspace.run("get", "Zoë").output == "1\tZoë\t\tage=41\n")
@@ -67,7 +67,7 @@ import Testing
     #expect(none.output == "[]\n" && none.status == 0)
   }
 
-  @Test func `reading leaves every byte of the database alone`() throws {
+  @Test func `reading commands change no byte of the database`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let before = try #require(workspace.bytes())
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `remove wants to be told twice, and tells every attribute`() throws {
+  @Test func `remove needs --yes, and prints a line for every attribute`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "age=41")
     #expect(try workspace.run("remove", "1").status == 64)

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `What rename and set tell` {
-  @Test func `each of the three screens is told of a rename, in order`() throws {
+@Suite struct `Updates that rename and set print` {
+  @Test func `a rename prints an update for each of the three screens, in order`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let outcome = try workspace.run("rename", "NIX", "Zoë")
@@ -14,7 +14,7 @@ import Testing
     #expect(readable[1] == "  FirstScreen.nameButton    NIX")
   }
 
-  @Test func `the same name is unchanged, and no round`() throws {
+  @Test func `renaming to the same name writes nothing, and prints unchanged`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let before = try workspace.dump()
@@ -38,7 +38,7 @@ import Testing
     #expect(try outcome.summaries == ["update 1 name 'NIX'>'Zoë' @A", "update 1 name 'NIX'>'Zoë' @B"])
   }
 
-  @Test func `what no listener hears is printed too`() throws {
+  @Test func `changes that no listener receives are printed too`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "age=1")
     let outcome = try workspace.run("set", "1", "age=2")
@@ -64,7 +64,7 @@ import Testing
     #expect(Set(try outcome.lines.map { try Line.decode($0).revision }).count == 1)
   }
 
-  @Test func `expect lets a rename through only from that name`() throws {
+  @Test func `with --expect, rename changes only that name`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     #expect(try workspace.run("rename", "1", "Zoë", "--expect", "NIX").status == 0)
@@ -72,7 +72,7 @@ import Testing
     #expect(try workspace.run("get", "1", "name").output == "Zoë\n")
   }
 
-  @Test func `a dry run shows the changes and makes none`() throws {
+  @Test func `a dry run prints the changes and makes none`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "age=41")
     let before = try workspace.dump()
@@ -89,14 +89,14 @@ import Testing
     #expect(try workspace.dump() == before)
   }
 
-  @Test func `quiet leaves only errors`() throws {
+  @Test func `with --quiet, rename prints only errors`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let outcome = try workspace.run("rename", "1", "Zoë", "-q")
     #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors.isEmpty)
   }
 
-  @Test func `the log has old and new values, pages by cursor, and knows who is gone`() throws {
+  @Test func `log prints old and new values, pages by cursor, and includes removed users`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     try workspace.run("add", "Other")
@@ -118,7 +118,7 @@ import Testing
     #expect(pages == all)
   }
 
-  @Test func `listeners are shown as the store knows them, doubles once`() throws {
+  @Test func `listeners lists each listener once, in the order of registration`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     #expect(try workspace.run("listeners", "NIX").lines.count == 6)

@@ -7,7 +7,7 @@ import Testing
     "restore", "check", "compact", "purge", "export", "import", "demo", "completion", "man",
   ]
 
-  @Test func `help begins with examples, for each command`() throws {
+  @Test func `the help of each command starts with examples and fits into 80 columns`() throws {
     let workspace = try Workspace()
     for command in Self.commands {
       let help = try workspace.run(command, "--help")
@@ -21,14 +21,14 @@ import Testing
     #expect(try workspace.run().output.contains("SUBCOMMANDS"))
   }
 
-  @Test func `common options may stand before the command`() throws {
+  @Test func `common options may precede the command`() throws {
     let workspace = try Workspace()
     let other = workspace.folder + "/other.db"
     try workspace.run("--db", other, "-q", "add", "NIX")
     #expect(try workspace.run("--db=\(other)", "--format", "json", "get", "1", "name").output == "\"NIX\"\n")
   }
 
-  @Test func `the database is the option, the variable, or the folder of the user's data`() throws {
+  @Test func `the database is specified by the option, the variable, or the user's data folder`() throws {
     let workspace = try Workspace()
     let environment = ["USERTOOL_DB": "", "XDG_DATA_HOME": workspace.folder + "/data"]
     try workspace.run("add", "data", environment: environment)
@@ -39,7 +39,7 @@ import Testing
     #expect(nowhere.status == 64)
   }
 
-  @Test func `colour is the flag, then NO_COLOR, then CLICOLOR_FORCE`() throws {
+  @Test func `color depends on the flag, then NO_COLOR, then CLICOLOR_FORCE`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     func isColored(_ arguments: String..., in environment: [String: String]) throws -> Bool {
@@ -53,10 +53,10 @@ import Testing
     #expect(try !isColored("--color", "never", in: ["CLICOLOR_FORCE": "1"]))
   }
 
-  @Test func `what a terminal would obey is escaped, but for JSON and CSV`() throws {
+  @Test func `control characters and disguises are escaped, except in JSON and CSV`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
-    // As a foreign writer may store it: an escape sequence, a tab, a right-to-left override, a zero-width space.
+    // Another program can store an escape sequence, a tab, a right-to-left override, and a zero-width space.
     try workspace.sqlite(
       "UPDATE users SET name = 'a' || char(27) || '[31m' || char(9) || char(8238) || char(8203) || 'é'")
     let escaped = "a\\u{1B}[31m\\t\\u{202E}\\u{200B}é"
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `the screens scene is played, and entering a screen twice does not grow the list`() throws {
+  @Test func `in the screens scene, entering a screen twice adds no listeners`() throws {
     let workspace = try Workspace()
     let outcome = try workspace.run("demo", "screens")
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
@@ -102,14 +102,17 @@ import Testing
 
   @Test(arguments: [
     ("login", ["label  Zoë", "counter  1", "observers: 2", "observers: 1"]),
-    ("signals", ["label  ZO", "(the label hears nothing)", "detail  Ada, hair #a52a2a", "detail  Zoë, hair #000000"]),
+    (
+      "signals",
+      ["label  ZO", "(the label receives nothing)", "details  Ada, hair #a52a2a", "details  Zoë, hair #000000"]
+    ),
     (
       "lottery",
       ["serial  4, green", "win rate  12.8", "a filter of Field.text refused “7777”", "field  777", "result  You win"]
     ),
     ("screens", ["screens alive: 3"]),
   ])
-  func `each scene is played, and leaves no object behind`(_ scene: String, _ lines: [String]) throws {
+  func `each scene plays and leaves no objects behind`(_ scene: String, _ lines: [String]) throws {
     let outcome = try Workspace().run("demo", scene)
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
     for line in lines { #expect(outcome.output.contains(line), "\(line): \(outcome.output)") }

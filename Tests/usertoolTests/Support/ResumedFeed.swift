@@ -1,40 +1,40 @@
 import TestSupport
 import Testing
 
-/// What a watch with a cursor file printed, over many runs that were killed.
+/// The output of a watch with a cursor file, over many runs that were killed.
 ///
-/// Each writer has a user of its own, and sets their name to `WRITER-i` and their attribute `n` to `i`, in one
-/// transaction, for i from 1.
+/// Each writer has its own user, and sets the user's name to `WRITER-i` and the attribute `n` to `i` in one transaction,
+/// for i from 1.
 struct ResumedFeed {
-  /// Up to the saved cursor: what a consumer has, each once.
+  /// The lines up to the saved cursor, each once.
   private var lines: [Line] = []
-  /// The set whose lines came, and whose cursor did not: it comes again.
+  /// The lines of the set that was printed but not saved, and that must be printed again.
   private var unsaved: [Line] = []
   private var saved: Int64 = 0
-  /// In how many runs something came again.
+  /// The number of runs in which lines were printed again.
   private(set) var repeats = 0
-  /// The last number of each writer's user.
+  /// The last number that each user got from its writer.
   private(set) var numbers: [Int64: Int64] = [:]
 
   var count: Int { lines.count }
 
-  /// Takes what a run printed, and the revision that its cursor file then held.
+  /// Adds the lines of a run, and the revision in its cursor file afterward.
   mutating func take(_ run: [Line], saved next: Int64, sourceLocation: SourceLocation = #_sourceLocation) {
     let revisions = run.map { $0.revision ?? 0 }
-    #expect(revisions.allSatisfy { $0 > saved }, "what was saved does not come again", sourceLocation: sourceLocation)
+    #expect(revisions.allSatisfy { $0 > saved }, "saved lines are not printed again", sourceLocation: sourceLocation)
     #expect(zip(revisions, revisions.dropFirst()).allSatisfy { $0 <= $1 }, sourceLocation: sourceLocation)
-    // Not by revision: more of a foreign writer's may have come, which then is in the same set.
+    // Compares the lines, not the revisions: further writes by the other programs may have extended the set.
     let isRepeated = zip(unsaved, run).allSatisfy { $0.summary == $1.summary }
-    #expect(isRepeated, "what was not saved comes again, first and the same", sourceLocation: sourceLocation)
+    #expect(isRepeated, "unsaved lines are printed again, first and unchanged", sourceLocation: sourceLocation)
     if !unsaved.isEmpty, !run.isEmpty { repeats += 1 }
     let beyond = run.filter { ($0.revision ?? 0) > next }
-    #expect(Set(beyond.map(\.revision)).count <= 1, "one set at most is not saved", sourceLocation: sourceLocation)
+    #expect(Set(beyond.map(\.revision)).count <= 1, "at most one set is not saved", sourceLocation: sourceLocation)
     lines += run.filter { ($0.revision ?? 0) <= next }
     unsaved = next == saved && unsaved.count > beyond.count ? unsaved : beyond
     saved = next
   }
 
-  /// After the last run, which ended by itself: checks all that came.
+  /// Checks all lines, after the last run.
   mutating func check() throws {
     var set: [Line] = []
     for line in lines + unsaved {
@@ -45,7 +45,7 @@ struct ResumedFeed {
     try checkSet(set)
   }
 
-  /// A set holds whole transactions, and each goes on where the one before it ended.
+  /// Checks that a set contains whole transactions, and continues where the previous set ended.
   private mutating func checkSet(_ set: [Line]) throws {
     for (user, changes) in Dictionary(grouping: set, by: { $0.user ?? 0 }) {
       let names = changes.filter { $0.attribute == "name" }
@@ -62,7 +62,7 @@ struct ResumedFeed {
 }
 
 extension Line.Value {
-  /// What stands behind the last dash.
+  /// The number after the last dash.
   fileprivate var number: Int64? {
     guard case .text(let text) = self else { return nil }
     return text.split(separator: "-").last.flatMap { Int64($0) }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// How the tests, and the tool with them, were built.
+/// The sanitizer that the tests and the tool were built with.
 enum Sanitizer {
-  /// The thread sanitizer has a thread of its own, which wakes by itself, and makes a process slow to start.
+  /// The thread sanitizer has its own thread, which wakes periodically, and slows down the start of a process.
   static let isThread = unsafe dlsym(nil, "__tsan_init") != nil
 
-  /// Any of them takes memory of its own for whatever the tool takes.
+  /// Both sanitizers take additional memory for all memory that the tool takes.
   static let isAny = unsafe isThread || dlsym(nil, "__asan_init") != nil
 }

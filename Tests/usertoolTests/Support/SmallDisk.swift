@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A file system of half a megabyte, where the workspace's database lies from then on.
+/// A file system of half a megabyte, to which the workspace's database path is moved.
 final class SmallDisk {
   private let folder: String
   private var filler: String { folder + "/filler" }
 
-  /// Only who may mount has one: root outside of most containers.
+  /// Whether the process may mount, which usually takes root outside a container.
   static let isPossible: Bool = {
     guard let workspace = try? Workspace(), let disk = try? SmallDisk(workspace) else { return false }
     return withExtendedLifetime(disk) { true }
@@ -25,16 +25,16 @@ final class SmallDisk {
     _ = try? Child(["umount", folder], environment: ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"]).wait()
   }
 
-  /// Takes all that is left.
+  /// Fills the remaining space.
   func fill() throws {
-    // "e": a child that another test starts meanwhile must not have it, or it lies on the disk until that child ends.
+    // "e" (close on exec): a child that another test starts must not inherit the file, or deleting it frees no space.
     guard let file = unsafe fopen(filler, "we") else { return }
     var bytes: [UInt8] = Array(repeating: 0, count: 4_096)
     while unsafe fwrite(&bytes, 1, bytes.count, file) == bytes.count, unsafe fflush(file) == 0 {}
     unsafe fclose(file)
   }
 
-  /// Gives it back.
+  /// Frees the space again.
   func free() throws {
     try FileManager.default.removeItem(atPath: filler)
   }

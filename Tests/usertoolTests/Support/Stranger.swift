@@ -2,22 +2,22 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Somebody without rights: the tests may run as root, for whom permissions do not bind.
+/// Another user without permissions; the tests may run as root, for which permissions are not checked.
 struct Stranger {
   private let workspace: Workspace
   private let tool: String
 
-  /// Lets the stranger enter the workspace, and gives them a tool that they may run wherever the build lies.
+  /// Lets the stranger enter the workspace, and copies the tool there, since the build folder may not be readable.
   init(_ workspace: Workspace) throws {
     self.workspace = workspace
     tool = workspace.folder + "/tool"
-    // By another process: this one may be forking, and a child that has the file open for writing keeps it from running.
+    // Another process copies: a child forked by this one could inherit the file open for writing, and it could not run.
     try workspace.finish(["cp", Workspace.tool, tool])
     try set(workspace.folder, 0o755)
     try set(tool, 0o755)
   }
 
-  /// Sets the rights of the database and the files beside it.
+  /// Sets the permissions of the database and its -wal and -shm files.
   func restrict(_ mode: Int) throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: workspace.folder) where name.hasPrefix("users.db") {
       try set(workspace.folder + "/" + name, mode)

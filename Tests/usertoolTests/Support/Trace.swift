@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// What a command did to names and lengths of files, and which it synced, as a tracer saw it.
+/// The system calls with which a command changed names and lengths of files, or synced files.
 struct Trace {
-  /// One call a line: `sync PATH`, `mkdir PATH`, `rename PATH`, `link PATH`, `cut PATH`, the path as seen from the folder.
+  /// The calls: `sync PATH`, `mkdir PATH`, `rename PATH`, `link PATH`, `cut PATH`, with paths relative to the folder.
   let calls: [String]
 
-  /// Runs the tool to its end, which must have the status.
+  /// Runs the tool, which must exit with the status.
   init(_ arguments: [String], status: Int32, in workspace: Workspace) throws {
     let file = workspace.folder + "/trace"
     defer { try? FileManager.default.removeItem(atPath: file) }
@@ -22,7 +22,7 @@ struct Trace {
     }
   }
 
-  /// Of `12 rename("/a", "/b") = 0` the name of the call and the last path in it.
+  /// The name of the call and the last path in a line such as `12 rename("/a", "/b") = 0`.
   private static func call(_ line: String, folder: String) -> String? {
     guard line.hasSuffix("= 0"), let end = line.firstIndex(of: "(") else { return nil }
     let name = line[..<end].split(separator: " ").last ?? ""
@@ -35,7 +35,7 @@ struct Trace {
     return kind + " " + (path == folder ? "." : String(path.dropFirst(folder.count + 1)))
   }
 
-  /// Whether one call comes after another one, which must be there.
+  /// Whether a call follows another, which must exist.
   func has(_ later: String, after earlier: String) -> Bool {
     guard let start = calls.lastIndex(of: earlier) else { return false }
     return calls[start...].contains(later)
@@ -43,7 +43,7 @@ struct Trace {
 }
 
 extension Workspace {
-  /// As the system calls it.
+  /// The folder's path without symbolic links, as in the trace.
   fileprivate var resolvedFolder: String {
     get throws { URL(fileURLWithPath: folder).resolvingSymlinksInPath().path }
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A shell on a terminal of its own, that completes usertool's words.
+/// An interactive shell on its own terminal, with usertool's completion script.
 struct TypingShell {
   enum Kind: String, CaseIterable, Sendable {
     case bash, zsh, fish
@@ -26,17 +26,13 @@ struct TypingShell {
   let kind: Kind
   let workspace: Workspace
 
-  /// Types lines, each of which begins a command, and reads what the commands printed.
+  /// Types lines and returns the output of each command; throws if a command does not end.
   ///
-  /// - Parameters:
-  ///   - lines: With a tab where TAB is pressed.
-  ///   - end: What is typed behind each before the line is run.
-  /// - Returns: the output of each.
-  /// - Throws: when a line does not end.
+  /// A tab in a line presses TAB, and `end` is typed after each line.
   func outputs(of lines: [String], end: String) throws -> [String] {
     let folder = URL(fileURLWithPath: Workspace.tool).deletingLastPathComponent().path
     let typing = try workspace.folder(named: "typing")
-    // The gate after each line: the shell makes a file when the command has ended, and only then is more typed.
+    // The gate after each line: the next line is typed only when the shell has created a file, after the command's end.
     let program = """
       import fcntl, os, pty, select, struct, sys, termios
       folder, setup, end, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
@@ -68,7 +64,7 @@ struct TypingShell {
     }
   }
 
-  /// What lies in the folder where the shell ran, beside what the typing left there.
+  /// The files in the shell's folder, except those that the typing creates.
   func traces() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: workspace.folder + "/typing").filter { name in
       name != "ready" && !name.hasPrefix("out.") && !name.hasPrefix("done.")

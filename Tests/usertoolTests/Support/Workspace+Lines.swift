@@ -1,7 +1,7 @@
 import TestSupport
 
 extension Workspace.Outcome {
-  /// What a stream of JSON lines says, in short.
+  /// The JSON lines of a stream, in short form.
   var summaries: [String] {
     get throws { try lines.map { try Line.decode($0).summary } }
   }

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A folder of its own for a test, with a database in it that the tool finds by USERTOOL_DB.
+/// A test's own folder, with a database that the tool finds through USERTOOL_DB.
 final class Workspace {
   let folder: String
   var database: String
 
-  /// The tool as it was built with this test: next to the test's own executable.
+  /// The tool that was built with this test, next to the test's executable.
   static let tool: String = {
     let executable =
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
@@ -26,13 +26,13 @@ final class Workspace {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// What a child finds: nothing of the developer's own settings.
+  /// The environment of child processes, without the developer's own settings.
   var environment: [String: String] {
     var environment = ["HOME": folder, "USERTOOL_DB": database, "TZ": "UTC", "LC_ALL": "C.UTF-8"]
     for name in ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "ASAN_OPTIONS"] {
       environment[name] = ProcessInfo.processInfo.environment[name]
     }
-    // The sanitizer lets a process sleep for a second at its end, in case a race is still to come.
+    // By default, the sanitizer lets a process sleep for a second before it exits, to catch late races.
     environment["TSAN_OPTIONS"] = "atexit_sleep_ms=0:" + (environment["TSAN_OPTIONS"] ?? "")
     return environment
   }
@@ -59,7 +59,7 @@ final class Workspace {
     try finish([Self.tool] + arguments, environment, input)
   }
 
-  /// Lets a watch take its position, a consumer's or a cursor file's, and ends it.
+  /// Lets a watch save its position, as a consumer or in a cursor file, and ends it.
   func takePosition(_ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
     let watcher = try start([Self.tool, "watch"] + arguments)
     try watcher.waitUntilWatching()
@@ -73,7 +73,7 @@ final class Workspace {
   func finish(_ command: [String], _ environment: [String: String] = [:], _ input: String = "") throws -> Outcome {
     let child = try start(command, environment)
     child.type(input)
-    // Messages are few: they fit into their pipe while the output is read.
+    // The few messages fit into their pipe while the output is read.
     let output = child.output.rest()
     let errors = child.errors.rest()
     return Outcome(
@@ -81,7 +81,7 @@ final class Workspace {
       errors: String(decoding: errors, as: UTF8.self))
   }
 
-  /// Runs the tool to its end, and says how much memory it had at its most, in bytes.
+  /// Runs the tool to its end, and returns its peak memory in bytes.
   func measured(_ arguments: [String]) throws -> (outcome: Outcome, peak: Int) {
     let script = """
       import resource, subprocess, sys
@@ -100,20 +100,20 @@ final class Workspace {
 
   // MARK: Foreign writers
 
-  /// Runs SQL in the `sqlite3` shell, which knows nothing of the library.
+  /// Runs SQL in the `sqlite3` shell, without the library.
   @discardableResult
   func sqlite(_ sql: String) throws -> Outcome {
     try finish(["sqlite3", "-batch", "-cmd", ".timeout 20000", database, sql])
   }
 
-  /// Runs a program in Python, with a connection `db` in autocommit mode.
+  /// Runs a Python program that has a connection `db` in autocommit mode.
   func python(_ program: String) throws -> Child {
     let head =
       "import sqlite3, sys\ndb = sqlite3.connect(\(database.debugDescription), timeout=20, isolation_level=None)\n"
     return try start(["python3", "-c", head + program])
   }
 
-  /// Everything in the tables and the log, to see that nothing changed.
+  /// Everything in the tables and the log, to check that nothing changed.
   func dump() throws -> String {
     let outcome = try sqlite(
       "SELECT * FROM users; SELECT * FROM attributes; SELECT seq, op, user, attribute FROM changes")

@@ -9,7 +9,7 @@ import Testing
     return workspace
   }
 
-  @Test func `a file that is there is replaced only with --force, and is its owner's alone`() throws {
+  @Test func `an export is readable only by its owner, and replaces a file only with --force`() throws {
     let workspace = try makeWorkspace()
     let file = workspace.folder + "/users.jsonl"
     let first = try workspace.run("export", file)
@@ -18,7 +18,7 @@ import Testing
     #expect(rights == 0o600)
     let before = workspace.bytes(of: "users.jsonl")
     let second = try workspace.run("export", file, "--where", "age=2")
-    #expect(second.status == 73 && second.errors.contains("is there already"), "\(second)")
+    #expect(second.status == 73 && second.errors.contains("already exists"), "\(second)")
     #expect(workspace.bytes(of: "users.jsonl") == before)
     #expect(try workspace.run("export", file, "--where", "age=2", "--force").status == 0)
     #expect(workspace.bytes(of: "users.jsonl").map { String(decoding: $0, as: UTF8.self) }?.contains("\"A\"") == false)
@@ -29,7 +29,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.hasSuffix(".tmp") }
   }
 
-  @Test func `an export that fails leaves neither a file nor a draft`() throws {
+  @Test func `a failed export leaves neither a file nor a draft`() throws {
     let workspace = try Workspace()
     let file = workspace.folder + "/users.jsonl"
     #expect(try workspace.run("export", file).status == 66)
@@ -41,7 +41,7 @@ import Testing
     #expect(try drafts(workspace).isEmpty)
   }
 
-  @Test func `the format is the option's, else the file's`() throws {
+  @Test func `the format is that of the option, else that of the file name`() throws {
     let workspace = try makeWorkspace()
     for (name, format, isCSV) in [("a.csv", nil, true), ("a.csv", "jsonl", false), ("a.txt", nil, false)] {
       let file = workspace.folder + "/" + name
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `nobody is nothing in JSON lines and a line of names in CSV`() throws {
+  @Test func `without users, JSON lines are empty and CSV is a header line`() throws {
     let workspace = try makeWorkspace()
     let none = try workspace.run("export", "--where", "name=x")
     #expect(none.status == 0 && none.output.isEmpty && none.errors.isEmpty)
@@ -59,7 +59,7 @@ import Testing
     #expect(try workspace.run("export", "--where", "age=2").lines.count == 1)
   }
 
-  @Test func `exporting leaves every byte of the database alone`() throws {
+  @Test func `export changes no byte of the database`() throws {
     let workspace = try makeWorkspace()
     let before = workspace.bytes()
     try workspace.run("export")

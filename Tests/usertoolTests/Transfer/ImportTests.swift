@@ -10,13 +10,13 @@ import Testing
     return try workspace.finish([Workspace.tool, "import", workspace.folder + "/" + name] + options)
   }
 
-  /// Each line of the rejects, as another program reads it.
+  /// Fields of each line of the rejects, as Python reads them.
   private func read(_ rejects: String, _ fields: String, in workspace: Workspace) throws -> [String] {
     let program = "import json; [print(\(fields)) for r in map(json.loads, open('\(rejects)'))]"
     return try workspace.finish(["python3", "-c", program]).lines
   }
 
-  @Test func `records become users with new ids, in one change set`() throws {
+  @Test func `import adds users with new ids in one change set`() throws {
     let workspace = try Workspace()
     let outcome = try importing(
       """
@@ -32,7 +32,7 @@ import Testing
     #expect(try workspace.sqlite("SELECT count(*) FROM changes WHERE op = 0").output == "1\n")
   }
 
-  @Test func `CSV needs nothing but names, and a mark, line ends and quotes are what they are`() throws {
+  @Test func `CSV needs only names, and may have a byte order mark, CRLF and quoted line breaks`() throws {
     let workspace = try Workspace()
     let outcome = try importing(
       "\u{FEFF}\"name\",age,hair-color,note\r\n\"O'Hara, \"\"Bob\"\"\",41,auburn,\"a\r\nb\"\r\n\r\n7,007,,:=7",
@@ -46,7 +46,7 @@ import Testing
         """)
   }
 
-  @Test func `ids are kept when they are asked for, and a taken one is refused`() throws {
+  @Test func `with --keep-ids, import keeps the ids, and rejects an id that exists`() throws {
     let workspace = try Workspace()
     #expect(try importing("{\"id\":40,\"name\":\"A\"}", "--keep-ids", in: workspace).status == 0)
     #expect(try workspace.run("add", "B").output == "41\n")
@@ -58,7 +58,9 @@ import Testing
     #expect(try workspace.dump() == before)
   }
 
-  @Test func `users are updated by id: named attributes only, null takes away, further records are added`() throws {
+  @Test func `with --update, import updates only the named attributes, null removes them, and new users are added`()
+    throws
+  {
     let workspace = try Workspace()
     try workspace.run("add", "A", "--set", "age=1", "--set", "note=x", "--hair-color", "red")
     try workspace.run("add", "B")
@@ -73,12 +75,12 @@ import Testing
     #expect(try workspace.run("list").output == "1\tA\t#ff0000\tage=2\n2\tB\t\n9\tC\t\n10\tD\t\n")
     let same = try importing("{\"id\":2,\"name\":\"B\"}", "--update", in: workspace)
     #expect(same.status == 0 && same.errors == "nothing was changed: 1 user (0 added, 0 changed)\n")
-    // In CSV an empty field takes away.
+    // In CSV, an empty field removes the attribute.
     _ = try importing("id,age\n1,\n", as: "in.csv", "--update", in: workspace)
     #expect(try workspace.run("get", "1").output == "1\tA\t#ff0000\n")
   }
 
-  @Test func `a dry run says what would be, and changes nothing, not even a missing database`() throws {
+  @Test func `a dry run reports the result, and changes nothing, even if the database is missing`() throws {
     let workspace = try Workspace()
     let record = "{\"name\":\"A\"}"
     #expect(try importing(record, "-n", in: workspace).errors == "dry run: would import 1 user; nothing was changed\n")
@@ -90,7 +92,7 @@ import Testing
     #expect(try workspace.dump() == before)
   }
 
-  @Test func `standard input and pipes are read to their end before anything is locked`() throws {
+  @Test func `standard input is read to its end before the database is locked`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
     let importer = try workspace.start("import", "-")
@@ -103,7 +105,7 @@ import Testing
     #expect(try workspace.run("list").output == "1\tB\t\n2\tA\t\n3\tC\t\n")
   }
 
-  @Test func `batches are change sets of their own, and those before an error are kept`() throws {
+  @Test func `each batch is a change set, and an error keeps the batches before it`() throws {
     let workspace = try Workspace()
     let good = (1...7).map { "{\"name\":\"u\($0)\"}\n" }.joined()
     let outcome = try importing(good, "--batch", "3", in: workspace)
@@ -115,38 +117,38 @@ import Testing
     #expect(try workspace.sqlite("SELECT count(*) FROM users").output == "13\n")
   }
 
-  @Test func `bad records are left out on demand, and kept with the reason and as they were`() throws {
+  @Test func `bad records can be skipped, and saved unchanged with the reason`() throws {
     let workspace = try Workspace()
     let lines = [
       "{\"name\":\"A\"}", "{\"name\":\"B\",\"a\":[1]}", "{\"name\":\"\",\"age\":1}", "{\"name\":\"C\"}", "{\"na",
     ]
     let text = lines.joined(separator: "\n")
-    let told = try importing(text, "--skip-bad", in: workspace)
-    #expect(told.status == 0)
-    #expect(told.errors.contains("usertool: skipped \(workspace.folder)/in.jsonl:3: a name cannot be empty\n"))
-    #expect(told.errors.hasSuffix("imported 2 users (3 left out) as one change set\n"), "\(told)")
+    let reported = try importing(text, "--skip-bad", in: workspace)
+    #expect(reported.status == 0)
+    #expect(reported.errors.contains("usertool: skipped \(workspace.folder)/in.jsonl:3: a name cannot be empty\n"))
+    #expect(reported.errors.hasSuffix("imported 2 users (3 skipped) as one change set\n"), "\(reported)")
     let rejects = workspace.folder + "/rejects.jsonl"
-    let kept = try importing(text, "--rejects", rejects, in: workspace)
-    #expect(kept.errors == "imported 2 users (3 left out) as one change set\n")
+    let saved = try importing(text, "--rejects", rejects, in: workspace)
+    #expect(saved.errors == "imported 2 users (3 skipped) as one change set\n")
     let written = try read(rejects, "r['line'], r['column'], r['record']", in: workspace)
     #expect(written == ["2 17 " + lines[1], "3 None " + lines[2], "5 5 " + lines[4]])
     let again = try importing(text, "--rejects", rejects, in: workspace)
-    #expect(again.status == 73 && again.errors.contains("is there already"))
+    #expect(again.status == 73 && again.errors.contains("already exists"))
     #expect(try workspace.run("list").lines.count == 4)
   }
 
-  @Test func `in CSV a bad line takes only itself along, with the lines of its quotes`() throws {
+  @Test func `in CSV, only the bad record is skipped, including the lines inside its quotes`() throws {
     let workspace = try Workspace()
     let text = "name,note\nA,5\" disk\nB,\"x\ny\",z\nC,\"two\nlines\"\nD\nE,ok\n"
     let rejects = workspace.folder + "/rejects.jsonl"
     let outcome = try importing(text, as: "in.csv", "--rejects", rejects, in: workspace)
-    #expect(outcome.errors == "imported 2 users (3 left out) as one change set\n", "\(outcome)")
+    #expect(outcome.errors == "imported 2 users (3 skipped) as one change set\n", "\(outcome)")
     let written = try read(rejects, "r['line'], repr(r['record'])", in: workspace)
     #expect(written == ["2 'A,5\" disk'", "3 'B,\"x\\ny\",z'", "7 'D'"])
     #expect(try workspace.run("list").output == "1\tC\t\tnote=two\\nlines\n2\tE\t\tnote=ok\n")
   }
 
-  @Test func `a watcher hears of an import as of any other write`() throws {
+  @Test func `a watch prints an import like any other write`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
     let watcher = try workspace.start("watch", "--listener", "A=name", "--no-initial", "--count", "3000")

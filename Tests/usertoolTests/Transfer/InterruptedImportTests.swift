@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is left of an import that was ended in the middle.
+/// An import that a signal ends in the middle.
 @Suite struct `An import that is ended` {
   private static let count = 60_000
 
@@ -20,11 +20,11 @@ import Testing
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGKILL, 137)] as [(Int32, Int32)])
-  func `leaves nothing`(signal: Int32, status: Int32) throws {
+  func `an import that is ended changes nothing`(signal: Int32, status: Int32) throws {
     let workspace = try makeWorkspace()
     let before = try workspace.dump()
     let importer = try workspace.start("import", workspace.folder + "/in.jsonl")
-    // In the middle of it: it has the write lock.
+    // The import is in the middle when it has the write lock.
     while try workspace.run("add", "x", "--busy-timeout", "0s", "-n").status == 0 {}
     importer.send(signal)
     #expect(importer.wait() == status)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGKILL, 137)] as [(Int32, Int32)])
-  func `leaves whole batches`(signal: Int32, status: Int32) throws {
+  func `an import with batches that is ended keeps whole batches`(signal: Int32, status: Int32) throws {
     let workspace = try makeWorkspace()
     let importer = try workspace.start("import", workspace.folder + "/in.jsonl", "--batch", "100")
     while try count(in: workspace) < 301 {}

@@ -3,7 +3,7 @@ import Testing
 @testable import usertool
 
 @Suite struct `Lines of a file` {
-  /// Each line, a mark where it was too long, and another where nothing ended it.
+  /// The lines; a line that is too long is `too long`, and a line without a line feed ends with `$`.
   private func lines(of text: String, limit: Int) throws -> [String] {
     let descriptor = try System.openTemporary()
     defer { System.close(descriptor) }
@@ -19,14 +19,14 @@ import Testing
     return lines
   }
 
-  @Test func `are as they are, with and without an end`() throws {
+  @Test func `lines are read unchanged, with and without a line feed at the end`() throws {
     #expect(try lines(of: "", limit: 10) == [])
     #expect(try lines(of: "\n\na\r\nb", limit: 10) == ["", "", "a\r", "b$"])
     #expect(try lines(of: "\u{FEFF}a\n\u{FEFF}b\n", limit: 10) == ["a", "\u{FEFF}b"])
   }
 
   @Test(arguments: [5, 6, 262_143, 262_144, 262_145, 700_000])
-  func `that are too long are passed over, wherever the pieces end that are read`(length: Int) throws {
+  func `lines that are too long are skipped, wherever the pieces end that are read`(length: Int) throws {
     let long = String(repeating: "x", count: length)
     #expect(try lines(of: "a\n\(long)\nb\n", limit: 5) == ["a", length > 5 ? "too long" : long, "b"])
     #expect(try lines(of: "a\n\(long)", limit: 5) == ["a", length > 5 ? "too long" : long + "$"])

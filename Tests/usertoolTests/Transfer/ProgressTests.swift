@@ -4,24 +4,24 @@ import Testing
 @testable import usertool
 
 @Suite struct `Progress` {
-  @Test func `what is short has no line, and what is long one five times a second`() {
+  @Test func `a short operation shows no line, a long one updates it five times a second`() {
     var progress = ProgressSchedule(verb: "imported", start: 10_000)
     #expect(progress.line(900, 0.5, at: 10_999) == nil && !progress.hasShown)
-    #expect(progress.line(1_000, 0.5, at: 11_000) == "50 %  imported 1000 users, 1000 a second")
+    #expect(progress.line(1_000, 0.5, at: 11_000) == "50%  imported 1000 users, 1000 per second")
     #expect(progress.line(1_100, 0.55, at: 11_199) == nil)
-    #expect(progress.line(3_000, nil, at: 12_000) == "imported 3000 users, 1500 a second")
+    #expect(progress.line(3_000, nil, at: 12_000) == "imported 3000 users, 1500 per second")
     #expect(progress.hasShown)
   }
 
-  @Test func `what tells rarely how far it is has a line that a clock moves`() {
+  @Test func `an operation that rarely reports progress shows a line with the elapsed time`() {
     var line = TickerLine(verb: "checking", start: 10_000)
     #expect(line.text(at: 10_999) == nil && !line.hasShown)
     #expect(line.text(at: 11_000) == "checking, 1 s" && line.hasShown)
     line.fraction = 0.304
-    #expect(line.text(at: 19_900) == "30 %  checking, 9 s")
+    #expect(line.text(at: 19_900) == "30%  checking, 9 s")
   }
 
-  @Test func `on a terminal a long command shows how long it takes, and leaves only what it prints`() throws {
+  @Test func `on a terminal, a long command shows the elapsed time, and removes the line at the end`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     for number in 1...3 { try workspace.run("rename", "1", "NIX \(number)") }
@@ -37,7 +37,7 @@ import Testing
     #expect(lines == ["WRITES  CHANGES  BYTES  HORIZON", "     4        5    639        9"])
   }
 
-  @Test func `into a pipe a long command prints nothing but its result`() throws {
+  @Test func `in a pipe, a long command shows no progress`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let holder = try workspace.python("db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.readline()")
@@ -49,7 +49,7 @@ import Testing
   }
 }
 
-/// What a terminal shows after a text: the few codes that the tool writes.
+/// The lines that a terminal shows for a text, with the few control codes that the tool writes.
 private struct Screen {
   private(set) var lines: [String] = []
 

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 import UserStore
 
-/// What is exported and imported again is what it was.
+/// Users that are exported and imported again are unchanged.
 @Suite struct `Export and import` {
   @Test(arguments: ["jsonl", "csv"])
-  func `users of every kind come back as they were`(format: String) throws {
+  func `exported users with all kinds of values are imported unchanged`(format: String) throws {
     for seed in (0..<8).map({ Seed.base &+ $0 }) {
       let workspace = try Workspace()
       let users = try Self.fill(workspace, seed: seed)
@@ -17,14 +17,14 @@ import UserStore
       #expect(outcome.status == 0, "seed \(seed): \(outcome)")
       let back = try UserStore(path: other).read { try $0.users() }
       #expect(back == users, "seed \(seed)")
-      // The other way leads to the same bytes, through pipes too.
+      // Exporting the imported users through a pipe gives the same bytes.
       let again = try workspace.run("--db", other, "export", "--format", format)
       #expect(Data(again.output.utf8) == workspace.bytes(of: "users." + format), "seed \(seed)")
     }
   }
 
   @Test(arguments: ["jsonl", "csv"])
-  func `ids that only other programs give come back too`(format: String) throws {
+  func `zero and negative ids, which only other programs assign, are imported unchanged`(format: String) throws {
     let workspace = try Workspace()
     try workspace.run("init")
     try workspace.sqlite("INSERT INTO users (id, name) VALUES (-5, 'a'), (-1, 'b'), (0, 'c'), (3, 'd')")
@@ -41,7 +41,7 @@ import UserStore
     #expect(try workspace.run("list").lines.count == 8)
   }
 
-  /// Random users, stored by the library.
+  /// Stores random users with the library.
   private static func fill(_ workspace: Workspace, seed: UInt64) throws -> [User] {
     var random = SplitMix64(seed: seed)
     let store = try UserStore(path: workspace.database)
@@ -87,7 +87,7 @@ import UserStore
       "\u{10FFFF}")
   }
 
-  @Test func `other tools read the same`() throws {
+  @Test func `other programs can read an export`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "O'Hara, \"Bob\"", "--set", "age=41", "--set", "room:=007", "--set", "note=a\nb")
     let csv = try workspace.run("export", "--format", "csv").output
@@ -101,7 +101,7 @@ import UserStore
         == #"{"id":1,"name":"O'Hara, \"Bob\"","hair_color":null,"age":41,"note":"a\nb","room":"007"}"# + "\n")
   }
 
-  @Test func `text that is no UTF-8 is exported whole, and refused where it would be stored`() throws {
+  @Test func `text that is not valid UTF-8 is exported without loss, and rejected by import`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     try workspace.sqlite("INSERT INTO attributes (user_id, name, value) VALUES (1, 'note', CAST(x'61ff' AS TEXT))")
@@ -117,21 +117,21 @@ import UserStore
     #expect(try workspace.dump() == before)
   }
 
-  @Test func `an export holds one state, and does not keep the log from being cleared by a slow reader`() throws {
+  @Test func `an export with a slow reader is one state, and does not keep the -wal file from being cleared`() throws {
     let workspace = try Workspace()
     let store = try UserStore(path: workspace.database)
     let text = String(repeating: "x", count: 10_000)
     try store.write { transaction throws in
       for _ in 0..<100 { try transaction.add([("name", .text("before")), ("note", .text(text))]) }
     }
-    // It fills the pipe and waits; nobody reads yet.
+    // The export fills the pipe and waits, because nobody reads yet.
     let export = try workspace.start("export")
     let first = export.output.next()
     #expect(first?.contains("before") == true)
     try store.write { transaction throws in
       for id in try transaction.users().map(\.id) { try transaction.rename(id, to: "after") }
     }
-    // Possible only when no reader is at an older state.
+    // This succeeds only if no process reads an older state.
     let checkpoint = try workspace.sqlite("PRAGMA wal_checkpoint(TRUNCATE)")
     #expect(checkpoint.output == "0|0|0\n", "\(checkpoint)")
     let rest = String(decoding: export.output.rest(), as: UTF8.self)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct `Memory of export and import` {
   @Test(.enabled(if: !Sanitizer.isAny), arguments: ["jsonl", "csv"])
-  func `does not grow with the number of users`(format: String) throws {
+  func `the memory of export and import does not grow with the number of users`(format: String) throws {
     let workspace = try Workspace()
     var peaks: [Int] = []
     for count in [2_000, 30_000] {
@@ -25,7 +25,7 @@ import Testing
         peaks.append(peak)
       }
     }
-    // 28,000 users more: held in memory they would take 15 MiB at the least.
+    // The 28,000 additional users would take at least 15 MiB in memory.
     for (small, large) in zip(peaks[..<3], peaks[3...]) {
       #expect(large - small < 8 << 20, "KiB: \(peaks.map { $0 >> 10 })")
     }

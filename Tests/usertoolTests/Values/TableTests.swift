@@ -11,29 +11,29 @@ import Testing
 
   private let plain = Style(.never, isTerminal: false)
 
-  @Test func `are as wide as they are where there is no terminal`() {
+  @Test func `without a terminal, a table has its full width`() {
     let long = String(repeating: "x", count: 500)
     #expect(table(["ID", "NAME"], ["1", long]).lines(plain)[1] == " 1  " + long)
   }
 
   @Test(arguments: 10...120)
-  func `fit, and cut the widest text first`(width: Int) {
+  func `a table fits the terminal, and the widest text is cut first`(width: Int) {
     let table = table(
       ["ID", "NAME", "NOTE", "COUNT"], ["1", String(repeating: "ab", count: 40), "short", "9223372036854775807"],
       ["2", "Zoë", String(repeating: "日", count: 30), "7"])
     let lines = table.lines(plain, within: width)
-    // An id, a number, and four columns for each text are what is left at the least.
+    // The least width: the id, the number, four columns for each text, and the gaps.
     #expect(lines.allSatisfy { $0.columns <= max(width, 2 + 19 + 4 + 4 + 6) }, "\(lines)")
     #expect(lines[1].hasSuffix("9223372036854775807"), "\(lines)")
     #expect(lines[1].contains("…") || width > 80 + 60)
   }
 
-  @Test func `are left alone where they fit`() {
+  @Test func `a table that fits is not changed`() {
     let table = table(["ID", "NAME"], ["1", "Zoë"])
     #expect(table.lines(plain, within: 80) == table.lines(plain))
   }
 
-  @Test func `cut text at whole characters, a wide one takes two columns`() {
+  @Test func `text is cut at whole characters, and wide characters take two columns`() {
     #expect("Zoë Müller".cut(to: 10) == "Zoë Müller")
     #expect("Zoe\u{308} Mu\u{308}ller".cut(to: 5) == "Zoe\u{308} …")
     #expect("日本語".cut(to: 6) == "日本語")
@@ -42,7 +42,7 @@ import Testing
     #expect("日本語".cut(to: 1) == "…")
   }
 
-  @Test func `turn into lines when a record is to be read whole`() {
+  @Test func `a turned table has one line per field`() {
     #expect(table(["ID", "NAME"], ["1", "Zoë"]).turned(plain) == ["ID    1", "NAME  Zoë"])
   }
 }

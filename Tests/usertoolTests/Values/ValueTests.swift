@@ -4,18 +4,18 @@ import UserStore
 @testable import usertool
 
 @Suite struct `Values of the tool` {
-  @Test func `times are the Gregorian calendar's, before 1970 and on leap days too`() {
+  @Test func `times are in the Gregorian calendar, also before 1970 and on leap days`() {
     let cases: [(Int64, String)] = [
       (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
       (4_107_542_399_999, "2100-02-28T23:59:59.999Z"), (1_795_238_411_482, "2026-11-21T05:20:11.482Z"),
       (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
-      // A foreign writer's: no program ends for it.
+      // Another program can store these; they must not crash the tool.
       (.min, "-292275055-05-16T16:47:04.192Z"), (.max, "292278994-08-17T07:12:55.807Z"),
     ]
     for (milliseconds, text) in cases { #expect(Timestamp(milliseconds: milliseconds).utc == text) }
   }
 
-  @Test func `bytes survive base64, and nothing else is taken for it`() {
+  @Test func `bytes survive base64, and invalid base64 is rejected`() {
     for count in 0..<20 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 77) }
       #expect(Base64.decode(Base64.encode(bytes)) == bytes)
@@ -26,7 +26,7 @@ import UserStore
     }
   }
 
-  @Test func `numbers are JSON's`() {
+  @Test func `numbers follow the JSON grammar`() {
     for text in ["0", "-0", "10", "-7", "1.5", "0.5", "1e9", "1E+9", "-1.5e-3"] {
       #expect(TypedText.isNumber(text), "\(text)")
     }
@@ -43,7 +43,7 @@ import UserStore
     }
   }
 
-  @Test func `JSON escapes what it must, and keeps the order of members`() {
+  @Test func `JSON escapes control characters, and keeps the order of members`() {
     let json = JSON.object([
       ("b", .text("\"\\\n\u{1}\u{7F}\u{85}é\u{1F600}")), ("a", .list([.null, .bool(true), .real(0.1)])),
     ])
@@ -52,7 +52,7 @@ import UserStore
         == "{\"b\":\"\\\"\\\\\\n\\u0001\\u007f\\u0085é\u{1F600}\",\"a\":[null,true,0.1]}")
   }
 
-  @Test func `suggestions are near, and never far`() {
+  @Test func `only similar words are suggested`() {
     let commands = ["rename", "remove", "get", "set"]
     #expect(Suggestion.nearest(to: "renmae", among: commands) == "rename")
     #expect(Suggestion.nearest(to: "GET", among: commands) == "get")
@@ -61,7 +61,7 @@ import UserStore
     #expect(Suggestion.distance([], Array("abc")) == 3)
   }
 
-  @Test func `what disguises a name is shown, and what decorates it is left alone`() {
+  @Test func `characters that disguise a name are escaped, emoji variations are not`() {
     #expect("Zoë 日本 e\u{301}".shown == "Zoë 日本 e\u{301}")
     #expect("❤\u{FE0F}".shown == "❤\u{FE0F}")
     #expect("a\u{FE0F}".shown == "a\\u{FE0F}")
@@ -69,13 +69,13 @@ import UserStore
     #expect(Shown.text(ofInvalid: [0x61, 0xC3, 0xA9, 0xC3, 0x0A, 0xFF]) == "aé\\xc3\\n\\xff")
   }
 
-  @Test func `columns of a terminal, not characters`() {
+  @Test func `the width of text is counted in columns of a terminal`() {
     #expect("日本".columns == 4)
     #expect("e\u{301}x".columns == 2)
     #expect("😀".columns == 2)
   }
 
-  @Test func `a sign with an accent on it is a sign`() throws {
+  @Test func `a sign before a combining accent is still the sign`() throws {
     for text in ["\u{301}", "\u{301}41", ":=\u{301}"] {
       #expect(try Assignment(argument: "k=" + text)?.value() == .text(text))
       #expect(try Assignment(argument: "k:=" + text)?.value() == .text(text))
@@ -85,14 +85,14 @@ import UserStore
     }
   }
 
-  @Test func `names that differ in their bytes are two columns`() {
+  @Test func `names with different bytes are different columns`() {
     var printed = Record(fields: [("caf\u{E9}", .integer(1)), ("cafe\u{301}", .integer(2))])
     #expect(printed.csv(["cafe\u{301}", "caf\u{E9}"]) == "2,1")
     printed.fields.removeFirst()
     #expect(printed.csv(["cafe\u{301}", "caf\u{E9}"]) == "2,")
   }
 
-  @Test func `lengths of time`() {
+  @Test func `durations have units, and are seconds without one`() {
     #expect(Timespan(argument: "30s")?.duration == .seconds(30))
     #expect(Timespan(argument: "500ms")?.duration == .milliseconds(500))
     #expect(Timespan(argument: "1.5m")?.duration == .seconds(90))
@@ -101,7 +101,7 @@ import UserStore
     for text in ["", "s", "-1s", "nan", "1w", "inf"] { #expect(Timespan(argument: text) == nil, "\(text)") }
   }
 
-  @Test func `every code of the store has an exit code that says what it means`() {
+  @Test func `error codes of the store have their exit codes`() {
     #expect(ExitStatus(.busy) == .busy)
     #expect(ExitStatus(.schemaTooNew) == .badData)
     #expect(ExitStatus(.compacted) == .history)

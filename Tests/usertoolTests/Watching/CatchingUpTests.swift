@@ -3,7 +3,7 @@ import Testing
 import UserStore
 
 @Suite struct `Catching up` {
-  /// As many changes behind, in sets of one and in a huge one.
+  /// Writes changes after a cursor, in many small sets and one huge set, and returns the cursor and their number.
   private func fall(behind users: Int, sets: Int, _ workspace: Workspace) throws -> (cursor: String, changes: Int) {
     var configuration = Configuration()
     configuration.durability = .normal
@@ -18,12 +18,12 @@ import UserStore
       INSERT INTO users (name) SELECT 'one of very many users ' || i FROM n
       """)
     for number in 1...sets / 2 { try store.write { try $0.rename(id, to: "after \(number)") } }
-    // An insert is two: the name and the hair colour.
+    // An insert is two changes: the name and the hair color.
     return (cursor, 2 * users + sets)
   }
 
   @Test(.enabled(if: !Sanitizer.isAny))
-  func `with hundreds of thousands of changes takes no more memory than with a few`() throws {
+  func `catching up with hundreds of thousands of changes takes no more memory than with a few`() throws {
     var peaks: [Int] = []
     for (users, sets) in [(2_000, 1_000), (100_000, 10_000)] {
       let workspace = try Workspace()
@@ -34,7 +34,7 @@ import UserStore
         peaks.append(peak)
       }
     }
-    // A hundred bytes for each change more would be 20 MiB.
+    // A hundred bytes for each additional change would be 20 MiB.
     for (small, large) in zip(peaks[..<2], peaks[2...]) {
       #expect(large - small < 8 << 20, "KiB: \(peaks.map { $0 >> 10 })")
     }

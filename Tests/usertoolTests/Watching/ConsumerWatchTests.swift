@@ -11,12 +11,12 @@ import UserStore
     try workspace.run("add", "NIX")
   }
 
-  /// Where the database has the consumer.
+  /// The consumer's revision in the database.
   private func revision(of name: String = "sync") throws -> String {
     try workspace.sqlite("SELECT seq FROM consumers WHERE name = '\(name)'").output.trimmingCharacters(in: .newlines)
   }
 
-  @Test func `shows the present state at first use only, then goes on where the last watch was`() throws {
+  @Test func `a consumer gets the current state only at first, then continues where the last watch stopped`() throws {
     let first = try workspace.start("watch", "--listener", "A=name", "--consumer", "sync", "--count", "1")
     try first.waitUntilWatching()
     #expect(try first.output.next().map(Line.decode)?.op == "snapshot")
@@ -31,21 +31,21 @@ import UserStore
     #expect(try workspace.run("watch", "--consumer", "other", "--timeout", "1s").output.contains("snapshot"))
   }
 
-  @Test func `a signal ends it with how to go on, and what was printed is acknowledged`() throws {
+  @Test func `a signal ends it with a message on how to continue, and printed sets are acknowledged`() throws {
     let watcher = try workspace.start(
       "watch", "--per-change", "--no-initial", "--consumer", "sync", "--timeout", "300s")
     try watcher.waitUntilWatching()
     for name in ["one", "two", "three"] { try workspace.run("rename", "1", name) }
     let last = try #require(try watcher.output.next(3).last.map(Line.decode))
-    // The one after it was printed when the one before it was acknowledged.
+    // A set is printed after the previous one is acknowledged.
     watcher.send(SIGINT)
     #expect(watcher.wait() == 130)
-    #expect(watcher.errors.next() == "stopped at revision \(try revision()); go on with --consumer sync")
+    #expect(watcher.errors.next() == "stopped at revision \(try revision()); continue with --consumer sync")
     let rest = try workspace.run("watch", "--per-change", "--consumer", "sync", "--timeout", "2s").lines
     #expect(try rest.isEmpty || rest.map(Line.decode) == [last])
   }
 
-  @Test func `a set that the count cut short comes again, one that the filters hide does not`() throws {
+  @Test func `a set that --count cuts short is printed again, a set that the filters hide is not`() throws {
     try workspace.takePosition("--consumer", "sync")
     let start = try revision()
     try workspace.run("rename", "1", "one")
@@ -59,10 +59,10 @@ import UserStore
     #expect(try revision() == "7")
   }
 
-  @Test func `whoever is killed goes on right after the last acknowledgement, again and again`() throws {
+  @Test func `a killed watch continues right after the last acknowledgment, every time`() throws {
     try workspace.takePosition("--consumer", "sync")
     let names = try rename(2_000)
-    // A rename is a change and the end of its set: it moves the revision by two.
+    // A rename is a change and the end of its set, so it increases the revision by two.
     let start = try #require(Int(revision()))
     var seen: [Line] = []
     var acknowledged = 0
@@ -70,20 +70,20 @@ import UserStore
     while seen.count < names.count, kills < 20 {
       let lines = try printed(before: min(400 * kills, names.count - acknowledged))
       kills += 1
-      // What comes again is what came before, cursor and all.
+      // Repeated lines are identical, including the cursor.
       let again = min(lines.count, seen.count - acknowledged)
       let isSame = lines.prefix(again) == seen[acknowledged..<acknowledged + again]
-      #expect(isSame, "it went on somewhere else, or told it in another way")
+      #expect(isSame, "it continued at another position, or printed other lines")
       seen += lines.dropFirst(again)
       acknowledged = (try #require(Int(revision())) - start) / 2
-      #expect(acknowledged <= seen.count, "what was not printed was acknowledged")
+      #expect(acknowledged <= seen.count, "a set was acknowledged that was not printed")
     }
     #expect(kills > 3)
     let isWhole = seen.map(\.new) == names.map { .text($0) }
-    #expect(isWhole, "something was lost, or came twice after it was acknowledged")
+    #expect(isWhole, "a change was lost, or was repeated after it was acknowledged")
   }
 
-  /// Writes of the library, each a set of its own: those of foreign writers may come in one.
+  /// Writes with the library, each write as its own set; writes of other programs may share a set.
   private func rename(_ count: Int) throws -> [String] {
     var configuration = Configuration()
     configuration.durability = .normal
@@ -93,19 +93,19 @@ import UserStore
     return names
   }
 
-  /// What a watch has printed when it is killed, soon after so many lines.
+  /// The lines that a watch prints before it is killed, soon after `count` lines.
   private func printed(before count: Int) throws -> [Line] {
     let watcher = try workspace.start("watch", "--per-change", "--consumer", "sync", "--timeout", "5s")
     var lines = watcher.output.next(max(1, count))
     watcher.send(SIGKILL)
     _ = watcher.wait()
-    // What is in the pipe still; a line that the kill cut is not whole.
+    // The lines that are still in the pipe, except an incomplete last line.
     let rest = String(decoding: watcher.output.rest(), as: UTF8.self)
     lines += rest.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     return try lines.map(Line.decode)
   }
 
-  @Test func `who takes the name ends the watch before it, with 4`() throws {
+  @Test func `a watch that takes over the name ends the previous watch with exit code 4`() throws {
     let first = try workspace.start("watch", "--no-initial", "--consumer", "sync", "--timeout", "300s")
     try first.waitUntilWatching()
     try workspace.run("rename", "1", "one")
@@ -121,7 +121,7 @@ import UserStore
     #expect(try line.map(Line.decode)?.summary == "update 1 name 'one'>'two' @A")
   }
 
-  @Test func `a consumer in another program is replaced by a watch, and replaces it`() throws {
+  @Test func `a watch takes over the name from another program, and loses it to another program`() throws {
     let store = try UserStore(path: workspace.database)
     let consumer = try store.consumer("sync")
     let watcher = try workspace.start("watch", "--consumer", "sync", "--timeout", "300s")
@@ -132,7 +132,7 @@ import UserStore
     #expect(watcher.wait() == 4)
   }
 
-  @Test func `removing its name ends a watch`() throws {
+  @Test func `removing the consumer ends its watch`() throws {
     let watcher = try workspace.start("watch", "--no-initial", "--consumer", "sync", "--timeout", "300s")
     try watcher.waitUntilWatching()
     try workspace.run("rename", "1", "one")
@@ -142,18 +142,18 @@ import UserStore
     #expect(String(decoding: watcher.errors.rest(), as: UTF8.self).contains("“sync” was removed"))
   }
 
-  @Test func `a log that does not go on begins anew with the present state, or is exit code 6`() throws {
+  @Test func `if the log does not continue, the watch restarts from the current state, or exits with 6`() throws {
     try workspace.takePosition("--consumer", "sync")
     try workspace.sqlite("UPDATE meta SET epoch = epoch + 1")
     #expect(try workspace.run("watch", "--consumer", "sync", "--no-resync").status == 6)
     let watch = ["watch", "--listener", "A=name", "--consumer", "sync", "--timeout", "2s"]
-    let anew = try workspace.finish([Workspace.tool] + watch)
-    #expect(anew.lines.first == #"{"op":"reset","reason":"diverged"}"#)
-    #expect(try anew.summaries.dropFirst() == ["snapshot 1 name null>'NIX' @A"])
+    let restarted = try workspace.finish([Workspace.tool] + watch)
+    #expect(restarted.lines.first == #"{"op":"reset","reason":"diverged"}"#)
+    #expect(try restarted.summaries.dropFirst() == ["snapshot 1 name null>'NIX' @A"])
     #expect(try workspace.finish([Workspace.tool] + watch).output.isEmpty)
   }
 
-  @Test func `another file in the place of the database is followed under the same name`() throws {
+  @Test func `after the database file is replaced, the watch follows the new file under the same name`() throws {
     try workspace.run("--db", workspace.folder + "/other.db", "add", "Other")
     let watcher = try workspace.start(
       "watch", "--listener", "A=name", "--no-initial", "--consumer", "sync", "--timeout", "300s")
@@ -168,10 +168,10 @@ import UserStore
     #expect(try Int(revision()) ?? 0 >= 3)
   }
 
-  @Test func `mistakes are told before anything is printed`() throws {
+  @Test func `an invalid command line or name fails before anything is printed`() throws {
     for arguments in [["--after", "v1-1-1-1"], ["--cursor-file", workspace.folder + "/cursor"]] {
       let outcome = try workspace.finish([Workspace.tool, "watch", "--consumer", "sync"] + arguments)
-      #expect(outcome.status == 64 && outcome.errors.contains("both say where to begin"))
+      #expect(outcome.status == 64 && outcome.errors.contains("both set the starting point"))
     }
     for name in ["", "a\tb", String(repeating: "x", count: 201)] {
       let outcome = try workspace.run("watch", "--consumer", name)
@@ -181,8 +181,8 @@ import UserStore
     #expect(try workspace.run("consumers").output.isEmpty)
   }
 
-  @Test func `a database that may not be written has no consumers`() throws {
-    // The stranger's folder stays writable for nobody else.
+  @Test func `a consumer needs write permission`() throws {
+    // The stranger cannot write to the folder either.
     let stranger = try Stranger(workspace)
     try stranger.restrict(0o644)
     let outcome = try stranger.run(["watch", "--consumer", "sync", "--timeout", "1s"])

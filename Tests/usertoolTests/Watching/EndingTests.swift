@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `Ending a watch` {
   @Test(arguments: [(Int32(SIGINT), Int32(130)), (Int32(SIGTERM), Int32(143))])
-  func `a signal ends it with where it stopped`(signal: Int32, status: Int32) throws {
+  func `a signal ends the watch, which prints where it stopped`(signal: Int32, status: Int32) throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let watcher = try workspace.start("watch", "--listener", "A=name", "--no-initial", "--timeout", "300s")
@@ -14,26 +14,26 @@ import Testing
     watcher.send(signal)
     #expect(watcher.wait() == status)
     let last = try #require(watcher.errors.next())
-    // The set may have been printed, and not yet counted as done.
+    // The watch may have printed the set without having recorded its position yet.
     #expect(last.hasPrefix("stopped at revision"), "\(last)")
-    #expect(last.contains("go on with --after v1-"))
+    #expect(last.contains("continue with --after v1-"))
     let resumed = try workspace.run("watch", "--after", cursor, "--timeout", "2s", "--listener", "A=name")
     #expect(resumed.output.isEmpty)
   }
 
-  @Test func `a signal in its first milliseconds ends it`() throws {
+  @Test func `a signal in the first milliseconds of a watch ends it`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     for round in 0..<60 {
       let watcher = try workspace.start("watch", "--timeout", "20s")
-      // The test is about these moments: whether anything handles the signal yet depends on the round.
+      // The delay varies with the round, so that the signal arrives before, while and after its handler is installed.
       usleep(UInt32(round * 200))
       watcher.send(SIGINT)
       #expect(watcher.wait() == 130, "round \(round)")
     }
   }
 
-  @Test func `a signal ends it while nobody reads what it prints`() throws {
+  @Test func `a signal ends a watch whose output nobody reads`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
     try workspace.sqlite(
@@ -45,7 +45,7 @@ import Testing
     #expect(watcher.wait() == 130)
   }
 
-  @Test func `a reader that goes away ends it silently with 141, also while nothing happens`() throws {
+  @Test func `a closed pipe ends an idle watch silently with exit code 141`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let watcher = try workspace.start("watch", "--timeout", "300s")
@@ -56,13 +56,13 @@ import Testing
   }
 
   @Test(.disabled(if: Sanitizer.isThread, "the thread sanitizer's own thread wakes ten times a second"))
-  func `a watcher that has nothing to do wakes at most four times a second`() throws {
+  func `an idle watch wakes at most four times a second`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let watcher = try workspace.start("watch", "--timeout", "300s")
     try watcher.waitUntilWatching()
     _ = watcher.output.next(6)
-    // What it does just after its start is not idleness: wait until it sleeps for the first time.
+    // The watch may still be busy after its start: the least of three measurements counts.
     let seconds = 4
     var fewest = Int.max
     for _ in 0..<3 where fewest > 4 * seconds {
@@ -75,7 +75,7 @@ import Testing
     #expect(watcher.wait() == 130)
   }
 
-  /// How often any of its threads went to sleep of its own will.
+  /// The number of voluntary context switches of all threads.
   private func wakes(of id: pid_t) throws -> Int {
     let folder = "/proc/\(id)/task"
     return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, thread in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Watching every writer` {
-  /// How much each of the three writes; less where a process takes long to start.
+  /// The number of writes of each of the three writers; fewer where a process starts slowly.
   private static let count = Sanitizer.isThread ? 100 : 1_000
 
   @Test func `3,000 changes by usertool, the sqlite3 shell and Python arrive in order, once, for each listener`() throws
@@ -30,7 +30,7 @@ import Testing
     #expect(final == "the last\n")
   }
 
-  /// usertool twice, because each of its renames is a process of its own; all at the same time.
+  /// Starts all writers at the same time; usertool twice, because each of its renames is a separate process.
   private func startWriters(_ workspace: Workspace) throws -> [Child] {
     let half = Self.count / 2
     let loops = try [1, half + 1].map { first in
@@ -53,15 +53,15 @@ import Testing
     return loops + [shell, python]
   }
 
-  /// Each old value is the new one before, and each writer's values come in its own order.
+  /// Checks that each old value is the previous new value, and that each writer's values keep their order.
   private func checkChain(_ lines: [Line]) {
     #expect(lines.count == 3 * Self.count)
-    var present = Line.Value.text("start")
+    var current = Line.Value.text("start")
     var numbers: [String: [Int]] = [:]
     for line in lines {
       #expect(line.op == "update" && line.user == 1 && line.attribute == "name")
-      if line.old != present { Issue.record("\(line.old) does not follow \(present)") }
-      present = line.new
+      if line.old != current { Issue.record("\(line.old) does not follow \(current)") }
+      current = line.new
       guard case .text(let text) = line.new, let dash = text.firstIndex(of: "-") else { continue }
       let number = Int(text[text.index(after: dash)...]) ?? 0
       let writer = text.hasPrefix("tool") ? (number <= Self.count / 2 ? "tool 1" : "tool 2") : String(text[..<dash])

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Watching foreign transactions` {
-  /// Starts a watcher on one user, lets `sql` run in the sqlite3 shell, ends with a known write, returns what was seen.
+  /// Starts a watch, runs `sql` in the sqlite3 shell, then a known last write, and returns the lines before that.
   private func watch(_ workspace: Workspace, _ sql: String) throws -> [String] {
     try workspace.run("add", "NIX", "--set", "age=41")
     let watcher = try workspace.start(
@@ -20,12 +20,12 @@ import Testing
     return seen
   }
 
-  @Test func `a transaction that is rolled back shows nothing`() throws {
+  @Test func `a transaction that is rolled back prints nothing`() throws {
     let seen = try watch(Workspace(), "BEGIN; UPDATE users SET name = 'never'; DELETE FROM attributes; ROLLBACK;")
     #expect(seen == [])
   }
 
-  @Test func `a savepoint that is rolled back shows only what remains`() throws {
+  @Test func `of a transaction with a savepoint that is rolled back, only the rest is printed`() throws {
     let seen = try watch(
       Workspace(),
       """
@@ -35,7 +35,7 @@ import Testing
     #expect(seen == ["update 1 name 'NIX'>'first' @A", "update 1 name 'first'>'last' @A"])
   }
 
-  @Test func `a statement that fails half-way shows nothing of it`() throws {
+  @Test func `a statement that fails halfway prints nothing`() throws {
     let seen = try watch(
       Workspace(),
       """
@@ -46,7 +46,7 @@ import Testing
     #expect(seen == ["insert 2 name null>'two' @A", "insert 2 hair_color null>null @A"])
   }
 
-  @Test func `a transaction is seen whole, with its attributes and their types`() throws {
+  @Test func `a transaction is printed completely, with its attributes and their types`() throws {
     let seen = try watch(
       Workspace(),
       """

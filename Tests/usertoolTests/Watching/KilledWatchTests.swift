@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UserStore
 
-/// The feed through crashes: a watch is killed again and again while others write and the log is forgotten behind it.
+/// A watch that is killed repeatedly while other programs write, and while the log is compacted.
 @Suite struct `A watch that is killed` {
   private static let kills =
     ProcessInfo.processInfo.environment["USERSTORE_KILLS"].flatMap { Int($0) } ?? (Sanitizer.isThread ? 5 : 30)
@@ -14,7 +14,7 @@ import UserStore
   init() throws {
     workspace = try Workspace()
     for name in ["tool", "shell", "python"] { try workspace.run("add", name + "-0", "--set", "n=0") }
-    // Enough that the oldest is forgotten from the first moment on; in parts, because sets are forgotten whole.
+    // Enough rows that the oldest are deleted from the start; in parts, because only whole sets are deleted.
     for part in 1...15 {
       try workspace.sqlite(
         """
@@ -26,7 +26,7 @@ import UserStore
     try workspace.takePosition("--no-initial", "--cursor-file", cursorFile)
   }
 
-  @Test func `at any moment, and goes on from its cursor file, loses nothing, tears nothing, and repeats one set`()
+  @Test func `a watch that is killed at any moment resumes without a loss or a torn set, and repeats at most one set`()
     throws
   {
     var random = SplitMix64(seed: Seed.base)
@@ -57,7 +57,7 @@ import UserStore
     return try Cursor(String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)).revision.rawValue
   }
 
-  /// Reads to the end, and checks everything against the database.
+  /// Reads the remaining lines, and checks all lines against the database.
   private func finish(_ feed: inout ResumedFeed) throws {
     let end = try workspace.run("set", "1", "n=-1", "-q")
     #expect(end.status == 0)
@@ -71,18 +71,18 @@ import UserStore
     let written = try workspace.sqlite(
       "SELECT name FROM users WHERE id = 1; SELECT value FROM attributes WHERE user_id IN (2, 3) ORDER BY user_id")
     #expect(written.lines == ["tool-\(feed.numbers[1] ?? 0)"] + [Int64(2), 3].map { "\(feed.numbers[$0] ?? 0)" })
-    let forgotten = try workspace.sqlite("SELECT min(seq) - 1 FROM changes").output.trimmingCharacters(in: .newlines)
-    #expect(forgotten != "0")
-    print("\(Self.kills) kills: \(feed.count) changes, \(feed.repeats) repeats, \(forgotten) rows forgotten meanwhile")
+    let deleted = try workspace.sqlite("SELECT min(seq) - 1 FROM changes").output.trimmingCharacters(in: .newlines)
+    #expect(deleted != "0")
+    print("\(Self.kills) kills: \(feed.count) changes, \(feed.repeats) repeats, \(deleted) rows deleted meanwhile")
   }
 
-  /// usertool, the sqlite3 shell, Python and a compactor, until there is a file `stop`.
+  /// Starts usertool, the sqlite3 shell, Python and a compactor, which run until the file `stop` exists.
   ///
-  /// The foreign ones do not checkpoint: it could damage the file (the WAL-reset bug of SQLite before 3.51.3), and
-  /// usertool does. They rest a little, so that what is kept of the log is more than comes while no watch runs.
+  /// The shell and Python do not checkpoint, because that could damage the file (the WAL-reset bug of SQLite before
+  /// 3.51.3), and usertool does. They pause, so that the log is not compacted faster than the watch is restarted.
   private func startWriters() throws -> [Child] {
     let stop = workspace.folder + "/stop"
-    // Until the folder is gone, too: when the test fails nobody writes the file.
+    // The loops also end when the folder is deleted: if the test fails, the file is never written.
     let loop = "i=0; while [ -e \(workspace.database) ] && [ ! -e \(stop) ]; do i=$((i + 1));"
     let tool = "\(Workspace.tool) --busy-timeout 60s -q"
     let update = "UPDATE users SET name = 'shell-%d' WHERE id = 2; UPDATE attributes SET value = %d WHERE user_id = 2;"

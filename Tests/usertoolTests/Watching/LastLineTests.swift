@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A consumer that saves the cursor of each line as it comes skips nothing, wherever it stops.
+/// A consumer that saves the cursor of each line as it arrives skips nothing, wherever it stops.
 @Suite struct `The cursor on the last line of a set` {
   private let workspace: Workspace
-  /// Before the first change.
+  /// The cursor before the first change.
   private let start: String
 
   init() throws {
@@ -23,7 +23,7 @@ import Testing
     try workspace.run("set", "1", "name=second", "hair_color=red", "-q")
   }
 
-  /// Wants one cursor a revision, on its last line.
+  /// Expects one cursor per revision, on its last line.
   private func check(_ lines: [Line], sets: Int, _ what: String) {
     #expect(Set(lines.map(\.revision)).count == sets, "\(what)")
     for (line, next) in zip(lines, lines.dropFirst().map(Optional.some) + [nil]) {
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `stopped inside a set, it has no cursor of it, and the rest comes again`() throws {
+  @Test func `a watch that stops inside a set prints no cursor, so the set is printed again`() throws {
     try write(3_000)
     let cut = try workspace.run("watch", "--per-change", "--after", start, "--count", "700").lines.map(Line.decode)
     #expect(cut.count == 700)
@@ -48,25 +48,25 @@ import Testing
     ["watch", "--per-change", "--attribute", "name", "--count", "3"],
     ["watch", "--listener", "A=name", "--listener", "B=hair_color", "--attribute", "name", "--count", "3"], ["log"],
   ])
-  func `whoever hears it, and whatever is hidden`(_ arguments: [String]) throws {
+  func `each set has one cursor for any listeners and filters`(_ arguments: [String]) throws {
     try write(2)
     let outcome = try workspace.finish([Workspace.tool] + arguments + ["--after", start])
     check(try outcome.lines.map(Line.decode), sets: 2, "\(arguments)")
   }
 
-  @Test func `in what a write tells, and in the present state`() throws {
-    let told = try workspace.run("set", "1", "name=x", "hair_color=red").lines.map(Line.decode)
-    #expect(told.count == 6)
-    check(told, sets: 1, "set")
+  @Test func `the updates of a write and the current state have one cursor each`() throws {
+    let updates = try workspace.run("set", "1", "name=x", "hair_color=red").lines.map(Line.decode)
+    #expect(updates.count == 6)
+    check(updates, sets: 1, "set")
     try write(2)
     let watcher = try workspace.start("watch", "--timeout", "300s")
-    let present = try watcher.output.next(18).map(Line.decode)
-    #expect(present.allSatisfy { $0.op == "snapshot" })
-    check(present, sets: 1, "the present state")
+    let state = try watcher.output.next(18).map(Line.decode)
+    #expect(state.allSatisfy { $0.op == "snapshot" })
+    check(state, sets: 1, "the current state")
     watcher.send(SIGKILL)
   }
 
-  @Test func `other layouts leave its column empty`() throws {
+  @Test func `in plain and CSV, the cursor column of the other lines is empty`() throws {
     try write(2)
     let plain = try workspace.run("log", "--after", start, "--format", "plain").lines
     let csv = try workspace.run("log", "--after", start, "--format", "csv").lines.dropFirst()
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `a signal right after a set's first line: what was printed whole is covered`() throws {
+  @Test func `a signal right after a set's first line saves the position of what was printed`() throws {
     let file = workspace.folder + "/cursor"
     try workspace.takePosition("--no-initial", "--cursor-file", file)
     for round in 1...25 {
@@ -90,7 +90,7 @@ import Testing
       #expect(watcher.wait() == 130)
       let printed = try #require(lines.last?.cursor, "three lines are written in one piece: \(lines)")
       let saved = String(decoding: try #require(workspace.bytes(of: "cursor")), as: UTF8.self)
-      #expect(saved == printed + "\n", "round \(round): it comes again")
+      #expect(saved == printed + "\n", "round \(round): the set would be printed again")
       #expect(watcher.errors.next()?.contains(printed) == true)
     }
   }

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What lies beside the database when every process has ended in an orderly way: nothing.
+/// After every process has ended in an orderly way, the database is the only file.
 ///
-/// README lets you copy and move a database that nobody has open. A -wal file that stayed behind would hold what is
-/// missing in the copy.
+/// The README allows copying and moving a database that no process has open. A -wal file that stays behind would contain
+/// commits that are missing in the copy.
 @Suite struct `Files left behind` {
   private let workspace: Workspace
   private let runs = Sanitizer.isThread ? 5 : Repetitions.count
@@ -22,7 +22,7 @@ import Testing
     #expect(names == ["users.db"], "run \(run)", sourceLocation: sourceLocation)
   }
 
-  /// The user's name as the database file alone has it, without what lies beside it.
+  /// The user's name in the database file, without its -wal file.
   private func nameInCopy() throws -> String {
     let copy = workspace.folder + "/copy.db"
     try? FileManager.default.removeItem(atPath: copy)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [Int32(SIGINT), SIGTERM, SIGHUP])
-  func `a watch that a signal ends, with the shell as the writer`(signal: Int32) throws {
+  func `a watch that a signal ends leaves one file, with the commits of the shell`(signal: Int32) throws {
     for run in 1...runs {
       let watcher = try workspace.start("watch", "--listener", "A=name", "--no-initial")
       try watcher.waitUntilWatching()
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `three watches and one Ctrl-C`() throws {
+  @Test func `three watches that one Ctrl-C ends leave one file`() throws {
     for run in 1...runs {
       let watchers = try (0..<3).map { _ in try workspace.start("watch", "--listener", "A=name", "--no-initial") }
       for watcher in watchers { try watcher.waitUntilWatching() }
@@ -57,8 +57,8 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can become somebody else"))
-  func `a reader without rights that outlives the writer`() throws {
+  @Test(.enabled(if: geteuid() == 0, "only root can become another user"))
+  func `with a reader that cannot write and outlives the writer, the database has every commit`() throws {
     let other = try Stranger(workspace)
     try other.restrict(0o644)
     for run in 1...runs {
@@ -70,7 +70,7 @@ import Testing
       #expect(writer.output.next() != nil && reader.output.next() != nil)
       writer.send(SIGINT)
       #expect(writer.wait() == 130)
-      // The reader still has it open, and cannot copy anything: all is in the database file already.
+      // The reader still has the database open, but cannot checkpoint: the writer has already copied everything.
       #expect(try nameInCopy() == "n\(run)", "run \(run)")
       reader.send(SIGINT)
       #expect(reader.wait() == 130)
@@ -81,7 +81,7 @@ import Testing
   @Test(arguments: [
     "watch | head -n 1", "log --format jsonl | head -n 1", "list | head -n 1", "export --format jsonl | head -n 1",
   ])
-  func `a reader of the output that goes away`(command: String) throws {
+  func `a command whose output is no longer read leaves one file`(command: String) throws {
     try workspace.sqlite(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO users (name) SELECT 'u' || i FROM n"
     )
@@ -95,13 +95,13 @@ import Testing
     }
   }
 
-  @Test func `a check that Ctrl-C ends, and that was the last to have the database open`() throws {
+  @Test func `a check that Ctrl-C ends leaves one file if it was the last to have the database open`() throws {
     try workspace.sqlite(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) INSERT INTO users (name) SELECT 'u' || i FROM n"
     )
     for run in 1...max(1, runs / 10) {
       let check = try workspace.start("check")
-      // Nothing reports that another process has opened a file.
+      // No event reports that another process has opened a file.
       while workspace.bytes(of: "users.db-shm") == nil { usleep(100) }
       try workspace.sqlite("UPDATE users SET name = 'n\(run)' WHERE id = 1")
       check.send(SIGINT)
@@ -111,11 +111,11 @@ import Testing
     }
   }
 
-  @Test func `an import that Ctrl-C ends in the middle`() throws {
+  @Test func `an import that Ctrl-C ends in the middle leaves one file`() throws {
     let names = (1...200_000).map { "{\"name\":\"u\($0)\"}\n" }.joined()
     try workspace.write(Data(names.utf8), to: "names.jsonl")
     let importer = try workspace.start("import", workspace.folder + "/names.jsonl")
-    // It has begun to write when there is more than the -wal file's head; nothing reports that of another process.
+    // The import has started to write when the -wal file is larger than its header; no event reports that.
     while (workspace.bytes(of: "users.db-wal")?.count ?? 0) < 4_096 { usleep(1_000) }
     importer.send(SIGINT)
     #expect(importer.wait() == 130)
@@ -123,7 +123,7 @@ import Testing
     #expect(try workspace.run("list", "--format", "jsonl").lines.count == 1)
   }
 
-  @Test func `nohup keeps a hang-up away`() throws {
+  @Test func `a watch under nohup continues after SIGHUP`() throws {
     let watcher = try workspace.start(["nohup", Workspace.tool, "watch", "--listener", "A=name", "--no-initial"])
     try watcher.waitUntilWatching()
     watcher.send(SIGHUP)

@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whatever happens to the database: a watcher hears of it, and nobody goes on from a cursor that it has left behind.
+/// After the database is replaced in any way, every watch is reset, and no watch continues from a cursor of the old one.
 @Suite struct `Another lineage` {
   enum Event: String, CaseIterable {
     case restored, moved, copied, created, repaired, rewound
 
-    /// What a watch says that is running, and one that resumes.
+    /// The reset reasons of a running watch and of a watch that resumes.
     var reasons: (live: String, resumed: String) {
       switch self {
       case .restored, .repaired: ("diverged", "diverged")
-      // The running one has the old file open; who opens the new one sees only its log.
+      // The running watch has the old file open; a watch that opens the new file sees only its log.
       case .moved, .copied, .created, .rewound: ("replaced", "diverged")
       }
     }
@@ -29,7 +29,7 @@ import Testing
       try workspace.run("--db", other, "add", "Other")
       try shell("rm users.db-wal users.db-shm; mv other.db users.db")
     case .copied:
-      // As cp does it where the old one may be in use: beside it, then in its place.
+      // cp removes the old file, which may be in use, and creates a new one.
       try shell("rm users.db-wal users.db-shm; cp --remove-destination saved/backup.db users.db")
     case .created:
       try shell("rm users.db users.db-wal users.db-shm")
@@ -38,16 +38,16 @@ import Testing
       try workspace.sqlite("DROP TRIGGER users_after_update; UPDATE users SET name = 'unseen'")
       try #require(workspace.run("check", "--repair").status == 0)
     case .rewound:
-      // The database last: whoever notices opens it at once.
+      // The database is moved last: the watch opens it as soon as it notices the new file.
       try shell("rm users.db-wal users.db-shm; mv saved/users.db-wal .; mv saved/users.db .")
     }
   }
 
   @Test(arguments: Event.allCases)
-  func `is a reset with its reason, for who watches and for who resumes`(_ event: Event) throws {
+  func `running and resumed watches are reset with the reason`(_ event: Event) throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
-    // A pair as a careless copy takes it; a crash leaves commits in the -wal file.
+    // A careless copy of the pair of files; a writer that has it open leaves commits in the -wal file.
     try FileManager.default.createDirectory(atPath: workspace.folder + "/saved", withIntermediateDirectories: false)
     try workspace.run("backup", workspace.folder + "/saved/backup.db")
     let keeper = try workspace.python(
@@ -62,11 +62,11 @@ import Testing
     let reset = try Line.decode(watcher.output.next() ?? "")
     #expect(reset.op == "reset" && reset.reason == event.reasons.live)
     let name = try workspace.run("get", "1", "name").output.dropLast()
-    // What follows is the present state, or, of a store that was still empty when it was opened, its first change.
-    let present = try Line.decode(watcher.output.next() ?? "")
-    #expect(present.op == (event == .created && present.op == "insert" ? "insert" : "snapshot"))
-    #expect(present.user == 1 && present.new.words == "'\(name)'", "\(present)")
-    // Also when as many commits have followed as were lost.
+    // The current state follows, or, if the new store was still empty when it was opened, its first change.
+    let state = try Line.decode(watcher.output.next() ?? "")
+    #expect(state.op == (event == .created && state.op == "insert" ? "insert" : "snapshot"))
+    #expect(state.user == 1 && state.new.words == "'\(name)'", "\(state)")
+    // The second time, as many commits have followed as were lost.
     for _ in 0..<2 {
       let resumed = try workspace.run("watch", "--after", cursor, "--listener", "A=name", "--timeout", "2s")
       #expect(try resumed.lines.first.map(Line.decode)?.reason == event.reasons.resumed, "\(resumed)")
@@ -74,7 +74,7 @@ import Testing
       try workspace.sqlite((0..<12).map { "UPDATE users SET name = '\($0)';" }.joined())
     }
     try workspace.run("rename", "1", "last", "-q")
-    var heard: String?
-    while heard != "'last'" { heard = try Line.decode(watcher.output.next() ?? "{}").new.words }
+    var received: String?
+    while received != "'last'" { received = try Line.decode(watcher.output.next() ?? "{}").new.words }
   }
 }

@@ -2,18 +2,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The system has no watches left to give.
-@Suite(.enabled(if: Limits.canBeSet, "this process may make no user namespace")) struct `Watching without file events` {
+/// The system has no file events left.
+@Suite(.enabled(if: Limits.canBeSet, "this process may not create a user namespace"))
+struct `Watching without file events` {
   @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
-  func `is said once, and the feed is the same`(limit: String) throws {
+  func `a watch without file events reports it once, and prints the same lines`(limit: String) throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let watcher = try Limits.start(
       limit, [Workspace.tool, "watch", "--listener", "A=name", "--no-initial", "--timeout", "300s"], workspace)
-    #expect(watcher.errors.next()?.hasPrefix("no file events to be had") == true)
+    #expect(watcher.errors.next()?.hasPrefix("file events are not available") == true)
     #expect(watcher.errors.next()?.hasPrefix("watching all users") == true)
     var expected: [String] = []
-    var present = "NIX"
+    var current = "NIX"
     for number in 1...10 {
       for writer in ["tool", "shell"] {
         let next = "\(writer)-\(number)"
@@ -22,17 +23,17 @@ import Testing
         } else {
           try workspace.sqlite("UPDATE users SET name = '\(next)'")
         }
-        expected.append("update 1 name '\(present)'>'\(next)' @A")
-        present = next
+        expected.append("update 1 name '\(current)'>'\(next)' @A")
+        current = next
       }
     }
     #expect(try watcher.output.next(expected.count).map { try Line.decode($0).summary } == expected)
     watcher.send(SIGINT)
     #expect(watcher.wait() == 130)
-    #expect(watcher.errors.rest().split(separator: 0x0A).count == 1, "nothing but where it stopped")
+    #expect(watcher.errors.rest().split(separator: 0x0A).count == 1, "only the message where it stopped")
   }
 
-  @Test func `nothing is said of it when it is quiet, nor when there are events`() throws {
+  @Test func `missing file events are not reported with --quiet, nor if there are file events`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let quiet = try Limits.start(
@@ -42,7 +43,7 @@ import Testing
   }
 }
 
-/// A user namespace, in which a limit of the system binds nobody else.
+/// A user namespace, in which limits of the system can be set without affecting other processes.
 enum Limits {
   static let canBeSet: Bool = {
     guard let workspace = try? Workspace(), let child = try? start("max_inotify_instances", ["true"], workspace) else {
@@ -51,7 +52,7 @@ enum Limits {
     return child.wait() == 0
   }()
 
-  /// Starts a program with the limit at none.
+  /// Starts a program with the limit set to 0.
   static func start(_ limit: String, _ command: [String], _ workspace: Workspace) throws -> Child {
     let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$@\""
     return try workspace.start(["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"] + command)

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Another user, who may read the files and write neither them nor their folder.
-@Suite(.enabled(if: geteuid() == 0, "only root can become somebody else")) struct `Watching with the right to read` {
+/// Another user, who can read the files, but can write neither them nor their folder.
+@Suite(.enabled(if: geteuid() == 0, "only root can become another user")) struct `Watching with the right to read` {
   private let workspace: Workspace
   private let other: Stranger
 
@@ -14,7 +14,7 @@ import Testing
     try other.restrict(0o644)
   }
 
-  /// Somebody who has the database open for writing; SQLite gives the files beside it the database's own rights.
+  /// A process that has the database open for writing; SQLite gives the -wal and -shm files the database's permissions.
   private func startWriter() throws -> Child {
     let writer = try workspace.python(
       """
@@ -32,7 +32,7 @@ import Testing
     #expect(try Line.decode(line).new == .text(name), sourceLocation: sourceLocation)
   }
 
-  @Test func `while a writer has it open, everything works, and goes on when the writer is gone`() throws {
+  @Test func `while a writer has the database open, reading works, and a watch continues after it closes`() throws {
     let writer = try startWriter()
     #expect(try other.run(["get", "1", "name"]).output == "first\n")
     #expect(try other.run(["list"]).status == 0)
@@ -43,13 +43,13 @@ import Testing
     try expectName("second", from: watcher)
     writer.endInput()
     #expect(writer.wait() == 0)
-    // Its own connection keeps the files there.
+    // The watch's own connection keeps the -wal and -shm files.
     try workspace.run("rename", "1", "third")
     try expectName("third", from: watcher)
     #expect(try other.run(["get", "1", "name"]).output == "third\n")
   }
 
-  @Test func `the files of a writer that crashed are read, and a later one is heard`() throws {
+  @Test func `after a writer has crashed, its files are read, and a watch follows later writers`() throws {
     let writer = try startWriter()
     writer.send(SIGKILL)
     #expect(writer.wait() == 128 + SIGKILL)
@@ -63,38 +63,39 @@ import Testing
     try expectName("third", from: watcher)
   }
 
-  @Test func `without one, every reading command says what is wrong, and changes nothing`() throws {
+  @Test func `without a writer, every reading command reports why it cannot read, and changes nothing`() throws {
     let before = workspace.bytes()
     for arguments in [["get", "1"], ["list"], ["log"], ["export", "--format", "jsonl"]] {
       let outcome = try other.run(arguments)
       #expect(outcome.status == 77 && outcome.output.isEmpty, "\(arguments): \(outcome)")
       #expect(outcome.errors.contains("nobody has it open for writing, and \(workspace.folder), where"), "\(outcome)")
-      #expect(outcome.errors.contains("hint: while another program has it open for writing"), "\(outcome)")
+      #expect(
+        outcome.errors.contains("hint: it can be read while another program has it open for writing"), "\(outcome)")
     }
     #expect(workspace.bytes() == before)
   }
 
-  @Test func `a -shm file that is missing or secret is named`() throws {
+  @Test func `a missing or unreadable -shm file is reported`() throws {
     let writer = try startWriter()
     writer.send(SIGKILL)
     _ = writer.wait()
     unsafe chmod(workspace.database + "-shm", 0o600)
     let secret = try other.run(["get", "1"])
     #expect(secret.status == 77 && secret.errors.contains("users.db-shm may not be read"), "\(secret)")
-    // Nothing to wait for: no writer will change that.
+    // The watch does not wait, because no writer would change the permissions.
     #expect(try other.run(["watch", "--timeout", "300s"]).status == 77)
     try FileManager.default.removeItem(atPath: workspace.database + "-shm")
     let missing = try other.run(["get", "1"])
     #expect(missing.status == 77 && missing.errors.contains("nobody has it open for writing"), "\(missing)")
   }
 
-  @Test func `a watch waits for a writer, says so once, and goes on from its cursor`() throws {
+  @Test func `a watch waits for a writer, reports it once, and continues from its cursor`() throws {
     let cursor = try #require(
       try Line.decode(workspace.run("rename", "1", "one", "--listener", "A=name").lines[0]).cursor)
     try workspace.run("rename", "1", "two")
     let watcher = try other.start("watch", "--listener", "A=name", "--after", cursor, "--timeout", "300s")
-    let lack = try #require(watcher.errors.next())
-    #expect(lack.hasPrefix("waiting for a writer: cannot read ") && lack.contains("may not be written"), "\(lack)")
+    let note = try #require(watcher.errors.next())
+    #expect(note.hasPrefix("waiting for a writer: cannot read ") && note.contains("may not be written"), "\(note)")
     let writer = try startWriter()
     #expect(watcher.errors.next()?.hasPrefix("watching all users") == true)
     for name in ["two", "first"] { try expectName(name, from: watcher) }
@@ -102,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [(Int32(SIGINT), Int32(130)), (Int32(SIGTERM), Int32(143))])
-  func `a signal ends the waiting`(signal: Int32, status: Int32) throws {
+  func `a signal ends a watch that waits for a writer`(signal: Int32, status: Int32) throws {
     let watcher = try other.start("watch", "--timeout", "300s")
     #expect(watcher.errors.next()?.hasPrefix("waiting for a writer") == true)
     watcher.send(signal)

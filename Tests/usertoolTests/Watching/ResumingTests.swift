@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `Resuming a watch` {
-  @Test func `after a cursor comes what came after it, without the present state`() throws {
+  @Test func `with --after, a watch prints the changes after the cursor, without the current state`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let first = try Line.decode(workspace.run("rename", "1", "one", "--listener", "A").lines[0])
@@ -15,7 +15,7 @@ import Testing
     #expect(outcome.status == 0)
   }
 
-  @Test func `a cursor file carries on where the last watch was, and nothing is lost between`() throws {
+  @Test func `with a cursor file, a watch continues where the last one stopped, without a gap`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let file = workspace.folder + "/cursor"
@@ -32,7 +32,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.contains("tmp") } == [])
   }
 
-  @Test func `a draft of the cursor that a killed watch with the same number left is in nobody's way`() throws {
+  @Test func `a watch replaces the draft that a killed watch with the same process ID left`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let file = workspace.folder + "/cursor"
@@ -46,7 +46,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.contains("tmp") } == [])
   }
 
-  @Test func `a set that the count cut short comes again, one that the filters hide does not`() throws {
+  @Test func `a set that --count cuts short is printed again, a set that the filters hide is not`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let file = workspace.folder + "/cursor"
@@ -65,7 +65,7 @@ import Testing
     #expect(workspace.bytes(of: "cursor") != start)
   }
 
-  @Test func `a foreign cursor resets to the present state, or is exit code 6`() throws {
+  @Test func `a cursor of another database resets the watch to the current state, or is exit code 6`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let outcome = try workspace.run("watch", "--after", "v1-1-1-1", "--listener", "A=name", "--timeout", "2s")
@@ -76,7 +76,7 @@ import Testing
     #expect(try workspace.run("log", "--after", "v1-1-1-1").status == 6)
   }
 
-  @Test func `another file in the place of the database is followed from its present state`() throws {
+  @Test func `after the database file is replaced, the watch follows the new file from its current state`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     try workspace.run("--db", workspace.folder + "/other.db", "add", "Other")

@@ -3,14 +3,15 @@ import TestSupport
 import Testing
 import UserStore
 
-/// What is printed goes nowhere: the pipe is full after 64 KiB.
+/// A watch whose output is not read: the pipe is full after 64 KiB.
 @Suite struct `Watching into a pipe that nobody reads` {
-  /// How much each writer writes.
+  /// The number of writes of each writer.
   private static let count = Sanitizer.isThread ? 1_000 : 5_000
-  /// Where the store and SQLite copy the -wal file into the database: a thousand pages with their heads, of 2,048 bytes.
+  /// The size at which the store and SQLite checkpoint the -wal file: 1,000 pages of 2,048 bytes with their frame headers.
   private static let checkpoint = 1_000 * (2_048 + 24)
 
-  @Test func `delays no writer, grows neither the -wal file nor the watcher, and then gets everything in order`() throws
+  @Test func `an unread watch delays no writer, keeps the -wal file and its own memory small, and loses nothing`()
+    throws
   {
     let workspace = try Workspace()
     for name in ["own-0", "foreign-0"] { try workspace.run("add", name) }
@@ -19,10 +20,10 @@ import UserStore
     let before = try watcher.peak()
 
     let longest = try write(workspace)
-    // Begun anew when it was copied and nobody reads in it. A look that falls into that puts it off until the next time,
-    // on a busy machine several times; what was written is 40 times as much.
+    // SQLite restarts the -wal file when it is copied and has no readers. A read by the watch may postpone that, on a busy
+    // machine several times; the amount written is 40 times as much.
     #expect(longest < 10 * Self.checkpoint, "\(longest) bytes")
-    // The watcher stands in the middle of its lines, and reads nowhere: all can be copied, and the file cut.
+    // The watch is blocked between two lines, outside any transaction, so the whole -wal file can be copied and cut.
     #expect(try workspace.sqlite("PRAGMA wal_checkpoint(TRUNCATE)").output == "0|0|0\n")
     if !Sanitizer.isAny { #expect(try watcher.peak() - before < 8 << 20) }
 
@@ -40,9 +41,7 @@ import UserStore
     #expect(watcher.output.rest().isEmpty)
   }
 
-  /// Writes with the library and from Python.
-  ///
-  /// - Returns: how long the -wal file was at its longest, in bytes.
+  /// Writes with the library and with Python, and returns the largest size of the -wal file in bytes.
   private func write(_ workspace: Workspace) throws -> Int {
     let foreign = try workspace.python(
       """

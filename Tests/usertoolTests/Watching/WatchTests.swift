@@ -5,7 +5,7 @@ import Testing
 @Suite struct `Watch` {
   private let defaults = ["FirstScreen", "SecondScreen", "ThirdScreen"]
 
-  @Test func `shows the state as it is, then what each of the three screens hears`() throws {
+  @Test func `watch prints the current state, then the updates for each of the three screens`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--hair-color", "black")
     let watcher = try workspace.start("watch", "NIX", "--timeout", "300s")
@@ -18,8 +18,8 @@ import Testing
         }
         .sorted())
     try workspace.run("rename", "1", "Zoë")
-    let heard = try watcher.output.next(3).map { try Line.decode($0).summary }
-    #expect(heard == defaults.map { "update 1 name 'NIX'>'Zoë' @\($0).nameButton" })
+    let updates = try watcher.output.next(3).map { try Line.decode($0).summary }
+    #expect(updates == defaults.map { "update 1 name 'NIX'>'Zoë' @\($0).nameButton" })
     try workspace.run("set", "1", "age=3", "hair_color=auburn")
     let colors = try watcher.output.next(3).map { try Line.decode($0).summary }
     #expect(colors == defaults.map { "update 1 hair_color '#000000'>'#a52a2a' @\($0).background" })
@@ -38,7 +38,7 @@ import Testing
     #expect(line.range(of: pattern, options: .regularExpression) != nil, "\(line)")
   }
 
-  @Test func `a line a change, without a listener`() throws {
+  @Test func `with --per-change, watch prints one line per change, without a listener`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let watcher = try workspace.start("watch", "--per-change", "--timeout", "300s")
@@ -64,7 +64,7 @@ import Testing
     #expect(seen == ["update 1 name 'NIX'>'one' @A", "update 1 name 'NIX'>'one' @A", "update 1 age null>1 @A"])
   }
 
-  @Test func `only the user, the attributes and the kinds that were asked for`() throws {
+  @Test func `watch prints only the requested user, attributes and kinds of lines`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     try workspace.run("add", "Other")
@@ -84,7 +84,7 @@ import Testing
       ])
   }
 
-  @Test func `ends after so many lines, the present state aside`() throws {
+  @Test func `with --count, watch stops after that many lines, not counting the current state`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let watcher = try workspace.start("watch", "--count", "4", "--listener", "A=name", "--listener", "B=name")
@@ -95,7 +95,7 @@ import Testing
     #expect(watcher.wait() == 0)
   }
 
-  @Test func `a time that is over is exit code 124`() throws {
+  @Test func `a timeout is exit code 124`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let outcome = try workspace.run("watch", "--timeout", "2s", "--format", "json")
@@ -103,7 +103,7 @@ import Testing
     #expect(outcome.output.hasPrefix("[") && outcome.output.hasSuffix("]\n"))
   }
 
-  @Test func `the readable layout is a line for the change and a line for each listener`() throws {
+  @Test func `the table format has a line for the change and a line for each listener`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let watcher = try workspace.start("watch", "--no-initial", "--format", "table", "--timeout", "300s")
@@ -118,7 +118,7 @@ import Testing
       ])
   }
 
-  @Test func `a huge foreign update is told without an end in memory`() throws {
+  @Test func `a huge update by another program is printed completely, as one set`() throws {
     let workspace = try Workspace()
     try workspace.run("init")
     try workspace.sqlite(

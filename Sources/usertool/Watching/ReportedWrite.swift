@@ -1,34 +1,24 @@
 import UserStore
 
-/// A write, and what the listeners in this process hear of it.
-struct Telling {
+/// A write with listeners in this process, whose calls are printed.
+struct ReportedWrite {
   let common: CommonOptions
   let standIns: [StandIn]
   let isDryRun: Bool
 
-  /// Thrown inside the write to undo it.
+  /// Thrown inside the write to roll it back.
   private struct DryRun: Error {
     let changes: [Change]
   }
 
-  /// Writes with the listeners bound, then prints each call.
-  ///
-  /// - Parameters:
-  ///   - user: Whose record.
-  ///   - body: Changes it.
-  /// - Throws: `Failure`, what writing can throw, and what `body` throws.
+  /// Binds the listeners to the user, lets `body` change the record in one write, and prints each listener's calls.
   func run(_ user: UserReference, _ body: (inout WriteTransaction, User) throws -> Void) throws {
     try run(origin: "usertool", choose: { try user.resolve(in: &$0) }, topic: \.id) { transaction, user in
       try body(&transaction, user)
     }
   }
 
-  /// The same for a write that is not about one user: the listeners hear of all.
-  ///
-  /// - Parameters:
-  ///   - origin: What the write calls itself.
-  ///   - body: Changes records.
-  /// - Throws: `Failure`, what writing can throw, and what `body` throws.
+  /// Does the same for a write that may change any user: the listeners are bound to all users.
   func run(origin: String, _ body: (inout WriteTransaction) throws -> Void) throws {
     try run(origin: origin, choose: { _ in }, topic: { _ in nil }) { transaction, _ in try body(&transaction) }
   }
@@ -38,20 +28,20 @@ struct Telling {
     _ body: (inout WriteTransaction, Chosen) throws -> Void
   ) throws {
     try common.withStore(.readWrite) { store in
-      let heard = Heard()
+      let recorder = CallRecorder()
       var start: Cursor?
       do {
         try store.write(origin: origin) { transaction in
           let chosen = try choose(&transaction)
           start = try transaction.cursor
-          heard.bind(standIns, to: store.listeners, for: topic(chosen))
+          recorder.bind(standIns, to: store.listeners, for: topic(chosen))
           try body(&transaction, chosen)
           if isDryRun { throw DryRun(changes: try transaction.changes) }
         }
       } catch let dryRun as DryRun {
         return print(dryRun.changes)
       }
-      try print(heard.calls, after: start)
+      try print(recorder.calls, after: start)
     }
   }
 
@@ -62,14 +52,14 @@ struct Telling {
     common.note(changes.isEmpty ? "unchanged" : "dry run: nothing was changed")
   }
 
-  /// What others wrote just before comes as sets of its own, and is not ours to tell.
-  private func print(_ calls: [Heard.Call], after start: Cursor?) throws {
+  /// Prints the calls for this write; those for earlier writes by other programs, which are separate sets, are left out.
+  private func print(_ calls: [CallRecorder.Call], after start: Cursor?) throws {
     let own = calls.filter { call in start.map { call.set.revision > $0.revision } ?? true }
     guard let whole = own.first(where: { $0.standIn == nil })?.set else { return common.note("unchanged") }
     if common.quiet { return }
     var printer = makePrinter(standIns: standIns)
     let listeners = own.compactMap(\.standIn)
-    _ = try printer.print(whole, to: listeners + [.nobody(besides: listeners)])
+    _ = try printer.print(whole, to: listeners + [.remainder(after: listeners)])
     printer.end()
   }
 
@@ -78,10 +68,10 @@ struct Telling {
   }
 }
 
-/// What listeners were called with, in the order of the calls.
-private final class Heard: Sendable {
+/// Binds listeners and records their calls, in order.
+private final class CallRecorder: Sendable {
   struct Call {
-    /// nil for the one that hears whole sets, to tell what happened.
+    /// nil for the additional listener that receives all changes of the write.
     let standIn: StandIn?
     let set: ChangeSet
   }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Counts the objects of a scene, each of which holds one of these: when the scene is over, none is left.
-final class Living: Sendable {
+/// A member of each object in a scene, which counts the objects: when the scene is over, none must be left.
+final class CountedObject: Sendable {
   private static let counter = Atomic<Int>(0)
 
   static var count: Int { counter.load(ordering: .relaxed) }

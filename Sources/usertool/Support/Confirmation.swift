@@ -1,0 +1,18 @@
+/// The y/N question that a command asks before it destroys something; `--yes` skips it.
+///
+/// The question goes to standard error, and the answer comes from standard input.
+enum Confirmation {
+  /// Throws when no person can answer; `effect` says what the command would do.
+  ///
+  /// Called before anything is looked up, so that a script without `--yes` always fails in the same way.
+  static func requireTerminal(_ effect: String) throws(Failure) {
+    if System.isTerminal(0), System.isTerminal(2) { return }
+    throw Failure(.usage, "\(effect), and there is no terminal to ask on", hint: "confirm with --yes")
+  }
+
+  /// Asks the question, and throws a failure with the message `refusal` unless the answer is yes.
+  static func ask(_ question: String, otherwise refusal: String) throws(Failure) {
+    Messages.shared.write(question + " [y/N] ")
+    guard ["y", "yes"].contains(readLine()?.lowercased()) else { throw Failure(.failure, refusal) }
+  }
+}
