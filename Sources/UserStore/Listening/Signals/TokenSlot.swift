@@ -1,6 +1,6 @@
-/// Holds the token of a subscription that is made, replaced and ended in any order and on any thread.
+/// Holds the token of a subscription that may be started, replaced, and ended in any order and on any thread.
 ///
-/// A slot that is closed before its token comes, by a source that ends while it is being connected, disposes the token then.
+/// A source may end while it is being connected: the slot is then closed before it gets its token, and disposes it on arrival.
 final class TokenSlot: Sendable {
   private struct State {
     var token: SubscriptionToken?
