@@ -26,8 +26,8 @@ extension Signal {
   ///   - keyPath: The property: stored, computed, or of another object.
   @MainActor public init<Object: AnyObject & Observable>(observing object: Object, _ keyPath: KeyPath<Object, Value>) {
     let property = ObservedProperty { [weak object] in object.map { $0[keyPath: keyPath] } }
-    guard let present = property.read() else { preconditionFailure("the caller holds the object") }
-    let (source, value) = Listenable.make(present)
+    guard let current = property.read() else { preconditionFailure("the caller holds the object") }
+    let (source, value) = Listenable.make(current)
     property.source = source
     self.init(rank: 0) { [attach = value.signal.attach] terms, observer in
       let token = attach(terms, observer)

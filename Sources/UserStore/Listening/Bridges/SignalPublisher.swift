@@ -22,7 +22,7 @@
       let subscription = SignalSubscription<Output>(
         SubscriberCalls(receive: { subscriber.receive($0) }, finish: { subscriber.receive(completion: .finished) }))
       subscriber.receive(subscription: subscription)
-      subscription.begin(signal)
+      subscription.start(signal)
     }
   }
 
@@ -92,7 +92,7 @@
       state = Lock(SubscriberDemand(calls))
     }
 
-    func begin(_ signal: Signal<Input>) {
+    func start(_ signal: Signal<Input>) {
       let token = signal.attach(ListeningTerms()) { [weak self] in self?.receive($0) }
       let isWanted = state.withLock { state in
         if state.calls != nil { state.token = token }

@@ -1,6 +1,7 @@
 /// Holds the token of a subscription that may be started, replaced, and ended in any order and on any thread.
 ///
-/// A source may end while it is being connected: the slot is then closed before it gets its token, and disposes it on arrival.
+/// A slot may be closed before it has a token, when a source ends while it is being connected; it then disposes the token that
+/// is stored later.
 final class TokenSlot: Sendable {
   private struct State {
     var token: SubscriptionToken?
