@@ -1,15 +1,15 @@
 #if canImport(Combine)
   public import Combine
 
-  /// A signal as a publisher of Combine.
+  /// A signal as a Combine publisher.
   ///
-  /// It is not tested here: Combine exists only on Apple's systems.
+  /// It is not tested on Linux, because Combine exists only on Apple's systems.
   ///
-  /// - **Demand**: a value is sent only on demand. Without demand at most one value waits, and a newer value replaces it, as in
+  /// - **Demand**: a value is sent only on demand. Without demand, at most one value waits, and a newer value replaces it, as in
   ///   `Signal.values`.
   /// - **Order and threads**: the subscriber is called in order, never twice at the same time, on the thread that sends or
   ///   requests.
-  /// - **End**: the publisher finishes after the last value. Failures are left out: they do not end a signal.
+  /// - **End**: the publisher finishes after the last value. Failures are dropped: they do not end a signal.
   /// - **Lifetime**: the subscription to the signal lives as long as Combine's subscription; canceling ends it immediately.
   public struct SignalPublisher<Output: Sendable>: Publisher, Sendable {
     /// The publisher does not fail.
@@ -22,17 +22,17 @@
       let subscription = SignalSubscription<Output>(
         SubscriberCalls(receive: { subscriber.receive($0) }, finish: { subscriber.receive(completion: .finished) }))
       subscriber.receive(subscription: subscription)
-      subscription.begin(signal)
+      subscription.start(signal)
     }
   }
 
   extension Signal {
-    /// The signal as a publisher of Combine.
+    /// The signal as a Combine publisher.
     public var publisher: SignalPublisher<Value> { SignalPublisher(signal: self) }
   }
 
   extension Listenable {
-    /// The present value, then each new value, as a publisher of Combine.
+    /// The current value, then each new value, as a Combine publisher.
     public var publisher: SignalPublisher<Value> { signal.publisher }
   }
 
@@ -41,10 +41,10 @@
     /// nil after the subscriber canceled or was finished.
     private(set) var calls: SubscriberCalls<Input>?
     var token: SubscriptionToken?
-    private var demand = Subscribers.Demand.none
+    var demand = Subscribers.Demand.none
     private var latest: Input?
-    private var isOver = false
-    /// Whether a call is being made; the thread that makes it looks again afterwards.
+    var isOver = false
+    /// Whether a thread is calling the subscriber; afterwards it checks for further calls.
     private var isCalling = false
 
     init(_ calls: SubscriberCalls<Input>?) {
@@ -56,15 +56,11 @@
       case finish(SubscriberCalls<Input>)
     }
 
-    mutating func request(_ more: Subscribers.Demand) { demand += more }
-
-    /// - Returns: the value that was replaced, to be released under no lock.
+    /// Returns the value that was replaced, which must be released under no lock.
     mutating func append(_ input: Input) -> Input? {
       defer { latest = input }
       return latest.take()
     }
-
-    mutating func end() { isOver = true }
 
     /// The call to make now; after a `receive`, the caller must call `returned`.
     mutating func next() -> Call? {
@@ -96,7 +92,7 @@
       state = Lock(SubscriberDemand(calls))
     }
 
-    func begin(_ signal: Signal<Input>) {
+    func start(_ signal: Signal<Input>) {
       let token = signal.attach(ListeningTerms()) { [weak self] in self?.receive($0) }
       let isWanted = state.withLock { state in
         if state.calls != nil { state.token = token }
@@ -106,7 +102,7 @@
     }
 
     func request(_ demand: Subscribers.Demand) {
-      state.withLock { $0.request(demand) }
+      state.withLock { $0.demand += demand }
       callAll()
     }
 
@@ -124,7 +120,7 @@
         let dropped = state.withLock { $0.append(value) }
         withExtendedLifetime(dropped) {}
       case .failure: return
-      case .end: state.withLock { $0.end() }
+      case .end: state.withLock { $0.isOver = true }
       }
       callAll()
     }

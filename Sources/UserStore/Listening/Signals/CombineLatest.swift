@@ -1,14 +1,14 @@
 extension Signal {
   /// Emits the latest values of two signals whenever one of them has a new value, once both have one.
   ///
-  /// - **Order and rounds**: values that both receive in one round (one write that changes two attributes, or one value that
-  ///   reaches both in different ways) give one pair, at the end of that round. If sources send on several threads at the
-  ///   same time, the pairs come on one of the threads.
+  /// - **Rounds**: if both receive values in one round (one write changes two attributes, or one value reaches both on different
+  ///   paths), one pair is emitted, at the end of that round. If sources send on several threads at the same time, the pairs
+  ///   are emitted on one of the threads.
   /// - **Failures** are emitted immediately.
-  /// - **End**: when both signals have ended, or when one ended that never had a value.
+  /// - **End**: when both signals have ended, or when one has ended without ever having a value.
   ///
   /// - Parameter other: The other signal.
-  /// - Returns: a signal of pairs.
+  /// - Returns: A signal of pairs.
   public func combineLatest<Other>(_ other: Signal<Other>) -> Signal<(Value, Other)> {
     let rank = max(rank, other.rank) + 1
     return Signal<(Value, Other)>(rank: rank, onError: onError) { source in
@@ -21,12 +21,12 @@ extension Signal {
     }
   }
 
-  /// Emits a value made from the latest values of two signals; otherwise like `combineLatest(_:)`.
+  /// Emits a value computed from the latest values of two signals; otherwise like `combineLatest(_:)`.
   ///
   /// - Parameters:
   ///   - other: The other signal.
-  ///   - transform: Makes a value of the latest values. An error that it throws is emitted as a failure.
-  /// - Returns: a signal of the combined values.
+  ///   - transform: Returns the value for the latest values. An error that it throws is emitted as a failure.
+  /// - Returns: A signal of the computed values.
   public func combineLatest<Other, New>(
     _ other: Signal<Other>, _ transform: @escaping @Sendable (Value, Other) throws -> New
   ) -> Signal<New> {
@@ -34,11 +34,6 @@ extension Signal {
   }
 
   /// Emits the latest values of three signals, once all have one; otherwise like `combineLatest(_:)`.
-  ///
-  /// - Parameters:
-  ///   - second: The second signal.
-  ///   - third: The third signal.
-  /// - Returns: a signal of the three values.
   public func combineLatest<Second, Third>(
     _ second: Signal<Second>, _ third: Signal<Third>
   ) -> Signal<(Value, Second, Third)> {
@@ -51,13 +46,9 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
   struct State {
     var first: First?
     var second: Second?
-    /// Whether a value has come since the last pair.
+    /// Whether a value has arrived since the last pair.
     var hasUnsentValue = false
     var active = 2
-
-    var pair: (First, Second)? {
-      if let first, let second { (first, second) } else { nil }
-    }
   }
 
   private let source: SignalSource<(First, Second)>
@@ -69,13 +60,13 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
     self.rank = rank
   }
 
-  func receive<Value>(_ event: Signal<Value>.Event, _ place: WritableKeyPath<State, Value?>) {
+  func receive<Value>(_ event: Signal<Value>.Event, _ side: WritableKeyPath<State, Value?>) {
     switch event {
     case .value(let value):
       // Swapped, so that the old value is released under no lock.
       var other: Value? = value
       state.withLock { state in
-        swap(&state[keyPath: place], &other)
+        swap(&state[keyPath: side], &other)
         state.hasUnsentValue = true
       }
       let thread = DeliveryThread.current
@@ -84,16 +75,12 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
       thread.defer(rank: rank) { self.emit(in: cascade) }
       thread.runDeferred()
     case .failure(let error): source.relay(.failure(error))
-    case .end: receiveEnd(of: place)
-    }
-  }
-
-  private func receiveEnd<Value>(of place: WritableKeyPath<State, Value?>) {
-    let isOver = state.withLock { state in
-      state.active -= 1
-      return state.active == 0 || state[keyPath: place] == nil
-    }
-    if isOver {
+    case .end:
+      let isOver = state.withLock { state in
+        state.active -= 1
+        return state.active == 0 || state[keyPath: side] == nil
+      }
+      if !isOver { return }
       DeliveryThread.current.defer(rank: rank) { self.source.relay(.end) }
       DeliveryThread.current.runDeferred()
     }
@@ -104,9 +91,9 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
     let hub = source.hub
     defer { withExtendedLifetime(hub) {} }
     state.withLock { state in
-      guard state.hasUnsentValue, let pair = state.pair else { return }
+      guard state.hasUnsentValue, let first = state.first, let second = state.second else { return }
       state.hasUnsentValue = false
-      source.append(.success(ValueBox(pair)), in: cascade)
+      source.append(.success(ValueBox((first, second))), in: cascade)
     }
     source.deliver()
   }

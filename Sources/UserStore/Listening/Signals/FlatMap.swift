@@ -3,96 +3,103 @@ extension Signal {
   ///
   ///     selected.flatMapLatest { id in store.signal(.name, of: id) }
   ///
-  /// - **Order**: a later value replaces the inner signal. From then on no value of the replaced signal is delivered, neither
-  ///   a value from earlier in the same round nor one that waits for the subscriber's actor.
-  /// - **Rounds**: values are emitted at the end of the round, so that two attributes of one write fit each other. The signal
-  ///   that `transform` returns is not known in advance: if it combines others, it may emit after the end of the round, and a
-  ///   second value for the same round follows. The last value is right.
+  /// - **Order**: a later value replaces the inner signal. From then on, no value of the replaced signal is delivered, not even
+  ///   one from earlier in the same round, or one that waits for the subscriber's actor.
+  /// - **Rounds**: values are emitted at the end of the round, so that two attributes of one write are consistent. The inner
+  ///   signal is not known in advance. If it combines other signals, it may emit after the end of the round; then a second
+  ///   value follows for the same round, and is the right one.
   /// - **Failures** of this signal and of the inner signal are emitted. A failure of this signal replaces nothing.
   /// - **End**: when this signal and the latest inner signal have ended.
   ///
-  /// - Parameter transform: Makes the inner signal; called on the thread that delivers the value. An error that it throws is
+  /// - Parameter transform: Returns the inner signal; called on the thread that delivers the value. An error that it throws is
   ///   emitted as a failure, and the previous inner signal is replaced all the same.
-  /// - Returns: a signal of the values of the latest inner signal.
+  /// - Returns: A signal of the values of the latest inner signal.
   public func flatMapLatest<New>(_ transform: @escaping @Sendable (Value) throws -> Signal<New>) -> Signal<New> {
-    flattened(keepsAll: false) { try $0.inner(transform) }
+    flattened(keepsAll: false) { .subscribe(to: try transform($0)) }
   }
 
   /// Passes each value to an asynchronous function, and emits the result for the latest value.
   ///
   ///     selected.flatMapLatest { id in try await fetch(id) }
   ///
-  /// A later value cancels the previous task, and no result of it is delivered. Otherwise like `flatMapLatest` with signals.
+  /// A later value cancels the previous task, and its result is not delivered. Otherwise like `flatMapLatest` with signals.
   ///
-  /// - Parameter operation: Runs in a task of its own. An error that it throws is emitted as a failure.
-  /// - Returns: a signal of the results.
+  /// - Parameter operation: Runs in a separate task for each value. An error that it throws is emitted as a failure.
+  /// - Returns: A signal of the results.
   public func flatMapLatest<New>(_ operation: @escaping @Sendable (Value) async throws -> New) -> Signal<New> {
     flatMapLatest { value in Signal<New> { try await operation(value) } }
   }
 
   /// Maps each value to a signal, and emits the values of all these inner signals.
   ///
-  /// - **Order**: the values of one inner signal keep their order; values of several are emitted as they come.
+  /// - **Order**: the values of one inner signal keep their order; values of several are emitted as they arrive.
   /// - **Rounds**, **failures**: like `flatMapLatest`.
   /// - **End**: when this signal and all inner signals have ended.
   ///
-  /// - Parameter transform: Makes an inner signal; called on the thread that delivers the value. An error that it throws is
+  /// - Parameter transform: Returns an inner signal; called on the thread that delivers the value. An error that it throws is
   ///   emitted as a failure.
-  /// - Returns: a signal of the values of all inner signals.
+  /// - Returns: A signal of the values of all inner signals.
   public func flatMap<New>(_ transform: @escaping @Sendable (Value) throws -> Signal<New>) -> Signal<New> {
-    flattened(keepsAll: true) { try $0.inner(transform) }
+    flattened(keepsAll: true) { .subscribe(to: try transform($0)) }
   }
 
-  /// Passes each value to an asynchronous function, and emits all results as they come.
+  /// Passes each value to an asynchronous function, and emits all results as they arrive.
   ///
-  /// - Parameter operation: Runs in a task for each value, all at the same time. An error that it throws is emitted as a failure.
-  /// - Returns: a signal of the results.
+  /// - Parameter operation: Runs in a separate task for each value, all at the same time. An error that it throws is emitted as a
+  ///   failure.
+  /// - Returns: A signal of the results.
   public func flatMap<New>(_ operation: @escaping @Sendable (Value) async throws -> New) -> Signal<New> {
     flatMap { value in Signal<New> { try await operation(value) } }
   }
 
-  /// Emits the values of this signal and of others as they come.
+  /// Emits the values of this signal and of others as they arrive.
   ///
-  /// Failures of all of them are emitted. Ends when all have ended.
+  /// The failures of all of them are emitted. The signal ends when all have ended.
   ///
   /// - Parameter others: The other signals.
-  /// - Returns: the merged signal.
+  /// - Returns: The merged signal.
   public func merge(_ others: Signal...) -> Signal {
     let all = [self] + others
-    return Signal<Signal>(results: all.map { .success($0) }, onError: onError)
-      .flattened(keepsAll: true, rank: all.reduce(0) { max($0, $1.rank) } + 1) { try $0.inner { $0 } }
+    return Signal<Signal>(events: all.map { .value($0) }, onError: onError)
+      .flattened(keepsAll: true, rank: all.reduce(0) { max($0, $1.rank) } + 1) { .subscribe(to: $0) }
   }
 
   /// Replaces each failure with the values of another signal.
   ///
-  /// Values of this signal are emitted, also while the other signal emits its own. Ends when this signal and all signals that
-  /// replaced failures have ended. Rounds: like `flatMapLatest`.
+  /// Values of this signal are emitted, even while the other signal emits its own. The signal ends when this signal and all
+  /// signals that replaced failures have ended. Rounds: like `flatMapLatest`.
   ///
-  /// - Parameter transform: Makes the signal; called on the thread that delivers the failure. An error that it throws is
+  /// - Parameter transform: Returns the signal; called on the thread that delivers the failure. An error that it throws is
   ///   emitted in place of the failure.
-  /// - Returns: a signal of the values of both.
+  /// - Returns: A signal of the values of both.
   public func `catch`(_ transform: @escaping @Sendable (any Error) throws -> Signal) -> Signal {
-    flattened(keepsAll: true) { result in
-      switch result {
-      case .success(let value): .emit(.value(value))
-      case .failure(let error): .subscribe(to: try transform(error))
-      }
-    }
+    flattened(keepsAll: true, failure: { .subscribe(to: try transform($0)) }, value: { .emit(.value($0)) })
   }
 
-  /// - Parameters:
-  ///   - keepsAll: Whether an inner signal stays when a later one comes.
-  ///   - rank: Higher than the ranks of this signal and of all inner signals that are known.
-  ///   - step: Maps a value or failure to an event or an inner signal. An error that it throws is a failure of an inner signal.
-  /// - Returns: the new signal.
-  func flattened<New>(
-    keepsAll: Bool, rank: Int? = nil, _ step: @escaping InnerSignals<New>.Step<Value>
+  /// Creates a signal from closures that map each failure and value to an event or an inner signal.
+  ///
+  /// `keepsAll` is whether a later inner signal leaves the earlier ones in place. `rank` must be higher than the ranks of this
+  /// signal and of all inner signals that are known. An error that a closure throws is the failure of an inner signal.
+  private func flattened<New>(
+    keepsAll: Bool, rank: Int? = nil,
+    failure: @escaping @Sendable (any Error) throws -> InnerSignals<New>.Outcome = { .emit(.failure($0)) },
+    value: @escaping @Sendable (Value) throws -> InnerSignals<New>.Outcome
   ) -> Signal<New> {
     let rank = rank ?? self.rank + 1
     return Signal<New>(rank: rank, onError: onError) { [self] terms, observer in
       let inner = InnerSignals<New>(keepsAll: keepsAll)
       let numbered = Signal<InnerSignals<New>.NumberedEvent>(rank: rank, onError: onError) { source in
-        inner.connect(self, to: source, step)
+        let token = attach(ListeningTerms()) { event in
+          switch event {
+          case .value(let content): inner.receive(source) { try value(content) }
+          case .failure(let error): inner.receive(source) { try failure(error) }
+          case .end: inner.endIfOver(source) { $0.isOuterOver = true }
+          }
+        }
+        return SubscriptionToken {
+          token.dispose()
+          inner.close()
+        }
       }
       return numbered.attach(terms) { event in
         switch event {
@@ -106,14 +113,92 @@ extension Signal {
   }
 }
 
-extension Result {
-  /// Maps a value to an inner signal, and a failure to an event.
-  fileprivate func inner<New>(
-    _ transform: (Success) throws -> Signal<New>
-  ) throws -> InnerSignals<New>.Outcome {
-    switch self {
-    case .success(let value): .subscribe(to: try transform(value))
-    case .failure(let error): .emit(.failure(error))
+/// The inner signals of one subscription to a flattened signal.
+///
+///     outer ── receive ─┬─ emit ──────────────────────────────────▶ source
+///                       └─ subscribe ─▶ inner signal, numbered ──▶ source ─▶ only if its number is still current
+private final class InnerSignals<Value: Sendable>: Sendable {
+  /// What to do with a value or failure of the outer signal.
+  enum Outcome {
+    case emit(Signal<Value>.Event)
+    case subscribe(to: Signal<Value>)
+  }
+
+  /// An event with the number of its inner signal; 0 for the outer signal.
+  struct NumberedEvent: Sendable {
+    let number: Int
+    let event: Signal<Value>.Event
+  }
+
+  struct State {
+    var last = 0
+    var active: [Int: TokenSlot] = [:]
+    var isOuterOver = false
+    var isClosed = false
+
+    /// Adds a slot for an inner signal.
+    mutating func open(keepsAll: Bool) -> (number: Int, slot: TokenSlot, replaced: [TokenSlot])? {
+      if isClosed { return nil }
+      last += 1
+      let replaced = keepsAll ? [] : Array(active.values)
+      if !keepsAll { active = [:] }
+      let slot = TokenSlot()
+      active[last] = slot
+      return (last, slot, replaced)
     }
+  }
+
+  private let keepsAll: Bool
+  private let state = Lock(State())
+
+  init(keepsAll: Bool) {
+    self.keepsAll = keepsAll
+  }
+
+  /// Whether no later inner signal has replaced this one, which may have ended.
+  func isCurrent(_ number: Int) -> Bool {
+    keepsAll || number == 0 || state.withLock { $0.last } == number
+  }
+
+  func receive(_ source: SignalSource<NumberedEvent>, _ outcome: () throws -> Outcome) {
+    do {
+      switch try outcome() {
+      case .emit(let event): source.relay(.value(NumberedEvent(number: 0, event: event)))
+      case .subscribe(let inner): subscribe(to: inner, source)
+      }
+    } catch {
+      subscribe(to: Signal(events: [.failure(error)]), source)
+    }
+  }
+
+  private func subscribe(to inner: Signal<Value>, _ source: SignalSource<NumberedEvent>) {
+    guard let (number, slot, replaced) = state.withLock({ $0.open(keepsAll: keepsAll) }) else { return }
+    for old in replaced { old.close() }
+    let token = inner.attach(ListeningTerms()) { event in
+      if case .end = event {
+        slot.close()
+        self.endIfOver(source) { $0.active[number] = nil }
+      } else {
+        source.relay(.value(NumberedEvent(number: number, event: event)))
+      }
+    }
+    slot.put(token)
+  }
+
+  func endIfOver(_ source: SignalSource<NumberedEvent>, _ change: (inout State) -> Void) {
+    let isOver = state.withLock { state in
+      change(&state)
+      return state.isOuterOver && state.active.isEmpty
+    }
+    if isOver { source.relay(.end) }
+  }
+
+  func close() {
+    let open = state.withLock { state in
+      state.isClosed = true
+      defer { state.active = [:] }
+      return Array(state.active.values)
+    }
+    for slot in open { slot.close() }
   }
 }

@@ -1,24 +1,22 @@
 extension Signal {
   /// Shares one subscription among all subscribers, so that the operators before it run once.
   ///
-  /// - **Lifetime**: the shared subscription begins with the first subscriber, and ends when the last token is disposed. The
-  ///   next subscriber begins a new one.
+  /// - **Lifetime**: the shared subscription starts with the first subscriber, and ends when the last token is disposed. The
+  ///   next subscriber starts a new one.
   /// - **Order**, **failures**: as in this signal. Values are emitted at the end of the round. A subscriber receives the values
-  ///   that come after it has subscribed.
-  /// - **End**: with this signal. A subscriber that comes later, while tokens are held, receives the end immediately.
+  ///   that arrive after it has subscribed.
+  /// - **End**: with this signal. A subscriber that is added later, while tokens are held, receives the end immediately.
   /// - **Place**: the operators before it run on the thread that delivers, each subscriber in its own place.
   ///
-  /// - Parameter replayingLatest: Whether a late subscriber receives the last value first. No value is missed after it, and
-  ///   none comes twice. The value is held as long as any token is held, also after the end. Failures are not replayed. There
-  ///   is no number of values as in other libraries' `share(replay:)`: a late subscriber needs the present value, and one that
-  ///   needs the history reads the change feed.
-  /// - Returns: the shared signal; copies of it share the same subscription.
-  public func share(replayingLatest: Bool = false) -> Signal { shared(replays: replayingLatest) }
-
-  private func shared(replays: Bool) -> Signal {
+  /// - Parameter replayingLatest: Whether a late subscriber receives the last value first. After it, no value is missed or
+  ///   repeated. The value is held as long as any token is held, even after the end. Failures are not replayed. You cannot
+  ///   choose a number of values, as in other libraries' `share(replay:)`: a late subscriber needs the current value, and one
+  ///   that needs the history reads the change feed.
+  /// - Returns: The shared signal; copies of it share the same subscription.
+  public func share(replayingLatest: Bool = false) -> Signal {
     let rank = rank + 1
     let subscribers = SharedSubscribers<Value> { [onError] in
-      SharedConnection(rank: rank, replays: replays, onError: onError)
+      SharedConnection(rank: rank, replays: replayingLatest, onError: onError)
     }
     return Signal(rank: rank, onError: onError) { subscribers.attach($0, $1, to: self) }
   }
@@ -36,43 +34,35 @@ private final class SharedSubscribers<Value: Sendable>: Sendable {
     var subscribers = 0
   }
 
-  private let make: @Sendable () -> SharedConnection<Value>
+  private let makeConnection: @Sendable () -> SharedConnection<Value>
   private let state = Lock(State())
 
-  init(_ make: @escaping @Sendable () -> SharedConnection<Value>) {
-    self.make = make
+  init(_ makeConnection: @escaping @Sendable () -> SharedConnection<Value>) {
+    self.makeConnection = makeConnection
   }
 
   func attach(
     _ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer, to signal: Signal<Value>
   ) -> SubscriptionToken {
-    let (connection, isFirst) = enter()
-    let token = connection.attach(terms, observer)
-    // After the subscriber was attached, so that it receives values that come immediately.
-    if isFirst { connection.connect(to: signal) }
-    return SubscriptionToken {
-      token.dispose()
-      self.leave(connection)
-    }
-  }
-
-  private func enter() -> (SharedConnection<Value>, isFirst: Bool) {
-    state.withLock { state in
+    let (connection, isFirst) = state.withLock { state in
       state.subscribers += 1
       if let connection = state.connection { return (connection, false) }
-      let connection = make()
+      let connection = makeConnection()
       state.connection = connection
       return (connection, true)
     }
-  }
-
-  private func leave(_ connection: SharedConnection<Value>) {
-    let isLast = state.withLock { state in
-      state.subscribers -= 1
-      if state.subscribers == 0 { state.connection = nil }
-      return state.subscribers == 0
+    let token = connection.attach(terms, observer)
+    // After the subscriber was attached, so that it receives values that are sent immediately.
+    if isFirst { connection.connect(to: signal) }
+    return SubscriptionToken {
+      token.dispose()
+      let isLast = self.state.withLock { state in
+        state.subscribers -= 1
+        if state.subscribers == 0 { state.connection = nil }
+        return state.subscribers == 0
+      }
+      if isLast { connection.upstream.close() }
     }
-    if isLast { connection.upstream.close() }
   }
 }
 
@@ -90,7 +80,7 @@ private final class SharedConnection<Value: Sendable>: Sendable {
     self.hub = hub
     self.rank = rank
     self.last = last
-    // Receives each round before all subscribers that may read the value.
+    // Receives each round before the subscribers, which may read the value.
     lastUpdate = last.map { last in
       SubscriptionToken(
         hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true, .init { last.keep($0) }))
@@ -109,7 +99,7 @@ private final class SharedConnection<Value: Sendable>: Sendable {
   func attach(_ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer) -> SubscriptionToken {
     guard let last else { return Signal(hub, rank: rank).attach(terms, observer) }
     let first = SignalHub.FirstValue(
-      read: { last.present },
+      read: { last.current },
       deliver: { if !($0 is LastValue.Nothing) { try observer(.value(ValueBox<Value>.unbox($0))) } })
     let onEnd: ListenerConditions.OnEnd = { try observer(.end) }
     let action = SignalRound.Action { try observer(Signal<Value>.Event($0.content)) }
@@ -129,7 +119,7 @@ private final class LastValue: Sendable {
   private let state = Lock<(value: ErasedValue, position: Int128)>((Nothing(), 0))
 
   /// The value with the position of its round.
-  var present: (value: ErasedValue, position: Int128) { state.withLock { $0 } }
+  var current: (value: ErasedValue, position: Int128) { state.withLock { $0 } }
 
   func keep(_ round: SignalRound) {
     guard case .success(let value) = round.content else { return }

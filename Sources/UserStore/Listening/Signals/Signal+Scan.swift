@@ -1,18 +1,15 @@
-// Operators with state, a separate one for each subscription. All of them emit failures and the end, keep the order, and call
-// their closures in the subscriber's place. An error that a closure throws is emitted as a failure in place of the value, and
-// leaves the state unchanged.
+// Operators with state, a separate one for each subscription.
 extension Signal {
   /// Combines each value with the result so far, and emits every result.
   ///
   ///     words.scan(0) { $0 + $1.count }     // "a", "bc" → 1, 3
   ///
-  /// Failures and the end are emitted; the order is kept. Each subscription begins with `initial`, which is not emitted.
+  /// Each subscription starts with `initial`, which is not emitted.
   ///
   /// - Parameters:
   ///   - initial: The value that the first value is combined with.
-  ///   - combine: Makes the new result from the result so far and a value, in the subscriber's place. An error that it throws
-  ///     is emitted as a failure in place of the value; the result stays.
-  /// - Returns: a signal of the results.
+  ///   - combine: Returns the new result from the result so far and a value. An error that it throws leaves the result unchanged.
+  /// - Returns: A signal of the results.
   public func scan<Total: Sendable>(
     _ initial: Total, _ combine: @escaping @Sendable (Total, Value) throws -> Total
   ) -> Signal<Total> {
@@ -26,18 +23,17 @@ extension Signal {
   ///
   ///     words.reduce(0) { $0 + $1.count }     // "a", "bc", the end → 3, the end
   ///
-  /// - **Failures** are emitted immediately.
-  /// - **End**: the result is emitted before the end; without a value it is `initial`.
+  /// Failures are emitted immediately. The result is emitted before the end; if there was no value, it is `initial`.
   ///
   /// - Parameters:
   ///   - initial: The value that the first value is combined with.
-  ///   - combine: Makes the new result from the result so far and a value, on the thread that delivers the value. An error that
-  ///     it throws is emitted as a failure; the result stays.
-  /// - Returns: a signal of one value.
+  ///   - combine: Returns the new result from the result so far and a value; called on the thread that delivers the value. An
+  ///     error that it throws is emitted as a failure, and leaves the result unchanged.
+  /// - Returns: A signal of one value.
   public func reduce<Total: Sendable>(
     _ initial: Total, _ combine: @escaping @Sendable (Total, Value) throws -> Total
   ) -> Signal<Total> {
-    // With a source of its own, so that a subscriber that disposes its token when the result comes receives no end.
+    // With its own source, so that a subscriber that disposes its token when it receives the result does not receive the end.
     Signal<Total>(rank: rank + 1, onError: onError) { source in
       let total = Lock(initial)
       return scan(initial, combine).attach(ListeningTerms()) { event in
@@ -54,9 +50,9 @@ extension Signal {
 
   /// Emits each value with the value before it.
   ///
-  /// Failures and the end are emitted; the order is kept. For the first value of each subscription `old` is nil.
+  /// For the first value of each subscription, `old` is nil.
   ///
-  /// - Returns: a signal of the pairs.
+  /// - Returns: A signal of the pairs.
   public func withPrevious() -> Signal<(old: Value?, new: Value)> {
     compactMap(from: Value?.none) { previous, value in
       defer { previous = .some(value) }
@@ -64,14 +60,30 @@ extension Signal {
     }
   }
 
-  /// Makes a signal that handles each value with state, a separate one for each subscription.
+  /// Emits only the values whose key differs from the key of the value before.
   ///
-  /// - Parameters:
-  ///   - initial: The state at first.
-  ///   - transform: Changes the state, and returns the value to emit. It is called under no lock, because a subscription
-  ///     receives one event at a time. An error that it throws is emitted as a failure in place of the value.
-  /// - Returns: the new signal.
-  func compactMap<State: Sendable, New>(
+  ///     users.removeDuplicates(by: \.id)
+  ///
+  /// Text is compared by its UTF-8 bytes.
+  ///
+  /// - Parameter key: Returns the key of a value; called once for each value. If it throws an error, the next value is compared
+  ///   with the value before that one.
+  /// - Returns: A signal without repeated values.
+  public func removeDuplicates<Key: Equatable & Sendable>(by key: @escaping @Sendable (Value) throws -> Key) -> Signal {
+    let isSame = ValueEquality.equality(of: Key.self)
+    return compactMap(from: Key?.none) { last, value in
+      let key = try key(value)
+      if let last, isSame(last, key) { return .none }
+      last = .some(key)
+      return .some(value)
+    }
+  }
+
+  /// Creates a signal from a closure with state that returns the value to emit, if any.
+  ///
+  /// The closure is called under no lock, because a subscription receives one event at a time. An error that it throws is
+  /// emitted as a failure.
+  private func compactMap<State: Sendable, New>(
     from initial: State, _ transform: @escaping @Sendable (inout State, Value) throws -> New?
   ) -> Signal<New> {
     Signal<New>(rank: rank, onError: onError) { [self] terms, observer in
@@ -91,32 +103,9 @@ extension Signal {
 extension Signal where Value: Equatable {
   /// Emits only the values that differ from the value before.
   ///
-  /// Text is compared by its UTF-8 bytes, as in SQLite; Swift's `==` takes "é" and "e" with a combining accent for equal. Text
-  /// inside of other types is compared as those types do.
+  /// Text is compared by its UTF-8 bytes, as in SQLite. Swift's `==` considers "é" and "e" with a combining accent equal. Text
+  /// inside of other types is compared as those types do. A failure between two equal values does not make them differ.
   ///
-  /// Failures and the end are emitted; the order is kept. A failure between two equal values does not make them differ.
-  ///
-  /// - Returns: a signal without repeated values.
+  /// - Returns: A signal without repeated values.
   public func removeDuplicates() -> Signal { removeDuplicates(by: { $0 }) }
-}
-
-extension Signal {
-  /// Emits only the values whose key differs from the key of the value before.
-  ///
-  ///     users.removeDuplicates(by: \.id)
-  ///
-  /// Failures and the end are emitted; the order is kept. Text is compared by its UTF-8 bytes.
-  ///
-  /// - Parameter key: Returns the key of a value; called once for each value, in the subscriber's place. An error that it throws
-  ///   is emitted as a failure in place of the value, and the next value is compared with the value before that one.
-  /// - Returns: a signal without repeated values.
-  public func removeDuplicates<Key: Equatable & Sendable>(by key: @escaping @Sendable (Value) throws -> Key) -> Signal {
-    let isSame = ValueEquality.equality(of: Key.self)
-    return compactMap(from: Key?.none) { last, value in
-      let key = try key(value)
-      if let last, isSame(last, key) { return .none }
-      last = .some(key)
-      return .some(value)
-    }
-  }
 }

@@ -1,22 +1,21 @@
 extension Signal {
-  /// Makes a signal that emits given values to each subscriber before `subscribe` returns, and then ends.
+  /// Creates a signal that emits the given values to each subscriber before `subscribe` returns, and then ends.
   ///
-  /// Inside of a listener the values come at the end of the present round.
+  /// Inside of a listener, the values are delivered at the end of the current round.
   ///
-  /// - Parameter values: The values; with none, the signal ends immediately.
+  /// - Parameter values: The values. If there are none, the signal ends immediately.
   public init(of values: [Value]) {
     // An array and not a variadic parameter: a closure would be taken for one of the values, as in `Signal { 1 }`.
-    self.init(results: values.map { .success($0) })
+    self.init(events: values.map { .value($0) })
   }
 
-  /// Makes a signal that emits the result of an asynchronous function, and then ends.
+  /// Creates a signal that emits the result of an asynchronous function, and then ends.
   ///
   ///     let token = Signal { try await fetchUsers() }.subscribe { print($0) }
   ///
-  /// Each subscription runs the function once, in a task of its own, and the subscriber is called from that task. An error that
-  /// it throws is emitted as a failure before the end.
-  ///
-  /// - Parameter operation: The function. Its task is canceled when the subscription ends; a result after that is dropped.
+  /// - Parameter operation: The function. Each subscription runs it once, in its own task, and receives the result from that
+  ///   task. An error that it throws is emitted as a failure before the end. The task is canceled when the subscription ends; a
+  ///   later result is dropped.
   public init(_ operation: @escaping @Sendable () async throws -> Value) {
     self.init(rank: 0) { source in
       let task = Task {
@@ -27,11 +26,47 @@ extension Signal {
     }
   }
 
-  init(results: [Result<Value, any Error>], onError: @escaping ListenerErrors.Handler = ListenerErrors.print) {
+  /// Creates a signal that emits events, and then ends.
+  init(events: [Event], onError: @escaping ListenerErrors.Handler = ListenerErrors.print) {
     self.init(rank: 0, onError: onError) { source in
-      for result in results { source.relay(Event(result)) }
+      for event in events { source.relay(event) }
       source.relay(.end)
       return SubscriptionToken {}
     }
+  }
+}
+
+extension Listenable {
+  /// The current value, then each new value, and the failures that the source sends.
+  ///
+  /// The signal ends when no more values can arrive: the source is released, or the store is closed or released.
+  public var signal: Signal<Value> {
+    Signal(rank: 0, onError: backing.handleError) { terms, observer in
+      var terms = terms
+      terms.fires = true
+      terms.onEnd = { try observer(.end) }
+      terms.onFailure = { try observer(.failure($0)) }
+      let token = self.subscribe(terms) { try observer(.value($0)) }
+      return SubscriptionToken {
+        token.dispose()
+        withExtendedLifetime(self) {}
+      }
+    }
+  }
+}
+
+extension SignalSource {
+  /// Sends an event of another signal, in the cascade that caused it.
+  ///
+  /// It is not counted against the limit of `send`: listeners that answer each other without end do so through a source that
+  /// counts. It does not wait, because it is called in the middle of rounds, and by tasks.
+  func relay(_ event: Signal<Value>.Event) {
+    let cascade = DeliveryThread.current.calling?.cascade
+    switch event {
+    case .value(let value): append(.success(ValueBox(value)), in: cascade)
+    case .failure(let error): append(.failure(error), in: cascade)
+    case .end: hub?.end(waits: false)
+    }
+    deliver()
   }
 }

@@ -8,11 +8,12 @@
 ///
 /// - **Order**: a subscriber is never called twice at the same time, and receives values in the order in which they were sent.
 /// - **Errors**: a failure is an event like a value, and does not end a signal. An error that a subscriber throws goes to the
-///   error handler of the source; the other subscribers are called.
-/// - **End**: a signal ends when no value can come any more: its source was released, or its store was closed. Each subscriber
-///   receives the end once, and is released.
-/// - **Lifetime**: a subscription lives as long as its token, and holds the signal that it is subscribed to. A `SignalSource`
-///   does not hold its signal.
+///   error handler of the source; the other subscribers are still called.
+/// - **End**: a signal ends when no more values can arrive: its source was released, or its store was closed. Each subscriber
+///   receives the end once, and is then released.
+/// - **Operators** emit failures and the end unchanged, and call their closures for each subscription, in the subscriber's place,
+///   unless their documentation says otherwise. An error that a closure throws is emitted as a failure in place of the value.
+/// - **Lifetime**: a subscription lives as long as its token, and retains its signal. A `SignalSource` does not.
 public struct Signal<Value: Sendable>: Sendable {
   /// An event of a signal.
   public enum Event: Sendable {
@@ -28,14 +29,11 @@ public struct Signal<Value: Sendable>: Sendable {
 
   /// Higher than the rank of every signal that this one is made from: a combined signal waits for all its sources.
   @usableFromInline let rank: Int
-  /// Called with errors that subscribers throw; the error handler of the source, also for signals made from this one.
+  /// The error handler of the source, called with errors that subscribers throw; signals made from this one inherit it.
   @usableFromInline let onError: ListenerErrors.Handler
+  /// Delivers events to an observer, one at a time and in order, none after `end`, until the token is disposed.
   @usableFromInline let attach: @Sendable (ListeningTerms, @escaping Observer) -> SubscriptionToken
 
-  /// - Parameters:
-  ///   - rank: See the property.
-  ///   - onError: See the property.
-  ///   - attach: Delivers events to an observer, one at a time and in order, none after `end`, until the token is disposed.
   @inlinable init(
     rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
     attach: @escaping @Sendable (ListeningTerms, @escaping Observer) -> SubscriptionToken
@@ -47,11 +45,11 @@ public struct Signal<Value: Sendable>: Sendable {
 
   // MARK: Sources
 
-  /// Makes a signal and the source that sends to it; all subscribers receive the same values.
+  /// Creates a signal and the source that sends to it; all subscribers receive the same values.
   ///
   /// - Parameter onError: Called with errors that subscribers throw, on the thread that called the subscriber. The default
   ///   prints a line to standard error.
-  /// - Returns: the source and the signal.
+  /// - Returns: The source and the signal.
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (source: SignalSource<Value>, signal: Signal) {
@@ -59,23 +57,18 @@ public struct Signal<Value: Sendable>: Sendable {
     return (SignalSource(hub), Signal(hub, rank: 0))
   }
 
-  /// Makes a signal with a separate source for each subscription.
+  /// Creates a signal with a separate source for each subscription.
   ///
-  /// - Parameter connect: Called for each subscription, on the thread that subscribes. It begins to send to the source, and
-  ///   returns a token that ends that. The signal ends when the source ends or is released.
+  /// - Parameter connect: Called for each subscription, on the thread that subscribes. It starts sending to the source, and
+  ///   returns a token that stops it. The signal ends when the source ends or is released.
   public init(_ connect: @escaping @Sendable (SignalSource<Value>) -> SubscriptionToken) {
     self.init(rank: 0, connect: connect)
   }
 
-  /// Makes a signal from other signals.
+  /// Creates a signal with a separate source for each subscription, for `connect` to attach to signals of lower ranks.
   ///
-  /// Values that arrive in one round are emitted at the end of that round, each in a round of its own, in the order in
-  /// which they arrived.
-  ///
-  /// - Parameters:
-  ///   - rank: Higher than the ranks of the signals that `connect` attaches to.
-  ///   - onError: Called with errors that subscribers throw.
-  ///   - connect: See above. The token that it returns is disposed when the subscription or the source ends.
+  /// Values that arrive in one round are emitted at the end of that round, each in its own round, in the order of arrival. The
+  /// token that `connect` returns is disposed when the subscription or the source ends.
   init(
     rank: Int, onError: @escaping ListenerErrors.Handler = ListenerErrors.print,
     connect: @escaping @Sendable (SignalSource<Value>) -> SubscriptionToken
@@ -108,9 +101,9 @@ public struct Signal<Value: Sendable>: Sendable {
   /// Calls a closure with each value for as long as the token is held.
   ///
   /// - Parameters:
-  ///   - place: The place where `action` and the operators before it are called.
-  ///   - action: Called with the values, in order; not with failures. It may send, subscribe and dispose.
-  /// - Returns: the token; releasing it ends the subscription immediately, also for the round that is being delivered.
+  ///   - place: Where `action` and the closures of operators such as `map` are called.
+  ///   - action: Called with the values, in order, but not with failures. It may send, subscribe, and dispose tokens.
+  /// - Returns: The token. Releasing it ends the subscription immediately, even in the current round.
   @inlinable public func subscribe(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> SubscriptionToken {
@@ -119,12 +112,7 @@ public struct Signal<Value: Sendable>: Sendable {
     }
   }
 
-  /// Calls a closure with values, failures and the end for as long as the token is held.
-  ///
-  /// - Parameters:
-  ///   - place: The place where `action` and the operators before it are called.
-  ///   - action: Called with the events, in order.
-  /// - Returns: the token; releasing it ends the subscription immediately, also for the round that is being delivered.
+  /// Calls a closure with values, failures, and the end, in order; otherwise like `subscribe(on:_:)`.
   @inlinable public func subscribeToEvents(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Event) throws -> Void
   ) -> SubscriptionToken {
@@ -133,12 +121,13 @@ public struct Signal<Value: Sendable>: Sendable {
 
   /// Calls a closure on the main actor with each value for as long as the token is held.
   ///
-  /// The present value of a listenable is delivered before this method returns, unless the signal combines several.
+  /// The current value of a listenable is delivered before this method returns, also through `map`, `filter`, `scan`, and
+  /// the like. Through operators that combine, share, or delay values, it may be delivered later.
   ///
   /// - Parameters:
   ///   - place: `.main`.
-  ///   - action: Called on the main actor with the values, in order; not with failures.
-  /// - Returns: the token; releasing it ends the subscription immediately, also for the round that is being delivered.
+  ///   - action: Called on the main actor with the values, in order, but not with failures.
+  /// - Returns: The token. Releasing it ends the subscription immediately, even in the current round.
   @MainActor @inlinable public func subscribe(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> SubscriptionToken {
@@ -147,14 +136,7 @@ public struct Signal<Value: Sendable>: Sendable {
     }
   }
 
-  /// Calls a closure on the main actor with values, failures and the end for as long as the token is held.
-  ///
-  /// The present value of a listenable is delivered before this method returns, unless the signal combines several.
-  ///
-  /// - Parameters:
-  ///   - place: `.main`.
-  ///   - action: Called on the main actor with the events, in order.
-  /// - Returns: the token; releasing it ends the subscription immediately, also for the round that is being delivered.
+  /// Calls a closure on the main actor with values, failures, and the end, in order; otherwise like `subscribe(on:_:)`.
   @MainActor @inlinable public func subscribeToEvents(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Event) throws -> Void
   ) -> SubscriptionToken {
@@ -168,13 +150,6 @@ extension Signal.Event {
   @inlinable init(_ content: SignalRound.Content) {
     switch content {
     case .success(let value): self = .value(ValueBox.unbox(value))
-    case .failure(let error): self = .failure(error)
-    }
-  }
-
-  @inlinable init(_ result: Result<Value, any Error>) {
-    switch result {
-    case .success(let value): self = .value(value)
     case .failure(let error): self = .failure(error)
     }
   }

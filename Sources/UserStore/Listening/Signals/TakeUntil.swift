@@ -8,7 +8,7 @@ extension Signal {
   ///   signal has no effect.
   ///
   /// - Parameter other: The other signal.
-  /// - Returns: the new signal.
+  /// - Returns: The new signal.
   public func take<Other>(until other: Signal<Other>) -> Signal {
     let rank = max(rank, other.rank) + 1
     return Signal(rank: rank, onError: onError) { source in

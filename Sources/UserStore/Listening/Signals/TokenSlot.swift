@@ -1,6 +1,7 @@
-/// Holds the token of a subscription that is made, replaced and ended in any order and on any thread.
+/// Holds the token of a subscription that may be started, replaced, and ended in any order and on any thread.
 ///
-/// A slot that is closed before its token comes, by a source that ends while it is being connected, disposes the token then.
+/// A slot may be closed before it has a token, when a source ends while it is being connected; it then disposes the token that
+/// is stored later.
 final class TokenSlot: Sendable {
   private struct State {
     var token: SubscriptionToken?

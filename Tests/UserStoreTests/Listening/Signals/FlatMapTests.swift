@@ -186,7 +186,7 @@ import Testing
   @Test func `the stack does not grow with five thousand inner signals one after another`() throws {
     let count = Lock((values: 0, ends: 0))
     try Threads.start {
-      let all = Signal(results: (0..<5_000).map { .success($0) })
+      let all = Signal(of: Array(0..<5_000))
       let token = all.flatMapLatest { Signal(of: [$0]) }.flatMap { Signal(of: [$0]) }.subscribeToEvents { event in
         count.withLock { if case .end = event { $0.ends += 1 } else { $0.values += 1 } }
       }

@@ -1,0 +1,67 @@
+public import Foundation
+public import UserStore
+
+extension NotificationCenter {
+  /// The notifications with a name, as a signal.
+  ///
+  /// Each subscription observes the center separately, for as long as it lives, and retains it. Values are sent on the thread
+  /// that posts, in the order of the posts. The signal does not end.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the notifications.
+  ///   - value: Returns the value for a notification, or nil to ignore it; called on the thread that posts.
+  /// - Returns: The signal.
+  public func signal<Value: Sendable>(
+    for name: Notification.Name, _ value: @escaping @Sendable (Notification) -> Value?
+  ) -> Signal<Value> {
+    Signal { source in
+      let observer = Lock(
+        self.addObserver(forName: name, object: nil, queue: nil) { notification in
+          if let value = value(notification) { source.send(value) }
+        })
+      return SubscriptionToken { observer.withLock { self.removeObserver($0) } }
+    }
+  }
+}
+
+extension Notification.Name {
+  /// Posted by `UserStore.post(to:)` when changes were committed.
+  ///
+  /// The notification's object is the store; its `changeSet` contains the changes.
+  public static let userStoreDidChange = Notification.Name("UserStoreDidChange")
+}
+
+extension Notification {
+  /// The changes of a `userStoreDidChange` notification; nil in any other notification.
+  public var changeSet: UserStore.ChangeSet? { userInfo?[UserStore.changeSetKey] as? ChangeSet }
+}
+
+extension UserStore {
+  /// The key of the `ChangeSet` in the `userInfo` of a `userStoreDidChange` notification.
+  public static let changeSetKey = "UserStoreChangeSet"
+
+  /// Posts changes to a notification center: a `userStoreDidChange` notification for each change set, in commit order.
+  ///
+  ///     let token = store.post(to: .default)
+  ///     let observer = NotificationCenter.default.addObserver(forName: .userStoreDidChange, object: store, queue: nil) {
+  ///       print($0.changeSet?.revision as Any)
+  ///     }
+  ///
+  /// Observers are called at `place`, under no lock. Inline, that is on the thread that delivers, and before the `write` that
+  /// caused the change returns. Observers may write. For the main thread, pass `.actor(MainActor.shared)`: that keeps the
+  /// order, which the `queue` of an observer does not guarantee.
+  ///
+  /// - Parameters:
+  ///   - center: The notification center; retained as long as the token.
+  ///   - topic: The changes to post. Notifications contain no others.
+  ///   - place: Where to post.
+  /// - Returns: The token. Releasing it ends the posting, and so does closing or releasing the store, which is not retained.
+  public func post(
+    to center: NotificationCenter, of topic: Topic = .everything, on place: DeliveryPlace = .inline
+  ) -> SubscriptionToken {
+    listeners.bind(to: topic, on: place) { [weak self] set in
+      guard let self else { return }
+      center.post(name: .userStoreDidChange, object: self, userInfo: [Self.changeSetKey: set])
+    }
+  }
+}
