@@ -103,12 +103,3 @@ extension ListenerHub {
 
 /// Removes a listener, unless it was replaced or removed before.
 @usableFromInline typealias ListenerRemoval = @Sendable () -> Void
-
-extension DeliveryPlace {
-  var actor: (any Actor)? {
-    switch self {
-    case .inline: nil
-    case .actor(let actor): actor
-    }
-  }
-}

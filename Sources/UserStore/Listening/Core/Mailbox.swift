@@ -1,18 +1,13 @@
 /// The calls that wait for an actor, in order.
 ///
-/// One task at a time runs on the actor and makes all of them: tasks that are started for single calls may overtake each
-/// other. The listeners on an actor hold it, not the mailbox, so that an actor that owns its listeners can be released.
+/// One task at a time runs on the actor and makes all calls: of two tasks for single calls, one may overtake the other. The
+/// actor is held by its listeners and not by the mailbox, so that an actor that owns its listeners can be released.
 final class Mailbox: Sendable {
   typealias Call = @Sendable () -> Void
 
   private weak let actor: (any Actor)?
   let id: ObjectIdentifier
-  private let state = Lock(State())
-
-  private struct State {
-    var calls: [Call] = []
-    var isScheduled = false
-  }
+  private let state = Lock((calls: [Call](), isScheduled: false))
 
   init(_ actor: any Actor) {
     self.actor = actor
