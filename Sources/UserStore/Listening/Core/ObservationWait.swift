@@ -10,7 +10,7 @@ final class ObservationWait: Sendable {
   enum Outcome: Sendable {
     /// A property changed, by the call of a listener if there is a cause.
     case changed(RoundCause?)
-    /// The object was released together with its registrar, the last owner of the wait: no change can follow.
+    /// Nothing holds the wait, so no change can follow: the registrar was released with its object, or tracks no such property.
     case released
   }
 

@@ -13,7 +13,7 @@ enum ValueEquality {
     return { _, _ in nil }
   }
 
-  /// Returns a test for any thread: by UTF-8 bytes for text, and by `==` for all other types, also for not-a-number.
+  /// Returns a test for any thread: by UTF-8 bytes for text, and by `==` for all other types.
   static func equality<Value: Equatable & Sendable>(of type: Value.Type) -> @Sendable (Value, Value) -> Bool {
     guard isText(type) else { return { $0 == $1 } }
     return { isSameText($0, $1) }
