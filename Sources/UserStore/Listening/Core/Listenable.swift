@@ -8,9 +8,7 @@
 public final class Listenable<Value: Sendable>: Sendable {
   @usableFromInline let backing: ListenableBacking
 
-  init(_ backing: ListenableBacking) {
-    self.backing = backing
-  }
+  init(_ backing: ListenableBacking) { self.backing = backing }
 
   /// Creates a value in memory.
   ///
@@ -179,9 +177,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// Removes a named listener immediately, also for the round that is being delivered; does nothing if the name is not bound.
   ///
   /// - Parameter name: The listener's name.
-  public func unbind(_ name: String) {
-    backing.unbind(name)
-  }
+  public func unbind(_ name: String) { backing.unbind(name) }
 
   /// The names that are bound, in the order of calls.
   public var names: [String] { backing.names() }

@@ -131,8 +131,8 @@
 
   private func drain(_ first: Item?, through ticket: RoundQueue<Item>.Ticket?, _ thread: DeliveryThread) {
     var item = first
-    while let present = item {
-      switch present {
+    while let current = item {
+      switch current {
       case .round(let content, let cascade): thread.call(in: cascade) { run(content, $0) }
       case .first(let registration): runFirst(registration)
       case .end: runEnd()
@@ -150,7 +150,7 @@
 
   // MARK: One round
 
-  /// Calls the values, then sets `begun`, then calls the listeners: a listener that registers later finds a current value.
+  /// Updates the values, then sets `begun`, then calls the listeners: a listener that registers later reads a current value.
   private func run(_ content: Content, _ context: CallContext) {
     var (lists, keepsValues) = state.withLock { state in
       if !state.registry.keepsValues { state.begun = content.position }
@@ -168,13 +168,11 @@
     call(content, parts, &lists, \.listeners, context)
   }
 
-  private typealias Lists = [Topic: TopicList]
-
   /// Calls the listeners of all parts, or all listeners if the round is not divided, in order.
   ///
   /// Most rounds have one part; then nothing needs to be sorted.
   private func call(
-    _ content: Content, _ parts: [(topic: Topic, part: Content)]?, _ lists: inout Lists,
+    _ content: Content, _ parts: [(topic: Topic, part: Content)]?, _ lists: inout [Topic: TopicList],
     _ list: (TopicList) -> [SlotReference], _ context: CallContext
   ) {
     if parts == nil, lists.count == 1, let only = lists.values.first {
@@ -191,7 +189,7 @@
 
   /// Releases the lists before the first call: a `bind` during a call would otherwise have to copy the table.
   private func call(
-    _ references: [SlotReference], _ lists: inout Lists, with part: Content, _ context: CallContext
+    _ references: [SlotReference], _ lists: inout [Topic: TopicList], with part: Content, _ context: CallContext
   ) {
     lists = [:]
     for reference in references { call(reference, with: part, context) }
@@ -259,21 +257,15 @@
       state.registry.start(registration, after: max(position, state.begun))
     }
     guard let listener else { return }
-    guard let mailbox = listener.conditions?.mailbox else {
-      deliverFirst(value, to: registration)
-      endIfOver(registration)
-      return
-    }
-    mailbox.post {
-      self.deliverFirst(value, to: registration)
-      self.endIfOver(registration)
-      DeliveryThread.current.runDeferred()
-    }
+    guard let mailbox = listener.conditions?.mailbox else { return deliverFirst(value, to: registration) }
+    mailbox.post { self.deliverFirst(value, to: registration) }
   }
 
   private func deliverFirst(_ value: ErasedValue, to registration: Registration) {
     let taken = state.withLock { $0.registry.takeFirst(registration) }
     if let (first, listener) = taken { call(listener, nil) { try first.deliver(value) } }
+    endIfOver(registration)
+    DeliveryThread.current.runDeferred()
   }
 
   private func runEnd() {

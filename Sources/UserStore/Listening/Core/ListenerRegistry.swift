@@ -14,6 +14,17 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     var startsAfter: Int128
     var calls: Int
     var lastPosition: Int128?
+
+    fileprivate mutating func call(_ ordinal: Int, at position: Int128) -> Call? {
+      if self.ordinal != ordinal || startsAfter >= position { return nil }
+      count(at: position)
+      return listener.conditions == nil ? .plain(listener.action, name: listener.name) : .conditional(listener)
+    }
+
+    fileprivate mutating func count(at position: Int128) {
+      calls += 1
+      lastPosition = position
+    }
   }
 
   private var slots: [Slot?] = []
@@ -53,8 +64,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     var keepsValue = false
     var first: ListenerConditions.FirstValue?
     var onEnd: ListenerConditions.OnEnd?
-
-    var isPlain: Bool { place == nil && owner == nil && first == nil }
   }
 
   /// The registration of a new listener, and the listener that it replaced, to be released under no lock.
@@ -65,9 +74,15 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     _ name: String?, to topic: Topic, _ options: Options, startsAfter: Int128, action: Content.Action
   ) -> Binding {
     lastNumber += 1
+    var conditions: ListenerConditions?
+    if options.place != nil || options.owner != nil || options.first != nil {
+      conditions = ListenerConditions(
+        mailbox: options.place.map { mailbox(of: $0) }, actor: options.place, owner: options.owner, first: options.first
+      )
+    }
     let listener = Listener<Content>(
-      topic: topic, name: name, number: lastNumber, keepsValue: options.keepsValue,
-      conditions: options.isPlain ? nil : conditions(of: options), onEnd: options.onEnd, action: action)
+      topic: topic, name: name, number: lastNumber, keepsValue: options.keepsValue, conditions: conditions,
+      onEnd: options.onEnd, action: action)
     if options.owner != nil { owned += 1 }
     if options.keepsValue { valueCount += 1 }
     let free = freeIndices.last ?? slots.count
@@ -184,11 +199,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     mailboxes[mailbox.id] = count == 1 ? nil : (mailbox, count - 1)
   }
 
-  private mutating func conditions(of options: Options) -> ListenerConditions {
-    ListenerConditions(
-      mailbox: options.place.map { mailbox(of: $0) }, actor: options.place, owner: options.owner, first: options.first)
-  }
-
   private mutating func mailbox(of actor: any Actor) -> Mailbox {
     let id = ObjectIdentifier(actor)
     if let (mailbox, listeners) = mailboxes[id], mailbox.isOf(actor) {
@@ -198,19 +208,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     let mailbox = Mailbox(actor)
     mailboxes[id] = (mailbox, 1)
     return mailbox
-  }
-}
-
-extension ListenerRegistry.Slot {
-  fileprivate mutating func call(_ ordinal: Int, at position: Int128) -> ListenerRegistry.Call? {
-    if self.ordinal != ordinal || startsAfter >= position { return nil }
-    count(at: position)
-    return listener.conditions == nil ? .plain(listener.action, name: listener.name) : .conditional(listener)
-  }
-
-  fileprivate mutating func count(at position: Int128) {
-    calls += 1
-    lastPosition = position
   }
 }
 

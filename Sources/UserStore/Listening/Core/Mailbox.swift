@@ -21,8 +21,7 @@ final class Mailbox: Sendable {
     guard let actor else { return }
     let mustStart = state.withLock { state in
       state.calls.append(call)
-      defer { state.isScheduled = true }
-      return !state.isScheduled
+      return !exchange(&state.isScheduled, with: true)
     }
     if mustStart { Task { await self.deliver(on: actor) } }
   }
@@ -30,9 +29,8 @@ final class Mailbox: Sendable {
   private func deliver(on actor: isolated any Actor) async {
     while true {
       let calls = state.withLock { state in
-        defer { state.calls = [] }
         if state.calls.isEmpty { state.isScheduled = false }
-        return state.calls
+        return exchange(&state.calls, with: [])
       }
       if calls.isEmpty { return }
       for call in calls { call() }

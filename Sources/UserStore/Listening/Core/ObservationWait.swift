@@ -68,11 +68,7 @@ enum ObservationTurn {
   }
 
   @MainActor private static func deliver() {
-    let readings = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
-    }
-    let deliveries = readings.compactMap { $0() }
+    let deliveries = waiting.withLock { exchange(&$0, with: []) }.compactMap { $0() }
     let thread = DeliveryThread.current
     thread.enter(round, isTransaction: true)
     for deliver in deliveries { deliver() }

@@ -38,9 +38,7 @@ public protocol NotificationHandler<Notification>: Sendable {
 public final class Observers<Handler: NotificationHandler>: Sendable {
   @usableFromInline let hub: SignalHub
 
-  @usableFromInline init(_ hub: SignalHub) {
-    self.hub = hub
-  }
+  @usableFromInline init(_ hub: SignalHub) { self.hub = hub }
 
   /// Creates a list of observers.
   ///
@@ -71,9 +69,7 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   /// Removes a handler immediately, also for the round that is being delivered.
   ///
   /// - Parameter token: The token from `add`. If it is nil, or its handler was removed before, nothing changes.
-  public func remove(_ token: SubscriptionToken?) {
-    token?.dispose()
-  }
+  public func remove(_ token: SubscriptionToken?) { token?.dispose() }
 
   /// The number of handlers.
   public var count: Int { hub.count }

@@ -8,9 +8,7 @@
 public final class SignalSource<Value: Sendable>: Sendable {
   weak let hub: SignalHub?
 
-  @usableFromInline init(_ hub: SignalHub) {
-    self.hub = hub
-  }
+  @usableFromInline init(_ hub: SignalHub) { self.hub = hub }
 
   deinit { end() }
 
@@ -23,9 +21,7 @@ public final class SignalSource<Value: Sendable>: Sendable {
   /// `TooManyRounds`.
   ///
   /// - Parameter value: The value.
-  @inlinable public func send(_ value: Value) {
-    post(ValueBox(value))
-  }
+  @inlinable public func send(_ value: Value) { post(ValueBox(value)) }
 
   /// Sends a failure, which does not end a signal.
   ///
@@ -33,18 +29,12 @@ public final class SignalSource<Value: Sendable>: Sendable {
   /// and its error handler is called with it.
   ///
   /// - Parameter error: The error.
-  public func fail(_ error: any Error) {
-    hub?.send(.failure(error))
-  }
+  public func fail(_ error: any Error) { hub?.send(.failure(error)) }
 
   /// Ends the signal or listenable after the values that were sent before; later values are dropped.
-  public func end() {
-    hub?.end()
-  }
+  public func end() { hub?.end() }
 
-  @usableFromInline func post(_ value: ErasedValue) {
-    hub?.send(.success(value))
-  }
+  @usableFromInline func post(_ value: ErasedValue) { hub?.send(.success(value)) }
 
   /// Queues a value or a failure in the cascade that caused it; call `deliver` afterwards, under no lock.
   @discardableResult
@@ -53,9 +43,7 @@ public final class SignalSource<Value: Sendable>: Sendable {
   }
 
   /// Delivers what is queued, and waits for the item with a ticket, where waiting is possible.
-  func deliver(through ticket: Int? = nil) {
-    hub?.deliver(through: ticket)
-  }
+  func deliver(through ticket: Int? = nil) { hub?.deliver(through: ticket) }
 }
 
 /// The error when listeners that send caused too many rounds; the last round was not sent.

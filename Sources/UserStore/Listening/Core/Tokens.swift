@@ -72,23 +72,15 @@ public final class TokenBag: Sendable {
   /// Adds the token of a subscription.
   ///
   /// - Parameter token: Disposed with the bag.
-  public func insert(_ token: SubscriptionToken) {
-    disposals.withLock { $0.append { token.dispose() } }
-  }
+  public func insert(_ token: SubscriptionToken) { disposals.withLock { $0.append(token.dispose) } }
 
   /// Adds the token of a named listener.
   ///
   /// - Parameter token: Disposed with the bag.
-  public func insert(_ token: ListenerToken) {
-    disposals.withLock { $0.append { token.dispose() } }
-  }
+  public func insert(_ token: ListenerToken) { disposals.withLock { $0.append(token.dispose) } }
 
   /// Disposes the tokens in the order in which they were added, and leaves the bag empty.
   public func disposeAll() {
-    let held = disposals.withLock { disposals in
-      defer { disposals = [] }
-      return disposals
-    }
-    for dispose in held { dispose() }
+    for dispose in disposals.withLock({ exchange(&$0, with: []) }) { dispose() }
   }
 }
