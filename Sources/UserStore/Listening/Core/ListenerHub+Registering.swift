@@ -27,22 +27,17 @@ extension ListenerHub {
   func register(
     _ name: String?, to topic: Topic, _ terms: ListeningTerms, first: FirstValue, _ action: Content.Action
   ) -> ListenerRemoval {
-    let owner = terms.owner.map { WeakReference(object: $0) }
-    var options = Registry.Options(place: terms.place.actor, owner: owner, onEnd: terms.onEnd)
-    if terms.isOnPlace || (options.place == nil && DeliveryThread.current.isInside(self)) {
-      let binding = state.withLock { state in
-        state.registry.bind(name, to: topic, options, startsAfter: state.begun, action: action)
-      }
-      deliverAtOnce(first, to: binding.registration)
-      return removal(of: binding.registration, isOwned: owner != nil)
-    }
-    options.first = first
+    let isAtOnce = terms.isOnPlace || (terms.place.actor == nil && DeliveryThread.current.isInside(self))
+    let options = Registry.Options(
+      place: terms.place.actor, owner: terms.owner.map { WeakReference(object: $0) }, first: isAtOnce ? nil : first,
+      onEnd: terms.onEnd)
     let (binding, ticket) = state.withLock { state in
-      let binding = state.registry.bind(name, to: topic, options, startsAfter: .max, action: action)
-      return (binding, state.queue.append(.first(binding.registration)))
+      let start = isAtOnce ? state.begun : .max
+      let binding = state.registry.bind(name, to: topic, options, startsAfter: start, action: action)
+      return (binding, isAtOnce ? nil : state.queue.append(.first(binding.registration)))
     }
-    deliver(through: ticket)
-    return removal(of: binding.registration, isOwned: owner != nil)
+    if isAtOnce { deliverAtOnce(first, to: binding.registration) } else { deliver(through: ticket) }
+    return removal(of: binding.registration, isOwned: terms.owner != nil)
   }
 
   private func deliverAtOnce(_ first: FirstValue, to registration: Registration) {

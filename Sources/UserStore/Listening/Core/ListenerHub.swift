@@ -251,21 +251,24 @@
 
   /// Reads a first value, in the order of the queue, and delivers it here or on the listener's actor.
   private func runFirst(_ registration: Registration) {
-    let first = state.withLock { $0.registry.listener(registration)?.conditions?.first.withLock { $0 } }
-    guard let (value, position) = first?.read() else { return }
+    guard let first = state.withLock({ $0.registry.listener(registration)?.conditions?.first.withLock { $0 } })
+    else { return }
+    let (value, position) = first.read()
     let listener = state.withLock { state in
       state.registry.start(registration, after: max(position, state.begun))
     }
     guard let listener else { return }
     guard let mailbox = listener.conditions?.mailbox else { return deliverFirst(value, to: registration) }
-    mailbox.post { self.deliverFirst(value, to: registration) }
+    mailbox.post {
+      self.deliverFirst(value, to: registration)
+      DeliveryThread.current.runDeferred()
+    }
   }
 
   private func deliverFirst(_ value: ErasedValue, to registration: Registration) {
     let taken = state.withLock { $0.registry.takeFirst(registration) }
     if let (first, listener) = taken { call(listener, nil) { try first.deliver(value) } }
     endIfOver(registration)
-    DeliveryThread.current.runDeferred()
   }
 
   private func runEnd() {
