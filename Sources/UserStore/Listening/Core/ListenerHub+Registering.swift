@@ -53,7 +53,7 @@ extension ListenerHub {
 
   private func removal(of registration: Registration, isOwned: Bool, holdsHub: Bool = false) -> ListenerRemoval {
     // Without this, listeners of topics that get no more rounds would stay forever after their owners.
-    if isOwned, state.withLock({ $0.registry.isSweepDue }) { removeOver() }
+    if isOwned, state.withLock({ $0.registry.isSweepDue }) { removeReleased() }
     if holdsHub { return { self.remove(registration) } }
     return { [weak self] in self?.remove(registration) }
   }
@@ -79,7 +79,7 @@ extension ListenerHub {
   }
 
   /// Removes the listeners whose owner was released.
-  private func removeOver() {
+  private func removeReleased() {
     for (registration, listener) in state.withLock({ $0.registry.withOwner })
     where listener.conditions?.owner?.object == nil {
       remove(registration)
@@ -115,7 +115,7 @@ extension ListenerHub {
   ///
   /// The number of calls includes those of listeners that had the name before.
   var all: [(name: String?, topic: Topic, calls: Int, lastPosition: Int128?)] {
-    removeOver()
+    removeReleased()
     // Listeners on an actor stay in the registry until they have received there what was queued before the end.
     let slots = state.withLock { $0.isOver ? [] : $0.registry.inOrder.map(\.slot) }
     return slots.filter { !$0.listener.keepsValue }.map {

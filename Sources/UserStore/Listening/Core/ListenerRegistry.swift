@@ -64,6 +64,8 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     var keepsValue = false
     var first: ListenerConditions.FirstValue?
     var onEnd: ListenerConditions.OnEnd?
+
+    var isPlain: Bool { place == nil && owner == nil && first == nil }
   }
 
   /// The registration of a new listener, and the listener that it replaced, to be released under no lock.
@@ -74,15 +76,9 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     _ name: String?, to topic: Topic, _ options: Options, startsAfter: Int128, action: Content.Action
   ) -> Binding {
     lastNumber += 1
-    var conditions: ListenerConditions?
-    if options.place != nil || options.owner != nil || options.first != nil {
-      conditions = ListenerConditions(
-        mailbox: options.place.map { mailbox(of: $0) }, actor: options.place, owner: options.owner, first: options.first
-      )
-    }
     let listener = Listener<Content>(
-      topic: topic, name: name, number: lastNumber, keepsValue: options.keepsValue, conditions: conditions,
-      onEnd: options.onEnd, action: action)
+      topic: topic, name: name, number: lastNumber, keepsValue: options.keepsValue,
+      conditions: options.isPlain ? nil : conditions(of: options), onEnd: options.onEnd, action: action)
     if options.owner != nil { owned += 1 }
     if options.keepsValue { valueCount += 1 }
     let free = freeIndices.last ?? slots.count
@@ -197,6 +193,11 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     guard let mailbox = conditions.mailbox, let (current, count) = mailboxes[mailbox.id], current === mailbox
     else { return }
     mailboxes[mailbox.id] = count == 1 ? nil : (mailbox, count - 1)
+  }
+
+  private mutating func conditions(of options: Options) -> ListenerConditions {
+    ListenerConditions(
+      mailbox: options.place.map { mailbox(of: $0) }, actor: options.place, owner: options.owner, first: options.first)
   }
 
   private mutating func mailbox(of actor: any Actor) -> Mailbox {
