@@ -62,12 +62,12 @@ final class DeliveryThread {
 
   /// Makes calls in the cascade of the listener that caused them, and marks the thread as inside of a listener.
   func call(in cascade: Cascade?, _ body: (CallContext) -> Void) {
-    let caller = (context.name, context.present)
-    (context.name, context.present) = (nil, cascade)
+    let caller = (context.name, context.existingCascade)
+    (context.name, context.existingCascade) = (nil, cascade)
     calls += 1
     body(context)
     calls -= 1
-    (context.name, context.present) = caller
+    (context.name, context.existingCascade) = caller
   }
 
   /// Whether the thread must not wait for a delivery, because it could be waiting for itself.
@@ -90,13 +90,13 @@ final class DeliveryThread {
 final class CallContext {
   /// The name of the listener that is called, if it has one.
   var name: String?
-  fileprivate var present: Cascade?
+  fileprivate var existingCascade: Cascade?
 
   /// The cascade of the calls; created on first use, because few listeners cause rounds.
   var cascade: Cascade {
-    if let present { return present }
+    if let existingCascade { return existingCascade }
     let cascade = Cascade()
-    present = cascade
+    existingCascade = cascade
     return cascade
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// It receives each round before all listeners, so that every listener reads the new value.
 final class HubValue<Content: Routable>: Sendable {
-  /// A value, and the last round that it includes: later than the round that is delivered if the value was read again.
+  /// A value, and the last round that it includes: a later round than the one that is delivered if the value was read again.
   struct Decoded: Sendable {
     let value: ErasedValue
     let through: Int128
@@ -17,7 +17,7 @@ final class HubValue<Content: Routable>: Sendable {
 
   /// Turns an action on values into an action on rounds that contain their value, which is faster than a stored one.
   ///
-  /// A round with a failure goes to the second action.
+  /// The second action receives failures.
   typealias Adapter = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> Content.Action
 
   private let hub: ListenerHub<Content>

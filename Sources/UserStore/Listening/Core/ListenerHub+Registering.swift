@@ -14,7 +14,7 @@ extension ListenerHub {
     let options = Registry.Options(
       place: place.actor, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
     let (binding, isOver) = state.withLock { state in
-      let start = max(position, state.begun)
+      let start = max(position, state.lastStarted)
       return (state.registry.bind(name, to: topic, options, startsAfter: start, action: action), state.isOver)
     }
     if isOver { endIfOver(binding.registration) }
@@ -27,16 +27,16 @@ extension ListenerHub {
   func register(
     _ name: String?, to topic: Topic, _ terms: ListeningTerms, first: FirstValue, _ action: Content.Action
   ) -> ListenerRemoval {
-    let isAtOnce = terms.isOnPlace || (terms.place.actor == nil && DeliveryThread.current.isInside(self))
+    let startsAtOnce = terms.isOnPlace || (terms.place.actor == nil && DeliveryThread.current.isInside(self))
     let options = Registry.Options(
-      place: terms.place.actor, owner: terms.owner.map { WeakReference(object: $0) }, first: isAtOnce ? nil : first,
+      place: terms.place.actor, owner: terms.owner.map { WeakReference(object: $0) }, first: startsAtOnce ? nil : first,
       onEnd: terms.onEnd)
     let (binding, ticket) = state.withLock { state in
-      let start = isAtOnce ? state.begun : .max
+      let start = startsAtOnce ? state.lastStarted : .max
       let binding = state.registry.bind(name, to: topic, options, startsAfter: start, action: action)
-      return (binding, isAtOnce ? nil : state.queue.append(.first(binding.registration)))
+      return (binding, startsAtOnce ? nil : state.queue.append(.first(binding.registration)))
     }
-    if isAtOnce { deliverAtOnce(first, to: binding.registration) } else { deliver(through: ticket) }
+    if startsAtOnce { deliverAtOnce(first, to: binding.registration) } else { deliver(through: ticket) }
     return removal(of: binding.registration, isOwned: terms.owner != nil)
   }
 

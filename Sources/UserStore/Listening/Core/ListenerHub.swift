@@ -36,7 +36,7 @@
     var registry = Registry()
     var queue = RoundQueue<Item>()
     /// The position of the last round that was started.
-    var begun = Int128.min
+    var lastStarted = Int128.min
     var isOver = false
   }
 
@@ -150,10 +150,10 @@
 
   // MARK: One round
 
-  /// Updates the values, then sets `begun`, then calls the listeners: a listener that registers later reads a current value.
+  /// Updates the values, then sets `lastStarted`, then calls the listeners, so that a listener that registers reads a new value.
   private func run(_ content: Content, _ context: CallContext) {
     var (lists, keepsValues) = state.withLock { state in
-      if !state.registry.keepsValues { state.begun = content.position }
+      if !state.registry.keepsValues { state.lastStarted = content.position }
       return (state.registry.lists, state.registry.keepsValues)
     }
     if lists.isEmpty { return }
@@ -161,7 +161,7 @@
     if keepsValues {
       call(content, parts, &lists, \.values, context)
       lists = state.withLock { state in
-        state.begun = content.position
+        state.lastStarted = content.position
         return state.registry.lists
       }
     }
@@ -255,7 +255,7 @@
     else { return }
     let (value, position) = first.read()
     let listener = state.withLock { state in
-      state.registry.start(registration, after: max(position, state.begun))
+      state.registry.start(registration, after: max(position, state.lastStarted))
     }
     guard let listener else { return }
     guard let mailbox = listener.conditions?.mailbox else { return deliverFirst(value, to: registration) }

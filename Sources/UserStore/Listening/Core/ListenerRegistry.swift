@@ -1,8 +1,8 @@
-/// The listeners of a hub by topic: a value without locks or calls.
+/// The listeners of a hub by topic: a value that is protected by the hub's lock, and calls no listener.
 ///
-/// A slot is one place in the order of calls; it stays when its name is bound again. Slots are in one array, and a reference to
-/// a slot has its index and its ordinal, so that a reference to a removed slot is recognized. Nothing else refers to a listener,
-/// so that the caller that removes it holds the last reference.
+/// A slot is one place in the order of calls; it stays when its name is bound again. Slots are in one array, and a reference to a
+/// slot has its index and its ordinal, so that a reference to a removed slot is recognized. Nothing else refers to a listener, so
+/// that the caller that removes it holds the last reference.
 struct ListenerRegistry<Content: Routable>: Sendable {
   typealias Topic = Content.Topic
 
@@ -32,7 +32,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   private var mailboxes: [ObjectIdentifier: (mailbox: Mailbox, listeners: Int)] = [:]
   private var lastOrdinal = 0
   private var lastNumber = 0
-  /// The number of listeners with an owner, and the number of them at which to look for released owners.
+  /// The number of listeners with an owner, and the number at which to look for released owners.
   private var owned = 0
   private var sweepAt = 64
   /// The number of listeners that keep a value.
@@ -107,7 +107,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// Removes all listeners, and returns them in the order of calls, to be released under no lock.
   mutating func removeAll() -> [Listener<Content>] { inOrder.compactMap { remove($0.registration) } }
 
-  /// The listeners that are removed with an owner.
+  /// The listeners that have an owner.
   var withOwner: [(registration: Registration, listener: Listener<Content>)] {
     occupied.compactMap { $1.listener.conditions?.owner == nil ? nil : ($0, $1.listener) }
   }
@@ -121,7 +121,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   /// A call to make.
   enum Call {
-    /// Without the listener: the reference that is not taken is a tenth of the cost of a call.
+    /// Without the listener: taking a reference to it would be a tenth of the cost of a call.
     case plain(Content.Action, name: String?)
     case conditional(Listener<Content>)
   }
@@ -238,7 +238,7 @@ struct TopicList: Sendable {
 
   /// Returns the index of the slot that a name has here; if there is none, enters a new slot and returns its index.
   mutating func index(for new: SlotReference, _ name: String?, keepsValue: Bool) -> Int {
-    // Found or entered with one hashing.
+    // Hashes the name once, to find or to enter it.
     func same(_ index: inout Int) -> Int { index }
     if let name {
       let index = same(&indexByName[name, default: new.index])

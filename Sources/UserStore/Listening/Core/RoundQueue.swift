@@ -1,6 +1,6 @@
 // Modeled in Model/Pump.pml; change both.
 
-/// The items that wait to be delivered, and the thread that delivers: a value without locks or calls.
+/// The items that wait to be delivered, and the threads that wait for them: a value that is protected by the hub's lock.
 ///
 /// One thread delivers at a time. It takes items from the front until its own item is delivered; then another thread that
 /// waits for its own item takes over. If no thread waits, it empties the queue. Invariant: while an item is queued, some
