@@ -8,7 +8,7 @@ final class Listener<Content: Routable>: Sendable {
   /// Unique among all registrations of the hub, so that a replaced listener is recognized.
   let number: Int
   let keepsValue: Bool
-  /// nil when the listener is called inline and lives as long as it is bound.
+  /// nil when the listener is called inline, has no owner, and has no first value to receive.
   let conditions: ListenerConditions?
   /// Called when the hub ends.
   let onEnd: ListenerConditions.OnEnd?
