@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A collection that returns a token for each element that is inserted, and removes the element with that token.
+/// A collection that returns a token for each inserted element, and removes the element with that token.
 ///
-/// A value with its elements in the order of insertion. The library does not use it; listeners are held by `Observers`. It is
-/// one of the features of the systems that the library grew from, for programs that keep other things by token.
+/// A bag is a value with its elements in the order of insertion. The library itself does not use it, `Observers` holds handlers;
+/// it is for programs that keep other things by token, as they did with the systems that this library replaces.
 public struct Bag<Element> {
   /// Identifies an element of one bag and of its copies; unique in the process.
   public struct Token: Hashable, Sendable {
@@ -12,29 +12,27 @@ public struct Bag<Element> {
 
   private var entries: [(number: UInt64, element: Element)] = []
 
-  /// Makes an empty bag.
+  /// Creates an empty bag.
   public init() {}
 
-  /// Inserts an element at the end.
+  /// Inserts an element at the end, also one that equals another element.
   ///
-  /// - Parameter element: The element; a bag may hold equal elements.
-  /// - Returns: the token that removes the element.
+  /// - Parameter element: The element.
+  /// - Returns: The token that removes the element.
   public mutating func insert(_ element: Element) -> Token {
     let number = tokenCount.wrappingAdd(1, ordering: .relaxed).newValue
     entries.append((number, element))
     return Token(number: number)
   }
 
-  /// Removes an element.
+  /// Removes the element with a token.
   ///
-  /// - Parameter token: The token from `insert`. nil, and the token of an element that is not in the bag, change nothing.
-  /// - Returns: the element, if it was in the bag.
+  /// - Parameter token: The token from `insert`. If it is nil, or its element is not in the bag, nothing changes.
+  /// - Returns: The element, or nil if it was not in the bag.
   @discardableResult
   public mutating func remove(_ token: Token?) -> Element? {
-    guard let number = token?.number else { return nil }
-    let place = entries.firstIndexInOrder { $0.number >= number }
-    guard place < entries.count, entries[place].number == number else { return nil }
-    return entries.remove(at: place).element
+    guard let token, let index = entries.firstIndex(where: { $0.number == token.number }) else { return nil }
+    return entries.remove(at: index).element
   }
 }
 
@@ -50,18 +48,6 @@ extension Bag: RandomAccessCollection {
   /// The position after the last element.
   public var endIndex: Int { entries.count }
 
-  /// The element at a position.
+  /// Accesses the element at a position.
   public subscript(position: Int) -> Element { entries[position].element }
-}
-
-extension RandomAccessCollection where Index == Int {
-  /// The first index at which `isReached` is true; it must be true at every later index too.
-  fileprivate func firstIndexInOrder(where isReached: (Element) -> Bool) -> Int {
-    var (low, high) = (startIndex, endIndex)
-    while low < high {
-      let middle = low + (high - low) / 2
-      if isReached(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
 }

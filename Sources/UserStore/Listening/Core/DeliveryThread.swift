@@ -1,8 +1,8 @@
 // Modeled in Proof/Model/Pump.pml; change both.
 
-/// The calls, deliveries and transactions that a thread is inside of, for all hubs.
+/// The listener calls, deliveries, and transactions that a thread is inside of, for all hubs.
 ///
-/// A property of the thread and not of the task: a task that a listener starts is not the listener.
+/// It belongs to the thread and not to the task: a task that a listener starts is not inside of the listener.
 final class DeliveryThread {
   private static let local = ThreadLocal<DeliveryThread> { DeliveryThread() }
 
@@ -12,29 +12,27 @@ final class DeliveryThread {
   /// The call that the thread is making; nil outside of listeners.
   var calling: CallContext? { calls > 0 ? context : nil }
   private let context = CallContext()
-  /// The number of calls that this thread is inside of.
+  /// The number of nested calls that the thread is inside of.
   private var calls = 0
   /// The hubs that the thread delivers for and the stores that it has transactions of: the innermost, then the others.
   ///
-  /// Only the others are in an array, because each use of an array in an object is checked for exclusive access, and every
-  /// send asks for the innermost.
+  /// Only the others are in an array: each use of an array in an object is checked for exclusive access, and every send asks
+  /// for the innermost.
   private var innermost: ObjectIdentifier?
   private var outer: [ObjectIdentifier] = []
   private var depth = 0
   /// The number of transactions among them.
   private var transactions = 0
-  /// The actions that wait until the present call, round or transaction has ended.
+  /// The actions that wait until the current call, round, or transaction has ended.
   private var deferred = RankedQueue<@Sendable () -> Void>()
   private var hasDeferred = false
   private var isRunningDeferred = false
   let parker = Parker()
 
-  /// Defers an action until the present call, round or transaction has ended.
+  /// Defers an action until the current call, round, or transaction has ended; then `runDeferred` runs it.
   ///
-  /// - Parameters:
-  ///   - rank: Actions of lower ranks run first, those of one rank in the order in which they were deferred. A combined
-  ///     signal has a higher rank than its sources, and so waits for them.
-  ///   - action: Called by `runDeferred`.
+  /// Actions of lower ranks run first, and those of one rank in the order in which they were deferred. A combined signal has a
+  /// higher rank than its sources, so that it waits for them.
   func `defer`(rank: Int = 0, _ action: @escaping @Sendable () -> Void) {
     deferred.append(action, rank: rank)
     hasDeferred = true
@@ -46,11 +44,7 @@ final class DeliveryThread {
     return innermost == ObjectIdentifier(object) || outer.contains(ObjectIdentifier(object))
   }
 
-  /// Marks the thread as inside of a hub or a store.
-  ///
-  /// - Parameters:
-  ///   - object: The hub, or the object that identifies the store.
-  ///   - isTransaction: Whether deferred actions and deliveries must wait for its end.
+  /// Marks the thread as inside of a hub, or of a transaction, for whose end deferred actions and deliveries must wait.
   func enter(_ object: some AnyObject, isTransaction: Bool = false) {
     if let innermost { outer.append(innermost) }
     innermost = ObjectIdentifier(object)
@@ -58,7 +52,7 @@ final class DeliveryThread {
     if isTransaction { transactions += 1 }
   }
 
-  /// Ends the mark that was made last.
+  /// Removes the mark of the last `enter`.
   func leave(_ object: some AnyObject, isTransaction: Bool = false) {
     assert(innermost == ObjectIdentifier(object), "what was entered last is left first")
     depth -= 1
@@ -66,13 +60,14 @@ final class DeliveryThread {
     if isTransaction { transactions -= 1 }
   }
 
-  /// Makes calls in a cascade, the one of the listener that caused them, and marks the thread as inside of a listener.
+  /// Makes calls in the cascade of the listener that caused them, and marks the thread as inside of a listener.
   func call(in cascade: Cascade?, _ body: (CallContext) -> Void) {
-    let outer = context.begin(cascade)
+    let caller = (context.name, context.existingCascade)
+    (context.name, context.existingCascade) = (nil, cascade)
     calls += 1
     body(context)
     calls -= 1
-    context.end(outer)
+    (context.name, context.existingCascade) = caller
   }
 
   /// Whether the thread must not wait for a delivery, because it could be waiting for itself.
@@ -80,8 +75,8 @@ final class DeliveryThread {
 
   /// Runs the deferred actions, unless this thread is still inside of a call or a transaction.
   ///
-  /// Called at the end of each round, so that the consequences of a round come before the next one. A deferred action never
-  /// runs inside another one: the stack would grow with hubs that answer each other.
+  /// Called at the end of each round, so that the consequences of a round are delivered before the next one. A deferred action
+  /// never runs inside another: the stack would grow with hubs that trigger each other.
   func runDeferred() {
     if !hasDeferred || isRunningDeferred { return }
     isRunningDeferred = true
@@ -91,36 +86,26 @@ final class DeliveryThread {
   }
 }
 
-/// The calls of one round, as the thread that makes them sees them.
+/// The state of the calls of one round, on the thread that makes them.
 final class CallContext {
   /// The name of the listener that is called, if it has one.
   var name: String?
-  /// The cascade of the calls; made when it is first asked for, because few listeners cause rounds.
+  fileprivate var existingCascade: Cascade?
+
+  /// The cascade of the calls; created on first use, because few listeners cause rounds.
   var cascade: Cascade {
-    if let present { return present }
+    if let existingCascade { return existingCascade }
     let cascade = Cascade()
-    present = cascade
+    existingCascade = cascade
     return cascade
   }
-  private var present: Cascade?
-
-  typealias Outer = (name: String?, cascade: Cascade?)
-
-  fileprivate func begin(_ cascade: Cascade?) -> Outer {
-    defer { (name, present) = (nil, cascade) }
-    return (name, present)
-  }
-
-  fileprivate func end(_ outer: Outer) { (name, present) = (outer.name, outer.cascade) }
 }
 
-/// A change, everything that listeners wrote in answer to it, and everything that listeners wrote in answer to that.
+/// A change and all rounds that it causes, directly and indirectly, through listeners that write or send.
 final class Cascade: Sendable {
   private let state = Lock((rounds: 0, writers: [String]()))
 
-  /// Counts one more round that a listener causes.
-  ///
-  /// - Returns: nil when it is within the limit, otherwise the names of the listeners that wrote so far.
+  /// Counts a round that a listener causes; if it is over the limit, returns the names of all listeners that wrote so far.
   func admit(by name: String?, limit: Int) -> [String]? {
     state.withLock { state in
       let name = name ?? "a listener without a name"

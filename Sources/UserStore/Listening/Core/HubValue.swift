@@ -1,14 +1,14 @@
-/// The present value of a topic, updated by each round of the hub.
+/// The current value of a topic, updated by each round of the hub.
 ///
-/// It receives each round before all listeners, so that every listener finds the new value stored.
+/// It receives each round before all listeners, so that every listener reads the new value.
 final class HubValue<Content: Routable>: Sendable {
-  /// A value, and the last round that it includes: a later round than the present one when the value was read again.
+  /// A value, and the last round that it includes: a later round than the one that is delivered if the value was read again.
   struct Decoded: Sendable {
     let value: ErasedValue
     let through: Int128
   }
 
-  /// Gets the value from a round; nil when the round does not change it.
+  /// Gets the value from a round; nil if the round does not change it.
   ///
   /// An error goes to the hub's error handler, and the fallback, if there is one, becomes the value.
   typealias Decode = @Sendable (Content) throws -> Decoded?
@@ -17,7 +17,7 @@ final class HubValue<Content: Routable>: Sendable {
 
   /// Turns an action on values into an action on rounds that contain their value, which is faster than a stored one.
   ///
-  /// A round with a failure goes to the second action.
+  /// The second action receives failures.
   typealias Adapter = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> Content.Action
 
   private let hub: ListenerHub<Content>
@@ -28,9 +28,7 @@ final class HubValue<Content: Routable>: Sendable {
   private let stored: StoredValueOfTopic
   private let registration: SubscriptionToken
 
-  /// Registers with the hub, then calls `read` for the value and its position.
-  ///
-  /// In this order no round is missed.
+  /// Registers with the hub, then calls `read` for the value and its position; in this order no round is missed.
   init<Failure: Error>(
     hub: ListenerHub<Content>, topic: Content.Topic, fallback: ErasedValue?, decode: @escaping Decode,
     adapt: Adapter? = nil, read: () throws(Failure) -> Decoded
@@ -68,28 +66,22 @@ final class HubValue<Content: Routable>: Sendable {
       unbind: { self.hub.remove($0, from: self.topic) })
   }
 
-  private func bind(
-    _ name: String?, _ terms: ListeningTerms, _ action: @escaping Action
-  ) -> ListenerRemoval {
+  private func bind(_ name: String?, _ terms: ListeningTerms, _ action: @escaping Action) -> ListenerRemoval {
     guard terms.fires else {
       return hub.register(
         name, to: topic, on: terms.place, owner: terms.owner, after: stored.current.through, onEnd: terms.onEnd,
         onRound(action, terms))
     }
-    let first = firstValue(action)
-    guard terms.isOnPlace else {
-      return hub.register(
-        name, to: topic, on: terms.place, owner: terms.owner, first: first, onEnd: terms.onEnd,
-        onRound(action, terms))
-    }
-    return hub.registerAtOnce(
-      name, to: topic, on: terms.place.actor, owner: terms.owner.map { WeakReference(object: $0) }, first: first,
-      onEnd: terms.onEnd, onRound(action, terms))
+    // Holds this object until the first value is delivered.
+    let first = ListenerConditions.FirstValue(
+      read: {
+        let entry = self.stored.current
+        return (entry.value, entry.through)
+      }, deliver: action)
+    return hub.register(name, to: topic, terms, first: first, onRound(action, terms))
   }
 
-  private func onRound(
-    _ action: @escaping Action, _ terms: ListeningTerms
-  ) -> Content.Action {
+  private func onRound(_ action: @escaping Action, _ terms: ListeningTerms) -> Content.Action {
     if let adapt { return adapt(action, terms.onFailure) }
     return Content.Action { [decode, fallback, stored] content in
       switch stored.meaning(of: content.position) {
@@ -108,16 +100,6 @@ final class HubValue<Content: Routable>: Sendable {
       }
     }
   }
-
-  /// Holds this object until the first value was delivered.
-  private func firstValue(_ action: @escaping Action) -> ListenerHub<Content>.FirstValue {
-    ListenerHub<Content>.FirstValue(
-      read: {
-        let entry = self.stored.current
-        return (entry.value, entry.through)
-      },
-      deliver: action)
-  }
 }
 
 /// The value as of a round; replaced only by values of later rounds.
@@ -130,12 +112,12 @@ private final class StoredValueOfTopic: Sendable {
     let through: Int128
   }
 
-  /// The meaning of a round for the listeners.
+  /// What a round is for the listeners.
   enum Meaning {
     case value(ErasedValue)
-    /// The listeners have received the content of this round already, in a value that was read again.
+    /// The listeners have received the content of this round, in a value that was read again.
     case included
-    /// Not stored: this object is gone, or later rounds have replaced the value.
+    /// Not stored: the `HubValue` was released, or later rounds have replaced the value.
     case unknown
   }
 
@@ -157,7 +139,7 @@ private final class StoredValueOfTopic: Sendable {
   }
 
   func store(_ value: ErasedValue, at position: Int128, through: Int128) {
-    // Swapped, so that the old value is released under no lock: its deinitializer may ask for the present value.
+    // Swapped, so that the old value is released under no lock: its deinitializer may read the current value.
     var other: Entry? = Entry(value: value, position: position, through: through)
     state.withLock { entry in
       if let entry, entry.through >= through, entry.through >= position { return }

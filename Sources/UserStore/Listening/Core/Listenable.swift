@@ -1,30 +1,56 @@
-/// A present value, and the listeners that are called when it changes.
+/// A current value, and the listeners that are called when it changes.
 ///
 ///     let name = try store.listenable(.name, of: id)
 ///     name.bindAndFire("FirstScreen", on: .main) { label.text = $0 }
 ///
-/// Names belong to the attribute or value, not to this object: two listenables for the same attribute of the same user
-/// share them. Named listeners outlive the listenable.
+/// The names of listeners belong to the attribute or value, not to this object: two listenables for the same attribute of the
+/// same user share them. Named listeners outlive the listenable.
 public final class Listenable<Value: Sendable>: Sendable {
   @usableFromInline let backing: ListenableBacking
 
-  init(_ backing: ListenableBacking) {
-    self.backing = backing
-  }
+  init(_ backing: ListenableBacking) { self.backing = backing }
 
-  /// The value as of the round that is being delivered, or of the last round.
+  /// Creates a value in memory.
   ///
-  /// May be read on any thread.
-  @inlinable public var value: Value { ValueBox.unbox(backing.value()) }
-
-  /// Calls a closure with each new value, from the next change on.
+  ///     let (source, name) = Listenable.make("NIX")
+  ///     name.bindAndFire("FirstScreen") { print($0) }
+  ///     source.send("Zoë")
   ///
   /// - Parameters:
-  ///   - name: The listener's name. It replaces the listener that has this name, and takes its place in the order.
+  ///   - value: The first value.
+  ///   - onError: Called with errors that listeners throw and the listener's name, on the thread that called the listener. The
+  ///     default prints a line to standard error.
+  /// - Returns: The source, which sets the value, and the listenable. Every value is delivered, also one that equals the
+  ///   current value.
+  public static func make(
+    _ value: Value, onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
+  ) -> (source: SignalSource<Value>, listenable: Listenable) {
+    let hub = SignalHub(reportingTo: onError)
+    let held = HubValue(
+      hub: hub, topic: .all, fallback: nil, decode: { .init(value: try $0.content.get(), through: $0.position) },
+      adapt: { action, onFailure in
+        SignalRound.Action { round in
+          switch round.content {
+          case .success(let value): try action(value)
+          case .failure(let error): try onFailure?(error)
+          }
+        }
+      },
+      read: { .init(value: ValueBox(value), through: 0) })
+    return (SignalSource(hub), Listenable(held.backing))
+  }
+
+  /// The value as of the round that is being delivered, or of the last round; can be read on any thread.
+  @inlinable public var value: Value { ValueBox.unbox(backing.value()) }
+
+  /// Calls a closure with each new value, starting with the next change.
+  ///
+  /// - Parameters:
+  ///   - name: The listener's name. A listener that has this name is replaced; its place in the order is kept.
   ///   - place: The place where `action` is called.
-  ///   - action: Called with the new value, once a round, in commit order. It may write, bind and unbind. An error that it
+  ///   - action: Called with the new value, once per round, in commit order. It can write, bind, and unbind. An error that it
   ///     throws goes to the error handler.
-  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
+  /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bind(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
@@ -32,17 +58,16 @@ public final class Listenable<Value: Sendable>: Sendable {
     bind(name, ListeningTerms(place: place), action)
   }
 
-  /// Calls a closure with the present value, then with each new value; no change is missed between, and none comes twice.
+  /// Calls a closure with the current value and then with each new value; none is missed, and none is received twice.
   ///
-  /// The first call is made before this method returns, with these exceptions: inside of a read or a write, inside of a
-  /// listener of another store and inside of a listener on an actor it is made when that has ended; with an actor as the
-  /// place, it is made there.
+  /// The first call is made before this method returns. Inside of a read, a write, a listener of another store, or a listener on
+  /// an actor, it is made when that has ended. If the place is an actor, it is made there.
   ///
   /// - Parameters:
-  ///   - name: The listener's name. It replaces the listener that has this name, and takes its place in the order.
+  ///   - name: The listener's name. A listener that has this name is replaced; its place in the order is kept.
   ///   - place: The place where `action` is called.
   ///   - action: Called with the value, in commit order.
-  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
+  /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bindAndFire(
     _ name: String, on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
@@ -50,13 +75,13 @@ public final class Listenable<Value: Sendable>: Sendable {
     bind(name, ListeningTerms(place: place, fires: true), action)
   }
 
-  /// Calls a closure on the main actor with each new value, from the next change on.
+  /// Calls a closure on the main actor with each new value, starting with the next change.
   ///
   /// - Parameters:
-  ///   - name: The listener's name. It replaces the listener that has this name.
+  ///   - name: The listener's name. A listener that has this name is replaced.
   ///   - place: `.main`.
   ///   - action: Called on the main actor with the new value, in commit order.
-  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
+  /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bind(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
@@ -66,13 +91,13 @@ public final class Listenable<Value: Sendable>: Sendable {
     }
   }
 
-  /// Calls a closure with the present value, before this method returns, then on the main actor with each new value.
+  /// Calls a closure with the current value before this method returns, and then on the main actor with each new value.
   ///
   /// - Parameters:
-  ///   - name: The listener's name. It replaces the listener that has this name.
+  ///   - name: The listener's name. A listener that has this name is replaced.
   ///   - place: `.main`.
   ///   - action: Called on the main actor with the value, in commit order.
-  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
+  /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @MainActor @discardableResult @inlinable
   public func bindAndFire(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
@@ -85,11 +110,11 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// Calls a closure with each new value for as long as an owner lives.
   ///
   /// - Parameters:
-  ///   - name: The listener's name. It replaces the listener that has this name.
+  ///   - name: The listener's name. A listener that has this name is replaced.
   ///   - place: The place where `action` is called.
-  ///   - owner: Held weakly; the listener ends with it.
+  ///   - owner: Held weakly; when it is released, the listener is removed.
   ///   - action: Called with the owner and the new value, in commit order.
-  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
+  /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
@@ -98,14 +123,14 @@ public final class Listenable<Value: Sendable>: Sendable {
     bind(name, ListeningTerms(place: place, owner: owner), Self.weakly(owner, action))
   }
 
-  /// Calls a closure with the present value, then with each new value, for as long as an owner lives.
+  /// Calls a closure with the current value and then with each new value for as long as an owner lives.
   ///
   /// - Parameters:
-  ///   - name: The listener's name. It replaces the listener that has this name.
+  ///   - name: The listener's name. A listener that has this name is replaced.
   ///   - place: The place where `action` is called.
-  ///   - owner: Held weakly; the listener ends with it.
+  ///   - owner: Held weakly; when it is released, the listener is removed.
   ///   - action: Called with the owner and the value, in commit order.
-  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
+  /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bindAndFire<Owner: AnyObject & Sendable>(
     _ name: String, on place: DeliveryPlace = .inline, owner: Owner,
@@ -114,31 +139,32 @@ public final class Listenable<Value: Sendable>: Sendable {
     bind(name, ListeningTerms(place: place, owner: owner, fires: true), Self.weakly(owner, action))
   }
 
-  /// Calls a closure on the main actor with each new value for as long as an owner lives, a screen for instance.
+  /// Calls a closure on the main actor with each new value for as long as an owner, for example a screen, lives.
   ///
   /// - Parameters:
-  ///   - name: The listener's name. It replaces the listener that has this name.
+  ///   - name: The listener's name. A listener that has this name is replaced.
   ///   - place: `.main`.
-  ///   - owner: Held weakly; the listener ends with it.
+  ///   - owner: Held weakly; when it is released, the listener is removed.
   ///   - action: Called on the main actor with the owner and the new value, in commit order.
-  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
+  /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bind<Owner: AnyObject & Sendable>(
     _ name: String, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
   ) -> ListenerToken {
-    let onMain = Self.weakly(owner) { owner, value in try MainActor.assumeIsolated { try action(owner, value) } }
-    return bind(name, ListeningTerms(place: .mainActor, owner: owner), onMain)
+    bind(name, on: .mainActor, owner: owner) { owner, value in
+      try MainActor.assumeIsolated { try action(owner, value) }
+    }
   }
 
-  /// Calls a closure with the present value, before this method returns, then on the main actor for as long as an owner lives.
+  /// Calls a closure with the current value before this method returns, and then on the main actor for as long as an owner lives.
   ///
   /// - Parameters:
-  ///   - name: The listener's name. It replaces the listener that has this name.
+  ///   - name: The listener's name. A listener that has this name is replaced.
   ///   - place: `.main`.
-  ///   - owner: Held weakly; the listener ends with it.
+  ///   - owner: Held weakly; when it is released, the listener is removed.
   ///   - action: Called on the main actor with the owner and the value, in commit order.
-  /// - Returns: a token that unbinds the listener when it is disposed; releasing it does nothing.
+  /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @MainActor @discardableResult @inlinable
   public func bindAndFire<Owner: AnyObject & Sendable>(
     _ name: String, on place: MainActorPlace, owner: Owner,
@@ -148,14 +174,10 @@ public final class Listenable<Value: Sendable>: Sendable {
     return bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, owner: owner, fires: true), onMain)
   }
 
-  /// Ends a named listener immediately, also for the round that is being delivered.
-  ///
-  /// Does nothing when the name is not bound.
+  /// Removes a named listener immediately, also for the round that is being delivered; does nothing if the name is not bound.
   ///
   /// - Parameter name: The listener's name.
-  public func unbind(_ name: String) {
-    backing.unbind(name)
-  }
+  public func unbind(_ name: String) { backing.unbind(name) }
 
   /// The names that are bound, in the order of calls.
   public var names: [String] { backing.names() }
@@ -199,12 +221,10 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// Whether the caller is on the actor that the listener is called on.
   let isOnPlace: Bool
   let owner: (any AnyObject & Sendable)?
-  /// Whether the listener is called with the present value first.
+  /// Whether the listener is called with the current value first.
   var fires: Bool
   @usableFromInline var onEnd: (@Sendable () throws -> Void)?
-  /// Called with failures that were sent.
-  ///
-  /// Only `Listenable.signal` sets it; named listeners do not receive failures.
+  /// Called with failures that were sent; only `Listenable.signal` sets it, named listeners do not receive failures.
   var onFailure: OnFailure?
 
   typealias OnFailure = @Sendable (any Error) throws -> Void

@@ -1,28 +1,26 @@
-/// One listener, until its name is bound again or it ends: the part of it that does not change.
+/// The constant part of a listener, until its name is bound again or it is removed.
 ///
-/// One object, because a round takes one reference to it for a call; what few listeners have is behind `conditions`. The hub's
-/// table holds the only lasting reference, so that the caller that removes a listener holds the last one.
+/// It is one object, so that a round takes one reference to it for a call; what few listeners have is in `conditions`. The
+/// registry holds the only lasting reference, so that the caller that removes a listener holds the last one.
 final class Listener<Content: Routable>: Sendable {
-  typealias Action = Content.Action
-
   let topic: Content.Topic
   let name: String?
-  /// The number of the action among all that were ever bound: the token of a replaced action has another one.
-  let registration: Int
+  /// Unique among all registrations of the hub, so that a replaced listener is recognized.
+  let number: Int
   let keepsValue: Bool
-  /// nil when the listener is called inline and lives as long as it is bound.
+  /// nil when the listener is called inline, has no owner, and has no first value to receive.
   let conditions: ListenerConditions?
   /// Called when the hub ends.
   let onEnd: ListenerConditions.OnEnd?
-  let action: Action
+  let action: Content.Action
 
   init(
-    topic: Content.Topic, name: String?, registration: Int, keepsValue: Bool, conditions: ListenerConditions?,
-    onEnd: ListenerConditions.OnEnd?, action: Action
+    topic: Content.Topic, name: String?, number: Int, keepsValue: Bool, conditions: ListenerConditions?,
+    onEnd: ListenerConditions.OnEnd?, action: Content.Action
   ) {
     self.topic = topic
     self.name = name
-    self.registration = registration
+    self.number = number
     self.keepsValue = keepsValue
     self.conditions = conditions
     self.onEnd = onEnd
@@ -30,11 +28,11 @@ final class Listener<Content: Routable>: Sendable {
   }
 }
 
-/// The place and the lifetime of a listener that has others than the usual ones.
+/// The place and the lifetime of a listener that is not called inline, has an owner, or has a first value to receive.
 final class ListenerConditions: Sendable {
   typealias OnEnd = @Sendable () throws -> Void
 
-  /// Reads the present value with its position, and delivers it.
+  /// Reads the current value with its position, and delivers it.
   struct FirstValue: Sendable {
     let read: @Sendable () -> (value: ErasedValue, position: Int128)
     let deliver: @Sendable (ErasedValue) throws -> Void
@@ -45,9 +43,7 @@ final class ListenerConditions: Sendable {
   private let actor: (any Actor)?
   /// Read only under no lock: reading takes a reference, and releasing the last one runs a deinitializer.
   let owner: WeakReference?
-  /// The first value that is still to be delivered.
-  ///
-  /// It is here and not in the queue, so that it goes with the action.
+  /// The first value that is still to be delivered; here and not in the queue, so that it is released with the action.
   let first: Lock<FirstValue?>
 
   init(mailbox: Mailbox?, actor: (any Actor)?, owner: WeakReference?, first: FirstValue?) {

@@ -1,12 +1,12 @@
-/// The listeners of a hub by topic: a value without locks or calls.
+/// The listeners of a hub by topic: a value that is protected by the hub's lock, and calls no listener.
 ///
-/// A slot is one place in the order of calls; it stays when another listener takes over its name. Slots are in one array,
-/// and a reference to a slot has its index and its ordinal, so that a reference to a removed slot is recognized. Nothing
-/// else refers to a listener, so that the caller that removes it holds the last reference.
+/// A slot is one place in the order of calls; it stays when its name is bound again. Slots are in one array, and a reference to a
+/// slot has its index and its ordinal, so that a reference to a removed slot is recognized. Nothing else refers to a listener, so
+/// that the caller that removes it holds the last reference.
 struct ListenerRegistry<Content: Routable>: Sendable {
   typealias Topic = Content.Topic
 
-  /// The part of a listener that changes; small, because a round touches it at each call.
+  /// The variable part of a listener; small, because a round accesses it at each call.
   struct Slot: Sendable {
     let ordinal: Int
     let listener: Listener<Content>
@@ -14,33 +14,44 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     var startsAfter: Int128
     var calls: Int
     var lastPosition: Int128?
+
+    fileprivate mutating func call(_ ordinal: Int, at position: Int128) -> Call? {
+      if self.ordinal != ordinal || startsAfter >= position { return nil }
+      count(at: position)
+      return listener.conditions == nil ? .plain(listener.action, name: listener.name) : .conditional(listener)
+    }
+
+    fileprivate mutating func count(at position: Int128) {
+      calls += 1
+      lastPosition = position
+    }
   }
 
   private var slots: [Slot?] = []
   private var freeIndices: [Int] = []
   private var mailboxes: [ObjectIdentifier: (mailbox: Mailbox, listeners: Int)] = [:]
-  private var nextOrdinal = 0
-  private var nextRegistration = 0
-  /// The number of listeners with an owner, and the number of them at which to look for released owners.
+  private var lastOrdinal = 0
+  private var lastNumber = 0
+  /// The number of listeners with an owner, and the number at which to look for released owners.
   private var owned = 0
   private var sweepAt = 64
-  private var keepers = 0
-  /// The lists that a round looks up, by topic.
-  ///
-  /// A copy of it is a snapshot.
+  /// The number of listeners that keep a value.
+  private var valueCount = 0
+  /// The lists that a round looks up, by topic; a copy of it is a snapshot.
   private(set) var lists: [Topic: TopicList] = [:]
 
   /// Whether there are values, which are called before the listeners.
-  var keepsValues: Bool { keepers > 0 }
+  var keepsValues: Bool { valueCount > 0 }
 
   /// All slots in the order of calls.
-  var inOrder: [(reference: SlotReference, slot: Slot)] {
-    present.sorted { $0.reference.ordinal < $1.reference.ordinal }
-  }
+  var inOrder: [(registration: Registration, slot: Slot)] { occupied.sorted { $0.slot.ordinal < $1.slot.ordinal } }
 
-  private var present: [(reference: SlotReference, slot: Slot)] {
+  private var occupied: [(registration: Registration, slot: Slot)] {
     slots.indices.compactMap { index in
-      slots[index].map { (SlotReference(ordinal: $0.ordinal, index: index), $0) }
+      slots[index].map { slot in
+        let reference = SlotReference(ordinal: slot.ordinal, index: index)
+        return (Registration(slot: reference, number: slot.listener.number), slot)
+      }
     }
   }
 
@@ -57,121 +68,101 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     var isPlain: Bool { place == nil && owner == nil && first == nil }
   }
 
-  /// A listener that was bound, and the one that it replaced, to be released under no lock.
-  struct Binding {
-    let reference: SlotReference
-    let registration: Int
-    let replaced: Listener<Content>?
-  }
+  /// The registration of a new listener, and the listener that it replaced, to be released under no lock.
+  typealias Binding = (registration: Registration, replaced: Listener<Content>?)
 
-  /// Binds a listener: to the slot that its name has in the topic, or to a new one at the end.
+  /// Binds a listener to the slot that its name has in the topic, or to a new one at the end.
   mutating func bind(
-    _ name: String?, to topic: Topic, _ options: Options, startsAfter: Int128,
-    action: Content.Action
+    _ name: String?, to topic: Topic, _ options: Options, startsAfter: Int128, action: Content.Action
   ) -> Binding {
-    nextRegistration += 1
+    lastNumber += 1
     let listener = Listener<Content>(
-      topic: topic, name: name, registration: nextRegistration, keepsValue: options.keepsValue,
+      topic: topic, name: name, number: lastNumber, keepsValue: options.keepsValue,
       conditions: options.isPlain ? nil : conditions(of: options), onEnd: options.onEnd, action: action)
     if options.owner != nil { owned += 1 }
-    if options.keepsValue { keepers += 1 }
+    if options.keepsValue { valueCount += 1 }
     let free = freeIndices.last ?? slots.count
-    let reference = SlotReference(ordinal: nextOrdinal + 1, index: free)
-    let index = lists[topic, default: TopicList()].index(for: reference, name, keepsValue: options.keepsValue)
+    let new = SlotReference(ordinal: lastOrdinal + 1, index: free)
+    let index = lists[topic, default: TopicList()].index(for: new, name, keepsValue: options.keepsValue)
     if index != free { return replace(at: index, with: listener, startsAfter: startsAfter) }
-    nextOrdinal += 1
-    let slot = Slot(ordinal: nextOrdinal, listener: listener, startsAfter: startsAfter, calls: 0, lastPosition: nil)
+    lastOrdinal += 1
+    let slot = Slot(ordinal: lastOrdinal, listener: listener, startsAfter: startsAfter, calls: 0, lastPosition: nil)
     if freeIndices.popLast() == nil { slots.append(slot) } else { slots[free] = slot }
-    return Binding(reference: reference, registration: nextRegistration, replaced: nil)
+    return (Registration(slot: new, number: lastNumber), nil)
   }
 
-  /// Removes a slot, if it still has the registration.
-  ///
-  /// - Returns: the listener, to be released under no lock.
-  mutating func remove(_ reference: SlotReference, registration: Int) -> Listener<Content>? {
-    guard let listener = listener(reference, registration), let list = lists.index(forKey: listener.topic)
-    else { return nil }
+  /// Removes a listener if it is still registered, and returns it, to be released under no lock.
+  mutating func remove(_ registration: Registration) -> Listener<Content>? {
+    guard let listener = listener(registration), let list = lists.index(forKey: listener.topic) else { return nil }
     if let name = listener.name { _ = lists.values[list].removeName(name) }
-    return removeSlot(at: reference.index, of: list)
+    return removeSlot(at: registration.slot.index, of: list)
   }
 
-  /// Removes a name from a topic, and returns the listener, to be released under no lock.
+  /// Removes a name from a topic, and returns its listener, to be released under no lock.
   mutating func remove(_ name: String, from topic: Topic) -> Listener<Content>? {
     guard let list = lists.index(forKey: topic), let index = lists.values[list].removeName(name) else { return nil }
     return removeSlot(at: index, of: list)
   }
 
-  /// The listeners that end with an owner.
-  var withOwner: [(reference: SlotReference, listener: Listener<Content>)] {
-    present.compactMap { $1.listener.conditions?.owner == nil ? nil : ($0, $1.listener) }
+  /// Removes all listeners, and returns them in the order of calls, to be released under no lock.
+  mutating func removeAll() -> [Listener<Content>] { inOrder.compactMap { remove($0.registration) } }
+
+  /// The listeners that have an owner.
+  var withOwner: [(registration: Registration, listener: Listener<Content>)] {
+    occupied.compactMap { $1.listener.conditions?.owner == nil ? nil : ($0, $1.listener) }
   }
 
-  /// Whether the listeners with an owner have doubled since the last sweep.
+  /// Whether the listeners with an owner have doubled since released owners were last looked for.
   var isSweepDue: Bool { owned >= sweepAt }
 
-  /// Records that a sweep was made.
-  mutating func swept() { sweepAt = max(64, owned * 2) }
-
-  /// Removes all listeners.
-  ///
-  /// - Returns: the listeners in the order of calls, to be released under no lock.
-  mutating func removeAll() -> [Listener<Content>] {
-    inOrder.compactMap { remove($0.reference, registration: $0.slot.listener.registration) }
-  }
+  mutating func recordSweep() { sweepAt = max(64, owned * 2) }
 
   // MARK: Calling
 
   /// A call to make.
   enum Call {
-    /// Without the listener: the reference that is not taken is a tenth of the cost of a call.
-    case plain(Listener<Content>.Action, name: String?)
+    /// Without the listener: taking a reference to it would be a tenth of the cost of a call.
+    case plain(Content.Action, name: String?)
     case conditional(Listener<Content>)
   }
 
-  /// Counts a call and returns what to call; nil if the slot is gone or has not started yet.
+  /// Counts a call and returns what to call; nil if the slot was removed or has not started yet.
   mutating func call(_ reference: SlotReference, at position: Int128) -> Call? {
     // In place: a copy of the slot would be most of the cost of a call.
     slots[reference.index]?.call(reference.ordinal, at: position) ?? nil
   }
 
   /// Returns the listener of a call that waited in a mailbox, and was counted when it was posted.
-  func call(_ reference: SlotReference, registration: Int, at position: Int128) -> Listener<Content>? {
-    guard let slot = slot(reference), slot.listener.registration == registration, slot.startsAfter < position
-    else { return nil }
+  func call(_ registration: Registration, at position: Int128) -> Listener<Content>? {
+    guard let slot = slot(registration), slot.startsAfter < position else { return nil }
     return slot.listener
   }
 
-  /// The first value of a listener, if it is still to be delivered.
-  func first(_ reference: SlotReference, registration: Int) -> ListenerConditions.FirstValue? {
-    listener(reference, registration)?.conditions?.first.withLock { $0 }
-  }
-
-  /// Takes the first value of a listener to deliver it now: the table holds it no longer.
+  /// Takes the first value of a listener, to deliver it now.
   func takeFirst(
-    _ reference: SlotReference, registration: Int
+    _ registration: Registration
   ) -> (first: ListenerConditions.FirstValue, listener: Listener<Content>)? {
-    guard let listener = listener(reference, registration) else { return nil }
+    guard let listener = listener(registration) else { return nil }
     return listener.conditions?.first.withLock { $0.take() }.map { ($0, listener) }
   }
 
-  /// The listener in a slot, if the slot still has the registration.
-  func listener(_ reference: SlotReference, _ registration: Int) -> Listener<Content>? {
-    guard let slot = slot(reference), slot.listener.registration == registration else { return nil }
-    return slot.listener
-  }
+  /// The listener, if it is still registered.
+  func listener(_ registration: Registration) -> Listener<Content>? { slot(registration)?.listener }
 
   /// Starts a listener with the rounds after `position`, and counts the call with its first value.
-  mutating func start(_ reference: SlotReference, registration: Int, after position: Int128) -> Listener<Content>? {
-    guard let listener = listener(reference, registration) else { return nil }
-    slots[reference.index]?.startsAfter = position
-    slots[reference.index]?.count(at: position)
+  mutating func start(_ registration: Registration, after position: Int128) -> Listener<Content>? {
+    guard let listener = listener(registration) else { return nil }
+    slots[registration.slot.index]?.startsAfter = position
+    slots[registration.slot.index]?.count(at: position)
     return listener
   }
 
   // MARK: Parts
 
-  private func slot(_ reference: SlotReference) -> Slot? {
-    guard let slot = slots[reference.index], slot.ordinal == reference.ordinal else { return nil }
+  private func slot(_ registration: Registration) -> Slot? {
+    guard let slot = slots[registration.slot.index], slot.ordinal == registration.slot.ordinal,
+      slot.listener.number == registration.number
+    else { return nil }
     return slot
   }
 
@@ -180,26 +171,28 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     slots[index] = Slot(
       ordinal: old.ordinal, listener: listener, startsAfter: startsAfter, calls: old.calls,
       lastPosition: old.lastPosition)
-    forget(old.listener)
+    uncount(old.listener)
     let reference = SlotReference(ordinal: old.ordinal, index: index)
-    return Binding(reference: reference, registration: listener.registration, replaced: old.listener)
+    return (Registration(slot: reference, number: listener.number), old.listener)
   }
 
   private mutating func removeSlot(at index: Int, of list: Dictionary<Topic, TopicList>.Index) -> Listener<Content>? {
     guard let listener = slots[index].take()?.listener else { return nil }
     freeIndices.append(index)
-    forget(listener)
+    uncount(listener)
     let slots = slots
     lists.values[list].removeOne { slots[$0.index]?.ordinal == $0.ordinal }
     if lists.values[list].isEmpty { lists.remove(at: list) }
     return listener
   }
 
-  private mutating func forget(_ listener: Listener<Content>) {
-    if listener.keepsValue { keepers -= 1 }
+  private mutating func uncount(_ listener: Listener<Content>) {
+    if listener.keepsValue { valueCount -= 1 }
     guard let conditions = listener.conditions else { return }
     if conditions.owner != nil { owned -= 1 }
-    release(conditions.mailbox)
+    guard let mailbox = conditions.mailbox, let (current, count) = mailboxes[mailbox.id], current === mailbox
+    else { return }
+    mailboxes[mailbox.id] = count == 1 ? nil : (mailbox, count - 1)
   }
 
   private mutating func conditions(of options: Options) -> ListenerConditions {
@@ -217,23 +210,53 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     mailboxes[id] = (mailbox, 1)
     return mailbox
   }
-
-  private mutating func release(_ mailbox: Mailbox?) {
-    guard let mailbox, let (present, count) = mailboxes[mailbox.id], present === mailbox else { return }
-    let listeners = count - 1
-    mailboxes[mailbox.id] = listeners == 0 ? nil : (mailbox, listeners)
-  }
 }
 
-extension ListenerRegistry.Slot {
-  fileprivate mutating func call(_ ordinal: Int, at position: Int128) -> ListenerRegistry.Call? {
-    if self.ordinal != ordinal || startsAfter >= position { return nil }
-    count(at: position)
-    return listener.conditions == nil ? .plain(listener.action, name: listener.name) : .conditional(listener)
+/// A reference from a round to a listener's slot.
+struct SlotReference: Sendable {
+  /// The place in the order of calls; never used twice.
+  let ordinal: Int
+  let index: Int
+}
+
+/// A reference to one listener of a slot: not to one that its name had before or has later.
+struct Registration: Sendable {
+  let slot: SlotReference
+  /// The listener's number.
+  let number: Int
+}
+
+/// The listeners of one topic, in the order of registration; references to removed slots stay for a while.
+struct TopicList: Sendable {
+  /// The values, which are called before the listeners that may read them.
+  private(set) var values: [SlotReference] = []
+  private(set) var listeners: [SlotReference] = []
+  private var indexByName: [String: Int] = [:]
+  private var activeCount = 0
+
+  var isEmpty: Bool { activeCount == 0 }
+
+  /// Returns the index of the slot that a name has here; if there is none, enters a new slot and returns its index.
+  mutating func index(for new: SlotReference, _ name: String?, keepsValue: Bool) -> Int {
+    // Hashes the name once, to find or to enter it.
+    func same(_ index: inout Int) -> Int { index }
+    if let name {
+      let index = same(&indexByName[name, default: new.index])
+      if index != new.index { return index }
+    }
+    if keepsValue { values.append(new) } else { listeners.append(new) }
+    activeCount += 1
+    return new.index
   }
 
-  fileprivate mutating func count(at position: Int128) {
-    calls += 1
-    lastPosition = position
+  /// Removes a name, and returns the index of its slot.
+  mutating func removeName(_ name: String) -> Int? { indexByName.removeValue(forKey: name) }
+
+  /// Counts one slot less; if most slots are removed, removes the references for which `isActive` returns false.
+  mutating func removeOne(isActive: (SlotReference) -> Bool) {
+    activeCount -= 1
+    guard activeCount > 0, values.count + listeners.count > 2 * activeCount + 8 else { return }
+    values.removeAll { !isActive($0) }
+    listeners.removeAll { !isActive($0) }
   }
 }

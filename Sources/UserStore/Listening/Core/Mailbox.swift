@@ -1,18 +1,13 @@
 /// The calls that wait for an actor, in order.
 ///
-/// One task at a time runs on the actor and makes all of them: tasks that are started for single calls may overtake each
-/// other. The listeners on an actor hold it, not the mailbox, so that an actor that owns its listeners can be released.
+/// One task at a time runs on the actor and makes all calls: of two tasks for single calls, one may overtake the other. The
+/// actor is held by its listeners and not by the mailbox, so that an actor that owns its listeners can be released.
 final class Mailbox: Sendable {
   typealias Call = @Sendable () -> Void
 
   private weak let actor: (any Actor)?
   let id: ObjectIdentifier
-  private let state = Lock(State())
-
-  private struct State {
-    var calls: [Call] = []
-    var isScheduled = false
-  }
+  private let state = Lock((calls: [Call](), isScheduled: false))
 
   init(_ actor: any Actor) {
     self.actor = actor
@@ -26,8 +21,7 @@ final class Mailbox: Sendable {
     guard let actor else { return }
     let mustStart = state.withLock { state in
       state.calls.append(call)
-      defer { state.isScheduled = true }
-      return !state.isScheduled
+      return !exchange(&state.isScheduled, with: true)
     }
     if mustStart { Task { await self.deliver(on: actor) } }
   }
@@ -35,9 +29,8 @@ final class Mailbox: Sendable {
   private func deliver(on actor: isolated any Actor) async {
     while true {
       let calls = state.withLock { state in
-        defer { state.calls = [] }
         if state.calls.isEmpty { state.isScheduled = false }
-        return state.calls
+        return exchange(&state.calls, with: [])
       }
       if calls.isEmpty { return }
       for call in calls { call() }

@@ -4,13 +4,13 @@ import Observation
 ///
 ///     object's registrar ──▶ tracking closure ──▶ ObservationWait ──▶ action
 ///
-/// `withObservationTracking` calls once, before the change is made, when the properties still have their old values. So the
-/// action is called on the next turn of the main actor; there it reads the new values, and starts another wait.
+/// `withObservationTracking` calls its closure once, before the change is made, when the properties still have their old values.
+/// So the action is called on the next turn of the main actor, where it reads the new values and starts another wait.
 final class ObservationWait: Sendable {
   enum Outcome: Sendable {
-    /// A property changed; with the call that changed it, if a listener did.
+    /// A property changed, by the call of a listener if there is a cause.
     case changed(RoundCause?)
-    /// Nothing holds the wait any more: the registrar went with its object, and no change can come.
+    /// Nothing holds the wait, so no change can follow: the registrar was released with its object, or tracks no such property.
     case released
   }
 
@@ -25,22 +25,19 @@ final class ObservationWait: Sendable {
 
   deinit { fire(.released) }
 
-  /// Reads properties, and waits for the next change of one of them.
+  /// Reads properties now, and calls an action once, on the main actor, after the next change of one of them.
   ///
-  /// - Parameters:
-  ///   - read: Called at once.
-  ///   - action: Called once, on the main actor.
-  /// - Returns: what was read, and the wait. As long as the caller keeps the wait, the outcome is never `released`.
+  /// - Returns: The value that was read, and the wait. As long as the caller holds the wait, the outcome is never `released`.
   @MainActor static func begin<Value>(
     _ read: () -> Value, _ action: @escaping Action
   ) -> (value: Value, wait: ObservationWait) {
     let wait = ObservationWait(action)
-    // The cause is taken here and not on the next turn: a change that a custom block makes answers its round.
+    // The cause is taken here and not on the next turn: a change by a custom block belongs to the block's round.
     let value = withObservationTracking(read) { wait.fire(.changed(.current)) }
     return (value, wait)
   }
 
-  /// Whether the property has changed since the wait began.
+  /// Whether a property has changed since the wait began.
   var hasFired: Bool { action.withLock { $0 == nil } }
 
   private func fire(_ outcome: Outcome) {
@@ -51,7 +48,7 @@ final class ObservationWait: Sendable {
 
 /// The properties that changed since the last turn of the main actor: all of them are read, then delivered in one round.
 ///
-/// In separate rounds, two combined properties would first show one new value beside one old value.
+/// In separate rounds, two combined properties would first show one new value with one old value.
 enum ObservationTurn {
   typealias Delivery = @MainActor () -> Void
   typealias Reading = @MainActor @Sendable () -> Delivery?
@@ -71,11 +68,7 @@ enum ObservationTurn {
   }
 
   @MainActor private static func deliver() {
-    let readings = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
-    }
-    let deliveries = readings.compactMap { $0() }
+    let deliveries = waiting.withLock { exchange(&$0, with: []) }.compactMap { $0() }
     let thread = DeliveryThread.current
     thread.enter(round, isTransaction: true)
     for deliver in deliveries { deliver() }

@@ -1,4 +1,4 @@
-/// Handles the notifications of `Observers`: for instance a struct with a closure for each thing that can happen.
+/// Handles the notifications of `Observers`, for example as a struct with a closure for each kind of notification.
 ///
 ///     struct LoginHandler: NotificationHandler {
 ///       var didLogIn: @Sendable (String) -> Void = { _ in }
@@ -12,15 +12,15 @@
 ///       }
 ///     }
 ///
-/// A handler can have further initializers: one closure for all notifications, an object that is held weakly, some parts only.
+/// A handler can have other initializers: with one closure for all notifications, or with an object that it holds weakly.
 public protocol NotificationHandler<Notification>: Sendable {
-  /// The things that can happen.
+  /// The type of the notifications, usually an enumeration.
   associatedtype Notification: Sendable
 
-  /// Handles a notification, most often by calling one part of the handler.
+  /// Handles a notification.
   ///
   /// - Parameter notification: The notification.
-  /// - Throws: any error. It goes to the error handler of the observers; the other handlers are called.
+  /// - Throws: Any error. It goes to the error handler of the observers; the other handlers are called.
   func handle(_ notification: Notification) throws
 }
 
@@ -31,24 +31,22 @@ public protocol NotificationHandler<Notification>: Sendable {
 ///     source.send(.loggedIn("Zoë"))
 ///
 /// Code that has the observers can add handlers; only code that has the source can notify them, and no code can replace the
-/// list. Adding the same handler twice makes two observers. For a screen that can be entered twice, bind a name to a
-/// `Listenable` or to a store's `Listeners` instead.
+/// list. Adding the same handler twice makes two observers. For a screen that can appear twice, bind a name to a `Listenable` or
+/// to a store's `Listeners` instead.
 ///
 /// Handlers are called in the order in which they were added. A handler that is added during a round is not called in it.
 public final class Observers<Handler: NotificationHandler>: Sendable {
   @usableFromInline let hub: SignalHub
 
-  @usableFromInline init(_ hub: SignalHub) {
-    self.hub = hub
-  }
+  @usableFromInline init(_ hub: SignalHub) { self.hub = hub }
 
-  /// Makes a list of observers.
+  /// Creates a list of observers.
   ///
-  /// An object may have several, each with its own notifications.
+  /// An object can have several lists, each with its own notifications.
   ///
   /// - Parameter onError: Called with errors that handlers throw, on the thread that called the handler. The default prints a
   ///   line to standard error.
-  /// - Returns: the source, which notifies, and the observers. When the source is released, all handlers are removed.
+  /// - Returns: The source, which notifies, and the observers. When the source is released, all handlers are removed.
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (source: SignalSource<Handler.Notification>, observers: Observers) {
@@ -60,8 +58,8 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   ///
   /// - Parameters:
   ///   - handler: Called with each notification from the next one on, in order.
-  ///   - place: The place where it is called.
-  /// - Returns: the token; releasing it removes the handler immediately, also for the round that is being delivered.
+  ///   - place: The place where the handler is called.
+  /// - Returns: The token; releasing it removes the handler immediately, also for the round that is being delivered.
   @inlinable public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> SubscriptionToken {
     hub.listen(ListeningTerms(place: place)) { round in
       if case .success(let value) = round.content { try handler.handle(ValueBox.unbox(value)) }
@@ -70,10 +68,8 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
 
   /// Removes a handler immediately, also for the round that is being delivered.
   ///
-  /// - Parameter token: The token from `add`. nil, and the token of a handler that was removed already, change nothing.
-  public func remove(_ token: SubscriptionToken?) {
-    token?.dispose()
-  }
+  /// - Parameter token: The token from `add`. If it is nil, or its handler was removed before, nothing changes.
+  public func remove(_ token: SubscriptionToken?) { token?.dispose() }
 
   /// The number of handlers.
   public var count: Int { hub.count }

@@ -1,15 +1,10 @@
-/// A queue by rank: elements of lower ranks leave first, those of one rank in the order in which they came.
+/// A queue by rank: elements of lower ranks leave first, and those of one rank in the order of arrival.
 ///
-/// There are few ranks, and one round may defer thousands of actions of each. A search for the lowest among all elements
-/// would take quadratic time.
+/// There are few ranks, and one round may defer thousands of actions of each: searching all elements for the lowest rank would
+/// take quadratic time.
 struct RankedQueue<Element> {
-  private struct Level {
-    let rank: Int
-    var elements: FIFO<Element>
-  }
-
-  /// In the order of ranks; none is empty.
-  private var levels: [Level] = []
+  /// Sorted by rank; none is empty.
+  private var levels: [(rank: Int, elements: FIFO<Element>)] = []
 
   var isEmpty: Bool { levels.isEmpty }
 
@@ -18,7 +13,7 @@ struct RankedQueue<Element> {
     if index < levels.count, levels[index].rank == rank {
       levels[index].elements.append(element)
     } else {
-      levels.insert(Level(rank: rank, elements: FIFO(element)), at: index)
+      levels.insert((rank, FIFO(element)), at: index)
     }
   }
 

@@ -1,6 +1,6 @@
 // Modeled in Proof/Model/Pump.pml; change both.
 
-/// The items that wait to be delivered, and the thread that delivers: a value without locks or calls.
+/// The items that wait to be delivered, and the threads that wait for them: a value that is protected by the hub's lock.
 ///
 /// One thread delivers at a time. It takes items from the front until its own item is delivered; then another thread that
 /// waits for its own item takes over. If no thread waits, it empties the queue. Invariant: while an item is queued, some
@@ -9,16 +9,11 @@ struct RoundQueue<Item: Sendable>: Sendable {
   /// The number of an item, counted from 1.
   typealias Ticket = Int
 
-  private struct Waiter {
-    let ticket: Ticket
-    let parker: Parker
-  }
-
   private var items = FIFO<Item>()
   private var lastTicket = 0
   private var lastDelivered = 0
   private var hasDeliverer = false
-  private var waiters: [Waiter] = []
+  private var waiters: [(ticket: Ticket, parker: Parker)] = []
 
   /// Whether a thread sleeps until its item is delivered.
   var hasWaiters: Bool { !waiters.isEmpty }
@@ -26,16 +21,15 @@ struct RoundQueue<Item: Sendable>: Sendable {
   /// The ticket that the next item will get.
   var nextTicket: Ticket { lastTicket + 1 }
 
-  /// Appends an item.
   mutating func append(_ item: Item) -> Ticket {
     items.append(item)
     lastTicket += 1
     return lastTicket
   }
 
-  /// Gives a ticket to an item that the caller delivers now: it becomes the deliverer, and continues with `next`.
+  /// Returns a ticket for an item that the caller delivers now, as the deliverer that continues with `next`.
   ///
-  /// - Returns: nil, and nothing is changed, when other items come first.
+  /// Returns nil, and changes nothing, if other items are before it.
   mutating func beginAlone() -> Ticket? {
     guard !hasDeliverer, items.isEmpty else { return nil }
     hasDeliverer = true
@@ -52,7 +46,7 @@ struct RoundQueue<Item: Sendable>: Sendable {
     case leave
   }
 
-  /// Called by a thread that waits for an item, or, without a ticket, delivers items that no thread delivers.
+  /// Returns what a thread must do that waits for an item, or, without a ticket, delivers items that no thread delivers.
   mutating func enter(through ticket: Ticket?, parker: Parker) -> Entrance {
     if let ticket, ticket <= lastDelivered { return .leave }
     if !hasDeliverer {
@@ -61,16 +55,16 @@ struct RoundQueue<Item: Sendable>: Sendable {
       return .deliver
     }
     guard let ticket else { return .leave }
-    waiters.append(Waiter(ticket: ticket, parker: parker))
+    waiters.append((ticket, parker))
     return .wait
   }
 
-  /// Called by the deliverer when it has delivered an item, for the next item; nil ends its turn.
+  /// Takes the next item for the deliverer.
   ///
   /// - Parameters:
-  ///   - isFirst: Whether it has not delivered an item yet.
+  ///   - isFirst: Whether this is the first call of the turn; each later call means that the item before was delivered.
   ///   - ticket: The deliverer's own item.
-  /// - Returns: the item, and the parkers to wake under no lock.
+  /// - Returns: The item, or nil if the turn ends; and the parkers to wake under no lock.
   mutating func next(isFirst: Bool, through ticket: Ticket?) -> (item: Item?, wake: [Parker]) {
     precondition(hasDeliverer, "only the deliverer may ask for the next item")
     if !isFirst { lastDelivered += 1 }

@@ -1,5 +1,26 @@
-/// A hub with one topic, for one value or failure after another.
+/// A hub with one topic, for the values and failures of a signal or a listenable.
 @usableFromInline typealias SignalHub = ListenerHub<SignalRound>
+
+/// A value whose type only the sender and the receiver have.
+///
+/// With it a hub is compiled once, for all types: generic code that is not specialized took 5,500 ns to send one value to one
+/// listener. The initializer and `unbox` of its box are inlinable, so that they are compiled for the type of the value.
+@usableFromInline typealias ErasedValue = any AnyObject & Sendable
+
+@usableFromInline final class ValueBox<Value: Sendable>: Sendable {
+  @usableFromInline let value: Value
+
+  @inlinable init(_ value: Value) {
+    self.value = value
+  }
+
+  @inlinable static func unbox(_ value: ErasedValue) -> Value {
+    guard let box = value as? ValueBox else {
+      preconditionFailure("the sender and the receivers of a hub use the same type")
+    }
+    return box.value
+  }
+}
 
 /// One value, or one failure.
 @usableFromInline struct SignalRound: Routable {
@@ -41,16 +62,14 @@ extension ListenerHub where Content == SignalRound {
     deliver(through: append(content, in: calling?.cascade))
   }
 
-  /// Queues a value, with the cascade that caused it; the caller must call `deliver` afterwards, under no lock.
+  /// Queues a value or a failure in the cascade that caused it; call `deliver` afterwards, under no lock.
   func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int {
     state.withLock { state in
       state.queue.append(.round(SignalRound(position: Int128(state.queue.nextTicket), content: content), cascade))
     }
   }
 
-  /// Registers a listener without a name.
-  ///
-  /// The token holds the hub.
+  /// Registers a listener without a name, whose token holds the hub.
   @usableFromInline func listen(
     _ terms: ListeningTerms, _ action: @escaping @Sendable (SignalRound) throws -> Void
   ) -> SubscriptionToken {
@@ -60,7 +79,7 @@ extension ListenerHub where Content == SignalRound {
   }
 }
 
-/// The default error handler: prints a line to standard error.
+/// The default error handler, which prints a line to standard error.
 @usableFromInline enum ListenerErrors {
   @usableFromInline typealias Handler = @Sendable (_ listener: String?, any Error) -> Void
 

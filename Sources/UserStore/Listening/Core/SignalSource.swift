@@ -1,76 +1,58 @@
-/// Sends values to a listenable, a signal or observers.
+/// Sends values to a listenable, a signal, or observers.
 ///
 ///     let (source, signal) = Signal<Int>.make()
 ///     let token = signal.subscribe { print($0) }
 ///     source.send(1)
 ///
-/// It holds its receiver weakly. When the source is released, its signal or listenable ends.
+/// A source holds its receiver weakly. When the source is released, its signal or listenable ends.
 public final class SignalSource<Value: Sendable>: Sendable {
   weak let hub: SignalHub?
 
-  @usableFromInline init(_ hub: SignalHub) {
-    self.hub = hub
-  }
+  @usableFromInline init(_ hub: SignalHub) { self.hub = hub }
 
-  deinit {
-    end()
-  }
+  deinit { end() }
 
   /// Sends a value to all listeners.
   ///
-  /// May be called on any thread. When it returns, every inline listener has been called. Inside of a listener, of this source
-  /// or another, the listeners are called at the end of the present round, so that no listener is left with a stale value.
+  /// Can be called on any thread. When it returns, every inline listener has been called. Inside of a listener, of this source
+  /// or another, the listeners are called at the end of the current round, so that no listener is left with a stale value.
   ///
   /// When listeners that send have caused 1,000 rounds, the next value is not sent, and the error handler is called with
   /// `TooManyRounds`.
   ///
   /// - Parameter value: The value.
-  @inlinable public func send(_ value: Value) {
-    post(ValueBox(value))
-  }
+  @inlinable public func send(_ value: Value) { post(ValueBox(value)) }
 
-  /// Sends a failure.
-  ///
-  /// It does not end a signal.
+  /// Sends a failure, which does not end a signal.
   ///
   /// A listenable keeps its value, and its named listeners are not called. Subscribers of its `signal` receive the failure,
-  /// and so does its error handler.
+  /// and its error handler is called with it.
   ///
   /// - Parameter error: The error.
-  public func fail(_ error: any Error) {
-    hub?.send(.failure(error))
-  }
+  public func fail(_ error: any Error) { hub?.send(.failure(error)) }
 
   /// Ends the signal or listenable after the values that were sent before; later values are dropped.
-  public func end() {
-    hub?.end()
-  }
+  public func end() { hub?.end() }
 
-  @usableFromInline func post(_ value: ErasedValue) {
-    hub?.send(.success(value))
-  }
+  @usableFromInline func post(_ value: ErasedValue) { hub?.send(.success(value)) }
 
-  /// Queues a value, with the cascade that caused it; the caller must call `deliver` afterwards, under no lock.
+  /// Queues a value or a failure in the cascade that caused it; call `deliver` afterwards, under no lock.
   @discardableResult
   func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int? {
     hub?.append(content, in: cascade)
   }
 
-  /// Delivers what is queued.
-  ///
-  /// - Parameter ticket: The last item to wait for, where waiting is possible.
-  func deliver(through ticket: Int? = nil) {
-    hub?.deliver(through: ticket)
-  }
+  /// Delivers what is queued, and waits for the item with a ticket, where waiting is possible.
+  func deliver(through ticket: Int? = nil) { hub?.deliver(through: ticket) }
 }
 
-/// Listeners that send caused too many rounds; the last round was not sent.
+/// The error when listeners that send caused too many rounds; the last round was not sent.
 public struct TooManyRounds: Error, CustomStringConvertible {
-  /// The names of the listeners that caused rounds, in the order in which they began.
+  /// The names of the listeners that caused rounds, in the order of their first round.
   public let listeners: [String]
 
   /// A description of the error.
   public var description: String {
-    "listeners answer each other without end (\(listeners.joined(separator: ", "))); the last round was refused"
+    "listeners keep triggering each other (\(listeners.joined(separator: ", "))); the last round was not sent"
   }
 }

@@ -1,8 +1,7 @@
-/// Ends a named listener.
+/// Removes a named listener.
 ///
 /// The methods that bind a name return one. Releasing it does nothing: a named listener lives until its name is unbound, its
-/// owner is released or its token is disposed. The token of a listener that was replaced does nothing; it never removes the
-/// listener that replaced it.
+/// owner is released, or its token is disposed. The token of a listener that was replaced never removes the new listener.
 public final class ListenerToken: Sendable {
   private let removal: OneTimeAction
 
@@ -10,10 +9,15 @@ public final class ListenerToken: Sendable {
     removal = OneTimeAction(remove)
   }
 
-  /// Ends the listener immediately, also for the round that is being delivered.
+  /// Removes the listener immediately, also for the round that is being delivered.
   ///
-  /// May be called on any thread and in a listener. Calls after the first do nothing.
+  /// Can be called on any thread and in a listener. Calls after the first do nothing.
   public func dispose() { removal.run() }
+
+  /// Adds the token to a bag.
+  ///
+  /// - Parameter bag: Disposes the token when the bag is released.
+  public func disposed(by bag: TokenBag) { bag.insert(self) }
 }
 
 /// Holds a subscription: a subscriber of a signal, an observer, or a listener without a name.
@@ -22,7 +26,7 @@ public final class ListenerToken: Sendable {
 public final class SubscriptionToken: Sendable {
   private let removal: OneTimeAction
 
-  /// Makes the token of a subscription of your own, for a signal that you make with `Signal.init(_:)` for instance.
+  /// Creates a token for your own kind of subscription, for example for a signal that you create with `Signal.init(_:)`.
   ///
   /// - Parameter end: Ends the subscription. Called once, on the thread that disposes or releases the token, under no lock.
   public init(_ end: @escaping @Sendable () -> Void) {
@@ -33,8 +37,13 @@ public final class SubscriptionToken: Sendable {
 
   /// Ends the subscription immediately, also for the round that is being delivered.
   ///
-  /// May be called on any thread and in a listener. Calls after the first do nothing.
+  /// Can be called on any thread and in a listener. Calls after the first do nothing.
   public func dispose() { removal.run() }
+
+  /// Adds the token to a bag.
+  ///
+  /// - Parameter bag: Disposes the token when the bag is released.
+  public func disposed(by bag: TokenBag) { bag.insert(self) }
 }
 
 /// An action that runs at most once, under no lock.
@@ -55,47 +64,23 @@ private struct OneTimeAction: ~Copyable, Sendable {
 public final class TokenBag: Sendable {
   private let disposals = Lock<[@Sendable () -> Void]>([])
 
-  /// Makes an empty bag.
+  /// Creates an empty bag.
   public init() {}
 
-  deinit {
-    disposeAll()
-  }
+  deinit { disposeAll() }
 
   /// Adds the token of a subscription.
   ///
   /// - Parameter token: Disposed with the bag.
-  public func insert(_ token: SubscriptionToken) {
-    disposals.withLock { $0.append { token.dispose() } }
-  }
+  public func insert(_ token: SubscriptionToken) { disposals.withLock { $0.append(token.dispose) } }
 
   /// Adds the token of a named listener.
   ///
   /// - Parameter token: Disposed with the bag.
-  public func insert(_ token: ListenerToken) {
-    disposals.withLock { $0.append { token.dispose() } }
-  }
+  public func insert(_ token: ListenerToken) { disposals.withLock { $0.append(token.dispose) } }
 
   /// Disposes the tokens in the order in which they were added, and leaves the bag empty.
   public func disposeAll() {
-    let held = disposals.withLock { disposals in
-      defer { disposals = [] }
-      return disposals
-    }
-    for dispose in held { dispose() }
+    for dispose in disposals.withLock({ exchange(&$0, with: []) }) { dispose() }
   }
-}
-
-extension SubscriptionToken {
-  /// Adds the token to a bag.
-  ///
-  /// - Parameter bag: Disposes the token when the bag is released.
-  public func disposed(by bag: TokenBag) { bag.insert(self) }
-}
-
-extension ListenerToken {
-  /// Adds the token to a bag.
-  ///
-  /// - Parameter bag: Disposes the token when the bag is released.
-  public func disposed(by bag: TokenBag) { bag.insert(self) }
 }

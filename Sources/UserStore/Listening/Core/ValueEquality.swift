@@ -1,10 +1,8 @@
-/// Decides whether two values are equal, and so whether a value has changed.
+/// Tests whether two values are equal, and so whether a value has changed; the test is chosen once for each type.
 ///
-/// The test is chosen once for each type.
-///
-/// Values of `Equatable` types are compared by `==`, objects too, with two exceptions: text is compared by its UTF-8 bytes,
-/// as everywhere in this library, and a value that does not equal itself (not-a-number) equals another such value. Objects
-/// of other types are equal when they are identical. For all other types there is no answer.
+/// Values and objects of `Equatable` types are compared by `==`, with two exceptions: text is compared by its UTF-8 bytes, as
+/// everywhere in this library, and a value that does not equal itself (not-a-number) equals another one that does not. Objects of
+/// other types are equal when they are identical. For all other types the result is nil.
 enum ValueEquality {
   typealias Test<Value> = (Value, Value) -> Bool?
 
@@ -15,7 +13,7 @@ enum ValueEquality {
     return { _, _ in nil }
   }
 
-  /// The test for an `Equatable` type, on any thread: `==`, and the UTF-8 bytes for text.
+  /// Returns a test for any thread: by UTF-8 bytes for text, and by `==` for all other types.
   static func equality<Value: Equatable & Sendable>(of type: Value.Type) -> @Sendable (Value, Value) -> Bool {
     guard isText(type) else { return { $0 == $1 } }
     return { isSameText($0, $1) }
@@ -38,7 +36,7 @@ enum ValueEquality {
   }
 }
 
-/// An optional whose type is not known.
+/// An optional of any type.
 protocol OptionalValue {
   static var none: Self { get }
   static var wrappedType: Any.Type { get }
@@ -50,7 +48,7 @@ extension Optional: OptionalValue {
   var content: Any? { map { $0 as Any } }
 }
 
-/// The value without the optionals around it.
+/// Returns the value inside of all optionals around it, or nil.
 func unwrapped(_ value: Any) -> Any? {
   guard let optional = value as? any OptionalValue else { return value }
   return optional.content.flatMap { unwrapped($0) }

@@ -101,14 +101,10 @@ private final class SharedConnection<Value: Sendable>: Sendable {
     let first = SignalHub.FirstValue(
       read: { last.current },
       deliver: { if !($0 is LastValue.Nothing) { try observer(.value(ValueBox<Value>.unbox($0))) } })
-    let onEnd: ListenerConditions.OnEnd = { try observer(.end) }
+    var terms = terms
+    terms.onEnd = { try observer(.end) }
     let action = SignalRound.Action { try observer(Signal<Value>.Event($0.content)) }
-    if terms.isOnPlace {
-      return SubscriptionToken(
-        hub.registerAtOnce(nil, to: .all, on: terms.place.actor, owner: nil, first: first, onEnd: onEnd, action))
-    }
-    return SubscriptionToken(
-      hub.register(nil, to: .all, on: terms.place, owner: nil, first: first, onEnd: onEnd, action))
+    return SubscriptionToken(hub.register(nil, to: .all, terms, first: first, action))
   }
 }
 
