@@ -8,7 +8,7 @@ struct CompactionStep {
   /// The extent after the step, which deletes the rows through `lastRow`.
   private(set) var after: LogExtent
   private(set) var lastRow: Int64
-  private(set) var forgotten = Compaction()
+  private(set) var compaction = Compaction()
   /// Whether another step may find more.
   private(set) var isMore = false
   /// Whether rows are left to count, so that the log may be larger than its known size.
@@ -43,7 +43,7 @@ struct CompactionStep {
     lastRow = extent.first - 1
     self.policy = policy
     self.now = now
-    forgotten.horizon = extent.horizon.revision
+    compaction.horizon = extent.horizon.revision
     try measure(session)
     if extent.first > extent.horizon.revision.rawValue {
       try moveStart(session)
@@ -86,8 +86,8 @@ struct CompactionStep {
     let isNear = found.searched - start <= min(PagedChanges.rowLimit, policy.readRows)
     if found.ends.isEmpty || !isNear { after.searched = found.searched }
     for end in found.ends {
-      let isLong = end.sequence - start > PagedChanges.rowLimit || forgotten.bytes >= PagedChanges.byteLimit
-      if forgotten.sets > 0, isLong { break }
+      let isLong = end.sequence - start > PagedChanges.rowLimit || compaction.bytes >= PagedChanges.byteLimit
+      if compaction.sets > 0, isLong { break }
       guard try moveStart(to: end, session) else { return }
       // The consumer that was furthest behind is lost; the next step reads the position of the next one.
       if let consumer = before.consumer, consumer < end.sequence { break }
@@ -108,14 +108,14 @@ struct CompactionStep {
       // A count of one step is not saved: it is quickly repeated.
       if uncounted.sized == uncounted.horizon.revision.rawValue { (after.sized, after.size) = (uncounted.sized, 0) }
       // When all rows are counted, the set may be beyond the limit for consumers too.
-      if verdict == .holdForConsumer { forgotten.isHeldByConsumer = !isCounting }
+      if verdict == .holdForConsumer { compaction.isHeldByConsumer = !isCounting }
       return false
     }
     let rows = end.sequence - after.horizon.revision.rawValue
-    forgotten.sets += 1
-    forgotten.changes += Int(end.isForeign ? rows : rows - 1)
-    forgotten.bytes += Int(after.size)
-    forgotten.horizon = Revision(rawValue: end.sequence)
+    compaction.sets += 1
+    compaction.changes += Int(end.isForeign ? rows : rows - 1)
+    compaction.bytes += Int(after.size)
+    compaction.horizon = Revision(rawValue: end.sequence)
     after.compact(through: Cursor(epoch: after.horizon.epoch, revision: end.sequence, nonce: end.nonce))
     return true
   }
