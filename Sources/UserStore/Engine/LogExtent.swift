@@ -12,7 +12,7 @@ struct LogExtent: Equatable {
   var measured: Int64
   /// The size of the rows after `horizon`, through `measured`.
   var bytes: Int64
-  /// The row through which no set ends, as far as the log was searched; `horizon` if it was not searched.
+  /// No write ends after `horizon`, through this row; `horizon` if nothing was searched.
   ///
   /// Together with `sized` and `size`, it records how far the oldest set was read. A huge set takes many steps, each possibly in
   /// another process.

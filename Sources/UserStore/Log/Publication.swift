@@ -1,6 +1,6 @@
 // Modeled in Model/WakeUp.pml and Model/Pump.pml; change both.
 
-/// How far the hub has received the log, and the wake-up of others that read it.
+/// The position up to which the hub has received the log, and the wake-up of the log's other readers.
 ///
 /// The writer and the watcher both append the sets after this position. Whichever reads a set first appends it, so that the
 /// hub's order is the log's order, and no set is delivered twice.
@@ -20,7 +20,7 @@ final class Publication: Sendable {
     var previous: Int64?
     /// Whether the writer is committing; it appends its sets itself.
     var isCommitting = false
-    /// How many commits of our own were begun.
+    /// How many commits the writer has started.
     var ownCommits = 0
     /// Called when the writer is done, so that the watcher can resubmit what was refused.
     var retry: (@Sendable () -> Void)?
@@ -101,7 +101,7 @@ final class Publication: Sendable {
     retry?()
   }
 
-  /// How many commits of our own were begun so far.
+  /// How many commits the writer has started so far.
   var ownCommits: Int { state.withLock { $0.ownCommits } }
 
   /// Appends sets that the watcher read, unless the writer is committing; then `retry` is called once when it is done.
@@ -160,7 +160,7 @@ final class Publication: Sendable {
     }
   }
 
-  /// Does the same as `reset` from any position, after a commit of our own that replaced the log.
+  /// Does the same as `reset` from any position, after a commit of the writer that replaced the log.
   func restart(at head: Cursor) -> Int? {
     state.withLock { reset(&$0, to: head, because: .diverged) }
   }

@@ -1,4 +1,4 @@
-/// A type that the value of an attribute can have: each of its values has a form in one of SQLite's storage classes.
+/// A type of values that an attribute can have and SQLite can store.
 public protocol AttributeValue: Sendable {
   /// The value as it is stored.
   ///

@@ -43,8 +43,8 @@ extension UserStore {
 
     /// All changes as an array, for sets that fit into memory; use `forEach` for others.
     ///
-    /// Empty if the set has a `discontinuity`, which any listener may receive at any time. So iterate, or use `first`:
-    /// `changes[0]` stops the program then.
+    /// Empty if the set has a `discontinuity`, which any listener may receive at any time: iterate, or use `first`, because
+    /// `changes[0]` would stop the program.
     ///
     /// - Throws: The errors of `forEach`.
     public var changes: [Change] {

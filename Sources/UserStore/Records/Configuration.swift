@@ -29,8 +29,8 @@ extension UserStore {
     public var busyTimeout: Duration = .seconds(5)
     /// The page size of a new file in bytes, a power of two from 512 to 65,536.
     ///
-    /// With 2,048, small changes cost least; 4,096 is better for values of many kilobytes. Another number throws
-    /// `StoreError.Code.badValue`, even if the file exists and keeps its page size.
+    /// With 2,048, small changes cost least; 4,096 is better for values of many kilobytes. Opening a store throws
+    /// `StoreError.Code.badValue` for another number, even if the file exists and keeps its page size.
     public var pageSize = 2_048
     /// Whether listeners and feeds receive the commits of other processes; costs a sleeping thread.
     public var watchesOtherProcesses = true
@@ -42,7 +42,7 @@ extension UserStore {
     public var roundLimit = 1_000
     /// How much of the log to keep; by default `RetentionPolicy.standard`.
     ///
-    /// Each write deletes a little of what exceeds it, after its commit.
+    /// Writes delete what exceeds it, a little at a time, after their commit.
     public var retention = RetentionPolicy.standard
     /// Receives the errors that listeners throw, with the listener's name, on the thread that called the listener.
     ///
@@ -55,7 +55,7 @@ extension UserStore {
     var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
     /// How long a checkpoint blocks writers until readers have ended, so that the -wal file can restart; longer in tests.
     var readerPatience = Duration.milliseconds(50)
-    /// The kind of file system of a folder; tests pretend another.
+    /// The kind of file system of a folder; tests replace it.
     var fileSystem: @Sendable (_ folder: String) -> FileSystem = { FileSystem.of($0) }
 
     /// Creates a configuration with the default options.

@@ -1,17 +1,17 @@
 extension UserStore {
   /// How much of the log to keep.
   ///
-  /// If the log exceeds the limits, a write of the library deletes some of its oldest rows, after its commit and after its
-  /// listeners: at most 1,000 rows, plus as many as it wrote. Whole change sets are deleted, and never the newest row. A cursor
-  /// before the start of the log gets `StoreError.Code.compacted`.
+  /// If the log exceeds the limits, writes of the library delete its oldest rows, after their commit and after their listeners:
+  /// at most 1,000 rows more than were written since the last time. Whole change sets are deleted, and never the newest row. A
+  /// cursor before the start of the log gets `StoreError.Code.compacted`.
   ///
-  ///     var configuration = Configuration()
-  ///     configuration.retention = RetentionPolicy(.init(age: .seconds(7 * 86_400), changes: 100_000))
+  ///     var configuration = UserStore.Configuration()
+  ///     configuration.retention = UserStore.RetentionPolicy(.init(age: .seconds(7 * 86_400), changes: 100_000))
   public struct RetentionPolicy: Hashable, Sendable {
     /// Limits of the log; a change is deleted if it is beyond one of them.
     ///
     /// Only whole change sets are deleted. A set that is partly beyond a limit is deleted when 10,000 rows follow it, or
-    /// `minimumChanges` if that is more. So an import that alone exceeds a limit is not kept until as many rows follow it.
+    /// `minimumChanges` if that is more. Otherwise, an import that exceeds a limit would be kept until as many rows follow it.
     public struct Limits: Hashable, Sendable {
       /// The largest age of a change; nil for any age.
       ///

@@ -13,7 +13,7 @@ struct SetEnds {
 
   /// The ends, in order.
   private(set) var ends: [End] = []
-  /// The row after the start of the log through which no set ends.
+  /// No write ends after the start of the log, through this row.
   private(set) var searched: Int64
 
   /// Finds the ends, in an open transaction; reads at most `limit` rows.
