@@ -116,7 +116,7 @@ final class Publication: Sendable {
     case refused
   }
 
-  /// Appends the sets that the hub does not have to its queue, in the order of their commits.
+  /// Appends sets to the hub's queue, in the order of their commits, and skips those that it has received.
   ///
   /// - Returns: A ticket to wait for; nil if no set was appended.
   func append(_ sets: [ChangeSet], cascade: Cascade?) -> Int? {

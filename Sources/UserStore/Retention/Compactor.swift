@@ -1,4 +1,4 @@
-/// Starts compactions after writes, when they are due.
+/// The policy, clock, schedule and thread with which a writer compacts the log.
 final class Compactor: Sendable {
   let policy: RetentionPolicy
   /// The time in milliseconds since 1970.
