@@ -1,46 +1,38 @@
-/// A database that holds a store: what the library needs of SQLite, and nothing of how SQLite does it.
+/// A database that can hold a store: the operations of SQLite that the library needs.
 ///
-/// The seam is at operations, not at SQL, so that an engine on a server can make one round trip of each operation.
+/// The protocol has operations and no SQL, so that an engine on a server could do each in one round trip.
 protocol Engine: AnyObject, Sendable {
   /// The sessions that read.
   var readers: SessionPool { get }
   /// The one session that writes; nil for a read-only store.
   ///
-  /// In memory it is the same pool as `readers`: reads and writes take turns.
+  /// In memory, it is the same pool as `readers`: reads and writes take turns.
   var writers: SessionPool? { get }
 
   // MARK: Other processes
 
-  /// Opens what a `Watcher` needs to see the commits of other processes.
-  ///
-  /// - Returns: nil when no other process can reach the database.
+  /// Opens the session and the events with which a `Watcher` sees the commits of other processes; nil if no other process can
+  /// reach the database.
   func openWatch() throws(StoreError) -> (session: any Session, events: any CommitEvents)?
 
   /// Wakes the watchers of other processes. Call it after the commit is visible.
   func signalCommit()
 
-  // MARK: Upkeep
+  // MARK: Maintenance
 
   /// Whether a checkpoint is due.
   var needsCheckpoint: Bool { get }
 
-  /// Runs a checkpoint; the caller has the writing session to itself.
+  /// Runs a checkpoint on the writing session, outside of a transaction. If it fails, the next write tries again.
   ///
-  /// A checkpoint that fails does no harm: the next write tries again.
-  ///
-  /// - Parameters:
-  ///   - session: The writing session, outside of a transaction.
-  ///   - mayWait: Whether it may wait for readers when the -wal file has become far too long.
+  /// With `mayWait`, it may wait for readers when the -wal file has become far too long.
   func checkpoint(holding session: any Session, mayWait: Bool)
 
   /// Rewrites the whole database, so that no deleted value is left in unused parts of pages.
   func vacuum() throws(StoreError)
 
-  /// Tries once to remove the overwritten versions of pages that are kept for readers.
-  ///
-  /// - Parameter session: The writing session, outside of a transaction.
-  /// - Returns: false when another program's transaction still needs them.
-  /// - Throws: what writing can throw.
+  /// Tries once, on the writing session outside of a transaction, to remove old versions of pages that are kept for readers;
+  /// returns false if another program's transaction still needs them.
   func eraseOldPages(holding session: any Session) throws(StoreError) -> Bool
 
   // MARK: Copies and checks
@@ -51,39 +43,30 @@ protocol Engine: AnyObject, Sendable {
   /// Opens and checks a file whose records are to replace those of the store.
   func makeRestore(from path: String, ignoringProblems: Bool) throws(StoreError) -> any EngineRestore
 
-  /// Checks the database on a connection of its own.
-  ///
-  /// - Returns: nil when there is no other connection than those of the pools: use `Session.check` then.
+  /// Checks the database on a separate connection; nil if there can be none: use `Session.check` then.
   func check() throws(StoreError) -> [Finding]?
 
   // MARK: Closing
 
-  /// Interrupts all running statements.
-  ///
-  /// - Returns: whether a session is still open.
+  /// Interrupts all running statements, and returns whether a session is still open.
   func interrupt() -> Bool
 
-  /// The store needs no more sessions. The last one that closes leaves the database in one file.
+  /// Called when the store needs no more sessions. The last one that closes leaves the database in one file.
   func close()
 
-  /// The store was closed and released: a temporary database is deleted.
+  /// Called when the store was closed and released: a temporary database is deleted.
   func release()
 }
 
-/// Reports that something may have been committed.
-///
-/// An event is a hint: the log is the truth.
+/// Events that report possible commits: hints, because only the log shows what was committed.
 protocol CommitEvents: Sendable {
   /// Whether the system reports writes; if not, the watcher polls.
   var hasEvents: Bool { get }
 
-  /// Waits for events.
-  ///
-  /// - Parameter microseconds: For how long at most; 0 only collects what has come.
-  /// - Returns: what happened since the last call.
+  /// Waits up to `microseconds` for events, and returns those since the last call; with 0, it does not wait.
   func wait(microseconds: Int) -> DirectoryEvents.Happening
 
-  /// Asks the system to report writes, or not to: under a lasting load of our own writes they only cost.
+  /// Asks the system to report writes, or not to: while this store writes all the time, they only cost.
   func setHearsWrites(_ hears: Bool)
 
   /// Ends a `wait`, the current one or the next. May be called on any thread.
@@ -93,32 +76,28 @@ protocol CommitEvents: Sendable {
   func closeEvents()
 }
 
-/// A backup while it is being made.
+/// A backup in progress.
 protocol EngineBackup: Sendable {
-  /// Copies the state that the session's open transaction sees.
+  /// Copies the state that the session's open transaction sees; the transaction must have read already.
   ///
-  /// - Parameters:
-  ///   - session: It has read in its transaction.
-  ///   - progress: Gets the part that was copied, from 0 to 1. What it throws ends the copy.
-  /// - Throws: `StoreError`, and what `progress` throws.
+  /// `progress` receives the part that was copied, from 0 to 1. If it throws, the copy ends with its error.
   func copy(_ session: any Session, progress: (Double) throws -> Void) throws
 
-  /// Checks the copy.
+  /// Checks the copy, whose log must end at `end`.
   ///
-  /// - Parameters:
-  ///   - end: Where its log must end.
-  ///   - ignoringProblems: Whether a log that contradicts the records, and values that cannot be decoded, are accepted.
-  /// - Throws: `StoreError.Code.corrupt`, `.problemsFound`, and what reading can throw.
+  /// With `ignoringProblems`, a log that contradicts the records and values that cannot be decoded are accepted.
+  ///
+  /// - Throws: `StoreError.Code.corrupt`, `.problemsFound`, and the errors of reading.
   func verify(endingAt end: Cursor, ignoringProblems: Bool) throws(StoreError)
 
   /// Syncs the copy and gives it its name.
   func publish() throws(StoreError)
 
-  /// Deletes what was made.
+  /// Deletes the copy.
   func discard()
 }
 
-/// The content of a file that is to replace the content of a store, held in one state.
+/// One state of a file whose content is to replace that of a store.
 protocol EngineRestore {
   /// Replaces the records and the log, in the session's open write transaction. The new log has a new epoch.
   func replace(on session: any Session, progress: (Double) -> Void) throws(StoreError)

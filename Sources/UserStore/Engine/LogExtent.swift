@@ -1,47 +1,38 @@
-/// From where to where the log goes, and how large it is: what has to be known to forget a part of it.
+/// Where the log starts and ends, and its size: the numbers from which a compaction decides what to delete.
 struct LogExtent: Equatable {
-  /// What stands at or before it is forgotten; its rows may still be there, and are deleted step by step.
+  /// The start of the log: rows through it are compacted, and deleted step by step, so that some may still exist.
   var horizon: Cursor
-  /// The oldest row that is there; one more than the newest when there is none.
+  /// The oldest existing row, or the one after `head`.
   ///
-  /// From 1 on: a smaller one is somebody's who writes into the log by himself, and nobody reads it.
+  /// At least 1: readers ignore rows with smaller numbers, which only another program can insert.
   var first: Int64
-  /// The newest row; it is never deleted.
+  /// The newest row, which is never deleted.
   var head: Int64
-  /// The last row that was counted.
+  /// The last row whose size was counted.
   var measured: Int64
-  /// How large the rows after the horizon are, through that one.
+  /// The size of the rows after `horizon`, through `measured`.
   var bytes: Int64
-  /// No row after the horizon, through this one, ends a set; the horizon when nothing is known.
+  /// No write ends after `horizon`, through this row; `horizon` if nothing was searched.
   ///
-  /// With `sized` and `size` it is how far the oldest set was looked through. A huge set takes many steps, each by a
-  /// process that may do no more than one.
+  /// Together with `sized` and `size`, it records how far the oldest set was read. A huge set takes many steps, each possibly in
+  /// another process.
   var searched: Int64
-  /// The last row of the oldest set that was counted; the horizon when none was.
+  /// The last row of the oldest set whose size was counted; `horizon` if there is none.
   var sized: Int64
-  /// How large the rows after the horizon are, through that one.
+  /// The size of the rows after `horizon`, through `sized`.
   var size: Int64
-  /// How far the named consumer has come that is the furthest back, those aside whose cursor is compacted already.
+  /// The position of the named consumer that is furthest behind, except for consumers whose position is compacted already.
   var consumer: Int64?
 
-  /// What a row takes without its values.
+  /// The size of a row without its values.
   static let rowBytes: Int64 = 64
 
   /// More than any file can hold (sqlite.org/limits.html).
   private static let sizeLimit: Int64 = 1 << 48
 
-  /// What the database holds of it, made plausible.
+  /// Creates an extent from the numbers in the database, and from what a preview has compacted without deleting it.
   ///
-  /// - Parameters:
-  ///   - horizon: Where the log begins.
-  ///   - first: The oldest row that is there; nil when there is none.
-  ///   - last: The newest row; nil when there is none.
-  ///   - measured: The last row that was measured, and the size of the rows after the horizon through it.
-  ///   - searched: No row after the horizon through this one ends a set.
-  ///   - sized: As `measured`, for the oldest set.
-  ///   - consumer: The position of the named consumer that is furthest behind.
-  ///   - assumed: What a preview has compacted without deleting it.
-  /// - Throws: `StoreError.Code.corrupt` for a log that cannot be.
+  /// Counts that cannot be right are treated as unknown: other programs that delete rows do not update them.
   init(
     horizon: Cursor, first: Int64?, last: Int64?, measured: (last: Int64, bytes: Int64), searched: Int64,
     sized: (last: Int64, bytes: Int64), consumer: Int64?, assuming assumed: LogExtent?
@@ -51,10 +42,8 @@ struct LogExtent: Equatable {
     try Revision.check(start)
     try Revision.check(head)
     guard start <= head else {
-      throw StoreError(
-        .corrupt, "the log of the database was tampered with: it begins after row \(start) and ends at \(head)")
+      throw StoreError(.corrupt, "the log is malformed: it starts after revision \(start) and ends at \(head)")
     }
-    // A program that deletes rows by other means does not count them. Numbers that cannot be count as unknown.
     func plausible(_ known: (last: Int64, bytes: Int64)) -> (last: Int64, bytes: Int64) {
       known.last > start && known.last <= head && (0...Self.sizeLimit).contains(known.bytes) ? known : (start, 0)
     }
@@ -72,23 +61,22 @@ struct LogExtent: Equatable {
     (self.searched, self.sized, size) = (assumed.searched, assumed.sized, assumed.size)
   }
 
-  /// Whether nobody has forgotten or counted anything meanwhile.
+  /// Whether neither was compacted or counted further than the other.
   func isSame(as other: LogExtent) -> Bool {
     var other = other
     (other.head, other.consumer) = (head, consumer)
     return self == other
   }
 
-  /// How large what stands after a set's end is; nil when the oldest set was not counted through that end.
-  ///
-  /// What was not counted at all is taken for nothing.
+  /// The size of the rows after the end of a set, without rows that were not counted; nil if the oldest set was not counted
+  /// through that end.
   func bytes(after end: Int64) -> Int64? {
     if end > measured { return 0 }
     return sized == end ? max(0, bytes - size) : nil
   }
 
-  /// Moves the horizon to the end of a set that was counted.
-  mutating func forget(through end: Cursor) {
+  /// Moves the start of the log to the end of a set that was counted.
+  mutating func compact(through end: Cursor) {
     let last = end.revision.rawValue
     bytes = bytes(after: last) ?? 0
     measured = max(measured, last)
@@ -97,7 +85,7 @@ struct LogExtent: Equatable {
     horizon = end
   }
 
-  /// A row that was counted becomes smaller.
+  /// Subtracts from the counts what a row lost.
   mutating func shrink(_ sequence: Int64, by count: Int64) {
     guard sequence > horizon.revision.rawValue else { return }
     if sequence <= measured { bytes -= count }

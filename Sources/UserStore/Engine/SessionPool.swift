@@ -1,6 +1,6 @@
 /// Sessions that are lent to one thread at a time: one for writing, or a few for reading.
 ///
-/// Nothing is locked while one is lent: whoever wants one that is not there sleeps until it comes back.
+/// No lock is held while a session is lent. A thread that finds none sleeps until one is returned.
 final class SessionPool: Sendable {
   private struct State {
     var idle: [any Session] = []
@@ -13,10 +13,7 @@ final class SessionPool: Sendable {
   private let limit: Int
   private let state: Lock<State>
 
-  /// - Parameters:
-  ///   - limit: How many there are at most.
-  ///   - session: One that is open already.
-  ///   - open: Opens one; called when all are lent and the limit allows.
+  /// Creates a pool of up to `limit` sessions: `session`, if it is given, and those that `open` opens when all are lent.
   init(
     limit: Int, adopting session: (any Session)? = nil,
     open: @escaping @Sendable () throws(StoreError) -> any Session = { () throws(StoreError) in throw SessionPool.closed
@@ -24,9 +21,7 @@ final class SessionPool: Sendable {
   ) {
     self.limit = limit
     self.open = open
-    var initial = State()
-    if let session { (initial.idle, initial.opened) = ([session], 1) }
-    state = Lock(initial)
+    state = Lock(State(idle: session.map { [$0] } ?? [], opened: session == nil ? 0 : 1))
   }
 
   private static var closed: StoreError { StoreError(.closed, "the store is closed") }
@@ -36,9 +31,9 @@ final class SessionPool: Sendable {
     case open, wait, closed
   }
 
-  /// Borrows a connection; waits for one when all are lent.
+  /// Borrows a session; waits for one when all are lent.
   ///
-  /// - Throws: `StoreError.Code.closed`, and what opening one throws.
+  /// - Throws: `StoreError.Code.closed`, and the errors of opening a session.
   func take() throws(StoreError) -> any Session {
     var parker: Parker?
     while true {
@@ -56,17 +51,20 @@ final class SessionPool: Sendable {
       switch answer {
       case .session(let session): return session
       case .closed: throw Self.closed
-      case .open: return try opened()
+      case .open:
+        do { return try open() } catch {
+          give(back: nil)
+          throw error
+        }
       case .wait:
         if let parker { parker.park() } else { parker = Parker() }
       }
     }
   }
 
-  /// Gives a session back, or, when it is not to be used again, none in its place.
+  /// Returns a session, or nil in place of one that must not be used again.
   func give(back session: (any Session)?) {
-    // The transaction may have failed to end: an open one would keep others from writing, and the -wal file from being
-    // cleaned up.
+    // If the transaction failed to end, it would block writers, and prevent the -wal file from being cleaned up.
     session?.rollBack()
     let (waiter, isClosed) = state.withLock { state in
       if let session, !state.isClosed { state.idle.append(session) } else { state.opened -= 1 }
@@ -76,9 +74,7 @@ final class SessionPool: Sendable {
     waiter?.wake()
   }
 
-  /// Lends no more.
-  ///
-  /// Idle sessions are closed now, one after another, the others when they come back.
+  /// Lends no more sessions; closes idle sessions now, one after another, and the others when they are returned.
   func close() {
     var (sessions, waiters) = state.withLock { state in
       defer {
@@ -91,12 +87,5 @@ final class SessionPool: Sendable {
     }
     for waiter in waiters { waiter.wake() }
     while let session = sessions.popLast() { session.prepareToClose() }
-  }
-
-  private func opened() throws(StoreError) -> any Session {
-    do { return try open() } catch {
-      give(back: nil)
-      throw error
-    }
   }
 }

@@ -1,6 +1,6 @@
-/// Wakes those who read the log by themselves: there may be more of it.
+/// Wakes the feeds when there may be more of the log.
 ///
-/// A ring is remembered until it is heard, one at most: who hears it reads everything that there is.
+/// A stream keeps at most one ring until it is read: a feed that wakes reads the log to its end.
 final class Bell: Sendable {
   private let state = Lock(State())
 
@@ -10,7 +10,7 @@ final class Bell: Sendable {
     var isClosed = false
   }
 
-  /// Rings until the stream is dropped; ends when the store is closed.
+  /// The rings from now on, until the stream is released or the store is closed.
   func rings() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let key = state.withLock { state -> Int? in
@@ -27,9 +27,7 @@ final class Bell: Sendable {
     return stream
   }
 
-  /// Rings.
-  ///
-  /// No lock is held while anybody is woken: their cancellation may need it.
+  /// Wakes all feeds, without the lock: the cancellation of a feed may need it.
   func ring() {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
   }
@@ -39,13 +37,11 @@ final class Bell: Sendable {
     let listeners = state.withLock { state in
       defer { state.listeners = [:] }
       state.isClosed = true
-      return Array(state.listeners.values)
+      return state.listeners.values
     }
     for listener in listeners { listener.finish() }
   }
 
-  private func remove(_ key: Int) {
-    let removed = state.withLock { $0.listeners.removeValue(forKey: key) }
-    _ = removed
-  }
+  /// The continuation is returned from the lock, so that it is released outside of it.
+  private func remove(_ key: Int) { _ = state.withLock { $0.listeners.removeValue(forKey: key) } }
 }

@@ -1,26 +1,32 @@
 extension LogOperations {
-  /// Checks that the log continues after a cursor.
+  /// Checks, in an open transaction, that the log continues after a cursor, and returns the newest row.
   ///
-  /// A transaction is open.
-  ///
-  /// - Returns: the newest row.
-  /// - Throws: `StoreError.Code.compacted`, `.diverged`, and what reading can throw.
+  /// - Throws: `StoreError.Code.compacted`, `.diverged`, and the errors of reading.
   func verify(_ cursor: Cursor) throws(StoreError) -> Int64 {
     let revision = cursor.revision.rawValue
     let state = try logState(at: revision)
     guard state.epoch == cursor.epoch else {
       throw StoreError(
-        .diverged, "the cursor is of another log: another database, or one that was restored or repaired")
+        .diverged, "the cursor is from another log: another database, or one that was restored or repaired")
     }
     guard revision >= state.horizon else {
       throw StoreError(
-        .compacted, "the changes after revision \(revision) were forgotten; the log begins after \(state.horizon)")
+        .compacted, "the changes after revision \(revision) were deleted; the log starts after \(state.horizon)")
     }
     guard state.nonce == cursor.nonce || revision == state.horizon && state.horizonNonce == cursor.nonce else {
-      throw StoreError(.diverged, "the log does not go on from revision \(revision): it was rewound")
+      throw StoreError(.diverged, "the log does not continue after revision \(revision): it was rewound")
     }
     let end = max(state.last ?? state.horizon, state.horizon)
     try Revision.check(end)
     return end
+  }
+
+  /// Up to one page of rows; throws `StoreError.Code.diverged` for a gap between them.
+  func rows(withoutGapAfter start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
+    let rows = try rows(after: start, through: end)
+    for index in rows.indices where rows[index].sequence != start + Int64(index) + 1 {
+      throw StoreError(.diverged, "the log has a gap before revision \(rows[index].sequence)")
+    }
+    return rows
   }
 }

@@ -1,27 +1,28 @@
 // Modeled in Proof/Model/WakeUp.pml and Proof/Model/Pump.pml; change both.
 
-/// How far the hub has received the log, and what follows when there is more of it.
+/// The position up to which the hub has received the log, and the wake-up of the log's other readers.
 ///
-/// The writer and the watcher both append the sets after this position. The first to come appends them, so the hub's order
-/// is the log's order, and no set is delivered twice.
+/// The writer and the watcher both append the sets after this position. Whichever reads a set first appends it, so that the
+/// hub's order is the log's order, and no set is delivered twice.
 final class Publication: Sendable {
   let hub: ListenerHub<ChangeSet>
   /// Wakes the feeds of this store.
   private let bell = Bell()
+  /// Wakes the watchers of other processes.
   private let signal: @Sendable () -> Void
   private let state: Lock<State>
 
   private struct State {
     var position: Cursor
-    /// Counts the logs that followed each other here; revisions of different logs cannot be compared.
+    /// The number of this log among the successive logs of this store; revisions of different logs cannot be compared.
     var log: Int64 = 0
-    /// The epoch of the log before this one.
+    /// The epoch of the previous log.
     var previous: Int64?
-    /// Whether a commit of our own is under way: the writer gives it to the hub, with what belongs to it.
+    /// Whether the writer is committing; it appends its sets itself.
     var isCommitting = false
-    /// How many commits of our own were begun.
+    /// How many commits the writer has started.
     var ownCommits = 0
-    /// What the watcher wants called when its finds, refused meanwhile, will be accepted.
+    /// Called when the writer is done, so that the watcher can resubmit what was refused.
     var retry: (@Sendable () -> Void)?
 
     mutating func refuses(_ retry: @escaping @Sendable () -> Void) -> Bool {
@@ -30,51 +31,44 @@ final class Publication: Sendable {
     }
   }
 
-  /// - Parameters:
-  ///   - hub: Delivers to the store's listeners.
-  ///   - position: The end of the log when the store was opened.
-  ///   - signal: Wakes the watchers of other processes.
+  /// Creates a publication that starts at `position`, the end of the log when the store was opened.
   init(hub: ListenerHub<ChangeSet>, position: Cursor, signal: @escaping @Sendable () -> Void) {
     self.hub = hub
     self.signal = signal
     state = Lock(State(position: position))
   }
 
-  /// Whether there are listeners.
-  ///
-  /// If not, no change set needs to be read for them.
+  /// Whether there are listeners; if not, no change set needs to be read for them.
   var hasListeners: Bool { hub.hasListeners }
 
-  /// Delivers what is queued.
-  ///
-  /// - Parameter ticket: What must have been delivered when this returns, if that is possible.
+  /// Delivers the queued rounds; those through the ticket are delivered when this returns, if that is possible.
   func deliver(through ticket: Int?) { hub.deliver(through: ticket) }
 
   // MARK: Feeds
 
-  /// Elements arrive when there may be more of the log, until the store is closed.
+  /// A stream with an element whenever there may be more of the log, until the store is closed.
   func rings() -> AsyncStream<Void> { bell.rings() }
 
   /// Wakes the feeds.
   func ring() { bell.ring() }
 
-  /// Wakes everybody who reads the log: the feeds of this store, and the watchers of other processes.
+  /// Wakes the feeds of this store, and the watchers of other processes.
   func wakeFollowers() {
     bell.ring()
     signal()
   }
 
-  /// Ends the feeds: the store is being closed.
+  /// Ends the feeds, because the store is being closed.
   func close() { bell.close() }
 
   // MARK: Position
 
-  /// The end of the last set that was given, or skipped because nobody listened.
+  /// The end of the last set that was appended, or skipped because there were no listeners.
   var position: Cursor { state.withLock { $0.position } }
 
-  /// Where a revision stands among the hub's rounds.
+  /// The place of a cursor in the order of all rounds.
   ///
-  /// A reader may be ahead of the tail and have read the next log already, or be behind and have read the previous one.
+  /// A reader may be ahead of this position, in the next log already, or behind it, in the previous one.
   func round(at cursor: Cursor) -> Int128 {
     state.withLock { state in
       let log =
@@ -87,7 +81,7 @@ final class Publication: Sendable {
     }
   }
 
-  /// The writer is about to commit: until `endOwnCommit` what the watcher finds waits.
+  /// Called before the writer commits: until `endOwnCommit`, sets from the watcher are refused.
   func beginOwnCommit() {
     state.withLock { state in
       state.isCommitting = true
@@ -95,10 +89,10 @@ final class Publication: Sendable {
     }
   }
 
-  /// The writer has committed and given its sets, or has failed.
+  /// Called when the writer has committed and appended its sets, or has failed.
   ///
-  /// What was refused meanwhile may be another's, whose events are over: nothing else would bring the watcher back. The
-  /// writer's own signal comes after this, but not when the commit failed or told nothing.
+  /// A refused set may be another process's, whose events are over, so that nothing else would wake the watcher. The writer's
+  /// own signal follows, but not if the commit failed or wrote nothing to the log.
   func endOwnCommit() {
     let retry = state.withLock { state in
       state.isCommitting = false
@@ -107,31 +101,24 @@ final class Publication: Sendable {
     retry?()
   }
 
-  /// How many commits of our own were begun so far.
+  /// How many commits the writer has started so far.
   var ownCommits: Int { state.withLock { $0.ownCommits } }
 
-  /// What the watcher found: given, unless the writer is just giving its own.
-  ///
-  /// - Parameters:
-  ///   - sets: In the order of their commits.
-  ///   - retry: Called once, when the writer is done, if they were refused.
-  /// - Returns: whether they were given, and the ticket to wait for.
+  /// Appends sets that the watcher read, unless the writer is committing; then `retry` is called once when it is done.
   func appendFound(_ sets: [ChangeSet], retry: @escaping @Sendable () -> Void) -> Found {
     if state.withLock({ $0.refuses(retry) }) { return .refused }
     return .given(append(sets, cascade: nil))
   }
 
   enum Found {
+    /// Appended, with the ticket to wait for.
     case given(Int?)
     case refused
   }
 
-  /// Gives sets to the hub's queue; those that it has already are left out.
+  /// Appends sets to the hub's queue, in the order of their commits, and skips those that it has received.
   ///
-  /// - Parameters:
-  ///   - sets: In the order of their commits.
-  ///   - cascade: What they belong to, when a listener caused them.
-  /// - Returns: a ticket to wait for; nil when there was nothing to give.
+  /// - Returns: A ticket to wait for; nil if no set was appended.
   func append(_ sets: [ChangeSet], cascade: Cascade?) -> Int? {
     state.withLock { state in
       var ticket: Int?
@@ -145,7 +132,7 @@ final class Publication: Sendable {
     }
   }
 
-  /// Moves on to `cursor` without giving anything: nobody listened when it was committed.
+  /// Moves to `cursor` without appending sets: there were no listeners when they were committed.
   func skip(to cursor: Cursor) {
     state.withLock { state in
       guard cursor.epoch == state.position.epoch, cursor.revision > state.position.revision else { return }
@@ -153,9 +140,9 @@ final class Publication: Sendable {
     }
   }
 
-  /// Tells the hub that the log does not go on from `position`, and goes on from `head`.
+  /// Appends a discontinuity: the log does not continue after `position`, but after `head`.
   ///
-  /// - Returns: a ticket to wait for; nil when it is no longer at that position: somebody else was first.
+  /// - Returns: A ticket to wait for; nil if another thread has moved the position.
   func reset(from position: Cursor, to head: Cursor, because code: StoreError.Code) -> Int? {
     state.withLock { state in
       guard state.position == position else { return nil }
@@ -163,9 +150,7 @@ final class Publication: Sendable {
     }
   }
 
-  /// The same when the watcher finds it.
-  ///
-  /// What the writer is just committing it tells by itself.
+  /// Does the same as `reset` for the watcher, and refuses like `appendFound`: the writer appends its own discontinuity.
   func resetFound(
     from position: Cursor, to head: Cursor, because code: StoreError.Code, retry: @escaping @Sendable () -> Void
   ) -> Found {
@@ -175,9 +160,7 @@ final class Publication: Sendable {
     }
   }
 
-  /// The same after a commit of our own that put another log in the place of this one, wherever the tail is in it.
-  ///
-  /// - Returns: a ticket to wait for.
+  /// Does the same as `reset` from any position, after a commit of the writer that replaced the log.
   func restart(at head: Cursor) -> Int? {
     state.withLock { reset(&$0, to: head, because: .diverged) }
   }

@@ -1,6 +1,6 @@
 /// A typed key of a user's values.
 ///
-/// A new one is a line of the embedding program, and no migration:
+/// A new attribute is a declaration in your program, and needs no migration:
 ///
 ///     extension Attribute where Value == Int {
 ///       static var age: Attribute { Attribute("age") }
@@ -9,11 +9,7 @@ public struct Attribute<Value: AttributeValue>: Hashable, Sendable {
   /// The name in the database.
   public let name: AttributeName
 
-  /// Makes a key.
-  ///
-  /// What its name must be is checked when it is used for writing.
-  ///
-  /// - Parameter name: The name in the database.
+  /// Creates a key; the store checks its name when it writes a value.
   public init(_ name: AttributeName) {
     self.name = name
   }
@@ -22,21 +18,17 @@ public struct Attribute<Value: AttributeValue>: Hashable, Sendable {
   func decode(_ stored: StoredValue, of id: User.ID) throws(StoreError) -> Value? {
     if stored.isNull { return nil }
     if let value = Value(storedValue: stored) { return value }
-    if case .invalidText = stored {
-      throw StoreError(.undecodable, "the \(name) of user \(id) is not valid UTF-8")
-    }
-    throw StoreError(.undecodable, "the \(name) of user \(id) is not of type \(Value.self)")
+    let expected = if case .invalidText = stored { "valid UTF-8" } else { "of type \(Value.self)" }
+    throw StoreError(.undecodable, "the \(name) of user \(id) is not \(expected)")
   }
 }
 
 extension Attribute where Value == String {
-  /// The name of a user: 1 to 1,000 Unicode scalars without control characters.
-  ///
-  /// Never unset.
+  /// The name of a user: 1 to 1,000 Unicode scalars without control characters; cannot be unset.
   public static var name: Attribute { Attribute(.name) }
 }
 
 extension Attribute where Value == UserStore.Color {
-  /// The colour of a user's hair.
+  /// The color of a user's hair.
   public static var hairColor: Attribute { Attribute(.hairColor) }
 }

@@ -1,7 +1,7 @@
 /// The name of an attribute: 1 to 200 Unicode scalars without control characters, and not `id`.
 ///
 /// Two names are equal when their UTF-8 bytes are, as in SQLite. Strings compare differently in Swift: the composed and the
-/// decomposed form of an accented letter are equal strings, and two names. The store checks a name when it writes it.
+/// decomposed form of an accented letter are equal strings, but two names. The store checks a name when it writes it.
 public struct AttributeName: Hashable, Comparable, Sendable {
   /// The name as text.
   public let text: String

@@ -1,19 +1,19 @@
-/// What an attribute's value can be: anything that has a form among SQLite's storage classes.
+/// A type of values that an attribute can have and SQLite can store.
 public protocol AttributeValue: Sendable {
-  /// How it is stored. Not-a-number is refused by the store; −0.0 is stored as 0.0, because SQL cannot tell them apart.
+  /// The value as it is stored.
+  ///
+  /// The store refuses not-a-number, and stores −0.0 as 0.0, because SQL cannot tell them apart.
   var storedValue: StoredValue { get }
 
-  /// Reads it back.
-  ///
-  /// - Parameter storedValue: What was stored, possibly by somebody else; nil is returned when it is none of these.
+  /// Creates a value from a stored one, which any program may have written; nil if that is not a value of this type.
   init?(storedValue: StoredValue)
 }
 
 extension String: AttributeValue {
-  /// How it is stored.
+  /// The value as it is stored.
   public var storedValue: StoredValue { .text(self) }
 
-  /// Reads it back; nil for a value of another kind.
+  /// Creates a string from stored text.
   public init?(storedValue: StoredValue) {
     guard case .text(let text) = storedValue else { return nil }
     self = text
@@ -21,10 +21,10 @@ extension String: AttributeValue {
 }
 
 extension Int64: AttributeValue {
-  /// How it is stored.
+  /// The value as it is stored.
   public var storedValue: StoredValue { .integer(self) }
 
-  /// Reads it back; nil for a value of another kind.
+  /// Creates an integer from a stored one.
   public init?(storedValue: StoredValue) {
     guard case .integer(let integer) = storedValue else { return nil }
     self = integer
@@ -32,10 +32,10 @@ extension Int64: AttributeValue {
 }
 
 extension Int: AttributeValue {
-  /// How it is stored.
+  /// The value as it is stored.
   public var storedValue: StoredValue { .integer(Int64(self)) }
 
-  /// Reads it back; nil for a value of another kind.
+  /// Creates an integer from a stored one.
   public init?(storedValue: StoredValue) {
     guard case .integer(let integer) = storedValue else { return nil }
     self.init(exactly: integer)
@@ -43,10 +43,10 @@ extension Int: AttributeValue {
 }
 
 extension Double: AttributeValue {
-  /// How it is stored.
+  /// The value as it is stored.
   public var storedValue: StoredValue { .real(self) }
 
-  /// Takes an integer too, when a `Double` can hold it exactly: shells and scripts write 1 for 1.0.
+  /// Creates a number from a stored one, also from an integer that a `Double` can represent exactly: scripts write 1 for 1.0.
   public init?(storedValue: StoredValue) {
     switch storedValue {
     case .real(let real): self = real
@@ -57,10 +57,10 @@ extension Double: AttributeValue {
 }
 
 extension Bool: AttributeValue {
-  /// How it is stored.
+  /// The value as it is stored: the integer 1 or 0.
   public var storedValue: StoredValue { .integer(self ? 1 : 0) }
 
-  /// Reads it back; nil for a value of another kind.
+  /// Creates a Boolean value from the integer 1 or 0.
   public init?(storedValue: StoredValue) {
     guard case .integer(let integer) = storedValue, integer == 0 || integer == 1 else { return nil }
     self = integer == 1
@@ -68,10 +68,10 @@ extension Bool: AttributeValue {
 }
 
 extension [UInt8]: AttributeValue {
-  /// How it is stored.
+  /// The value as it is stored.
   public var storedValue: StoredValue { .blob(self) }
 
-  /// Reads it back; nil for a value of another kind.
+  /// Creates an array from a stored blob.
   public init?(storedValue: StoredValue) {
     guard case .blob(let bytes) = storedValue else { return nil }
     self = bytes

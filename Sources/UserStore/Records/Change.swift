@@ -1,36 +1,38 @@
 extension UserStore {
-  /// One attribute of one user, old → new; or a user that came or went.
+  /// A change of one attribute of one user, from an old to a new value.
+  ///
+  /// Adding or removing a user is a change of each of its attributes.
   public struct Change: Hashable, Sendable {
-    /// What kind of change it is.
+    /// A kind of change.
     public enum Kind: Hashable, Sendable {
-      /// The user was added: one change for the name, one for the hair colour, old values null.
+      /// The user was added: one change for the name and one for the hair color, without old values.
       case added
-      /// An attribute changed, appeared (old is null) or went (new is null).
+      /// An attribute was set, changed, or unset: the old value, the new value, or neither is null.
       case updated
-      /// The user was removed: one change for each attribute that there was, new values null.
+      /// The user was removed: one change for each attribute, without new values.
       case removed
-      /// A row of the log that no version of this library writes: somebody tampered with it. It is handed on as it is.
+      /// A row of the log that no version of this library writes, delivered as it is.
       case unknown
     }
 
-    /// What kind of change it is.
+    /// The kind of change.
     public let kind: Kind
-    /// The user.
+    /// The identifier of the user.
     public let user: User.ID
-    /// The attribute's name.
+    /// The name of the attribute.
     public let attribute: AttributeName
-    /// The stored value before.
+    /// The stored value before the change.
     public let old: StoredValue
-    /// The stored value after.
+    /// The stored value after the change.
     public let new: StoredValue
-    /// When it was written, in milliseconds since 1970, by the writer's clock.
+    /// When the change was written, in milliseconds since 1970, by the writer's clock.
     ///
-    /// Information only: order is the log's.
+    /// For information only: the order of changes is that of the log.
     public let timestamp: Int64
-    /// Its place in the log.
+    /// The number of the change's row in the log.
     let sequence: Int64
 
-    /// Hashes what differs in most changes.
+    /// Hashes the properties in which most changes differ.
     public func hash(into hasher: inout Hasher) {
       hasher.combine(sequence)
       hasher.combine(user)
@@ -38,27 +40,23 @@ extension UserStore {
       hasher.combine(new)
     }
 
-    /// Whether the values were taken out because the user was purged: both are null.
+    /// Whether a purge removed the values: both are null.
     ///
-    /// False for the hair colour of a user who came or went: it may have been null before.
+    /// False for the hair color of a user that was added or removed: it may not have been set.
     public var isPurged: Bool {
       old.isNull && new.isNull && kind != .unknown && !(kind != .updated && attribute == .hairColor)
     }
 
-    /// The typed value before; nil when there was none, or when this is another attribute.
+    /// Returns the typed value before the change; nil if there was none, or if another attribute changed.
     ///
-    /// - Parameter attribute: Which attribute is meant.
-    /// - Returns: the value.
-    /// - Throws: `StoreError.Code.undecodable` when it is not of the attribute's type.
+    /// - Throws: `StoreError.Code.undecodable` if the value is not of the attribute's type.
     public func old<Value>(_ attribute: Attribute<Value>) throws(StoreError) -> Value? {
       attribute.name == self.attribute ? try attribute.decode(old, of: user) : nil
     }
 
-    /// The typed value after; nil when there is none, or when this is another attribute.
+    /// Returns the typed value after the change; nil if there is none, or if another attribute changed.
     ///
-    /// - Parameter attribute: Which attribute is meant.
-    /// - Returns: the value.
-    /// - Throws: `StoreError.Code.undecodable` when it is not of the attribute's type.
+    /// - Throws: `StoreError.Code.undecodable` if the value is not of the attribute's type.
     public func new<Value>(_ attribute: Attribute<Value>) throws(StoreError) -> Value? {
       attribute.name == self.attribute ? try attribute.decode(new, of: user) : nil
     }

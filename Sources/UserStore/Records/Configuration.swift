@@ -1,76 +1,70 @@
 extension UserStore {
-  /// How a store is opened.
+  /// The options for opening a store.
   public struct Configuration: Sendable {
-    /// What the store may do with its file.
+    /// What a store may do with its file.
     public enum Access: Sendable {
-      /// Reads and writes; a file that is not there is created, only for its owner.
+      /// Reads and writes. Creates a missing file, with permissions only for its owner.
       case createIfMissing
-      /// Reads and writes a store that is there.
+      /// Reads and writes an existing store.
       case readWrite
-      /// Only reads. The file may be one that the process cannot write, as long as it may use its folder, or a writer
-      /// has the store open. Also the only way to open a file that has several names (hard links): a state that a writer
-      /// leaves in a -wal file under another name is not seen.
+      /// Only reads. The process needs no permission to write the file, if it may write the folder or a writer has the store
+      /// open. This is the only way to open a file that has several names (hard links); a state that a writer leaves in a -wal
+      /// file under another name is not seen.
       case readOnly
     }
 
     /// What survives a power cut.
     public enum Durability: Sendable {
-      /// Every write that returned: `synchronous=FULL`, a sync of the disk for each commit.
+      /// Every write that returned: `synchronous=FULL`, one sync of the disk for each commit.
       case full
-      /// Never corrupt, but the last writes may be lost, after listeners have heard of them: `synchronous=NORMAL`.
+      /// A consistent state, but the last writes may be lost, also after listeners received them: `synchronous=NORMAL`.
       case normal
     }
 
-    /// What the store may do with its file; `createIfMissing` unless said otherwise.
+    /// What the store may do with its file; by default `createIfMissing`.
     public var access: Access = .createIfMissing
-    /// What survives a power cut; `full` unless said otherwise.
+    /// What survives a power cut; by default `full`.
     public var durability: Durability = .full
-    /// How long to wait for a lock of another process before `StoreError.Code.busy`; 5 seconds unless said otherwise.
+    /// How long to wait for the lock of another process before `StoreError.Code.busy` is thrown; by default 5 seconds.
     public var busyTimeout: Duration = .seconds(5)
     /// The page size of a new file in bytes, a power of two from 512 to 65,536.
     ///
-    /// 2,048 makes small changes cheapest; 4,096 is better for values of many kilobytes. Any other number is refused with
-    /// `StoreError.Code.badValue`, also where the file is there already and keeps its own.
+    /// With 2,048, small changes cost least; 4,096 is better for values of many kilobytes. Opening a store throws
+    /// `StoreError.Code.badValue` for another number, even if the file exists and keeps its page size.
     public var pageSize = 2_048
-    /// Whether listeners and feeds hear of what other processes commit.
-    ///
-    /// Costs a thread, which sleeps.
+    /// Whether listeners and feeds receive the commits of other processes; costs a sleeping thread.
     public var watchesOtherProcesses = true
-    /// Whether the system's file events are used where it has them.
+    /// Whether the store uses the file events of the system, where it has them.
     ///
-    /// Without, the file is polled: every millisecond after a change, up to every 250 when nothing changes.
+    /// Otherwise, the file is polled: every millisecond after a change, and down to every 250 ms when nothing changes.
     public var usesFileEvents = true
     /// How many rounds one change may cause through listeners that write; the next such write is refused.
     public var roundLimit = 1_000
-    /// How much of the log is kept; what is beyond is forgotten, a little after each write.
+    /// How much of the log to keep; by default `RetentionPolicy.standard`.
     ///
-    /// `RetentionPolicy.standard` unless said otherwise.
+    /// Writes delete what exceeds it, a little at a time, after their commit.
     public var retention = RetentionPolicy.standard
-    /// Gets what listeners throw, with the listener's name, on the thread that called it.
+    /// Receives the errors that listeners throw, with the listener's name, on the thread that called the listener.
     ///
-    /// Writes a line to standard error unless said otherwise.
+    /// By default, it writes a line to standard error.
     public var onListenerError: @Sendable (_ listener: String?, any Error) -> Void = ListenerErrors.print
 
-    /// What the rest between two durable acknowledgements is measured with; tests have one that they turn by hand.
+    /// Measures the pause between two durable acknowledgements; tests have a manual clock.
     var clock: any Clock<Duration> = ContinuousClock()
-    /// What time it is, in milliseconds since 1970: what the ages of changes are counted from.
+    /// The time in milliseconds since 1970, from which ages of changes are counted.
     var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
-    /// How long a checkpoint makes writers wait until readers have ended, so that the -wal file can restart.
-    ///
-    /// Longer in tests.
+    /// How long a checkpoint blocks writers until readers have ended, so that the -wal file can restart; longer in tests.
     var readerPatience = Duration.milliseconds(50)
-    /// On what kind of file system a folder lies; tests say another.
+    /// The kind of file system of a folder; tests replace it.
     var fileSystem: @Sendable (_ folder: String) -> FileSystem = { FileSystem.of($0) }
 
-    /// The defaults.
+    /// Creates a configuration with the default options.
     public init() {}
 
-    /// SQLite passes over a page size that it does not have, and takes one of its own.
-    ///
-    /// - Throws: `StoreError.Code.badValue`.
+    /// Checks the page size: SQLite silently ignores one that it does not have.
     func check() throws(StoreError) {
       guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
-        throw StoreError(.badValue, "a page size is a power of two from 512 to 65536, not \(pageSize)")
+        throw StoreError(.badValue, "the page size must be a power of two from 512 to 65536, not \(pageSize)")
       }
     }
 

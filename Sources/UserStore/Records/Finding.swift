@@ -1,51 +1,49 @@
 extension UserStore {
   /// Something that `check` found in a store.
   public struct Finding: Hashable, Sendable {
-    /// How bad it is.
+    /// How severe a finding is.
     public enum Severity: String, Hashable, Sendable {
-      /// It works, and could be better or safer.
+      /// The store works, but could be faster or safer.
       case warning
-      /// Something is wrong: damaged, missing, or not what the log says.
+      /// Something is damaged, missing, or contradicts the log.
       case problem
     }
 
-    /// What it is about.
-    ///
-    /// Later versions may add kinds.
+    /// What a finding is about; later versions may add kinds.
     @nonexhaustive public enum Kind: String, Hashable, Sendable {
-      /// What SQLite's own check of the file says.
+      /// A result of SQLite's own integrity check.
       case integrity
-      /// Tables, views or migrations that are not those of the library; nothing further was looked at then.
+      /// Tables, views or migrations are not those of the library; the rest was not checked then.
       case schema
-      /// A trigger of the log that is missing or changed: what was written since is not in the log.
+      /// A trigger of the log is missing or changed: later changes are not in the log.
       case trigger
-      /// The log has a gap or rows that cannot be, or does not say what the tables hold.
+      /// The log has a gap or malformed rows, or contradicts the tables.
       case log
-      /// A stored value that no reader can decode.
+      /// A stored value cannot be decoded.
       case value
-      /// An attribute whose user is gone.
+      /// An attribute belongs to no user.
       case orphan
-      /// Rows that a foreign writer's statement left where the triggers put rows aside; the next one clears them.
+      /// The failed statement of a foreign writer left rows in the tables that the triggers use; the next one deletes them.
       case scratch
-      /// Somebody holds a read open, and the -wal file grows until it ends.
+      /// A program keeps a read transaction open, and the -wal file grows until it ends.
       case reader
-      /// Others than the owner may read or replace the file.
+      /// Other users than the owner may read or replace the file.
       case permissions
-      /// The file has several names (hard links), and is opened only for reading.
+      /// The file has several names (hard links), and can only be opened for reading.
       case links
-      /// The SQLite library has a known bug that can damage files: from `UserStore.checkLibrary`, never in a file.
+      /// The SQLite library has a known bug that can damage files; found by `UserStore.checkLibrary`, never in a file.
       case library
     }
 
-    /// How bad it is.
+    /// How severe the finding is.
     public let severity: Severity
-    /// What it is about.
+    /// What the finding is about.
     public let kind: Kind
-    /// What was found, for a person.
+    /// A description of the finding.
     public let message: String
-    /// Whose record it concerns, when it is one.
+    /// The user that the finding concerns, if there is one.
     public let user: User.ID?
-    /// Which attribute it concerns, when it is one; its bytes that are no UTF-8 are shown as U+FFFD.
+    /// The attribute that the finding concerns, if there is one; bytes that are not valid UTF-8 are shown as U+FFFD.
     public let attribute: AttributeName?
   }
 }

@@ -1,34 +1,33 @@
-/// What the store takes, and refuses before SQLite sees it.
+/// The limits of stored values, checked before SQLite receives them.
 enum Limits {
-  /// Unicode scalars of a user's name.
+  /// The length of a user's name, in Unicode scalars.
   static let nameLength = 1...1_000
-  /// Unicode scalars of an attribute's name.
+  /// The length of an attribute's name, in Unicode scalars.
   static let attributeNameLength = 1...200
-  /// Ids that may be chosen: with the largest number of all SQLite would give no new one any more.
+  /// The ids that a caller may choose: after the largest integer, SQLite could assign no new id.
   ///
-  /// Other programs can store zero and less; an export with such ids can be imported again.
+  /// Ids of zero and less are accepted because other programs can store them, and an export must be importable.
   static let ids: ClosedRange<Int64> = .min...1 << 62
-  /// Unicode scalars of a consumer's name.
+  /// The length of a consumer's name, in Unicode scalars.
   static let consumerNameLength = 1...200
-  /// Bytes of one value: 16 MiB.
+  /// The size of one value: 16 MiB.
   static let valueBytes = 1 << 24
 
-  /// The value as it is stored, if the attribute may have it.
-  ///
-  /// - Throws: `StoreError.Code.badValue`.
+  /// The value as it is stored; throws `StoreError.Code.badValue` if the attribute cannot have it.
   static func checked(_ value: StoredValue, for attribute: AttributeName) throws(StoreError) -> StoredValue {
-    try checkAttribute(attribute)
+    if attribute == "id" { throw StoreError(.badValue, "the id of a user never changes") }
+    try check(attribute.text, "the name of an attribute", attributeNameLength)
     guard value.byteCount <= valueBytes else {
-      throw StoreError(.badValue, "the \(attribute) has \(value.byteCount) bytes; at most \(valueBytes) are possible")
+      throw StoreError(.badValue, "the \(attribute) can have at most \(valueBytes) bytes, not \(value.byteCount)")
     }
     switch (attribute, value) {
     case (.name, .text(let name)): try check(name, "a name", nameLength)
-    case (.name, .null): throw StoreError(.badValue, "a name cannot be taken away")
-    case (.name, _): throw StoreError(.badValue, "a name is text")
+    case (.name, .null): throw StoreError(.badValue, "a user needs a name")
+    case (.name, _): throw StoreError(.badValue, "a name must be text")
     case (.hairColor, .null): break
     case (.hairColor, _):
       guard let color = Color(storedValue: value) else {
-        throw StoreError(.badValue, "\(value.forMessages) is not a colour; #rrggbb is")
+        throw StoreError(.badValue, "\(value.forMessages) is not a color; use #rrggbb")
       }
       return color.storedValue
     case (_, .real(let real)) where real.isNaN: throw StoreError(.badValue, "not-a-number cannot be stored")
@@ -40,54 +39,42 @@ enum Limits {
   }
 
   /// All values of a record, each attribute once.
-  ///
-  /// - Throws: `StoreError.Code.badValue`.
   static func checked(
     _ values: [(attribute: AttributeName, value: StoredValue)]
   ) throws(StoreError) -> [(attribute: AttributeName, value: StoredValue)] {
     var checked: [(attribute: AttributeName, value: StoredValue)] = []
-    var known: Set<AttributeName> = []
+    var names: Set<AttributeName> = []
     for (attribute, value) in values {
       checked.append((attribute, try self.checked(value, for: attribute)))
-      guard known.insert(attribute).inserted else {
+      guard names.insert(attribute).inserted else {
         throw StoreError(.badValue, "\(StoredValue.text(attribute.text).forMessages) is given twice")
       }
     }
     return checked
   }
 
-  /// - Throws: `StoreError.Code.badValue`.
   static func checkConsumer(_ name: String) throws(StoreError) {
     try check(name, "the name of a consumer", consumerNameLength)
   }
 
-  private static func checkAttribute(_ name: AttributeName) throws(StoreError) {
-    if name == "id" { throw StoreError(.badValue, "the id of a user never changes") }
-    try check(name.text, "the name of an attribute", attributeNameLength)
-  }
-
   private static func check(_ text: String, _ what: String, _ length: ClosedRange<Int>) throws(StoreError) {
-    // Almost every name is short and plain.
+    // Nearly every name is short and ASCII.
     if length.contains(text.utf8.count), text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return }
     let count = text.unicodeScalars.count
+    if count == 0 { throw StoreError(.badValue, "\(what) cannot be empty") }
     guard length.contains(count) else {
-      throw StoreError(
-        .badValue,
-        count == 0
-          ? "\(what) cannot be empty" : "\(what) has at most \(length.upperBound) characters, this one has \(count)")
+      throw StoreError(.badValue, "\(what) can have at most \(length.upperBound) characters, not \(count)")
     }
     if let control = text.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
       let code = String(control.value, radix: 16, uppercase: true)
-      throw StoreError(
-        .badValue,
-        "\(what) cannot hold control characters (here U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code))"
-      )
+      let padding = String(repeating: "0", count: max(0, 4 - code.count))
+      throw StoreError(.badValue, "\(what) cannot contain control characters (U+\(padding)\(code))")
     }
   }
 }
 
 extension StoredValue {
-  /// Short, quoted, and without anything that a terminal would obey.
+  /// A short text in quotes, without control characters, which a terminal could interpret.
   var forMessages: String {
     switch self {
     case .null: return "not set"

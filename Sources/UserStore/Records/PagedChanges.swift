@@ -1,18 +1,18 @@
 /// Changes that are read from the log while they are iterated.
 struct PagedChanges: Sendable {
-  /// How many rows one page has at most, and how many changes a set holds that is at hand.
+  /// The largest number of rows in a page, and of changes in a set that is held in memory.
   static let rowLimit = 1_000
-  /// How many bytes of values one page has at most, give or take the last row.
+  /// The largest size of the values in a page, not counting its last row.
   static let byteLimit = 1 << 20
 
-  /// Reads what stands after one row, through another, at most a page of it; says how far it came.
+  /// Reads at most a page of the changes after one row, through another; `last` is the last row that was read.
   typealias Read = @Sendable (_ after: Int64, _ through: Int64) throws(StoreError) -> (changes: [Change], last: Int64)
 
   /// The row before the first.
   let start: Int64
   /// The last row.
   let end: Int64
-  /// Which of the changes belong to it; nil for all.
+  /// The topic of the changes; nil for all changes.
   let topic: Topic?
   let read: Read
 
@@ -27,11 +27,9 @@ struct PagedChanges: Sendable {
     }
   }
 
-  /// The parts for those topics that it has changes of.
+  /// The parts for the bound topics: a part that fits in a page is held, a larger one is read again by pages.
   ///
-  /// A part that fits is held, a larger one is read again by pages.
-  ///
-  /// When reading fails, every bound topic gets a part, and whoever iterates it gets the error.
+  /// When reading fails, every bound topic gets a part, and iterating it throws the error.
   func divide(for bound: BoundTopics<Topic>) -> [(Topic, ChangeSet.Content)] {
     var parts: [Topic: Part] = [:]
     do {
@@ -48,14 +46,10 @@ struct PagedChanges: Sendable {
     }
   }
 
-  /// What is held of a topic's part; nothing any more when it has become too large.
   private struct Part {
+    /// Nil when they are too large to be held.
     var changes: [Change]? = []
-    private var bytes = 0
-
-    init(changes: [Change]? = []) {
-      self.changes = changes
-    }
+    var bytes = 0
 
     mutating func append(_ change: Change) {
       guard let count = changes?.count else { return }

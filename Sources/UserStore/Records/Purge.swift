@@ -1,14 +1,14 @@
 extension UserStore {
-  /// What was taken out for a user that was removed.
+  /// The result of purging a removed user.
   public struct Purge: Hashable, Sendable {
-    /// How many changes of the user the log has, those included that a purge before had blanked.
+    /// The number of the user's changes in the log, including those that an earlier purge blanked.
     public internal(set) var found = 0
-    /// How many of them lost their values now.
+    /// The number of changes that lost their values now.
     public internal(set) var blanked = 0
-    /// Whether the -wal file too is free of them.
+    /// Whether the values are erased from the -wal file too.
     ///
-    /// False while another program reads in a state from before, which it must be able to see: purge again later. What was
-    /// blanked is blanked in any case.
+    /// False while another program's transaction reads an older state, which has to stay readable: purge again later. The
+    /// changes in the log are blanked in any case.
     public internal(set) var isErased = true
   }
 }

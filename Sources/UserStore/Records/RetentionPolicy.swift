@@ -1,37 +1,31 @@
 extension UserStore {
-  /// How much of the log is kept.
+  /// How much of the log to keep.
   ///
-  /// A write of the library that finds more than that forgets a little of the oldest, after its commit and after its
-  /// listeners: at most 1,000 rows, and as many as it wrote itself. Whole change sets are forgotten, and never the newest
-  /// row. A cursor from before what is left gets `StoreError.Code.compacted`.
+  /// If the log exceeds the limits, writes of the library delete its oldest rows, after their commit and after their listeners:
+  /// at most 1,000 rows more than were written since the last time. Whole change sets are deleted, and never the newest row. A
+  /// cursor before the start of the log gets `StoreError.Code.compacted`.
   ///
-  ///     var configuration = Configuration()
-  ///     configuration.retention = RetentionPolicy(.init(age: .seconds(7 * 86_400), changes: 100_000))
+  ///     var configuration = UserStore.Configuration()
+  ///     configuration.retention = UserStore.RetentionPolicy(.init(age: .seconds(7 * 86_400), changes: 100_000))
   public struct RetentionPolicy: Hashable, Sendable {
-    /// Where a log is too long; a change that is beyond one of the limits is beyond them.
+    /// Limits of the log; a change is deleted if it is beyond one of them.
     ///
-    /// They are rounded up to whole change sets: the set in which a limit lies is within until 10,000 rows follow it, or
-    /// `minimumChanges` if that is more. Then it goes too, so that an import which is larger than the log may be does not
-    /// stay until as much has followed it.
+    /// Only whole change sets are deleted. A set that is partly beyond a limit is deleted when 10,000 rows follow it, or
+    /// `minimumChanges` if that is more. Otherwise, an import that exceeds a limit would be kept until as many rows follow it.
     public struct Limits: Hashable, Sendable {
-      /// How old a change may become; nil for any age.
+      /// The largest age of a change; nil for any age.
       ///
-      /// A change from the future, by a clock that stood wrong, is as old as the next one that is not.
+      /// A change from the future, written with a wrong clock, has the age of the next change that is not from the future.
       public var age: Duration?
-      /// How many rows the log may have: one for each change, and one for the end of each `write`; nil for any number.
+      /// The largest number of rows, one for each change and one for the end of each `write`; nil for any number.
       public var changes: Int?
-      /// How large the log may be; nil for any size.
+      /// The largest size of the log in bytes; nil for any size.
       ///
-      /// Counted are the values, and 64 bytes for each row, which is about what it takes in the file. Free space in the
-      /// file is not.
+      /// The size is that of the values and 64 bytes for each row, about as much as the log takes in the file. Free space in the
+      /// file is not counted.
       public var bytes: Int?
 
-      /// Limits, those that are left out without limit.
-      ///
-      /// - Parameters:
-      ///   - age: How old a change may become.
-      ///   - changes: How many rows the log may have.
-      ///   - bytes: How large it may be.
+      /// Creates limits; one that is left out is no limit.
       public init(age: Duration? = nil, changes: Int? = nil, bytes: Int? = nil) {
         self.age = age
         self.changes = changes
@@ -42,62 +36,57 @@ extension UserStore {
       public static let none = Limits()
     }
 
-    /// What is beyond them is forgotten, unless a named consumer still needs it.
+    /// The limits beyond which changes are deleted, unless a named consumer still needs them.
     public var limits: Limits
-    /// So many of the newest rows are kept whatever their age.
+    /// How many of the newest rows are kept, however old they are.
     ///
-    /// A store that is written rarely keeps its past, and a clock that once stood wrong takes little with it.
+    /// A store that is seldom written keeps its changes, and a clock that was wrong once deletes little.
     public var minimumChanges: Int
-    /// What is beyond these too is forgotten even if a named consumer still needs it: one that never comes back does not
-    /// fill the disk.
+    /// The limits beyond which changes are deleted even if a named consumer still needs them, so that a consumer that never
+    /// continues does not fill the disk.
     public var consumerLimits: Limits
-    /// How many rows must follow a set in which a limit lies.
+    /// How many rows must follow a set that is partly beyond a limit before it is deleted.
     ///
-    /// So that who is close behind gets even a set that is larger than the log may be. Tests set less.
+    /// So a reader that is only a little behind gets even a set that is larger than the limits. Fewer in tests.
     var graceRows = 10_000
-    /// How many rows one step reads, without the write lock.
-    ///
-    /// Tests set less.
+    /// How many rows one step reads, without the write lock; fewer in tests.
     var readRows = 4 * PagedChanges.rowLimit
 
-    /// A policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - limits: What is beyond them is forgotten.
-    ///   - minimumChanges: So many of the newest rows are kept whatever their age.
-    ///   - consumerLimits: What is beyond these is forgotten even if a named consumer still needs it.
+    ///   - limits: The limits beyond which changes are deleted.
+    ///   - minimumChanges: How many of the newest rows are kept, however old they are.
+    ///   - consumerLimits: The limits beyond which changes are deleted even if a named consumer still needs them.
     public init(_ limits: Limits, minimumChanges: Int = 0, consumerLimits: Limits = standard.consumerLimits) {
       self.limits = limits
       self.minimumChanges = minimumChanges
       self.consumerLimits = consumerLimits
     }
 
-    /// 30 days, 1,000,000 rows, 256 MiB; at least 10,000 rows; four times that for named consumers.
+    /// 30 days, 1,000,000 rows, 256 MiB; at least 10,000 rows; four times the limits for named consumers.
     ///
-    /// A month, because that is how long a device stays in a drawer and still expects to catch up. A million rows is a day
-    /// of a busy daemon, and is read in about a second. 256 MiB is what nobody misses on a disk. 10,000 rows are less than
-    /// a megabyte.
+    /// A device that was off for a month can still catch up. A million rows are a day of a busy daemon, and are read in about a
+    /// second. 256 MiB are little on a disk. 10,000 rows are less than a megabyte.
     public static let standard = RetentionPolicy(
       Limits(age: .seconds(30 * 86_400), changes: 1_000_000, bytes: 256 << 20), minimumChanges: 10_000,
       consumerLimits: Limits(age: .seconds(120 * 86_400), changes: 4_000_000, bytes: 1 << 30))
 
-    /// Nothing is ever forgotten.
+    /// Deletes nothing.
     public static let unlimited = RetentionPolicy(.none, consumerLimits: .none)
   }
-}
 
-extension UserStore {
-  /// What was forgotten of the log.
+  /// The result of a compaction: the part of the log that was deleted.
   public struct Compaction: Hashable, Sendable {
-    /// How many change sets.
+    /// The number of change sets.
     public internal(set) var sets = 0
-    /// How many changes were in them.
+    /// The number of changes in them.
     public internal(set) var changes = 0
-    /// How large they were, counted as in `RetentionPolicy.Limits.bytes`.
+    /// The size of the sets, counted like `RetentionPolicy.Limits.bytes`.
     public internal(set) var bytes = 0
-    /// Where the log begins now: cursors from before get `StoreError.Code.compacted`.
+    /// The revision after which the log starts now; earlier cursors get `StoreError.Code.compacted`.
     public internal(set) var horizon = Revision(rawValue: 0)
-    /// Whether more would have been forgotten if a named consumer did not need it.
+    /// Whether more would have been deleted if a named consumer did not need it.
     public internal(set) var isHeldByConsumer = false
   }
 }

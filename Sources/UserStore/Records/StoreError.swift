@@ -1,163 +1,133 @@
-/// The one error of the store: what kind, in words, and what lies behind it.
-public struct StoreError: Error, Sendable {
-  /// The kind, documented by when it is thrown.
+/// An error of the store.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+  /// The kind of error.
   public let code: Code
-  /// What happened, for a person; names the user, the attribute or the file.
+  /// What happened; names the user, the attribute or the file.
   public let message: String
-  /// What was underneath, when there was something.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
 
-  /// Makes an error.
-  ///
-  /// - Parameters:
-  ///   - code: The kind.
-  ///   - message: What happened.
-  ///   - cause: What was underneath.
+  /// Creates an error.
   public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.cause = cause
   }
-}
 
-extension StoreError: CustomStringConvertible {
-  /// The text that stands for it.
+  /// The message.
   public var description: String { message }
 }
 
 extension StoreError {
-  /// The kinds of error.
+  /// A kind of error.
   ///
   /// A `catch` can name one: `catch StoreError.Code.closed`. Later versions may add codes.
   @nonexhaustive public enum Code: String, Hashable, Sendable {
     // MARK: Opening
 
-    /// There is no database at the path, and it was not to be created.
+    /// The file does not exist, and was not to be created.
     case notFound
-    /// The path cannot be a database: a folder, a pipe, a device, anything on a network file system; or the file has several
-    /// names (hard links) and was to be opened for writing; or the system did not open the file now, for want of descriptors
-    /// for example.
+    /// The path cannot be a database: it is a folder, a pipe, a device, or on a network file system. Or the file has several
+    /// names (hard links) and was to be opened for writing. Or the system cannot open it now, for example because the process
+    /// has too many open files.
     case cannotOpen
     /// The file or its folder cannot be created.
     case cannotCreate
-    /// The rights of the process do not suffice, for the file or for the folder that it lies in.
+    /// The process has no permission for the file or for its folder.
     case noPermission
-    /// The process may read the file, but not write its folder, and nobody who may has the store open: SQLite must make
-    /// its -shm file there.
+    /// The process may read the file, but not write the folder, where SQLite needs to create its -shm file, and no process that
+    /// may write it has the store open.
     ///
-    /// It may be tried again: while a writer has the store open, and after one that crashed, the store can be read.
+    /// Try again later: the store can be read while a writer has it open, and after a writer has crashed.
     case needsWriter
-    /// The file is no SQLite database, or one that is encrypted.
+    /// The file is not an SQLite database, or is encrypted.
     case notADatabase
     /// The file is an SQLite database of another program.
     case notAUserStore
     /// A newer version of the library wrote the file.
     case schemaTooNew
-    /// An older version wrote the file, and it was opened only for reading: a writer must open it once.
+    /// An older version of the library wrote the file, and it was opened only for reading. Open it for writing once.
     case schemaTooOld
-    /// Tables, triggers, views or migrations in the file are not those of the library.
-    ///
-    /// Nothing of them was run.
+    /// Tables, triggers, views or migrations in the file are not those of the library. None of them was run.
     case schemaChanged
-    /// The store was opened only for reading and a trigger of the log is missing: what was written since is not in it.
+    /// The store was opened only for reading, and a trigger of the log is missing: later changes are not in the log.
     case logIncomplete
 
     // MARK: Reading and writing
 
-    /// Another process held a lock for longer than `busyTimeout`.
-    ///
-    /// Nothing was changed; it may be tried again.
+    /// Another process held a lock for longer than `busyTimeout`. Nothing was changed; you can try again.
     case busy
-    /// A write in a store that was opened only for reading, or on a file or file system that allows no writing.
+    /// The store was opened only for reading, or the file or its file system is read-only.
     case readOnly
-    /// No space left.
-    ///
-    /// Nothing was changed; the store goes on once there is space.
+    /// The disk is full. Nothing was changed; you can write again when there is space.
     case diskFull
     /// The database file is damaged.
     case corrupt
-    /// Reading or writing the file failed.
-    ///
-    /// Nothing was changed.
+    /// Reading or writing the file failed. Nothing was changed.
     case ioError
-    /// The file was moved, deleted or replaced while it was open: what would be written now, nobody would find.
-    ///
-    /// Reopen.
+    /// The open file was moved, deleted or replaced, so that a write would be lost. Reopen the store.
     case moved
-    /// COMMIT failed while it synced: the change may be found after a crash, or may not.
+    /// COMMIT failed in a sync: after a crash, the change may or may not be there.
     ///
-    /// The store refuses writes until it is reopened; if the change survived, the log then delivers it.
+    /// The store refuses writes until you reopen it. If the change survived, the log delivers it then.
     case commitUnknown
-    /// A write after `commitUnknown`.
+    /// The store refuses writes after `commitUnknown`.
     case mustReopen
     /// The store was closed.
     case closed
-    /// `read` or `write` of a store inside another one of the same store.
+    /// `read` or `write` was called inside a `read` or `write` of the same store.
     case nested
-    /// SQLite ended the transaction after an error that the closure ignored.
-    ///
-    /// Nothing was changed.
+    /// SQLite ended the transaction after an error that the closure ignored. Nothing was changed.
     case transactionEnded
-    /// SQLite ended a transaction that this write shared with others.
-    ///
-    /// Nothing was changed; it may be tried again.
+    /// SQLite ended a transaction that this write shared with others. Nothing was changed; you can try again.
     case rolledBackWithGroup
-    /// Listeners answer each other without end: the write that would go beyond the limit.
-    ///
-    /// Nothing was changed by it.
+    /// Writes by listeners cause one another, and this one exceeds `roundLimit`. It changed nothing.
     case tooManyRounds
-    /// SQLite found no memory.
-    ///
-    /// Nothing was changed.
+    /// SQLite is out of memory. Nothing was changed.
     case outOfMemory
-    /// SQLite reported something that no other code covers.
+    /// SQLite reported an error that has no other code.
     case unexpected
 
     // MARK: Records
 
     /// No user has this id.
     case userNotFound
-    /// A purge of a user that is still there.
-    ///
-    /// Nothing was changed: remove the user first.
+    /// The user to purge exists. Nothing was changed: remove the user first.
     case userExists
-    /// A value that the store does not take: an empty or over-long name, control characters in it, not-a-number, too big; or
-    /// a page size that SQLite does not have.
+    /// The store does not accept the value: an empty or too long name, control characters in a name, not-a-number, a value that
+    /// is too large, or a page size that SQLite does not have.
     case badValue
-    /// A stored value is not of the attribute's type, or is no valid text: a foreign writer's.
-    ///
-    /// It is left as it is.
+    /// A stored value is not of the attribute's type, or its text is not valid UTF-8: a foreign writer stored it. It is not
+    /// changed.
     case undecodable
-    /// The present value is not the one that was expected, or that an undo would take back.
-    ///
-    /// Nothing was changed.
+    /// The present value is not the expected one, or not the one that an undo would revert. Nothing was changed.
     case conflict
 
-    // MARK: Keeping
+    // MARK: Backup, restore, undo
 
-    /// A file is there already where one was to be made, and was not to be replaced.
+    /// The file to create exists, and was not to be replaced.
     case alreadyExists
-    /// `check` finds problems in what was to be backed up or restored, beyond damaged pages.
+    /// `check` found problems, other than damaged pages, in the store to back up or the file to restore.
     ///
-    /// Nothing was changed; `ignoringProblems` goes on all the same.
+    /// Nothing was changed; `ignoringProblems` overrides this.
     case problemsFound
-    /// No write of this library ended at the revision that was to be undone.
+    /// No write of this library ended at the revision to undo.
     case revisionNotFound
 
     // MARK: The log
 
-    /// A text that is no cursor, or one of a newer version.
+    /// The text is not a cursor, or is one of a newer version.
     case badCursor
-    /// The changes after the cursor were forgotten: read the present state and go on from there.
+    /// Changes after the cursor were deleted: read the present records, and continue from there.
     case compacted
-    /// The log does not go on from the cursor: a restored backup, a lost commit, triggers that were missing for a while,
-    /// or another database.
+    /// The log does not continue after the cursor: a backup was restored, a commit was lost, triggers were missing for a while,
+    /// or the cursor is from another database.
     case diverged
-    /// Another consumer took the name, here or in another process, or the name was removed.
+    /// Another consumer took over the name, in this or another process, or the name was removed.
     ///
-    /// What was acknowledged before holds; nothing is acknowledged any more.
+    /// Earlier acknowledgements stay; this consumer can acknowledge no more.
     case superseded
-    /// Another file took the place of the one that was open.
+    /// Another file was put in place of the open one.
     case replaced
   }
 }
@@ -168,16 +138,15 @@ extension StoreError.Code {
 }
 
 extension StoreError {
-  /// What the system said of a file.
-  ///
-  /// - Parameters:
-  ///   - error: What it said.
-  ///   - code: The kind, when the error number does not tell it.
+  /// Creates an error for a failed file operation; `code` is for error numbers that have no code of their own.
   init(_ error: SystemError, otherwise code: Code) {
     let code: Code =
-      if SystemError.meansNoPermission(error.number) { .noPermission } else if SystemError.meansNoSpace(error.number) {
-        .diskFull
-      } else if error.isInTheWay { .alreadyExists } else { code }
+      switch error.number {
+      case let number where SystemError.meansNoPermission(number): .noPermission
+      case let number where SystemError.meansNoSpace(number): .diskFull
+      case _ where error.isInTheWay: .alreadyExists
+      default: code
+      }
     self.init(code, error.description, cause: error)
   }
 }

@@ -1,29 +1,39 @@
-/// A value as SQLite stores it: one of its five storage classes, without loss.
+/// A value as SQLite stores it, without loss.
 ///
-/// Text is compared by its UTF-8 bytes, as SQLite compares it: Swift's `==` on strings holds the composed and the
-/// decomposed form of an accented letter for equal, and a change from one to the other would go unseen.
+/// Text is compared by its UTF-8 bytes, as in SQLite. Swift's `==` treats the composed and the decomposed form of an accented
+/// letter as equal, and would miss a change from one to the other.
 public enum StoredValue: Sendable {
-  /// Nothing: an attribute that is not set.
+  /// The attribute is not set.
   case null
   /// A 64-bit integer.
   case integer(Int64)
   /// A 64-bit floating-point number; never not-a-number, which SQLite cannot store.
   case real(Double)
-  /// Text, with every character that it holds, NUL included.
+  /// Text, with every character in it, including NUL.
   case text(String)
   /// Bytes, possibly none.
   case blob([UInt8])
-  /// Text that is no UTF-8, as a foreign writer may store it: its bytes.
+  /// The bytes of text that is not valid UTF-8, which a foreign writer may store.
   case invalidText([UInt8])
 
-  /// Whether this is `null`.
+  /// Whether the value is `null`.
   public var isNull: Bool {
     if case .null = self { true } else { false }
+  }
+
+  /// The size of a text or a blob in bytes; 8 for a number.
+  var byteCount: Int {
+    switch self {
+    case .null: 0
+    case .integer, .real: 8
+    case .text(let text): text.utf8.count
+    case .blob(let bytes), .invalidText(let bytes): bytes.count
+    }
   }
 }
 
 extension StoredValue: Hashable {
-  /// Whether both are the same value, of the same storage class.
+  /// Whether both are the same value of the same storage class.
   public static func == (left: StoredValue, right: StoredValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -36,7 +46,7 @@ extension StoredValue: Hashable {
     }
   }
 
-  /// Hashes what `==` compares.
+  /// Hashes the bytes of text, and other values as they are.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
@@ -44,18 +54,6 @@ extension StoredValue: Hashable {
     case .real(let real): hasher.combine(real)
     case .text(let text): text.hashBytes(into: &hasher)
     case .blob(let bytes), .invalidText(let bytes): hasher.combine(bytes)
-    }
-  }
-}
-
-extension StoredValue {
-  /// How many bytes a text or a blob has; 8 for a number.
-  var byteCount: Int {
-    switch self {
-    case .null: 0
-    case .integer, .real: 8
-    case .text(let text): text.utf8.count
-    case .blob(let bytes), .invalidText(let bytes): bytes.count
     }
   }
 }

@@ -1,35 +1,24 @@
 extension UserStore {
-  /// What of a store a listener listens to.
+  /// The changes that a listener receives.
   public enum Topic: Hashable, Sendable {
     /// Every change.
     case everything
     /// Every change of one user.
     case user(User.ID)
-    /// One attribute, by its name, of all users.
+    /// The changes of the attribute with a name, of all users.
     case attributeOfAll(AttributeName)
-    /// One attribute, by its name, of one user.
+    /// The changes of the attribute with a name, of one user.
     case attributeOfUser(AttributeName, User.ID)
 
-    /// One attribute of all users.
-    ///
-    /// - Parameter attribute: The attribute.
-    /// - Returns: the topic.
+    /// Returns the topic of an attribute of all users.
     public static func attribute<Value>(_ attribute: Attribute<Value>) -> Topic { .attributeOfAll(attribute.name) }
 
-    /// One attribute of one user.
-    ///
-    /// - Parameters:
-    ///   - attribute: The attribute.
-    ///   - id: The user.
-    /// - Returns: the topic.
+    /// Returns the topic of an attribute of one user.
     public static func attribute<Value>(_ attribute: Attribute<Value>, of id: User.ID) -> Topic {
       .attributeOfUser(attribute.name, id)
     }
 
-    /// Whether a change belongs to this topic.
-    ///
-    /// - Parameter change: The change.
-    /// - Returns: whether a listener of this topic hears of it.
+    /// Returns whether a change belongs to this topic.
     public func contains(_ change: Change) -> Bool {
       switch self {
       case .everything: true

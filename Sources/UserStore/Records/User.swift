@@ -1,41 +1,39 @@
 extension UserStore {
-  /// A record: a name, a hair colour, and any further attribute.
+  /// A record: a name, a hair color, and further attributes.
   ///
-  /// A value in memory, as the tables stood when it was read. Values are kept as they are stored and decoded when asked
-  /// for, so that one bad value of a foreign writer spoils nothing else.
+  /// A user is a value in memory, as the store had it when it was read. Values are decoded when you access them, so that a
+  /// malformed value of a foreign writer affects no other.
   public struct User: Identifiable, Hashable, Sendable {
-    /// The key of a user; never used again after a removal.
+    /// The identifier of a user; not used again after a removal.
     public struct ID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
       /// The number in the database.
       public let rawValue: Int64
 
-      /// Makes one of its raw value.
+      /// Creates an identifier from its raw value.
       public init(rawValue: Int64) {
         self.rawValue = rawValue
       }
 
-      /// Makes an id of a number.
-      ///
-      /// - Parameter number: The number in the database.
+      /// Creates an identifier from a number.
       public init(_ number: Int64) {
         rawValue = number
       }
 
-      /// Whether the left one comes first.
+      /// Whether the left number is less than the right one.
       public static func < (left: ID, right: ID) -> Bool { left.rawValue < right.rawValue }
 
-      /// The text that stands for it.
+      /// The number as text.
       public var description: String { String(rawValue) }
     }
 
-    /// The key.
+    /// The identifier.
     public let id: ID
-    /// All values as they are stored, by attribute name; `name` and, if set, `hair_color` among them.
+    /// All values as they are stored, by attribute name, including `name` and, if set, `hair_color`.
     public internal(set) var storedValues: [AttributeName: StoredValue]
 
     /// The name.
     ///
-    /// - Throws: `StoreError.Code.undecodable` when a foreign writer stored what is no UTF-8.
+    /// - Throws: `StoreError.Code.undecodable` if a foreign writer stored text that is not valid UTF-8.
     public var name: String {
       get throws(StoreError) {
         guard let name = try self[.name] else {
@@ -45,16 +43,16 @@ extension UserStore {
       }
     }
 
-    /// The hair colour; nil when it is not set.
+    /// The hair color; nil if it is not set.
     ///
-    /// - Throws: `StoreError.Code.undecodable` when a foreign writer stored what is no colour.
+    /// - Throws: `StoreError.Code.undecodable` if a foreign writer stored a value that is not a color.
     public var hairColor: Color? {
       get throws(StoreError) { try self[.hairColor] }
     }
 
-    /// The value of an attribute; nil when it is not set.
+    /// The value of an attribute; nil if it is not set.
     ///
-    /// - Throws: `StoreError.Code.undecodable` when what is stored is not of the attribute's type.
+    /// - Throws: `StoreError.Code.undecodable` if the stored value is not of the attribute's type.
     public subscript<Value>(attribute: Attribute<Value>) -> Value? {
       get throws(StoreError) { try attribute.decode(storedValues[attribute.name] ?? .null, of: id) }
     }

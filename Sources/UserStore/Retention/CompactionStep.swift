@@ -1,47 +1,40 @@
-/// One step of forgetting: found in a read transaction, done in a write transaction that changes at most 1,000 rows.
+/// One step of a compaction: found in a read transaction, performed in a write transaction that changes at most 1,000 rows.
 ///
-/// The horizon moves to the end of a set, as consumers get sets: cursors exist nowhere else. The rows before it follow,
-/// in this step or, of a huge set, in several: they are no part of the log any more, whoever reads it looks at the horizon.
+/// The start of the log moves to the end of a change set, because cursors exist nowhere else. The rows before it are deleted in
+/// this step or, if the set is huge, in several. Readers of the log ignore them until then.
 struct CompactionStep {
-  /// In what it was found.
+  /// The extent in which the step was found.
   let before: LogExtent
-  /// What it leaves: horizon and size; the rows through `lastRow` are deleted.
+  /// The extent after the step, which deletes the rows through `lastRow`.
   private(set) var after: LogExtent
   private(set) var lastRow: Int64
-  private(set) var forgotten = Compaction()
+  private(set) var compaction = Compaction()
   /// Whether another step may find more.
   private(set) var isMore = false
-  /// Whether the log is larger than is known yet: the next step counts on.
+  /// Whether rows are left to count, so that the log may be larger than its known size.
   private var isCounting = false
   private let policy: RetentionPolicy
   private let now: Int64
 
-  /// How many rows it deletes.
+  /// The number of rows that the step deletes.
   var rows: Int64 { max(0, lastRow - before.first + 1) }
 
-  /// What it costs, counted in rows that are deleted: to read a few thousand is as dear as to delete a hundred or some.
+  /// The cost in deleted rows: reading a few thousand rows takes about as long as deleting a hundred.
   var cost: Int64 { max(1, rows, isReading ? Int64(PagedChanges.rowLimit / 10) : 0) }
 
   /// Whether there is nothing to do.
   var isEmpty: Bool { rows == 0 && after.horizon == before.horizon && !isReading }
 
-  /// Whether the log was looked through further, which is kept.
+  /// Whether rows were counted or searched, which is saved.
   private var isReading: Bool {
     after.measured != before.measured || after.searched != before.searched || after.sized != before.sized
   }
 
   // MARK: Finding
 
-  /// Finds the next step.
+  /// Finds the next step, in an open transaction; reads a few thousand rows, or a megabyte and a row, however large a set is.
   ///
-  /// However large a set is, it reads a few thousand rows, or a megabyte, and a row.
-  ///
-  /// - Parameters:
-  ///   - extent: What is there.
-  ///   - policy: How much of it is to be kept.
-  ///   - now: From when ages are counted, in milliseconds since 1970.
-  ///   - session: With a transaction open.
-  /// - Throws: `StoreError.Code.diverged` when rows of the log are missing, and what reading can throw.
+  /// - Throws: `StoreError.Code.diverged` if rows of the log are missing, and the errors of reading.
   init(
     in extent: LogExtent, keeping policy: RetentionPolicy, at now: Int64, _ session: any Session
   ) throws(StoreError) {
@@ -50,12 +43,12 @@ struct CompactionStep {
     lastRow = extent.first - 1
     self.policy = policy
     self.now = now
-    forgotten.horizon = extent.horizon.revision
+    compaction.horizon = extent.horizon.revision
     try measure(session)
     if extent.first > extent.horizon.revision.rawValue {
-      try moveHorizon(RetentionBounds(policy, at: now), session)
+      try moveStart(session)
     } else if extent.first < extent.head {
-      // What is forgotten already goes first.
+      // Rows that are compacted already are deleted first.
       isMore = true
     }
     let end = min(after.horizon.revision.rawValue, extent.head - 1)
@@ -63,78 +56,76 @@ struct CompactionStep {
       lastRow = try session.size(after: lastRow, through: end, limit: PagedChanges.rowLimit).last
       if lastRow < end { isMore = true }
     }
-    // In a damaged file: what is there cannot be found, and every further step would find the same.
+    // In a damaged file, rows cannot be found, and every further step would find the same.
     if isMore, isEmpty { throw Self.damaged }
   }
 
   static var damaged: StoreError {
-    StoreError(.corrupt, "the database is damaged: rows of its log are counted that cannot be found")
+    StoreError(.corrupt, "the database is damaged: rows of the log cannot be found")
   }
 
-  /// Counts what was not counted yet, if there is a limit that the log may be over.
+  /// Counts rows that were not counted yet, if the log may exceed a limit of its size.
   private mutating func measure(_ session: any Session) throws(StoreError) {
-    guard let limit = policy.byteLimit, after.measured < after.head, try session.usedBytes() > limit else {
-      return
-    }
-    let (last, bytes) = try session.size(
-      after: after.measured, through: after.head, limit: policy.readRows)
+    guard let limit = policy.byteLimit, after.measured < after.head, try session.usedBytes() > limit else { return }
+    let (last, bytes) = try session.size(after: after.measured, through: after.head, limit: policy.readRows)
     after.measured = last
     after.bytes += bytes
     isCounting = last < after.head
     if isCounting { isMore = true }
   }
 
-  private mutating func moveHorizon(_ bounds: RetentionBounds, _ session: any Session) throws(StoreError) {
+  private mutating func moveStart(_ session: any Session) throws(StoreError) {
     let start = after.horizon.revision.rawValue
     guard start < after.head else { return }
-    // Most of the time the oldest change shows that there is nothing to do.
-    let time = try time(of: start + 1, session)
-    let verdict = bounds.verdict(through: start + 1, at: time, bytesAfter: after.bytes, in: after)
-    if case .stays = verdict { return }
+    // Usually, the oldest change shows that there is nothing to delete.
+    let time = try session.time(of: start + 1, before: after.head, at: now)
+    let verdict = policy.verdict(through: start + 1, writtenAt: time, bytesAfter: after.bytes, in: after, at: now)
+    if verdict == .keep { return }
     let found = try SetEnds(of: after, limit: policy.readRows, session)
-    // Found again in no time, unless it took long.
+    // A search of up to a page is not saved: it is quickly repeated.
     let isNear = found.searched - start <= min(PagedChanges.rowLimit, policy.readRows)
     if found.ends.isEmpty || !isNear { after.searched = found.searched }
     for end in found.ends {
-      let isLong = end.sequence - start > PagedChanges.rowLimit || forgotten.bytes >= PagedChanges.byteLimit
-      if forgotten.sets > 0, isLong { break }
-      guard try take(end, bounds, session) else { return }
-      // The one that was the furthest back is lost; the next step asks for the others.
+      let isLong = end.sequence - start > PagedChanges.rowLimit || compaction.bytes >= PagedChanges.byteLimit
+      if compaction.sets > 0, isLong { break }
+      guard try moveStart(to: end, session) else { return }
+      // The consumer that was furthest behind is lost; the next step reads the position of the next one.
       if let consumer = before.consumer, consumer < end.sequence { break }
     }
     isMore = isMore || after.horizon.revision.rawValue < after.head
   }
 
-  /// Forgets a set, if it may be.
-  private mutating func take(
-    _ end: SetEnds.End, _ bounds: RetentionBounds, _ session: any Session
-  ) throws(StoreError) -> Bool {
-    let time = try time(of: end.sequence, session)
+  /// Moves the start of the log to the end of the oldest set if the policy deletes the set, and returns whether it does.
+  private mutating func moveStart(to end: SetEnds.End, _ session: any Session) throws(StoreError) -> Bool {
+    let time = try session.time(of: end.sequence, before: after.head, at: now)
     let uncounted = after
-    var verdict = bounds.verdict(
-      through: end.sequence, at: time, bytesAfter: after.bytes(after: end.sequence), in: after)
-    switch verdict {
-    case .goes, .dependsOnSize:
-      guard try size(through: end.sequence, session) else { return false }
-      verdict = bounds.verdict(
-        through: end.sequence, at: time, bytesAfter: after.bytes(after: end.sequence), in: after)
-    case .stays, .isHeld: break
+    var verdict = verdict(through: end.sequence, writtenAt: time)
+    if verdict == .delete || verdict == .needsSize {
+      guard try countOldestSet(through: end.sequence, session) else { return false }
+      verdict = self.verdict(through: end.sequence, writtenAt: time)
     }
-    if case .goes = verdict {
-      forget(through: end)
-      return true
+    guard verdict == .delete else {
+      // A count of one step is not saved: it is quickly repeated.
+      if uncounted.sized == uncounted.horizon.revision.rawValue { (after.sized, after.size) = (uncounted.sized, 0) }
+      // When all rows are counted, the set may be beyond the limit for consumers too.
+      if verdict == .holdForConsumer { compaction.isHeldByConsumer = !isCounting }
+      return false
     }
-    // Counted again in no time, unless it took long.
-    if uncounted.sized == uncounted.horizon.revision.rawValue { (after.sized, after.size) = (uncounted.sized, 0) }
-    // What is counted by then may be beyond the limit for consumers too.
-    if case .isHeld = verdict { forgotten.isHeldByConsumer = !isCounting }
-    return false
+    let rows = end.sequence - after.horizon.revision.rawValue
+    compaction.sets += 1
+    compaction.changes += Int(end.isForeign ? rows : rows - 1)
+    compaction.bytes += Int(after.size)
+    compaction.horizon = Revision(rawValue: end.sequence)
+    after.compact(through: Cursor(epoch: after.horizon.epoch, revision: end.sequence, nonce: end.nonce))
+    return true
   }
 
-  /// Counts the oldest set.
-  ///
-  /// - Returns: whether all of it was counted; if not, the next step counts on.
-  private mutating func size(through end: Int64, _ session: any Session) throws(StoreError) -> Bool {
+  private func verdict(through end: Int64, writtenAt time: Int64) -> RetentionPolicy.Verdict {
+    policy.verdict(through: end, writtenAt: time, bytesAfter: after.bytes(after: end), in: after, at: now)
+  }
+
+  /// Counts the oldest set, and returns whether all of it was counted; if not, the next step continues.
+  private mutating func countOldestSet(through end: Int64, _ session: any Session) throws(StoreError) -> Bool {
     if after.sized > end { (after.sized, after.size) = (after.horizon.revision.rawValue, 0) }
     let (last, bytes) = try session.size(after: after.sized, through: end, limit: policy.readRows)
     after.sized = last
@@ -143,26 +134,12 @@ struct CompactionStep {
     return last == end
   }
 
-  private mutating func forget(through end: SetEnds.End) {
-    let rows = end.sequence - after.horizon.revision.rawValue
-    forgotten.sets += 1
-    forgotten.changes += Int(end.isForeign ? rows : rows - 1)
-    forgotten.bytes += Int(after.size)
-    forgotten.horizon = Revision(rawValue: end.sequence)
-    after.forget(through: Cursor(epoch: after.horizon.epoch, revision: end.sequence, nonce: end.nonce))
-  }
+  // MARK: Performing
 
-  private func time(of sequence: Int64, _ session: any Session) throws(StoreError) -> Int64 {
-    try LogTime.time(of: sequence, before: after.head, at: now, session)
-  }
-
-  // MARK: Doing
-
-  /// Does it, if it is still right.
+  /// Performs the step, in an open write transaction, if it is still right, and returns whether it was: another process may have
+  /// compacted the log, and a new consumer may need the rows.
   ///
-  /// - Parameter session: With a write transaction open.
-  /// - Returns: whether it was: somebody else may have forgotten meanwhile, or a consumer may have come.
-  /// - Throws: `StoreError.Code.corrupt` when its rows were not there, and what writing can throw.
+  /// - Throws: `StoreError.Code.corrupt` if the rows do not exist, and the errors of writing.
   func perform(_ session: any Session) throws(StoreError) -> Bool {
     let present = try session.extent(assuming: nil)
     guard present.isSame(as: before), present.head >= before.head else { return false }

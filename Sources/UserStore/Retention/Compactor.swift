@@ -1,9 +1,9 @@
-/// What a writer keeps in order beside its writes: the length of the log.
+/// The policy, clock, schedule and thread with which a writer compacts the log.
 final class Compactor: Sendable {
   let policy: RetentionPolicy
-  /// Milliseconds since 1970.
+  /// The time in milliseconds since 1970.
   let clock: @Sendable () -> Int64
-  /// For what is awaited, and for what is due while a listener is being called.
+  /// Runs asynchronous compactions and purges, and a compaction that is due while a listener is being called.
   let thread = WorkerThread(name: "userstore-keep")
   private let schedule = Lock(CompactionSchedule())
 
@@ -16,7 +16,7 @@ final class Compactor: Sendable {
     schedule.withLock { $0.wrote(rows: rows, logPages: pages) }
   }
 
-  /// - Returns: how many rows may be deleted now; nil when nothing is due. `end` must follow otherwise.
+  /// How many rows may be deleted now, until `end` is called; nil if nothing is due.
   func begin() -> Int64? {
     if policy.limits == .none { return nil }
     let now = clock()
@@ -25,6 +25,47 @@ final class Compactor: Sendable {
 
   func end(isMore: Bool) {
     schedule.withLock { $0.end(isMore: isMore) }
+  }
+}
+
+/// Decides when to look for rows to delete, from counters in memory: while nothing is due, a write only pays for comparisons.
+struct CompactionSchedule {
+  /// A look is due after this many rows, or pages of the -wal file.
+  private static let amount = 1_000
+  /// A look is also due after an hour, in milliseconds, for stores that are seldom written.
+  private static let interval: Int64 = 3_600_000
+
+  private var rows: Int64 = 0
+  private var pages = 0
+  private var logPages = 0
+  private var lookedAt = Int64.min
+  /// The first write looks: a short process may make no other.
+  private var isMore = true
+  private var isLooking = false
+
+  /// Records a commit that wrote `rows` to the log; the write-ahead log has `logPages` now.
+  mutating func wrote(rows: Int64, logPages: Int) {
+    self.rows += rows
+    pages += logPages < self.logPages ? logPages : logPages - self.logPages
+    self.logPages = logPages
+  }
+
+  /// Begins a look if one is due and no other thread is looking.
+  ///
+  /// - Returns: How many rows it may delete: as many as were written since the last one, and a step more, so that no write takes
+  ///   long, and the log grows under no load.
+  mutating func begin(at now: Int64) -> Int64? {
+    let isDue =
+      isMore || rows >= Self.amount || pages >= Self.amount || !(lookedAt...).contains(now)
+      || now - lookedAt >= Self.interval
+    if !isDue || isLooking { return nil }
+    defer { (rows, pages, lookedAt, isLooking) = (0, 0, now, true) }
+    return rows + Int64(PagedChanges.rowLimit)
+  }
+
+  /// Ends a look; with `isMore`, the next write continues.
+  mutating func end(isMore: Bool) {
+    (self.isMore, isLooking) = (isMore, false)
   }
 }
 

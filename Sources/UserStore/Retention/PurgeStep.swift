@@ -1,31 +1,25 @@
-/// One step of a purge: found in a read transaction, done in a write transaction that changes at most 1,000 rows.
+/// One step of a purge: found in a read transaction, performed in a write transaction that changes at most 1,000 rows.
 struct PurgeStep {
   private let user: User.ID
   private var rows: [(sequence: Int64, bytes: Int64)] = []
-  /// How many changes of the user there are in this stretch of the log.
+  /// The number of the user's changes in the part of the log that was read.
   private(set) var found = 0
-  /// Where the next step begins.
+  /// Where the next step starts.
   private(set) var position: Int64
-  /// Whether the log ends here.
+  /// Whether the end of the log was reached.
   private(set) var isLast: Bool
 
-  /// How many rows are looked at: the log has no index by user, and a read transaction is to be short.
+  /// How many rows are read: the log has no index by user, and read transactions have to be short.
   private static let stretch: Int64 = 100_000
 
-  /// How many rows it changes.
+  /// The number of rows that the step changes.
   var count: Int { rows.count }
 
-  /// Finds the next rows of a user.
-  ///
-  /// - Parameters:
-  ///   - user: The removed user.
-  ///   - start: The row after which to look; nil for the oldest.
-  ///   - session: With a transaction open.
-  /// - Throws: what reading can throw.
+  /// Finds the next rows of a removed user after `start`, or from the oldest row on, in an open transaction.
   init(of user: User.ID, after start: Int64?, _ session: any Session) throws(StoreError) {
     self.user = user
     let extent = try session.extent(assuming: nil)
-    // Also before the horizon: rows are not deleted at once.
+    // From the oldest row and not from the start of the log: rows are not deleted at once.
     let start = start ?? extent.first - 1
     let end = min(start + Self.stretch, extent.head)
     let changes = try session.changes(of: user, after: start, through: end)
@@ -40,14 +34,13 @@ struct PurgeStep {
     rows = changes.filter { !$0.isBlank }.map { ($0.sequence, $0.bytes) }
   }
 
-  /// Removes the values, and leaves numbers, kinds, attributes' names and nonces, so that no cursor breaks.
+  /// Removes the values, in an open write transaction, but no numbers, kinds, names or nonces, so that every cursor stays valid.
   ///
-  /// - Parameter session: With a write transaction open.
-  /// - Throws: `StoreError.Code.userExists`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userExists`, and the errors of writing.
   func perform(_ session: any Session) throws(StoreError) {
     var extent = try session.extent(assuming: nil)
-    if try !session.value("name", of: user).isNull {
-      throw StoreError(.userExists, "user \(user) is still there; only a removed user can be purged")
+    if try !session.value(.name, of: user).isNull {
+      throw StoreError(.userExists, "user \(user) still exists; only a removed user can be purged")
     }
     for row in rows {
       try session.blank(row.sequence, of: user)

@@ -1,9 +1,9 @@
-/// Where the oldest change sets of the log end: the ones that a `LogPage` would make, but without their values.
+/// The ends of the oldest change sets: the sets that a `LogPage` has, but without their values.
 ///
-/// A set may be larger than what may be read at once. Then no end is found, and the next search continues from here.
+/// A set may be larger than what one step reads. Then no end is found, and the next search continues where this one stopped.
 ///
-/// `LogPage` reads all values of its rows, and searches a huge set at once; this does neither. One rule divides the rows for
-/// both (`LogRow.foreignEnd`), and `CompactionModelTests` compare them.
+/// `LogPage` is not used because it reads all values, and searches a huge set at once. One rule divides the rows for both
+/// (`LogRow.foreignEnd`), and `CompactionModelTests` compares them.
 struct SetEnds {
   struct End {
     let sequence: Int64
@@ -11,18 +11,14 @@ struct SetEnds {
     let isForeign: Bool
   }
 
-  /// In order.
+  /// The ends, in order.
   private(set) var ends: [End] = []
-  /// No row after the horizon, through this one, ends a set.
+  /// No write ends after the start of the log, through this row.
   private(set) var searched: Int64
 
-  /// Finds them.
+  /// Finds the ends, in an open transaction; reads at most `limit` rows.
   ///
-  /// - Parameters:
-  ///   - extent: Whose oldest sets.
-  ///   - limit: How many rows are read at most.
-  ///   - session: With a transaction open.
-  /// - Throws: `StoreError.Code.diverged` for a gap, and what reading can throw.
+  /// - Throws: `StoreError.Code.diverged` for a gap, and the errors of reading.
   init(of extent: LogExtent, limit: Int, _ session: any Session) throws(StoreError) {
     var start = extent.horizon.revision.rawValue
     let marks = try Self.marks(in: extent, limit, session)
@@ -37,7 +33,7 @@ struct SetEnds {
     if marks.last == extent.head, start < extent.head { ends.append(try Self.foreign(extent.head, session)) }
   }
 
-  /// The ends of writes, as far as one step reads: a page, and more only until there is one.
+  /// The ends of writes in a page of rows, or in more rows until one is found.
   private static func marks(
     in extent: LogExtent, _ limit: Int, _ session: any Session
   ) throws(StoreError) -> (found: [SetEnd], last: Int64) {

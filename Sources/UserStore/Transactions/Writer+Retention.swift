@@ -47,7 +47,7 @@ extension Writer {
     var compaction = Compaction()
     while true {
       let step = try forget(keeping: policy ?? compactor.policy, isWaiting: true)
-      compaction.add(step.forgotten)
+      compaction.add(step.compaction)
       checkpointIfNeeded()
       if !step.isMore { return compaction }
       if isCancelled() { throw CancellationError() }
@@ -138,7 +138,7 @@ extension Reader {
         extent.first = max(extent.first, min(extent.horizon.revision.rawValue + 1, extent.head))
         return try CompactionStep(in: extent, keeping: policy, at: now, session)
       }
-      compaction.add(step.forgotten)
+      compaction.add(step.compaction)
       if !step.isMore { return compaction }
       known = step.after
     }

@@ -23,7 +23,7 @@ import Testing
     #expect(compaction.horizon == all[15].revision)
     let error = #expect(throws: StoreError.self) { try store.page(after: all[14].cursor) }
     #expect(error?.code == .compacted)
-    #expect(error?.message.contains("begins after \(all[15].revision)") == true)
+    #expect(error?.message.contains("starts after \(all[15].revision)") == true)
     #expect(try store.allChanges(after: all[15].cursor).map(\.cursor) == all.suffix(5).map(\.cursor))
     #expect(try store.allChanges().map(\.lines) == all.suffix(5).map(\.lines))
     #expect(try store.compact(keeping: .rows(10)).sets == 0)

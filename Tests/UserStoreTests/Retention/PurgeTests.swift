@@ -61,7 +61,7 @@ import Testing
   @Test func `an existing user cannot be purged, and keeps the log`() async throws {
     try await store.write { try $0.rename(zoe, to: "Zoë") }
     let error = #expect(throws: StoreError.self) { try store.purge(zoe) }
-    #expect(error?.code == .userExists && error?.message.contains("user 1 is still there") == true)
+    #expect(error?.code == .userExists && error?.message.contains("user 1 still exists") == true)
     #expect(await awaitedCode { try await store.purge(zoe) } == .userExists)
     #expect(try store.allChanges().flatMap(\.lines).contains("updated 1 name '\(secret)' 'Zoë'"))
   }

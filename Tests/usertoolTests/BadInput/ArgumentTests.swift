@@ -25,7 +25,7 @@ import Testing
     (["set", "1", "n=99999999999999999999"], 65, "does not fit into 64 bits"),
     (["set", "1", "p={\"base64\":\"*\"}"], 65, "not base64"),
     (["set", "1", "id=7"], 65, "never changes"),
-    (["set", "1", "--unset", "name"], 65, "cannot be taken away"),
+    (["set", "1", "--unset", "name"], 65, "needs a name"),
     (["log", "--after", "nonsense"], 65, "not a cursor"),
     (["watch", "--after", "v9-1-2-3"], 65, "newer version"),
     (["renam", "1", "x"], 64, "unknown command \"renam\" (did you mean \"rename\"?)"),

@@ -60,7 +60,7 @@ import Testing
     let cursors = try cursors()
     try workspace.run("compact", "--keep", "4")
     let behind = try workspace.run("log", "--after", cursors[2])
-    #expect(behind.status == 6 && behind.errors.contains("begins after 9"))
+    #expect(behind.status == 6 && behind.errors.contains("starts after 9"))
     #expect(try workspace.run("log", "--after", cursors[3]).lines.count == 2)
     let refused = try workspace.run("watch", "--after", cursors[2], "--no-resync")
     #expect(refused.status == 6 && refused.output.isEmpty)
