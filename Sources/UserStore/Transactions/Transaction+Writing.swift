@@ -1,7 +1,7 @@
 extension UserStore.Transaction where Mode == UserStore.Writing {
-  /// The end of the log before this write: its own change set will be the next one after it.
+  /// The end of the log before this write: the change set of this write will be the next one after it.
   ///
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public var cursor: UserStore.Cursor {
     mutating get throws(StoreError) {
       if let start { return start }
@@ -12,23 +12,47 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// Adds a user.
   ///
   /// - Parameters:
-  ///   - name: 1 to 1,000 Unicode scalars without control characters. Several users may have the same.
-  ///   - hairColor: The colour of the hair, if known.
-  /// - Returns: the new id; ids of removed users are not given again.
-  /// - Throws: `StoreError.Code.badValue`, and what writing can throw.
+  ///   - name: 1 to 1,000 Unicode scalars without control characters. Several users can have the same name.
+  ///   - hairColor: The hair color, if known.
+  /// - Returns: The identifier of the new user, which no other user has had before.
+  /// - Throws: `StoreError.Code.badValue`, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func add(name: String, hairColor: UserStore.Color? = nil) throws(StoreError) -> UserStore.User.ID {
     let name = try Limits.checked(name.storedValue, for: "name")
     return try session.insertUser(nil, name: name, hairColor: hairColor?.storedValue ?? .null)
   }
 
+  /// Adds a user with all attributes, as they are to be stored.
+  ///
+  /// All values are checked first: if one is refused, nothing is written, and the write can continue.
+  ///
+  /// - Parameters:
+  ///   - values: Each attribute at most once, including `name`; null has the same effect as leaving the attribute out.
+  ///   - id: The identifier, at most 2⁶²; nil for a new one. The identifier of a removed user means the same user again.
+  /// - Returns: The identifier.
+  /// - Throws: `StoreError.Code.badValue`, `.conflict` if there is a user with this identifier, and any other `StoreError` if
+  ///   writing fails.
+  @discardableResult
+  public mutating func add(
+    _ values: [(attribute: AttributeName, value: StoredValue)], as id: UserStore.User.ID? = nil
+  ) throws(StoreError) -> UserStore.User.ID {
+    let values = try Limits.checked(values)
+    guard let name = Self.value(.name, in: values) else { throw StoreError(.badValue, "a user needs a name") }
+    if let id { try requireFree(id) }
+    let id = try session.insertUser(id, name: name, hairColor: Self.value(.hairColor, in: values) ?? .null)
+    for (attribute, value) in values where ![.name, .hairColor].contains(attribute) && !value.isNull {
+      try session.insert(attribute, of: id, value)
+    }
+    return id
+  }
+
   /// Changes a user's name.
   ///
   /// - Parameters:
-  ///   - id: Whose.
+  ///   - id: The user's identifier.
   ///   - name: 1 to 1,000 Unicode scalars without control characters.
-  /// - Returns: whether it was another one before.
-  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
+  /// - Returns: Whether the name changed.
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func rename(_ id: UserStore.User.ID, to name: String) throws(StoreError) -> Bool {
     try set("name", of: id, to: name.storedValue)
@@ -37,11 +61,11 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// Sets an attribute, or unsets it with nil.
   ///
   /// - Parameters:
-  ///   - attribute: Which one.
-  ///   - id: Whose.
-  ///   - value: The new value; nil is refused for the name.
-  /// - Returns: whether that was a change; one in nothing but the storage class (1 → 1.0) is one.
-  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
+  ///   - attribute: The attribute.
+  ///   - id: The user's identifier.
+  ///   - value: The new value. The name cannot be nil.
+  /// - Returns: Whether the stored value changed; another storage class (1 → 1.0) is a change.
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?
@@ -49,15 +73,15 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null)
   }
 
-  /// Sets an attribute if it has the value that is expected: compare and set.
+  /// Sets an attribute if it has an expected value (compare and set).
   ///
   /// - Parameters:
-  ///   - attribute: Which one.
-  ///   - id: Whose.
-  ///   - value: The new value; nil unsets.
-  ///   - expected: What it must be now; nil for not set. Text is compared by its bytes.
-  /// - Returns: whether that was a change.
-  /// - Throws: `StoreError.Code.conflict` when it is something else; otherwise as `set`.
+  ///   - attribute: The attribute.
+  ///   - id: The user's identifier.
+  ///   - value: The new value; nil unsets the attribute.
+  ///   - expected: The value that the attribute must have now; nil if it must not be set. Text is compared byte by byte.
+  /// - Returns: Whether the stored value changed.
+  /// - Throws: `StoreError.Code.conflict` if the attribute has another value; otherwise the same as `set`.
   @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?, expecting expected: Value?
@@ -65,18 +89,17 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null, expecting: expected?.storedValue ?? .null)
   }
 
-  /// Sets an attribute by its name, as it is to be stored, for tools that learn of types at run time.
+  /// Sets an attribute by name, for tools that learn the types of values at run time.
   ///
   /// - Parameters:
-  ///   - attribute: The name; `name` wants text, `hair_color` a colour.
-  ///   - id: Whose.
-  ///   - value: The new value; null unsets.
-  /// - Returns: whether that was a change.
-  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
+  ///   - attribute: The attribute's name; `name` must be text, `hair_color` a color.
+  ///   - id: The user's identifier.
+  ///   - value: The new value as it is to be stored; null unsets the attribute.
+  /// - Returns: Whether the stored value changed.
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func set(_ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue)
-    throws(StoreError)
-    -> Bool
+    throws(StoreError) -> Bool
   {
     let value = try Limits.checked(value, for: attribute)
     switch try session.put(attribute, of: id, value) {
@@ -86,35 +109,55 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
-  /// Compare and set, by name and as stored.
+  /// Sets an attribute by name if it has an expected value (compare and set).
   ///
   /// - Parameters:
-  ///   - attribute: The name.
-  ///   - id: Whose.
-  ///   - value: The new value; null unsets.
-  ///   - expected: What it must be now; null for not set.
-  /// - Returns: whether that was a change.
-  /// - Throws: `StoreError.Code.conflict` when it is something else; otherwise as `set`.
+  ///   - attribute: The attribute's name.
+  ///   - id: The user's identifier.
+  ///   - value: The new value; null unsets the attribute.
+  ///   - expected: The value that the attribute must have now; null if it must not be set.
+  /// - Returns: Whether the stored value changed.
+  /// - Throws: `StoreError.Code.conflict` if the attribute has another value; otherwise the same as `set`.
   @discardableResult
   public mutating func set(
     _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue, expecting expected: StoredValue
   ) throws(StoreError) -> Bool {
-    let present = try storedValue(attribute, of: id)
-    guard present == expected else {
+    let current = try storedValue(attribute, of: id)
+    guard current == expected else {
       try requireUser(id)
       throw StoreError(
-        .conflict, "the \(attribute) of user \(id) is \(present.forMessages), not \(expected.forMessages)")
+        .conflict, "the \(attribute) of user \(id) is \(current.forMessages), not \(expected.forMessages)")
     }
     return try set(attribute, of: id, to: value)
   }
 
-  /// Takes an attribute away.
+  /// Sets several attributes, as they are to be stored.
+  ///
+  /// All values are checked first: if one is refused, nothing is written, and the write can continue.
   ///
   /// - Parameters:
-  ///   - attribute: Which one; not the name.
-  ///   - id: Whose.
-  /// - Returns: whether it was set.
-  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
+  ///   - values: Each attribute at most once; null unsets it. Other attributes do not change.
+  ///   - id: The user's identifier.
+  /// - Returns: Whether any stored value changed.
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
+  @discardableResult
+  public mutating func set(
+    _ values: [(attribute: AttributeName, value: StoredValue)], of id: UserStore.User.ID
+  ) throws(StoreError) -> Bool {
+    let values = try Limits.checked(values)
+    try requireUser(id)
+    var hasChanged = false
+    for (attribute, value) in values where try set(attribute, of: id, to: value) { hasChanged = true }
+    return hasChanged
+  }
+
+  /// Unsets an attribute.
+  ///
+  /// - Parameters:
+  ///   - attribute: The attribute; not the name.
+  ///   - id: The user's identifier.
+  /// - Returns: Whether the attribute was set.
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func unset<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError) -> Bool
   {
@@ -123,17 +166,14 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   /// Removes a user with all attributes.
   ///
-  /// - Parameter id: Whom.
-  /// - Throws: `StoreError.Code.userNotFound`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`, and any other `StoreError` if writing fails.
   public mutating func remove(_ id: UserStore.User.ID) throws(StoreError) {
     if try !session.removeUser(id) { throw Self.noUser(id) }
   }
 
-  /// What this write has changed so far, in order.
+  /// The changes of this write so far, in order, for example to show what it would change before rolling it back.
   ///
-  /// A set that is rolled back never existed; this is for showing what would be.
-  ///
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public var changes: [UserStore.Change] {
     mutating get throws(StoreError) {
       guard let start else { return [] }
@@ -147,8 +187,21 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
-  mutating func requireUser(_ id: User.ID) throws(StoreError) {
-    if try storedValue(.name, of: id).isNull { throw Self.noUser(id) }
+  private mutating func requireUser(_ id: User.ID) throws(StoreError) {
+    if try !hasUser(id) { throw Self.noUser(id) }
+  }
+
+  private mutating func requireFree(_ id: User.ID) throws(StoreError) {
+    guard Limits.ids.contains(id.rawValue) else {
+      throw StoreError(.badValue, "an id must be at most \(Limits.ids.upperBound), not \(id)")
+    }
+    if try hasUser(id) { throw StoreError(.conflict, "user \(id) already exists") }
+  }
+
+  private static func value(_ attribute: AttributeName, in values: [(attribute: AttributeName, value: StoredValue)])
+    -> StoredValue?
+  {
+    values.first { $0.attribute == attribute }?.value
   }
 
   private static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }
