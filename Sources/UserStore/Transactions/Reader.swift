@@ -46,9 +46,7 @@ final class Reader: Sendable {
     }
   }
 
-  func close() {
-    pool.close()
-  }
+  func close() { pool.close() }
 }
 
 /// Identifies a store, so that a thread starts no transaction inside another one of the same store.
@@ -63,7 +61,5 @@ final class StoreIdentity: Sendable {
     thread.enter(self, isTransaction: true)
   }
 
-  func leave() {
-    DeliveryThread.current.leave(self, isTransaction: true)
-  }
+  func leave() { DeliveryThread.current.leave(self, isTransaction: true) }
 }

@@ -46,26 +46,18 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     return id
   }
 
-  /// Changes a user's name.
+  /// Changes a user's name to 1 to 1,000 Unicode scalars without control characters, and returns whether it was different.
   ///
-  /// - Parameters:
-  ///   - id: The user's identifier.
-  ///   - name: 1 to 1,000 Unicode scalars without control characters.
-  /// - Returns: Whether the name changed.
   /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func rename(_ id: UserStore.User.ID, to name: String) throws(StoreError) -> Bool {
     try set("name", of: id, to: name.storedValue)
   }
 
-  /// Sets an attribute, or unsets it with nil.
+  /// Sets an attribute, or unsets it with nil, and returns whether that changed the stored value or its storage class (1 → 1.0).
   ///
-  /// - Parameters:
-  ///   - attribute: The attribute.
-  ///   - id: The user's identifier.
-  ///   - value: The new value. The name cannot be nil.
-  /// - Returns: Whether the stored value changed; another storage class (1 → 1.0) is a change.
-  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue` for example for the name nil, and any other `StoreError` if writing
+  ///   fails.
   @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?
@@ -73,15 +65,10 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null)
   }
 
-  /// Sets an attribute if it has an expected value (compare and set).
+  /// Sets an attribute if its value is the expected one, where nil means not set, and returns whether that was a change.
   ///
-  /// - Parameters:
-  ///   - attribute: The attribute.
-  ///   - id: The user's identifier.
-  ///   - value: The new value; nil unsets the attribute.
-  ///   - expected: The value that the attribute must have now; nil if it must not be set. Text is compared byte by byte.
-  /// - Returns: Whether the stored value changed.
-  /// - Throws: `StoreError.Code.conflict` if the attribute has another value; otherwise the same as `set`.
+  /// - Throws: `StoreError.Code.conflict` if it has another value, where text is compared byte by byte; and the same errors as
+  ///   without an expected value.
   @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?, expecting expected: Value?
@@ -89,14 +76,10 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null, expecting: expected?.storedValue ?? .null)
   }
 
-  /// Sets an attribute by name, for tools that learn the types of values at run time.
+  /// Sets an attribute to a value as it is to be stored, where null means not set, and returns whether that was a change.
   ///
-  /// - Parameters:
-  ///   - attribute: The attribute's name; `name` must be text, `hair_color` a color.
-  ///   - id: The user's identifier.
-  ///   - value: The new value as it is to be stored; null unsets the attribute.
-  /// - Returns: Whether the stored value changed.
-  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
+  /// - Throws: `StoreError.Code.userNotFound`; `.badValue` for example if `name` is not text or `hair_color` not a color; and
+  ///   any other `StoreError` if writing fails.
   @discardableResult
   public mutating func set(_ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue)
     throws(StoreError) -> Bool
@@ -109,15 +92,9 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
-  /// Sets an attribute by name if it has an expected value (compare and set).
+  /// Sets an attribute if its stored value is the expected one, where null means not set, and returns whether that was a change.
   ///
-  /// - Parameters:
-  ///   - attribute: The attribute's name.
-  ///   - id: The user's identifier.
-  ///   - value: The new value; null unsets the attribute.
-  ///   - expected: The value that the attribute must have now; null if it must not be set.
-  /// - Returns: Whether the stored value changed.
-  /// - Throws: `StoreError.Code.conflict` if the attribute has another value; otherwise the same as `set`.
+  /// - Throws: `StoreError.Code.conflict` if it has another value; and the same errors as without an expected value.
   @discardableResult
   public mutating func set(
     _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue, expecting expected: StoredValue
@@ -151,13 +128,9 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     return hasChanged
   }
 
-  /// Unsets an attribute.
+  /// Unsets an attribute, and returns whether it was set.
   ///
-  /// - Parameters:
-  ///   - attribute: The attribute; not the name.
-  ///   - id: The user's identifier.
-  /// - Returns: Whether the attribute was set.
-  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue` for the name, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func unset<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError) -> Bool
   {

@@ -16,6 +16,9 @@ struct WriteLine {
     case task(AwaitedWrite)
   }
 
+  /// With the number of each arrival.
+  private typealias Queue = FIFO<(number: Int, waiter: Waiter)>
+
   private var threads = Queue()
   private var tasks = Queue()
   /// The number of writers that have waited so far.
@@ -45,7 +48,7 @@ struct WriteLine {
     }
     guard let waiter else { return .wait }
     arrivals += 1
-    if isTask { tasks.append(waiter, number: arrivals) } else { threads.append(waiter, number: arrivals) }
+    if isTask { tasks.append((arrivals, waiter)) } else { threads.append((arrivals, waiter)) }
     return .wait
   }
 
@@ -57,7 +60,7 @@ struct WriteLine {
   /// - Returns: nil if the caller must end the transaction.
   mutating func next(after size: Int, isWorker: Bool = false) -> Waiter? {
     guard size < Self.groupLimit, let isTask = firstIsTask(isWorker: isWorker) else { return nil }
-    if case .thread(_, joins: false) = threads.first, !isTask { return nil }
+    if case .thread(_, joins: false) = threads.first?.waiter, !isTask { return nil }
     if isWorker { isWorkerBusy = false }
     return take(isTask: isTask)
   }
@@ -65,7 +68,7 @@ struct WriteLine {
   /// The thread that `next` would return after one more writer has run, as the line is now.
   func upcoming(after size: Int, isWorker: Bool) -> WritePlace? {
     guard size + 1 < Self.groupLimit, firstIsTask(isWorker: isWorker) == false,
-      case .thread(let place, joins: true)? = threads.first
+      case .thread(let place, joins: true)? = threads.first?.waiter
     else { return nil }
     return place
   }
@@ -91,14 +94,12 @@ struct WriteLine {
   }
 
   /// Takes out the writers that have waited since before the current turn began.
-  mutating func removeEarlier() -> [Waiter] {
-    threads.remove(through: arrivalsAtTurn) + tasks.remove(through: arrivalsAtTurn)
-  }
+  mutating func removeEarlier() -> [Waiter] { remove(through: arrivalsAtTurn) }
 
   /// Takes out all writers, and admits no more.
   mutating func close() -> [Waiter] {
     isClosed = true
-    return threads.remove(through: .max) + tasks.remove(through: .max)
+    return remove(through: .max)
   }
 
   private mutating func begin() {
@@ -107,34 +108,23 @@ struct WriteLine {
   }
 
   private func firstIsTask(isWorker: Bool) -> Bool? {
-    let task = isWorker || !isWorkerBusy ? tasks.firstNumber : nil
-    guard let thread = threads.firstNumber else { return task == nil ? nil : true }
+    let task = isWorker || !isWorkerBusy ? tasks.first?.number : nil
+    guard let thread = threads.first?.number else { return task == nil ? nil : true }
     return task.map { $0 < thread } ?? false
   }
 
   private mutating func take(isTask: Bool) -> Waiter? {
     if isTask { isWorkerBusy = true }
-    return isTask ? tasks.popFirst() : threads.popFirst()
+    return (isTask ? tasks.popFirst() : threads.popFirst())?.waiter
   }
 
-  /// Waiting writers with their numbers of arrival.
-  private struct Queue {
-    private var waiters = FIFO<(number: Int, waiter: Waiter)>()
+  private mutating func remove(through number: Int) -> [Waiter] {
+    Self.remove(from: &threads, through: number) + Self.remove(from: &tasks, through: number)
+  }
 
-    var count: Int { waiters.count }
-    var first: Waiter? { waiters.first?.waiter }
-    var firstNumber: Int? { waiters.first?.number }
-
-    mutating func append(_ waiter: Waiter, number: Int) {
-      waiters.append((number, waiter))
-    }
-
-    mutating func popFirst() -> Waiter? { waiters.popFirst()?.waiter }
-
-    mutating func remove(through number: Int) -> [Waiter] {
-      var removed: [Waiter] = []
-      while let first = firstNumber, first <= number, let waiter = popFirst() { removed.append(waiter) }
-      return removed
-    }
+  private static func remove(from queue: inout Queue, through number: Int) -> [Waiter] {
+    var removed: [Waiter] = []
+    while let first = queue.first, first.number <= number, let next = queue.popFirst() { removed.append(next.waiter) }
+    return removed
   }
 }
