@@ -31,9 +31,7 @@ extension UserStore {
     }
 
     /// Creates an iterator that starts right after the cursor.
-    public func makeAsyncIterator() -> Iterator {
-      Iterator(publication, step: step)
-    }
+    public func makeAsyncIterator() -> Iterator { Iterator(publication, step: step) }
 
     /// Reads the log in steps of up to 1,000 changes or 1 MiB.
     public struct Iterator: AsyncIteratorProtocol {
@@ -56,9 +54,7 @@ extension UserStore {
       }
 
       /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
-      public mutating func next(
-        isolation actor: isolated (any Actor)?
-      ) async throws(StoreError) -> ChangeSet? {
+      public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> ChangeSet? {
         while !Task.isCancelled {
           if let set = pending.popFirst() { return set }
           do {
@@ -83,9 +79,7 @@ extension Reader {
   ///
   /// `start` returns the cursor, in that snapshot. Throws `StoreError.Code.compacted`, `.diverged` or `.replaced` if the log
   /// does not continue, and what reading can throw.
-  func sets(
-    after start: (inout ReadTransaction) throws(StoreError) -> Cursor
-  ) throws(StoreError) -> [ChangeSet] {
+  func sets(after start: (inout ReadTransaction) throws(StoreError) -> Cursor) throws(StoreError) -> [ChangeSet] {
     do {
       return try reading { transaction throws(StoreError) in
         let cursor = try start(&transaction)

@@ -133,9 +133,7 @@ extension UserStore.Consumer: AsyncSequence {
     }
 
     /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
-    public mutating func next(
-      isolation actor: isolated (any Actor)?
-    ) async throws(StoreError) -> UserStore.ChangeSet? {
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> UserStore.ChangeSet? {
       do {
         if let set = try await feed.next(isolation: actor) { return set }
       } catch {

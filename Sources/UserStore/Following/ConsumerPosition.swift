@@ -102,7 +102,9 @@ struct Acknowledgements {
 
   /// - Returns: Whether the caller must write now.
   mutating func add(_ cursor: Cursor) -> Bool {
-    pending = pending.map { $0.isBefore(cursor) ? cursor : $0 } ?? cursor
+    // A cursor of another log is later, because only cursors of the current log are acknowledged.
+    let isLater = pending.map { $0.epoch != cursor.epoch || $0.revision < cursor.revision } ?? true
+    if isLater { pending = cursor }
     defer { isResting = true }
     return !isResting
   }
@@ -121,11 +123,4 @@ struct Acknowledgements {
 
   /// Ends the rest after a failed write: the next acknowledgement tries again, and throws if that fails too.
   mutating func fail() { isResting = false }
-}
-
-extension UserStore.Cursor {
-  /// Whether acknowledging `other` advances a consumer: it is later, or in another log, which must be the current one.
-  fileprivate func isBefore(_ other: Cursor) -> Bool {
-    epoch != other.epoch || revision < other.revision
-  }
 }

@@ -44,12 +44,7 @@ struct LookSchedule: Sendable {
   ///
   /// Each of our own writes is an event too, and a look for each would cost the writer a third of its time. During continuous
   /// writes, there is a look every millisecond: the writer itself reads what others commit between its own commits.
-  /// A single own write since the last look is not a load: it may answer another process, which may answer in turn.
-  ///
-  /// - Parameters:
-  ///   - ownCommits: The number of own commits since the last look.
-  ///   - found: Whether this look found commits of others.
-  /// - Returns: The rest.
+  /// A single own commit since the last look is not a load: it may answer another process, which may answer in turn.
   mutating func rest(ownCommits: Int, found: Bool) -> Int? {
     let isAnswer = ownCommits == 1 && (found || !hasWritten)
     hasWritten = ownCommits > 0 && !found

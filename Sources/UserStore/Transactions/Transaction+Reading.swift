@@ -58,9 +58,7 @@ extension UserStore.Transaction {
   ///
   /// A name that several users have is returned several times. Reads users until enough are found: no index contains the
   /// names, because it would double the cost of a rename.
-  package mutating func userNames(
-    from lower: String, below upper: String, limit: Int
-  ) throws(StoreError) -> [String] {
+  package mutating func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String] {
     try session.userNames(from: lower, below: upper, limit: limit)
   }
 

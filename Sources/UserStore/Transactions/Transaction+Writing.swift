@@ -37,9 +37,11 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     _ values: [(attribute: AttributeName, value: StoredValue)], as id: UserStore.User.ID? = nil
   ) throws(StoreError) -> UserStore.User.ID {
     let values = try Limits.checked(values)
-    guard let name = Self.value(.name, in: values) else { throw StoreError(.badValue, "a user needs a name") }
+    let name = values.first { $0.attribute == .name }?.value
+    guard let name else { throw StoreError(.badValue, "a user needs a name") }
+    let hairColor = values.first { $0.attribute == .hairColor }?.value ?? .null
     if let id { try requireFree(id) }
-    let id = try session.insertUser(id, name: name, hairColor: Self.value(.hairColor, in: values) ?? .null)
+    let id = try session.insertUser(id, name: name, hairColor: hairColor)
     for (attribute, value) in values where ![.name, .hairColor].contains(attribute) && !value.isNull {
       try session.insert(attribute, of: id, value)
     }
@@ -65,7 +67,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null)
   }
 
-  /// Sets an attribute if its value is the expected one, where nil means not set, and returns whether that was a change.
+  /// Sets an attribute if it has the expected value, where nil means not set (compare and set), and returns whether it changed.
   ///
   /// - Throws: `StoreError.Code.conflict` if it has another value, where text is compared byte by byte; and the same errors as
   ///   without an expected value.
@@ -76,7 +78,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null, expecting: expected?.storedValue ?? .null)
   }
 
-  /// Sets an attribute to a value as it is to be stored, where null means not set, and returns whether that was a change.
+  /// Sets an attribute by name to a value as it is to be stored, or unsets it with null, and returns whether that changed it.
   ///
   /// - Throws: `StoreError.Code.userNotFound`; `.badValue` for example if `name` is not text or `hair_color` not a color; and
   ///   any other `StoreError` if writing fails.
@@ -92,7 +94,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
-  /// Sets an attribute if its stored value is the expected one, where null means not set, and returns whether that was a change.
+  /// Sets an attribute by name if it has the expected stored value, where null means not set, and returns whether it changed.
   ///
   /// - Throws: `StoreError.Code.conflict` if it has another value; and the same errors as without an expected value.
   @discardableResult
@@ -169,12 +171,6 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
       throw StoreError(.badValue, "an id must be at most \(Limits.ids.upperBound), not \(id)")
     }
     if try hasUser(id) { throw StoreError(.conflict, "user \(id) already exists") }
-  }
-
-  private static func value(_ attribute: AttributeName, in values: [(attribute: AttributeName, value: StoredValue)])
-    -> StoredValue?
-  {
-    values.first { $0.attribute == attribute }?.value
   }
 
   private static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }

@@ -37,9 +37,63 @@ extension UserStore {
   public enum Writing {}
 
   /// What `read` passes to its closure: one snapshot of the store, whatever others write in the meantime.
+  ///
+  /// ## Topics
+  ///
+  /// ### Reading users
+  /// - ``UserStore/Transaction/user(_:)``
+  /// - ``UserStore/Transaction/users()``
+  /// - ``UserStore/Transaction/users(named:)``
+  /// - ``UserStore/Transaction/forEachUser(_:)``
+  /// - ``UserStore/Transaction/iterateUsers(while:)``
+  /// - ``UserStore/Transaction/userCount``
+  ///
+  /// ### Reading attributes
+  /// - ``UserStore/Transaction/value(_:of:)``
+  /// - ``UserStore/Transaction/storedValue(_:of:)``
+  /// - ``UserStore/Transaction/attributeNames``
+  ///
+  /// ### Log
+  /// - ``UserStore/Transaction/cursor-1aq7``
+  /// - ``UserStore/Transaction/consumers()``
   public typealias ReadTransaction = Transaction<Reading>
 
   /// What `write` passes to its closure: everything that you do with it is committed together, or nothing is.
+  ///
+  /// ## Topics
+  ///
+  /// ### Reading users
+  /// - ``UserStore/Transaction/user(_:)``
+  /// - ``UserStore/Transaction/users()``
+  /// - ``UserStore/Transaction/users(named:)``
+  /// - ``UserStore/Transaction/forEachUser(_:)``
+  /// - ``UserStore/Transaction/iterateUsers(while:)``
+  /// - ``UserStore/Transaction/userCount``
+  ///
+  /// ### Reading attributes
+  /// - ``UserStore/Transaction/value(_:of:)``
+  /// - ``UserStore/Transaction/storedValue(_:of:)``
+  /// - ``UserStore/Transaction/attributeNames``
+  ///
+  /// ### Writing
+  /// - ``UserStore/Transaction/add(name:hairColor:)``
+  /// - ``UserStore/Transaction/add(_:as:)``
+  /// - ``UserStore/Transaction/rename(_:to:)``
+  /// - ``UserStore/Transaction/set(_:of:to:)-(Attribute<Value>,_,_)``
+  /// - ``UserStore/Transaction/set(_:of:to:)-(AttributeName,_,_)``
+  /// - ``UserStore/Transaction/set(_:of:to:expecting:)-(Attribute<Value>,_,_,_)``
+  /// - ``UserStore/Transaction/set(_:of:to:expecting:)-(AttributeName,_,_,_)``
+  /// - ``UserStore/Transaction/set(_:of:)``
+  /// - ``UserStore/Transaction/unset(_:of:)``
+  /// - ``UserStore/Transaction/remove(_:)``
+  ///
+  /// ### Undo
+  /// - ``UserStore/Transaction/undo(_:)``
+  ///
+  /// ### Log
+  /// - ``UserStore/Transaction/cursor-3t3gm``
+  /// - ``UserStore/Transaction/changes``
+  /// - ``UserStore/Transaction/consumers()``
   public typealias WriteTransaction = Transaction<Writing>
 }
 

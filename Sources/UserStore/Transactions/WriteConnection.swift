@@ -12,9 +12,7 @@ final class WriteConnection: Sendable {
   /// Set after a COMMIT whose outcome is unknown.
   private let failure = Lock<StoreError?>(nil)
 
-  init(
-    _ sessions: SessionPool, _ publication: Publication, reader: Reader, compactor: Compactor, roundLimit: Int
-  ) {
+  init(_ sessions: SessionPool, _ publication: Publication, reader: Reader, compactor: Compactor, roundLimit: Int) {
     self.sessions = sessions
     self.publication = publication
     self.reader = reader
@@ -38,12 +36,9 @@ final class WriteConnection: Sendable {
     }
   }
 
-  /// Runs one writer's closure in the group's transaction, and rolls back its part if it throws.
+  /// Runs one writer's closure in the group's transaction, and returns the end of the log with this part.
   ///
-  /// The first writer needs no savepoint: if it fails, no other writer's work is lost.
-  ///
-  /// - Returns: The end of the log with this part.
-  /// - Throws: What `body` throws, and the store's errors.
+  /// If it throws, the part was rolled back. The first writer needs no savepoint: no other writer's work can be lost.
   func perform(
     in group: WriteGroup, origin: String?, _ calling: CallContext?, _ body: (inout WriteTransaction) throws -> Void
   ) throws -> Cursor {
@@ -68,10 +63,8 @@ final class WriteConnection: Sendable {
 
   /// Commits for all writers in the group, and appends to the hub's queue before the watcher can see the commit.
   ///
-  /// Followers are woken after that: until then, the watcher's appends are refused.
-  ///
-  /// - Returns: A ticket of the hub's queue; nil if there is nothing to deliver.
-  /// - Throws: Why nothing was committed, or that the outcome is unknown.
+  /// Followers are woken after that: until then, the watcher's appends are refused. Returns a ticket of the hub's queue, or
+  /// nil if there is nothing to deliver.
   func end(_ group: WriteGroup, _ cascade: Cascade?) throws(StoreError) -> Int? {
     let session = group.session
     defer { sessions.give(back: session) }

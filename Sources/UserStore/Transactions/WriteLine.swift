@@ -52,12 +52,10 @@ struct WriteLine {
     return .wait
   }
 
-  /// Takes out the writer that continues the current transaction: the first in line, if it joins.
+  /// Takes out the writer that continues a transaction in which `size` writers have run: the first in line, if it joins.
   ///
-  /// - Parameters:
-  ///   - size: The number of writers that have run in the transaction.
-  ///   - isWorker: Whether the caller is the write thread, which is free again if it gives the turn to a thread.
-  /// - Returns: nil if the caller must end the transaction.
+  /// Returns nil if the caller must end the transaction. `isWorker` is whether the caller is the write thread, which is free
+  /// again if it gives the turn to a thread.
   mutating func next(after size: Int, isWorker: Bool = false) -> Waiter? {
     guard size < Self.groupLimit, let isTask = firstIsTask(isWorker: isWorker) else { return nil }
     if case .thread(_, joins: false) = threads.first?.waiter, !isTask { return nil }
@@ -83,9 +81,9 @@ struct WriteLine {
     return take(isTask: isTask)
   }
 
-  /// Marks the write thread as free after a delivery.
+  /// Marks the write thread as free after a delivery, and takes out the task for which it begins a transaction.
   ///
-  /// - Returns: The task for which it begins a transaction; nil if another writer has the turn, or no task waits.
+  /// Returns nil if another writer has the turn, or no task waits.
   mutating func workerReturned() -> Waiter? {
     isWorkerBusy = false
     guard !isTaken, tasks.first != nil else { return nil }

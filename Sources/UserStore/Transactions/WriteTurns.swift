@@ -6,10 +6,8 @@ final class WriteTurns: Sendable {
   /// The write thread, which runs the closures of awaited writes.
   private let worker = WorkerThread(name: "userstore-write")
 
-  /// Waits for the turn.
+  /// Waits for the turn, and returns the transaction to continue, if `joins`; nil to begin one.
   ///
-  /// - Parameter joins: Whether the caller may continue a transaction that others began.
-  /// - Returns: The transaction to continue; nil to begin one.
   /// - Throws: `StoreError.Code.closed`, and `.busy` if the writer before timed out waiting for another process.
   func take(joins: Bool) throws(StoreError) -> WriteGroup? {
     var place: WritePlace?
@@ -40,7 +38,6 @@ final class WriteTurns: Sendable {
     }
   }
 
-  /// `WriteLine.next`.
   func next(after size: Int, isWorker: Bool = false) -> WriteLine.Waiter? {
     line.withLock { $0.next(after: size, isWorker: isWorker) }
   }
@@ -74,9 +71,6 @@ final class WriteTurns: Sendable {
     while let next = line.withLock({ $0.pass() }), !give(nil, to: next) {}
   }
 
-  /// Called by the write thread after a delivery.
-  ///
-  /// - Returns: The task for which it begins a transaction; nil if another writer has the turn, or no task waits.
   func workerReturned() -> AwaitedWrite? {
     if case .task(let task)? = line.withLock({ $0.workerReturned() }) { task } else { nil }
   }

@@ -108,9 +108,7 @@ extension Writer {
       defer { store.leave() }
       let isErased = try withTurn { () throws(StoreError) in
         try connection.checkUsable()
-        return try connection.withSession { session throws(StoreError) in
-          try engine.eraseOldPages(holding: session)
-        }
+        return try connection.withSession { session throws(StoreError) in try engine.eraseOldPages(holding: session) }
       }
       if isErased { return true }
     }

@@ -31,8 +31,7 @@ final class Writer: Sendable {
     self.reader = reader
     self.store = store
     self.compactor = compactor
-    connection = WriteConnection(
-      sessions, publication, reader: reader, compactor: compactor, roundLimit: roundLimit)
+    connection = WriteConnection(sessions, publication, reader: reader, compactor: compactor, roundLimit: roundLimit)
   }
 
   /// Runs `body` on the calling thread and commits; when it returns, every inline listener has received the change, except
@@ -102,14 +101,8 @@ final class Writer: Sendable {
 
   /// Runs a short transaction of the store's own, which no listener receives, and commits it if `body` returns true.
   ///
-  /// - Parameters:
-  ///   - isWaiting: Whether it waits for another process that writes.
-  ///   - body: Returns whether to commit.
-  /// - Returns: Whether it was committed.
-  /// - Throws: What writing and `body` can throw.
-  func maintain(
-    isWaiting: Bool = true, _ body: (any Session) throws(StoreError) -> Bool
-  ) throws(StoreError) -> Bool {
+  /// Returns whether it was committed. `isWaiting` is whether it waits for another process that writes.
+  func maintain(isWaiting: Bool = true, _ body: (any Session) throws(StoreError) -> Bool) throws(StoreError) -> Bool {
     try store.enter()
     defer { store.leave() }
     return try withTurn { () throws(StoreError) in try connection.maintain(isWaiting: isWaiting, body) }
@@ -168,14 +161,10 @@ extension Writer {
     }
   }
 
-  /// Lets the next writer in line continue in the transaction, or ends it.
+  /// Lets the next writer in line continue in the transaction, if `joins`, or ends it.
   ///
-  /// - Parameters:
-  ///   - group: The transaction, if there still is one.
-  ///   - cascade: The cascade that it belongs to, if a listener writes.
-  ///   - joins: Whether others may continue in it.
-  ///   - hasPart: Whether the caller is a thread whose closure succeeded, so that it waits for the end.
-  /// - Returns: What to pass to `settle` when the thread has left the transaction.
+  /// `hasPart` is whether the caller is a thread whose closure succeeded, so that it waits for the end. The caller passes the
+  /// result to `settle` when it has left the transaction.
   func endTurn(_ group: WriteGroup?, _ cascade: Cascade?, joins: Bool, hasPart: Bool) -> TurnEnd {
     guard let group else {
       turns.pass()
@@ -198,7 +187,7 @@ extension Writer {
 
   /// Waits until the transaction has ended and is delivered, or delivers it and wakes the other members.
   ///
-  /// - Returns: The error, if the transaction was rolled back.
+  /// Returns the error of a transaction that failed.
   func settle(_ end: TurnEnd) -> StoreError? {
     switch end {
     case .handedOn(let place?):
