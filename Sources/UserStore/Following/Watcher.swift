@@ -20,7 +20,6 @@ final class Watcher: Sendable {
     self.reader = reader
   }
 
-  /// Whether the system reports writes; if not, the watcher polls.
   var hasEvents: Bool { events.hasEvents }
 
   /// Starts the thread, which finds everything that is committed after this returns.
@@ -116,9 +115,7 @@ final class Watcher: Sendable {
     publication.deliver(through: nil)
   }
 
-  /// Appends and delivers the new sets, a page at a time, so that a long backlog takes no memory.
-  ///
-  /// Fails if not all could be appended.
+  /// Appends and delivers the new sets, a page at a time, so that a long backlog takes no memory; fails if one is refused.
   private func appendNewSets(_ session: any Session) throws(StoreError) -> Look {
     var result = Look.own
     while true {

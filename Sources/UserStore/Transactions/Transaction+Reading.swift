@@ -27,8 +27,7 @@ extension UserStore.Transaction {
 
   /// Calls `body` with each user, in the order of their identifiers, until it returns false.
   ///
-  /// - Parameter body: Returns whether to continue. An error that it throws ends the iteration and is rethrown.
-  /// - Throws: `StoreError` if reading fails, and what `body` throws.
+  /// - Throws: `StoreError` if reading fails. An error that `body` throws ends the iteration and is rethrown.
   public mutating func iterateUsers(while body: (UserStore.User) throws -> Bool) throws {
     var failure: (any Error)?
     try session.eachUser { user in

@@ -48,7 +48,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     return id
   }
 
-  /// Changes a user's name to 1 to 1,000 Unicode scalars without control characters, and returns whether it was different.
+  /// Renames a user, and returns whether the name changed; a name has 1 to 1,000 Unicode scalars and no control characters.
   ///
   /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
   @discardableResult
@@ -58,8 +58,8 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   /// Sets an attribute, or unsets it with nil, and returns whether that changed the stored value or its storage class (1 → 1.0).
   ///
-  /// - Throws: `StoreError.Code.userNotFound`, `.badValue` for example for the name nil, and any other `StoreError` if writing
-  ///   fails.
+  /// - Throws: `StoreError.Code.userNotFound`; `.badValue`, for example if it unsets the name; and any other `StoreError` if
+  ///   writing fails.
   @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?
@@ -69,7 +69,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   /// Sets an attribute if it has the expected value, where nil means not set (compare and set), and returns whether it changed.
   ///
-  /// - Throws: `StoreError.Code.conflict` if it has another value, where text is compared byte by byte; and the same errors as
+  /// - Throws: `StoreError.Code.conflict` if it has another value (text is compared byte by byte); and the same errors as
   ///   without an expected value.
   @discardableResult
   public mutating func set<Value>(
@@ -80,7 +80,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   /// Sets an attribute by name to a value as it is to be stored, or unsets it with null, and returns whether that changed it.
   ///
-  /// - Throws: `StoreError.Code.userNotFound`; `.badValue` for example if `name` is not text or `hair_color` not a color; and
+  /// - Throws: `StoreError.Code.userNotFound`; `.badValue`, for example if `name` is not text or `hair_color` is no color; and
   ///   any other `StoreError` if writing fails.
   @discardableResult
   public mutating func set(_ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue)

@@ -5,7 +5,7 @@ extension UserStore {
   /// a time. So its methods are mutating, also those that only read: the closure that you pass to `forEachUser` cannot use the
   /// transaction while the users are being read.
   ///
-  /// If an error ends the transaction, such as a full disk, all methods throw `StoreError.Code.transactionEnded` from then on.
+  /// If an error ends the transaction, such as a full disk, further reads and writes throw `StoreError.Code.transactionEnded`.
   public struct Transaction<Mode>: ~Copyable {
     private let connection: any Session
     /// In a write, the end of the log before it.

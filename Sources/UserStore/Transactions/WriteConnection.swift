@@ -92,10 +92,8 @@ final class WriteConnection: Sendable {
 
   private func admit(_ calling: CallContext) throws(StoreError) {
     guard let names = calling.cascade.admit(by: calling.name, limit: roundLimit) else { return }
-    throw StoreError(
-      .tooManyRounds,
-      "listeners have triggered each other \(roundLimit) times (\(names.joined(separator: ", "))); this write was refused"
-    )
+    let list = names.joined(separator: ", ")
+    throw StoreError(.tooManyRounds, "write refused: listeners triggered each other \(roundLimit) times (\(list))")
   }
 
   // MARK: The store's own transactions

@@ -38,9 +38,7 @@ extension Writer {
             result.withLock { $0 = value }
           },
           isCancelled: { isCancelled.withLock { $0 } },
-          finish: { error in
-            if let error { continuation.resume(throwing: error) } else { continuation.resume() }
-          },
+          finish: { error in continuation.resume(with: error.map { .failure($0) } ?? .success(())) },
           serve: { task, group in self.serve(task, in: group) })
         turns.enter(task)
       }
