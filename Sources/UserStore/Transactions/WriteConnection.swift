@@ -61,10 +61,10 @@ final class WriteConnection: Sendable {
     }
   }
 
-  /// Commits for all writers in the group, and appends to the hub's queue before the watcher can see the commit.
+  /// Commits for all writers in the group, appends to the hub's queue, and wakes the followers.
   ///
-  /// Followers are woken after that: until then, the watcher's appends are refused. Returns a ticket of the hub's queue, or
-  /// nil if there is nothing to deliver.
+  /// Until it has appended, the watcher's appends are refused. Returns a ticket of the hub's queue, or nil if there is nothing
+  /// to deliver.
   func end(_ group: WriteGroup, _ cascade: Cascade?) throws(StoreError) -> Int? {
     let session = group.session
     defer { sessions.give(back: session) }

@@ -29,8 +29,8 @@ extension Writer {
   ) async throws -> Value {
     let result = Lock<Value?>(nil)
     let isCancelled = Lock(false)
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
         let task = AwaitedWrite(
           origin: origin,
           body: { transaction in
@@ -38,17 +38,16 @@ extension Writer {
             result.withLock { $0 = value }
           },
           isCancelled: { isCancelled.withLock { $0 } },
-          finish: { error in continuation.resume(with: error.map { .failure($0) } ?? .success(())) },
+          finish: { error in
+            // A write that reports no error has run its closure.
+            continuation.resume(with: error.map { .failure($0) } ?? .success(result.withLock { $0! }))
+          },
           serve: { task, group in self.serve(task, in: group) })
         turns.enter(task)
       }
     } onCancel: {
       isCancelled.withLock { $0 = true }
     }
-    guard let value = result.withLock({ $0 }) else {
-      preconditionFailure("a write that reports no error has run its closure")
-    }
-    return value
   }
 
   /// Runs on the write thread, which has the turn: this task's closure, and those of the tasks that follow it.
