@@ -1,25 +1,25 @@
 extension UserStore {
-  /// The change sets after a cursor, in commit order, without end: those that are there, then those to come.
+  /// The change sets after a cursor, in commit order: the existing ones, then new ones as they are committed.
   ///
-  /// Pulled from the log: nothing is kept in memory for a slow consumer, who neither delays a writer nor keeps the log
-  /// file from being cleaned up. A consumer that saves the cursor of the last set that it has dealt with goes on right
-  /// after it, in this process or another.
+  /// A feed reads from the log when you ask for the next set. A slow consumer needs no memory for the sets that it has not
+  /// read, does not delay writers, and does not keep the -wal file from being cleaned up. Save the cursor of the last set that
+  /// you have processed, and continue right after it later, in this process or another:
   ///
   ///     for try await set in store.changes(after: saved) {
   ///       try await handle(set)
   ///       save(set.cursor)
   ///     }
   ///
-  /// It ends when its task is cancelled or the store is closed. It fails with `StoreError.Code.compacted`, `.diverged` or
-  /// `.replaced` when the log does not go on from the cursor; reading the present state with `read`, and going on after the
-  /// cursor of that transaction, misses nothing.
+  /// A feed ends when its task is canceled or the store is closed. It throws `StoreError.Code.compacted`, `.diverged` or
+  /// `.replaced` if the log does not continue after the cursor. Then read the current records and their cursor in one `read`,
+  /// and start a new feed after that cursor: it misses nothing.
   public struct ChangeFeed: AsyncSequence, Sendable {
     /// A change set.
     public typealias Element = ChangeSet
     /// The store's error.
     public typealias Failure = StoreError
 
-    /// Reads the next sets; nil stands for where the iteration begins.
+    /// Reads the next sets; nil stands for the start of the iteration.
     typealias Step = @Sendable (_ after: Cursor?) throws(StoreError) -> [ChangeSet]
 
     private let publication: Publication
@@ -30,12 +30,10 @@ extension UserStore {
       self.step = step
     }
 
-    /// Begins right after the cursor.
-    public func makeAsyncIterator() -> Iterator {
-      Iterator(publication, step: step)
-    }
+    /// Creates an iterator that starts right after the cursor.
+    public func makeAsyncIterator() -> Iterator { Iterator(publication, step: step) }
 
-    /// Reads one step at a time; a step is up to 1,000 changes, or 1 MiB.
+    /// Reads the log in steps of up to 1,000 changes or 1 MiB.
     public struct Iterator: AsyncIteratorProtocol {
       private var cursor: Cursor?
       private let step: Step
@@ -45,20 +43,18 @@ extension UserStore {
 
       fileprivate init(_ publication: Publication, step: @escaping Step) {
         self.step = step
-        // Before the first look, so that no ring is lost between a look and the waiting for the next.
+        // Before the first step, so that no ring is lost between a step and the wait after it.
         rings = publication.rings()
         ringing = rings.makeAsyncIterator()
       }
 
-      /// The next change set; nil when the task was cancelled or the store closed.
+      /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
       public mutating func next() async throws(StoreError) -> ChangeSet? {
         try await next(isolation: nil)
       }
 
-      /// The next change set; nil when the task was cancelled or the store closed.
-      public mutating func next(
-        isolation actor: isolated (any Actor)?
-      ) async throws(StoreError) -> ChangeSet? {
+      /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
+      public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> ChangeSet? {
         while !Task.isCancelled {
           if let set = pending.popFirst() { return set }
           do {
@@ -79,14 +75,11 @@ extension UserStore {
 }
 
 extension Reader {
-  /// One step of a feed: a snapshot, from which it is seen that the log goes on from the cursor, and a page of it.
+  /// Reads one page of whole sets, after checking in the same snapshot that the log continues after the cursor.
   ///
-  /// - Parameter start: Says in the same snapshot after which cursor.
-  /// - Returns: whole sets, in order; none when there are no more.
-  /// - Throws: `StoreError.Code.compacted`, `StoreError.Code.diverged`, `StoreError.Code.replaced`, and what reading can throw.
-  func sets(
-    after start: (inout ReadTransaction) throws(StoreError) -> Cursor
-  ) throws(StoreError) -> [ChangeSet] {
+  /// `start` returns the cursor, in that snapshot. Throws `StoreError.Code.compacted`, `.diverged` or `.replaced` if the log
+  /// does not continue, and what reading can throw.
+  func sets(after start: (inout ReadTransaction) throws(StoreError) -> Cursor) throws(StoreError) -> [ChangeSet] {
     do {
       return try reading { transaction throws(StoreError) in
         let cursor = try start(&transaction)
@@ -96,7 +89,7 @@ extension Reader {
       }
     } catch {
       guard error.code == .moved else { throw error }
-      throw StoreError(.replaced, "another file took the place of the database, or it was moved or deleted")
+      throw StoreError(.replaced, "the database file was moved, deleted, or replaced by another file")
     }
   }
 }

@@ -1,5 +1,5 @@
 extension UserStore {
-  /// A consumer of the change log by name, who keeps its position in the database.
+  /// A named consumer of the change log, which keeps its position in the database.
   ///
   ///     let mailer = try store.consumer("mailer")
   ///     for try await set in mailer {
@@ -7,28 +7,29 @@ extension UserStore {
   ///       try await mailer.acknowledge(set)
   ///     }
   ///
-  /// Iterating gives the change sets after the last one that was acknowledged, as a `ChangeFeed` does: pulled from the log,
-  /// in commit order, without end. After a crash it goes on right after the last acknowledgement that is on disk: each set
-  /// comes at least once, with the same cursor when it comes again (what foreign writers committed may be divided in another
-  /// way then). One whose effects are in the store gets it exactly once,
-  /// when it acknowledges in the same write:
+  /// An iteration delivers the change sets after the last acknowledged one, as a `ChangeFeed` does: in commit order, read from
+  /// the log when you ask for the next set. After a crash, it continues after the last acknowledgement on disk. So each set is
+  /// delivered at least once. A set that is delivered again has the same cursor, but changes by other programs may be divided
+  /// into other sets then. If the effects of a set are in the store, acknowledge it in the same write: then it takes effect
+  /// exactly once.
   ///
   ///     try await store.write { users in
   ///       try mailer.acknowledge(set, in: &users)
   ///       try users.set(.lastMail, of: id, to: now)
   ///     }
   ///
-  /// A name has one holder. Whoever takes it anew, in this process or another, takes it away: iterating and acknowledging
-  /// fail with `StoreError.Code.superseded` then. All methods may be called on any thread; one iteration at a time makes sense.
-  /// Releasing a consumer, outside of transactions, writes what it has acknowledged; so does closing the store.
+  /// A name has one holder. Claiming the name again, in this process or another, takes it over from its current holder, whose
+  /// iterations and acknowledgements then throw `StoreError.Code.superseded`. All methods may be called on any thread. Run only
+  /// one iteration at a time. Acknowledgements that are not on disk yet are written when you close the store, or release the
+  /// consumer outside of a transaction.
   public final class Consumer: Sendable {
-    /// Where a consumer begins whose name is new.
+    /// Where a consumer with a new name starts.
     public enum Start: Sendable {
-      /// At the present end of the log: with the next change.
+      /// At the current end of the log, with the next change.
       case now
-      /// With the oldest change that the log still has.
+      /// With the oldest change in the log.
       case oldest
-      /// After a cursor, such as that of a state which was read.
+      /// After a cursor, for example of a snapshot that you have read.
       case after(Cursor)
     }
 
@@ -40,70 +41,68 @@ extension UserStore {
       self.consumers = consumers
     }
 
-    deinit {
-      consumers.release(position)
-    }
+    deinit { consumers.release(position) }
 
-    /// The name.
-    public var name: String { position.seat.name }
+    /// The consumer's name.
+    public var name: String { position.claim.name }
 
-    /// Checks a name: 1 to 200 Unicode scalars without control characters.
+    /// Checks that a name is 1 to 200 Unicode scalars without control characters.
     ///
-    /// - Parameter name: What somebody wants to call a consumer.
     /// - Throws: `StoreError.Code.badValue`.
     public static func checkName(_ name: String) throws(StoreError) {
       try Limits.checkConsumer(name)
     }
 
-    /// The end of the last set that was acknowledged, or where the consumer began.
+    /// The end of the last set that was acknowledged, or where the consumer started.
     ///
-    /// - Throws: `StoreError.Code.superseded`, and what reading can throw.
+    /// - Throws: `StoreError.Code.superseded`, and any other `StoreError` if reading fails.
     public var cursor: Cursor {
       get throws(StoreError) { try position.read() }
     }
 
     // MARK: Acknowledging
 
-    /// Moves the position to the end of a set: neither it nor those before it come again.
+    /// Moves the position to the end of a set, so that this set and those before it are not delivered again.
     ///
-    /// The first acknowledgement is on disk when this returns. Those that come within 100 ms after it are written together
-    /// when these are over, also when the task is cancelled: a crash meanwhile makes their sets come again. `flush` writes at
-    /// once; the end of an iteration, releasing the consumer and closing the store do too. A set before the position is
-    /// acknowledged already: nothing happens.
+    /// The first acknowledgement is on disk when this returns. Those within the next 100 ms are written together at the end of
+    /// this time, even if the task is canceled; after a crash before that, their sets are delivered again. The end of an
+    /// iteration, releasing the consumer, closing the store, and `flush` write at once. A set that is not after the position
+    /// is ignored.
     ///
-    /// - Parameter set: The last one that was dealt with.
-    /// - Throws: `StoreError.Code.superseded`, `.diverged` or `.compacted` for a set of another log, `.moved`; and what writing
-    ///   can throw: the acknowledgement is kept then, and tried again with the next.
+    /// - Parameter set: The last set that you have processed.
+    /// - Throws: `StoreError.Code.superseded`; `.diverged` or `.compacted` if the log does not continue after the set; `.moved`;
+    ///   and any other `StoreError` if writing fails: then the acknowledgement is kept, and written with the next one.
     public func acknowledge(_ set: ChangeSet) async throws(StoreError) {
       try await position.acknowledge(set.cursor)
     }
 
-    /// Moves the position to the end of a set in a write: both are committed together, or neither is.
+    /// Moves the position to the end of a set as part of a write: both are committed together, or neither is.
     ///
-    /// A write that does nothing else is no change set, and calls no listener.
+    /// A write that only acknowledges creates no change set and calls no listener.
     ///
     /// - Parameters:
-    ///   - set: The last one that was dealt with.
-    ///   - transaction: A write of the store that the consumer is of.
-    /// - Throws: `StoreError.Code.superseded`, `.diverged` or `.compacted` for a set of another log, and what writing can throw.
+    ///   - set: The last set that you have processed.
+    ///   - transaction: A write of the consumer's store.
+    /// - Throws: `StoreError.Code.superseded`, `.diverged`, `.compacted`, and any other `StoreError` if writing fails.
     public func acknowledge(_ set: ChangeSet, in transaction: inout WriteTransaction) throws(StoreError) {
-      try position.seat.advance(to: set.cursor, in: &transaction)
+      try position.claim.advance(to: set.cursor, in: &transaction)
     }
 
-    /// Writes at once what was acknowledged.
+    /// Writes all acknowledgements to disk now.
     ///
-    /// - Throws: as `acknowledge`.
+    /// - Throws: The same errors as `acknowledge`.
     public func flush() async throws(StoreError) {
       try await position.flush()
     }
 
-    /// Begins anew after a cursor, earlier or later, when the log does not go on from the position.
+    /// Moves the position to a cursor, earlier or later, for example if the log does not continue after the position.
     ///
-    /// Read the present state and its cursor in one `read`, and give that cursor. An iteration that was begun before goes on
-    /// from where it is: begin another one.
+    /// In this case, read the current records and their cursor in one `read`, and pass this cursor. An iteration that has
+    /// already started is not moved: start a new one.
     ///
-    /// - Parameter cursor: A cursor of the present log.
-    /// - Throws: `StoreError.Code.superseded`, `.diverged` or `.compacted` for a cursor of another log, and what writing can throw.
+    /// - Parameter cursor: A cursor of the current log.
+    /// - Throws: `StoreError.Code.superseded`; `.diverged` or `.compacted` if the log does not continue after the cursor; and any
+    ///   other `StoreError` if writing fails.
     public func reset(to cursor: Cursor) async throws(StoreError) {
       try await position.reset(to: cursor)
     }
@@ -118,55 +117,44 @@ extension UserStore.Consumer: AsyncSequence {
   /// The store's error.
   public typealias Failure = StoreError
 
-  /// Begins right after the last set that was acknowledged.
+  /// Creates an iterator that starts right after the last acknowledged set.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(position.feed.makeAsyncIterator(), Iteration(of: self, position))
+    Iterator(feed: position.feed.makeAsyncIterator(), iteration: Iteration(of: self))
   }
 
-  /// Reads one step at a time; a step is up to 1,000 changes, or 1 MiB.
+  /// Reads the log in steps of up to 1,000 changes or 1 MiB.
   public struct Iterator: AsyncIteratorProtocol {
-    private var feed: ChangeFeed.Iterator
-    private let iteration: Iteration
+    fileprivate var feed: ChangeFeed.Iterator
+    fileprivate let iteration: Iteration
 
-    fileprivate init(_ feed: ChangeFeed.Iterator, _ iteration: Iteration) {
-      self.feed = feed
-      self.iteration = iteration
-    }
-
-    /// The next change set; nil when the task was cancelled or the store closed.
+    /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
     public mutating func next() async throws(StoreError) -> UserStore.ChangeSet? {
       try await next(isolation: nil)
     }
 
-    /// The next change set; nil when the task was cancelled or the store closed.
-    public mutating func next(
-      isolation actor: isolated (any Actor)?
-    ) async throws(StoreError) -> UserStore.ChangeSet? {
+    /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> UserStore.ChangeSet? {
       do {
         if let set = try await feed.next(isolation: actor) { return set }
       } catch {
-        try? await iteration.position.flush()
+        try? await iteration.consumer.position.flush()
         throw error
       }
-      try? await iteration.position.flush()
+      try? await iteration.consumer.position.flush()
       return nil
     }
   }
 
-  /// Writes what was acknowledged when the last copy of an iterator goes: a loop that is left with `break` tells nobody.
+  /// Writes acknowledgements when the last copy of an iterator is released, because `break` ends a loop without a call.
   fileprivate final class Iteration: Sendable {
-    let position: ConsumerPosition
-    /// Not released while it is iterated.
-    private let consumer: Consumer
+    /// Retained, so that it is not released while it is iterated.
+    let consumer: Consumer
 
-    init(of consumer: Consumer, _ position: ConsumerPosition) {
+    init(of consumer: Consumer) {
       self.consumer = consumer
-      self.position = position
     }
 
-    deinit {
-      try? position.flushNow()
-    }
+    deinit { try? consumer.position.flushNow() }
   }
 }
 

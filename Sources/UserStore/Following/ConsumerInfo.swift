@@ -1,24 +1,24 @@
 extension UserStore {
-  /// A consumer as the database knows it, whether anybody holds its name at present or not.
+  /// A named consumer as it is in the database, whether its name is held or not.
   public struct ConsumerInfo: Sendable {
-    /// Its name.
+    /// The name.
     public let name: String
-    /// The end of the last set that it acknowledged, or where it began.
+    /// The end of the last set that it acknowledged, or where it started.
     public let cursor: Cursor
-    /// How many changes came after it; nil when the log does not go on from there.
+    /// The number of changes after the cursor; nil if the log does not continue after it.
     public let lag: Int?
-    /// When it last acknowledged or its name was last taken, in milliseconds since 1970, by the writer's clock.
+    /// When it last acknowledged or its name was last claimed, in milliseconds since 1970, by the writer's clock.
     public let timestamp: Int64
   }
 }
 
 extension UserStore.Transaction {
-  /// The consumers that keep their position in the store, by name.
+  /// Returns the consumers that keep their position in the store, in the order of the bytes of their names.
   ///
-  /// Counting the changes that each lacks takes about a second for ten millions.
+  /// Counting the changes after each cursor takes about a second for ten million changes.
   ///
-  /// - Returns: all of them, in the order of the names' bytes; acknowledgements that are not written yet do not show.
-  /// - Throws: what reading can throw.
+  /// - Returns: All consumers, without acknowledgements that are not written yet.
+  /// - Throws: `StoreError` if reading fails.
   public mutating func consumers() throws(StoreError) -> [UserStore.ConsumerInfo] {
     var consumers: [ConsumerInfo] = []
     for row in try session.consumers() {

@@ -1,78 +1,74 @@
-/// Where a consumer stands: what it has acknowledged, and how that gets into the database.
+/// What a consumer has acknowledged, and how it is written to the database.
 final class ConsumerPosition: Sendable {
-  let seat: ConsumerSeat
+  let claim: ConsumerClaim
   private let consumers: OpenConsumers
   private let state = Lock(Acknowledgements())
 
-  init(_ seat: ConsumerSeat, of consumers: OpenConsumers) {
-    self.seat = seat
+  init(_ claim: ConsumerClaim, of consumers: OpenConsumers) {
+    self.claim = claim
     self.consumers = consumers
   }
 
-  /// The change sets after what was last acknowledged, written or not.
+  /// The change sets after the last acknowledgement, written or not.
   var feed: ChangeFeed {
     ChangeFeed(consumers.publication) { last throws(StoreError) in
       try self.consumers.reader.sets { transaction throws(StoreError) in
-        // First: in a restored backup the row may be another holder's, and that is not what is the matter.
+        // Before the row is read, as in `ConsumerClaim.isBefore`.
         if let last { _ = try transaction.session.verify(last) }
-        let present = try self.present(in: &transaction)
-        return last ?? present
+        let current = try self.current(in: &transaction)
+        return last ?? current
       }
     }
   }
 
-  /// What was last acknowledged, written or not.
-  func present<Mode>(in transaction: inout Transaction<Mode>) throws(StoreError) -> Cursor {
-    let written = try seat.position(in: &transaction)
+  private func current<Mode>(in transaction: inout Transaction<Mode>) throws(StoreError) -> Cursor {
+    let written = try claim.position(in: &transaction)
     guard let pending = state.withLock({ $0.pending }), pending.epoch == written.epoch else { return written }
     return pending.revision > written.revision ? pending : written
   }
 
-  /// The same, when nothing is being read.
+  /// Reads the last acknowledgement, written or not.
   func read() throws(StoreError) -> Cursor {
-    try consumers.reader.reading { transaction throws(StoreError) in try present(in: &transaction) }
+    try consumers.reader.reading { transaction throws(StoreError) in try current(in: &transaction) }
   }
 
   func acknowledge(_ cursor: Cursor) async throws(StoreError) {
     let isNew = try consumers.reader.reading { transaction throws(StoreError) in
-      try seat.isBefore(cursor, in: &transaction)
+      try claim.isBefore(cursor, in: &transaction)
     }
     if isNew, state.withLock({ $0.add(cursor) }) { try await writeAndRest() }
   }
 
   func reset(to cursor: Cursor) async throws(StoreError) {
     try await consumers.writing { transaction throws(StoreError) in
-      try self.seat.move(to: cursor, in: &transaction)
-      // Here, so that no write of what was acknowledged before comes after it.
-      self.state.withLock { $0.forget() }
+      try self.claim.move(to: cursor, in: &transaction)
+      // In the turn of this write, so that no earlier acknowledgement is written after it.
+      self.state.withLock { $0.discard() }
     }
   }
 
   // MARK: Writing
 
-  /// Writes what was acknowledged, on the store's thread.
+  /// Writes what is pending, on the store's thread.
   func flush() async throws(StoreError) {
     guard hasPending else { return }
-    noteWritten(try await consumers.writing { transaction throws(StoreError) in try self.write(in: &transaction) })
+    let written = try await consumers.writing { transaction throws(StoreError) in try self.write(in: &transaction) }
+    state.withLock { $0.written(written) }
   }
 
-  /// The same on the calling thread: where nobody can wait.
+  /// Writes what is pending, on the calling thread: where `await` is not possible.
   func flushNow() throws(StoreError) {
     guard hasPending else { return }
-    noteWritten(try consumers.writer.writing { transaction throws(StoreError) in try write(in: &transaction) })
+    let written = try consumers.writer.writing { transaction throws(StoreError) in try write(in: &transaction) }
+    state.withLock { $0.written(written) }
   }
 
   private var hasPending: Bool { state.withLock { $0.pending != nil } }
 
   private func write(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor? {
     let pending = state.withLock { $0.pending }
-    if let pending { try seat.advance(to: pending, in: &transaction) }
+    if let pending { try claim.advance(to: pending, in: &transaction) }
     return pending
-  }
-
-  /// After the commit.
-  private func noteWritten(_ cursor: Cursor?) {
-    if let cursor { state.withLock { $0.written(cursor) } }
   }
 
   private func writeAndRest() async throws(StoreError) {
@@ -89,4 +85,42 @@ final class ConsumerPosition: Sendable {
   private func endRest() async {
     if state.withLock({ $0.endRest() }) { try? await writeAndRest() }
   }
+}
+
+/// The acknowledgements that are not in the database yet, and when to write them: a value without a clock.
+///
+/// The first acknowledgement is written at once. Those that follow during the rest after it are written together at its end.
+/// So the database is up to date for a consumer of few changes, and a consumer of many costs ten small commits a second.
+struct Acknowledgements {
+  /// The pause between two writes.
+  static let rest = Duration.milliseconds(100)
+
+  /// The latest acknowledgement that is not written yet.
+  private(set) var pending: Cursor?
+  /// Whether a write has started and the rest after it has not ended.
+  private var isResting = false
+
+  /// - Returns: Whether the caller must write now.
+  mutating func add(_ cursor: Cursor) -> Bool {
+    // A cursor of another log is later, because only cursors of the current log are acknowledged.
+    let isLater = pending.map { $0.epoch != cursor.epoch || $0.revision < cursor.revision } ?? true
+    if isLater { pending = cursor }
+    defer { isResting = true }
+    return !isResting
+  }
+
+  mutating func written(_ cursor: Cursor?) {
+    if pending == cursor { pending = nil }
+  }
+
+  mutating func discard() { pending = nil }
+
+  /// - Returns: Whether the caller must write what was acknowledged during the rest, and rest again.
+  mutating func endRest() -> Bool {
+    isResting = pending != nil
+    return isResting
+  }
+
+  /// Ends the rest after a failed write: the next acknowledgement tries again, and throws if that fails too.
+  mutating func fail() { isResting = false }
 }

@@ -1,4 +1,4 @@
-/// The consumers of a store that somebody holds, and what they read and write with.
+/// The consumers of a store that are in use, and the parts of the store that they need.
 final class OpenConsumers: Sendable {
   let writer: Writer
   let reader: Reader
@@ -6,7 +6,7 @@ final class OpenConsumers: Sendable {
   let clock: any Clock<Duration>
   private let positions = Lock<[ObjectIdentifier: ConsumerPosition]>([:])
 
-  /// - Returns: nil for a store that only reads.
+  /// - Returns: nil for a read-only store.
   init?(writer: Writer?, reader: Reader, _ publication: Publication, clock: any Clock<Duration>) {
     guard let writer else { return nil }
     self.writer = writer
@@ -17,27 +17,27 @@ final class OpenConsumers: Sendable {
 
   func take(_ name: String, from start: Consumer.Start) throws(StoreError) -> Consumer {
     try Limits.checkConsumer(name)
-    let seat = try writer.writing { transaction throws(StoreError) in
-      try ConsumerSeat.take(name, from: start, in: &transaction)
+    let claim = try writer.writing { transaction throws(StoreError) in
+      try ConsumerClaim(name, from: start, in: &transaction)
     }
-    // Nothing was logged, but whoever had the name may be waiting for a change.
+    // Nothing was logged, but the previous holder may be waiting for a change.
     publication.wakeFollowers()
-    let position = ConsumerPosition(seat, of: self)
+    let position = ConsumerPosition(claim, of: self)
     positions.withLock { $0[ObjectIdentifier(position)] = position }
     return Consumer(position, of: self)
   }
 
   func remove(_ name: String) throws(StoreError) -> Bool {
     let isRemoved = try writer.writing { transaction throws(StoreError) in
-      try ConsumerSeat.remove(name, in: &transaction)
+      try transaction.session.removeConsumer(name)
     }
     if isRemoved { publication.wakeFollowers() }
     return isRemoved
   }
 
-  /// Writes on the store's thread, so that nobody who awaits blocks a thread of the pool.
+  /// Writes on the store's thread, so that no thread of the concurrency pool is blocked.
   ///
-  /// In a task of its own: what was acknowledged is written, though the caller is cancelled.
+  /// The write has a task of its own, so that an acknowledgement is written even if the caller is canceled.
   func writing<Result: Sendable>(
     _ body: @escaping @Sendable (inout WriteTransaction) throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {
@@ -49,14 +49,14 @@ final class OpenConsumers: Sendable {
     }
   }
 
-  /// The consumer was released.
+  /// Called when a consumer is released.
   func release(_ position: ConsumerPosition) {
-    // In this order: a store that is closed meanwhile writes what this does not.
+    // Before the removal: a store that is being closed at the same time flushes only the positions in the list.
     try? position.flushNow()
     _ = positions.withLock { $0.removeValue(forKey: ObjectIdentifier(position)) }
   }
 
-  /// The store is about to be closed.
+  /// Called before the store is closed.
   func close() {
     let open = positions.withLock { positions in
       defer { positions = [:] }

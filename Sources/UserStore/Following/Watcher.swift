@@ -1,16 +1,16 @@
 // Modeled in Proof/Model/WakeUp.pml; change both.
 
-/// Sees what other processes, and other stores in this one, commit, and gives it to the hub.
+/// Finds what other processes, and other stores in this process, commit, and appends it to the hub's queue.
 ///
-/// A thread of its own, which sleeps until the engine reports that something may have been committed. It reads through a
-/// session of its own. It does not keep the store alive.
+/// It has a thread, which sleeps until the engine reports that something may have been committed, and a session of its own. It
+/// does not keep the store alive.
 final class Watcher: Sendable {
   private let events: any CommitEvents
   private let publication: Publication
   private let reader: Reader
   private let isStopped = Lock(false)
   private let session: Lock<(any Session)?>
-  /// Nil until it is started.
+  /// nil until it is started.
   private let thread = Lock<SystemThread?>(nil)
 
   init(_ session: any Session, _ events: any CommitEvents, _ publication: Publication, reader: Reader) {
@@ -20,12 +20,9 @@ final class Watcher: Sendable {
     self.reader = reader
   }
 
-  /// Whether the system tells of writes; without, they are polled for.
   var hasEvents: Bool { events.hasEvents }
 
-  /// Starts the thread.
-  ///
-  /// From when this returns, nothing that is committed is missed.
+  /// Starts the thread, which finds everything that is committed after this returns.
   func start() throws(StoreError) {
     do {
       let started = try SystemThread.start(named: "userstore-watch", afterEnd: events.closeEvents) {
@@ -38,42 +35,42 @@ final class Watcher: Sendable {
     }
   }
 
-  /// Ends the thread soon; it may be the calling one.
+  /// Ends the thread soon; may be called on the thread itself.
   func stop() {
     isStopped.withLock { $0 = true }
     events.wake()
   }
 
-  /// Waits until the thread has ended, after `stop`.
-  ///
-  /// Returns at once on the thread itself, and when it could not be started.
+  /// Waits until the thread has ended, after `stop`; returns at once on the thread itself, and if it was never started.
   func join() { thread.withLock { $0 }?.join() }
 
   private func run(_ session: any Session) {
+    // The session's `commitCounter` at the last complete look.
     var counter = Int64.min
     var schedule = LookSchedule(hasEvents: events.hasEvents)
-    var isAway = false
+    // Whether the file was missing or replaced at the last look; it may return.
+    var hasMoved = false
     var ownCommits = 0
     var hearsWrites = true
     schedule.written()
     while !isStopped.withLock({ $0 }) {
       let happening = events.wait(microseconds: hearsWrites ? schedule.wait : 0)
       if isStopped.withLock({ $0 }) { return }
-      // What was dropped may have been a write.
+      // An overflow may have dropped the event of a write.
       if !happening.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
       let before = publication.ownCommits
-      let result = look(session, &counter, &isAway)
-      // What a touch tells of must be found, though it tells no more.
+      let result = look(session, &counter, &hasMoved)
+      // A signal is sent once, so a failed look must be repeated.
       if result == .failed, !happening.isEmpty { schedule.written() }
       schedule.looked(found: result != .nothing)
       let rest = schedule.rest(ownCommits: before - ownCommits, found: result == .found)
       if hearsWrites == schedule.isUnderLoad {
         hearsWrites.toggle()
         events.setHearsWrites(hearsWrites)
-        // What was not heard meanwhile may not be visible yet.
+        // A write that was not reported may not be visible yet.
         if hearsWrites { schedule.written() }
       }
-      // Not to be woken from: each of our own commits may refuse what was found, and ask for it again.
+      // Not interrupted by events: each of our own commits may refuse an append, and then calls `events.wake`.
       if let rest { SystemThread.sleep(microseconds: rest) }
       ownCommits = before
     }
@@ -81,70 +78,62 @@ final class Watcher: Sendable {
 
   private enum Look {
     case nothing
-    /// Our own writes only: the hub has them.
+    /// Only our own writes, which the hub already has.
     case own
     case found
-    /// There may be something.
+    /// There may be something: the look is repeated, like one that is too early.
     case failed
   }
 
-  /// Looks once.
-  ///
-  /// - Parameters:
-  ///   - session: The watcher's.
-  ///   - counter: The session's `commitCounter` at the last complete look.
-  ///   - isAway: Whether another file lies in the place of the one that is open, or none; it may come back.
-  /// - Returns: whether there was something new; a look that fails (a lock during recovery, no memory, a commit of our
-  ///   own) is repeated, like one that comes too early.
-  private func look(_ session: any Session, _ counter: inout Int64, _ isAway: inout Bool) -> Look {
+  /// Looks once; fails for example because of a lock during recovery, no memory, or a commit of our own.
+  private func look(_ session: any Session, _ counter: inout Int64, _ hasMoved: inout Bool) -> Look {
     if session.hasMoved {
-      if !isAway { tellReplaced() }
-      isAway = true
+      if !hasMoved { reportReplaced() }
+      hasMoved = true
       return .nothing
     }
-    isAway = false
+    hasMoved = false
     do {
-      let present = try session.commitCounter()
-      if present == counter { return .nothing }
-      let result = try takeOver(session)
-      if result != .failed { counter = present }
+      let current = try session.commitCounter()
+      if current == counter { return .nothing }
+      let result = try appendNewSets(session)
+      if result != .failed { counter = current }
       return result
     } catch {
       return .failed
     }
   }
 
-  private func tellReplaced() {
-    var isTold = false
-    // Until it meets no write of our own that moves the position meanwhile.
-    while !isTold {
+  private func reportReplaced() {
+    var isReported = false
+    // Until no write of our own moves the position in between.
+    while !isReported {
       let position = publication.position
-      isTold = publication.reset(from: position, to: position, because: .replaced) != nil
+      isReported = publication.reset(from: position, to: position, because: .replaced) != nil
     }
     publication.ring()
     publication.deliver(through: nil)
   }
 
-  /// Gives the hub what came since, a page at a time, so that a long backlog takes no memory.
-  ///
-  /// - Returns: what there was; failed when not all could be given.
-  private func takeOver(_ session: any Session) throws(StoreError) -> Look {
+  /// Appends and delivers the new sets, a page at a time, so that a long backlog takes no memory; fails if one is refused.
+  private func appendNewSets(_ session: any Session) throws(StoreError) -> Look {
     var result = Look.own
     while true {
       let page = try readPage(session)
-      let given = publication.appendFound(page?.sets ?? [], retry: events.wake)
+      let appended = publication.appendFound(page?.sets ?? [], retry: events.wake)
       publication.ring()
-      // Waits also for what another thread is delivering: otherwise a slow listener would let the queue grow.
-      guard case .given(let ticket) = given else { return .failed }
+      guard case .given(let ticket) = appended else { return .failed }
+      // Also waits for what another thread is delivering: otherwise, a slow listener would let the queue grow.
       publication.deliver(through: ticket)
       if ticket != nil { result = .found }
       if page?.isLast ?? true { return result }
     }
   }
 
-  /// - Returns: nil when nobody listens, or the log went another way; the tail is at its end then.
+  /// Reads the next page; nil if the position is at the end of the log, or was moved there for lack of listeners or because
+  /// the log does not continue.
   private func readPage(_ session: any Session) throws(StoreError) -> LogPage? {
-    // Before the snapshot, which then holds everything up to it.
+    // Before the snapshot, which then contains everything up to the position.
     let position = publication.position
     try session.beginReading()
     defer { session.rollBack() }
@@ -159,9 +148,9 @@ final class Watcher: Sendable {
       return try LogPage(after: position, through: end, session, pages: reader.page)
     } catch {
       guard error.code == .diverged || error.code == .compacted else { throw error }
-      let told = publication.resetFound(from: position, to: head, because: error.code, retry: events.wake)
-      // The look is not complete then.
-      if case .refused = told { throw error }
+      let result = publication.resetFound(from: position, to: head, because: error.code, retry: events.wake)
+      // Thrown, so that the look is repeated.
+      if case .refused = result { throw error }
       return nil
     }
   }

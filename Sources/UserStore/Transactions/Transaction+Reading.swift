@@ -1,26 +1,23 @@
 extension UserStore.Transaction where Mode == UserStore.Reading {
-  /// The end of the log in this state of the store.
+  /// The end of the log in this snapshot.
   ///
-  /// Changes after it are those that come after what is read here.
+  /// A feed that starts after it delivers every change that you cannot read here yet, and no other.
   ///
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public var cursor: UserStore.Cursor {
     mutating get throws(StoreError) { try session.logEnd() }
   }
 }
 
 extension UserStore.Transaction {
-  /// Reads a user.
+  /// Returns the user with the given identifier, or nil if there is none.
   ///
-  /// - Parameter id: The user's identifier.
-  /// - Returns: the user; nil when there is no such user.
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public mutating func user(_ id: UserStore.User.ID) throws(StoreError) -> UserStore.User? { try session.user(id) }
 
-  /// Calls `body` with every user, in the order of their ids, one at a time in memory.
+  /// Calls `body` with every user, in the order of their identifiers, with one user at a time in memory.
   ///
-  /// - Parameter body: What it throws ends the reading and is thrown on.
-  /// - Throws: what reading can throw, and what `body` throws.
+  /// - Throws: `StoreError` if reading fails. An error that `body` throws ends the iteration and is rethrown.
   public mutating func forEachUser(_ body: (UserStore.User) throws -> Void) throws {
     try iterateUsers { user in
       try body(user)
@@ -28,10 +25,9 @@ extension UserStore.Transaction {
     }
   }
 
-  /// Calls `body` with each user in the order of their ids until it returns false.
+  /// Calls `body` with each user, in the order of their identifiers, until it returns false.
   ///
-  /// - Parameter body: Returns whether to continue. An error that it throws ends the iteration and is rethrown.
-  /// - Throws: what reading can throw, and what `body` throws.
+  /// - Throws: `StoreError` if reading fails. An error that `body` throws ends the iteration and is rethrown.
   public mutating func iterateUsers(while body: (UserStore.User) throws -> Bool) throws {
     var failure: (any Error)?
     try session.eachUser { user in
@@ -41,101 +37,77 @@ extension UserStore.Transaction {
     if let failure { throw failure }
   }
 
-  /// All users, in the order of their ids.
+  /// Returns all users, in the order of their identifiers; for millions of users, use `forEachUser`, which needs less memory.
   ///
-  /// - Returns: all of them in memory; `forEachUser` is for a store of millions.
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public mutating func users() throws -> [UserStore.User] {
     var users: [User] = []
     try forEachUser { users.append($0) }
     return users
   }
 
-  /// The users who have a name, compared byte by byte.
+  /// Returns the identifiers of the users with the given name, ascending; names are compared byte by byte.
   ///
-  /// - Parameter name: The name.
-  /// - Returns: their ids, ascending.
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public mutating func users(named name: String) throws(StoreError) -> [UserStore.User.ID] {
     try session.users(named: name)
   }
 
-  /// Names of users from one on, up to another one, compared byte by byte.
+  /// Returns up to `limit` names of any users from `lower` up to, but not including, `upper`, in the order of their bytes.
   ///
-  /// Goes through users until it has so many: through all of them when there are fewer. No index has the names: it would
-  /// double the cost of a rename.
-  ///
-  /// - Parameters:
-  ///   - lower: The first name that is meant.
-  ///   - upper: The first that is not.
-  ///   - limit: How many are wanted.
-  /// - Returns: as many, of whichever users, in the order of their bytes. A name that several users have comes several times.
-  /// - Throws: what reading can throw.
-  package mutating func userNames(
-    from lower: String, below upper: String, limit: Int
-  ) throws(StoreError) -> [String] {
+  /// A name that several users have is returned several times. Reads users until enough are found: no index contains the
+  /// names, because it would double the cost of a rename.
+  package mutating func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String] {
     try session.userNames(from: lower, below: upper, limit: limit)
   }
 
-  /// The first and the last of the names from one on, up to another one: what both begin with, all between them begin with.
+  /// Returns the first and the last name from `lower` up to, but not including, `upper`: a prefix of both is a prefix of all.
   ///
-  /// Goes through all users: a tenth of a second for a million.
-  ///
-  /// - Parameters:
-  ///   - lower: The first name that is meant.
-  ///   - upper: The first that is not.
-  /// - Returns: both; nothing when there is none.
-  /// - Throws: what reading can throw.
+  /// Reads all users: a tenth of a second for a million. Returns an empty array if there is no name in the range.
   package mutating func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String] {
     try session.outermostUserNames(from: lower, below: upper)
   }
 
-  /// How many users there are.
+  /// The number of users.
   ///
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public var userCount: Int {
     mutating get throws(StoreError) { try session.userCount() }
   }
 
-  /// The names of the further attributes that users have, each once, in the order of their bytes.
+  /// The names of all attributes that users have, except `name` and `hair_color`, in the order of their bytes.
   ///
-  /// Goes through all attributes: some tenths of a second for a million.
+  /// Reads all attributes: some tenths of a second for a million.
   ///
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public var attributeNames: [AttributeName] {
     mutating get throws(StoreError) { try session.attributeNames() }
   }
 
-  /// Whether any user has a further attribute with this name.
-  ///
-  /// Goes through attributes until it finds one.
+  /// Returns whether any user has an attribute with this name, except `name` and `hair_color`; reads until it finds one.
   package mutating func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
     try session.hasAttribute(name)
   }
 
-  /// Reads one attribute.
+  /// Returns the value of an attribute, or nil if it is not set or there is no such user.
   ///
-  /// - Parameters:
-  ///   - attribute: Which one.
-  ///   - id: Whose.
-  /// - Returns: the value; nil when it is not set, or nobody has the id.
-  /// - Throws: `StoreError.Code.undecodable` when what is stored is not of the attribute's type, and what reading can throw.
+  /// - Throws: `StoreError.Code.undecodable` if the stored value is not of the attribute's type; `StoreError` if reading fails.
   public mutating func value<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError)
     -> Value?
   {
     try attribute.decode(storedValue(attribute.name, of: id), of: id)
   }
 
-  /// Reads one attribute as it is stored.
+  /// Returns the value of an attribute as it is stored, or null if it is not set or there is no such user.
   ///
-  /// - Parameters:
-  ///   - attribute: Its name.
-  ///   - id: Whose.
-  /// - Returns: the stored value; null when it is not set, or nobody has the id.
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public mutating func storedValue(_ attribute: AttributeName, of id: UserStore.User.ID) throws(StoreError)
     -> StoredValue
   {
     try session.value(attribute, of: id)
+  }
+
+  mutating func hasUser(_ id: User.ID) throws(StoreError) -> Bool {
+    try !storedValue(.name, of: id).isNull
   }
 }

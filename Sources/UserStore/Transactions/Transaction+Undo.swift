@@ -1,16 +1,17 @@
 extension UserStore.Transaction where Mode == UserStore.Writing {
-  /// Writes the inverse of an earlier write: every value becomes what it was before.
+  /// Undoes an earlier write: every value that it changed becomes what it was before.
   ///
-  /// It is a write like any other, told and logged, and can be undone itself; give `write` the origin `undo`, so that
-  /// others can tell. A user that was added is removed; one that was removed comes back with its id, which is the
-  /// same user's and nobody else's. Values are put back as they were stored, also those that `set` would refuse. All of
-  /// it happens, or, when it throws, nothing.
+  /// An undo is a write like any other: it is logged and delivered, and can be undone. Pass the origin `undo` to `write` so
+  /// that listeners can recognize it. A user that was added is removed; a user that was removed is added again with its id,
+  /// which no other user ever has. Values are restored as they were stored, also values that `set` refuses. If it throws,
+  /// it changes nothing.
   ///
-  /// - Parameter revision: The end of a write of this library; nil for the newest one. What foreign writers wrote has no
-  ///   end of its own.
-  /// - Returns: which write was undone.
-  /// - Throws: `StoreError.Code.conflict` when a value is no longer the one that the write left, with what it is now;
-  ///   `.revisionNotFound`, `.compacted` when the log does not have it any more; and what writing can throw.
+  /// - Parameter revision: The revision at which a write of this library ends; nil for the newest. Writes by other programs
+  ///   cannot be undone: the log does not record where they end.
+  /// - Returns: The revision at which the undone write ends.
+  /// - Throws: `StoreError.Code.conflict` if a value is no longer the one that the write left, with the current one;
+  ///   `.revisionNotFound` if no such write ends there; `.compacted` if the log no longer has the write; and any other
+  ///   `StoreError` if writing fails.
   @discardableResult
   public mutating func undo(_ revision: UserStore.Revision? = nil) throws(StoreError) -> UserStore.Revision {
     let written = try writtenSet(endingAt: revision)
@@ -25,34 +26,101 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     return Revision(rawValue: written.end)
   }
 
-  // MARK: The write
+  // MARK: Finding the write
 
-  /// Finds the row that ends it.
   private mutating func writtenSet(endingAt revision: Revision?) throws(StoreError) -> (first: Int64, end: Int64) {
     let horizon = try session.horizon().revision.rawValue
     if let revision, revision.rawValue <= horizon {
-      throw StoreError(.compacted, "the changes up to revision \(horizon) were forgotten; \(revision) cannot be undone")
+      throw StoreError(
+        .compacted, "cannot undo revision \(revision): the changes through revision \(horizon) were deleted")
     }
     let found =
       if let end = revision?.rawValue { try session.nextEnd(after: end - 1, through: end) } else {
         try session.lastEnd(after: horizon)
       }
     guard let found, found.first > 0, found.first < found.sequence else {
-      throw StoreError(.revisionNotFound, try nothingEnds(at: revision))
+      throw StoreError(.revisionNotFound, try noWriteMessage(for: revision))
     }
     if found.first <= horizon {
-      throw StoreError(.compacted, "a part of the write that ended at revision \(found.sequence) was forgotten")
+      throw StoreError(
+        .compacted, "cannot undo revision \(found.sequence): some changes of this write were deleted from the log")
     }
     return (found.first, found.sequence)
   }
 
-  private mutating func nothingEnds(at revision: Revision?) throws(StoreError) -> String {
-    guard let revision else { return "the log has no write of this library that could be undone" }
+  private mutating func noWriteMessage(for revision: Revision?) throws(StoreError) -> String {
+    guard let revision else { return "the log has no write of this library to undo" }
     let next = try session.nextEnd(after: revision.rawValue, through: .max)
     guard let next, next.first <= revision.rawValue else {
-      return
-        "no write of this library ended at revision \(revision); what other programs wrote cannot be undone as a whole"
+      return "no write of this library ends at revision \(revision); writes by other programs cannot be undone"
     }
-    return "revision \(revision) lies within a write, which ends at \(next.sequence)"
+    return "revision \(revision) is within a write that ends at revision \(next.sequence)"
+  }
+
+  // MARK: Writing the inverse
+
+  /// The attributes of users to add again: they follow the name in the log, so that they are read before it.
+  private typealias RemovedAttributes = [User.ID: [(attribute: AttributeName, value: StoredValue)]]
+
+  private mutating func undo(_ written: (first: Int64, end: Int64)) throws(StoreError) {
+    var removed: RemovedAttributes = [:]
+    var position = written.end
+    while position > written.first {
+      let rows = try session.rowsBackwards(from: written.first, before: position)
+      guard let last = rows.last else { break }
+      for row in rows { try undo(row.change, &removed) }
+      position = last.sequence
+    }
+  }
+
+  private mutating func undo(_ change: Change, _ removed: inout RemovedAttributes) throws(StoreError) {
+    if change.isPurged { throw StoreError(.conflict, "cannot undo: the values of user \(change.user) were purged") }
+    switch change.kind {
+    case .updated:
+      try checkNewValue(of: change)
+      // Not with `set`, which refuses some values that other programs store.
+      let result = try session.put(change.attribute, of: change.user, change.old)
+      if result == .noUser { throw Self.userRemoved(since: change) }
+    case .added:
+      try checkNewValue(of: change)
+      // The name is logged before the hair color, so all other changes have been undone by now.
+      if change.attribute == .name { try removeAdded(change.user) }
+    case .removed where change.attribute == .name:
+      try addAgain(change.user, name: change.old, removed.removeValue(forKey: change.user) ?? [])
+    case .removed: removed[change.user, default: []].append((change.attribute, change.old))
+    case .unknown: throw StoreError(.conflict, "cannot undo row \(change.sequence) of the log: unknown kind of change")
+    }
+  }
+
+  private mutating func checkNewValue(of change: Change) throws(StoreError) {
+    let current = try storedValue(change.attribute, of: change.user)
+    if current == change.new { return }
+    guard try hasUser(change.user) else { throw Self.userRemoved(since: change) }
+    throw StoreError(
+      .conflict,
+      "cannot undo: the \(change.attribute) of user \(change.user) is \(current.forMessages), but the write set it to "
+        + change.new.forMessages)
+  }
+
+  private mutating func removeAdded(_ id: User.ID) throws(StoreError) {
+    if let attribute = try session.anyAttribute(of: id) {
+      throw StoreError(.conflict, "cannot undo: user \(id) now has an attribute “\(attribute)”")
+    }
+    try remove(id)
+  }
+
+  private mutating func addAgain(
+    _ id: User.ID, name: StoredValue, _ values: [(attribute: AttributeName, value: StoredValue)]
+  ) throws(StoreError) {
+    guard try !hasUser(id) else { throw StoreError(.conflict, "cannot undo: user \(id) exists again") }
+    let hairColor = values.first { $0.attribute == .hairColor }?.value ?? .null
+    _ = try session.insertUser(id, name: name, hairColor: hairColor)
+    for (attribute, value) in values.reversed() where attribute != .hairColor {
+      try session.insert(attribute, of: id, value)
+    }
+  }
+
+  private static func userRemoved(since change: Change) -> StoreError {
+    StoreError(.conflict, "cannot undo the \(change.attribute) of user \(change.user): the user no longer exists")
   }
 }

@@ -1,7 +1,7 @@
 extension UserStore.Transaction where Mode == UserStore.Writing {
-  /// The end of the log before this write: its own change set will be the next one after it.
+  /// The end of the log before this write: the change set of this write will be the next one after it.
   ///
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public var cursor: UserStore.Cursor {
     mutating get throws(StoreError) {
       if let start { return start }
@@ -12,36 +12,54 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// Adds a user.
   ///
   /// - Parameters:
-  ///   - name: 1 to 1,000 Unicode scalars without control characters. Several users may have the same.
-  ///   - hairColor: The colour of the hair, if known.
-  /// - Returns: the new id; ids of removed users are not given again.
-  /// - Throws: `StoreError.Code.badValue`, and what writing can throw.
+  ///   - name: 1 to 1,000 Unicode scalars without control characters. Several users can have the same name.
+  ///   - hairColor: The hair color, if known.
+  /// - Returns: The identifier of the new user, which no other user has had before.
+  /// - Throws: `StoreError.Code.badValue`, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func add(name: String, hairColor: UserStore.Color? = nil) throws(StoreError) -> UserStore.User.ID {
     let name = try Limits.checked(name.storedValue, for: "name")
     return try session.insertUser(nil, name: name, hairColor: hairColor?.storedValue ?? .null)
   }
 
-  /// Changes a user's name.
+  /// Adds a user with all attributes, as they are to be stored.
+  ///
+  /// All values are checked first: if one is refused, nothing is written, and the write can continue.
   ///
   /// - Parameters:
-  ///   - id: Whose.
-  ///   - name: 1 to 1,000 Unicode scalars without control characters.
-  /// - Returns: whether it was another one before.
-  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
+  ///   - values: Each attribute at most once, including `name`; null has the same effect as leaving the attribute out.
+  ///   - id: The identifier, at most 2⁶²; nil for a new one. The identifier of a removed user means the same user again.
+  /// - Returns: The identifier.
+  /// - Throws: `StoreError.Code.badValue`, `.conflict` if there is a user with this identifier, and any other `StoreError` if
+  ///   writing fails.
+  @discardableResult
+  public mutating func add(
+    _ values: [(attribute: AttributeName, value: StoredValue)], as id: UserStore.User.ID? = nil
+  ) throws(StoreError) -> UserStore.User.ID {
+    let values = try Limits.checked(values)
+    let name = values.first { $0.attribute == .name }?.value
+    guard let name else { throw StoreError(.badValue, "a user needs a name") }
+    let hairColor = values.first { $0.attribute == .hairColor }?.value ?? .null
+    if let id { try requireFree(id) }
+    let id = try session.insertUser(id, name: name, hairColor: hairColor)
+    for (attribute, value) in values where ![.name, .hairColor].contains(attribute) && !value.isNull {
+      try session.insert(attribute, of: id, value)
+    }
+    return id
+  }
+
+  /// Renames a user, and returns whether the name changed; a name has 1 to 1,000 Unicode scalars and no control characters.
+  ///
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func rename(_ id: UserStore.User.ID, to name: String) throws(StoreError) -> Bool {
     try set("name", of: id, to: name.storedValue)
   }
 
-  /// Sets an attribute, or unsets it with nil.
+  /// Sets an attribute, or unsets it with nil, and returns whether that changed the stored value or its storage class (1 → 1.0).
   ///
-  /// - Parameters:
-  ///   - attribute: Which one.
-  ///   - id: Whose.
-  ///   - value: The new value; nil is refused for the name.
-  /// - Returns: whether that was a change; one in nothing but the storage class (1 → 1.0) is one.
-  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`; `.badValue`, for example if it unsets the name; and any other `StoreError` if
+  ///   writing fails.
   @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?
@@ -49,15 +67,10 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null)
   }
 
-  /// Sets an attribute if it has the value that is expected: compare and set.
+  /// Sets an attribute if it has the expected value, where nil means not set (compare and set), and returns whether it changed.
   ///
-  /// - Parameters:
-  ///   - attribute: Which one.
-  ///   - id: Whose.
-  ///   - value: The new value; nil unsets.
-  ///   - expected: What it must be now; nil for not set. Text is compared by its bytes.
-  /// - Returns: whether that was a change.
-  /// - Throws: `StoreError.Code.conflict` when it is something else; otherwise as `set`.
+  /// - Throws: `StoreError.Code.conflict` if it has another value (text is compared byte by byte); and the same errors as
+  ///   without an expected value.
   @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?, expecting expected: Value?
@@ -65,18 +78,13 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null, expecting: expected?.storedValue ?? .null)
   }
 
-  /// Sets an attribute by its name, as it is to be stored, for tools that learn of types at run time.
+  /// Sets an attribute by name to a value as it is to be stored, or unsets it with null, and returns whether that changed it.
   ///
-  /// - Parameters:
-  ///   - attribute: The name; `name` wants text, `hair_color` a colour.
-  ///   - id: Whose.
-  ///   - value: The new value; null unsets.
-  /// - Returns: whether that was a change.
-  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`; `.badValue`, for example if `name` is not text or `hair_color` is no color; and
+  ///   any other `StoreError` if writing fails.
   @discardableResult
   public mutating func set(_ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue)
-    throws(StoreError)
-    -> Bool
+    throws(StoreError) -> Bool
   {
     let value = try Limits.checked(value, for: attribute)
     switch try session.put(attribute, of: id, value) {
@@ -86,35 +94,45 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
-  /// Compare and set, by name and as stored.
+  /// Sets an attribute by name if it has the expected stored value, where null means not set, and returns whether it changed.
   ///
-  /// - Parameters:
-  ///   - attribute: The name.
-  ///   - id: Whose.
-  ///   - value: The new value; null unsets.
-  ///   - expected: What it must be now; null for not set.
-  /// - Returns: whether that was a change.
-  /// - Throws: `StoreError.Code.conflict` when it is something else; otherwise as `set`.
+  /// - Throws: `StoreError.Code.conflict` if it has another value; and the same errors as without an expected value.
   @discardableResult
   public mutating func set(
     _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue, expecting expected: StoredValue
   ) throws(StoreError) -> Bool {
-    let present = try storedValue(attribute, of: id)
-    guard present == expected else {
+    let current = try storedValue(attribute, of: id)
+    guard current == expected else {
       try requireUser(id)
       throw StoreError(
-        .conflict, "the \(attribute) of user \(id) is \(present.forMessages), not \(expected.forMessages)")
+        .conflict, "the \(attribute) of user \(id) is \(current.forMessages), not \(expected.forMessages)")
     }
     return try set(attribute, of: id, to: value)
   }
 
-  /// Takes an attribute away.
+  /// Sets several attributes, as they are to be stored.
+  ///
+  /// All values are checked first: if one is refused, nothing is written, and the write can continue.
   ///
   /// - Parameters:
-  ///   - attribute: Which one; not the name.
-  ///   - id: Whose.
-  /// - Returns: whether it was set.
-  /// - Throws: `StoreError.Code.userNotFound`, `StoreError.Code.badValue`, and what writing can throw.
+  ///   - values: Each attribute at most once; null unsets it. Other attributes do not change.
+  ///   - id: The user's identifier.
+  /// - Returns: Whether any stored value changed.
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
+  @discardableResult
+  public mutating func set(
+    _ values: [(attribute: AttributeName, value: StoredValue)], of id: UserStore.User.ID
+  ) throws(StoreError) -> Bool {
+    let values = try Limits.checked(values)
+    try requireUser(id)
+    var hasChanged = false
+    for (attribute, value) in values where try set(attribute, of: id, to: value) { hasChanged = true }
+    return hasChanged
+  }
+
+  /// Unsets an attribute, and returns whether it was set.
+  ///
+  /// - Throws: `StoreError.Code.userNotFound`, `.badValue` for the name, and any other `StoreError` if writing fails.
   @discardableResult
   public mutating func unset<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError) -> Bool
   {
@@ -123,17 +141,14 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   /// Removes a user with all attributes.
   ///
-  /// - Parameter id: Whom.
-  /// - Throws: `StoreError.Code.userNotFound`, and what writing can throw.
+  /// - Throws: `StoreError.Code.userNotFound`, and any other `StoreError` if writing fails.
   public mutating func remove(_ id: UserStore.User.ID) throws(StoreError) {
     if try !session.removeUser(id) { throw Self.noUser(id) }
   }
 
-  /// What this write has changed so far, in order.
+  /// The changes of this write so far, in order, for example to show what it would change before rolling it back.
   ///
-  /// A set that is rolled back never existed; this is for showing what would be.
-  ///
-  /// - Throws: what reading can throw.
+  /// - Throws: `StoreError` if reading fails.
   public var changes: [UserStore.Change] {
     mutating get throws(StoreError) {
       guard let start else { return [] }
@@ -147,8 +162,15 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
-  mutating func requireUser(_ id: User.ID) throws(StoreError) {
-    if try storedValue(.name, of: id).isNull { throw Self.noUser(id) }
+  private mutating func requireUser(_ id: User.ID) throws(StoreError) {
+    if try !hasUser(id) { throw Self.noUser(id) }
+  }
+
+  private mutating func requireFree(_ id: User.ID) throws(StoreError) {
+    guard Limits.ids.contains(id.rawValue) else {
+      throw StoreError(.badValue, "an id must be at most \(Limits.ids.upperBound), not \(id)")
+    }
+    if try hasUser(id) { throw StoreError(.conflict, "user \(id) already exists") }
   }
 
   private static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }

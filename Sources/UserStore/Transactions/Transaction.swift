@@ -1,8 +1,11 @@
 extension UserStore {
-  /// A transaction in which users are read, and, in a `write`, changed.
+  /// The transaction that `read` and `write` pass to their closure, as a `ReadTransaction` or a `WriteTransaction`.
   ///
-  /// Valid until the closure that receives it returns. Its methods are mutating so that a closure passed to one of them
-  /// (`forEachUser`) cannot use the transaction at the same time.
+  /// It is valid until the closure returns, and has exclusive access to its session, a connection that runs one operation at
+  /// a time. So its methods are mutating, also those that only read: the closure that you pass to `forEachUser` cannot use the
+  /// transaction while the users are being read.
+  ///
+  /// If an error ends the transaction, such as a full disk, further reads and writes throw `StoreError.Code.transactionEnded`.
   public struct Transaction<Mode>: ~Copyable {
     private let connection: any Session
     /// In a write, the end of the log before it.
@@ -16,43 +19,84 @@ extension UserStore {
     /// False after the database ended the transaction because of an error.
     var isOpen: Bool { connection.isInTransaction }
 
-    /// Where the transaction is open.
-    ///
-    /// - Throws: `StoreError.Code.transactionEnded` when the database ended the transaction because of an error: statements
-    ///   that run now would commit one by one.
+    /// The session, if the transaction is still open: otherwise, each statement would be committed on its own.
     var session: any Session {
       get throws(StoreError) {
         guard isOpen else {
-          throw StoreError(.transactionEnded, "an error before ended the transaction; nothing of it was kept")
+          throw StoreError(.transactionEnded, "an earlier error ended the transaction and rolled it back")
         }
         return connection
       }
     }
   }
-}
 
-extension UserStore {
-  /// The mode of `read`.
+  /// The mode of a transaction that `read` starts.
   public enum Reading {}
-}
 
-extension UserStore {
-  /// The mode of `write`.
+  /// The mode of a transaction that `write` starts.
   public enum Writing {}
-}
 
-extension UserStore {
-  /// What `read` passes to its closure: one state of the store, whatever others write meanwhile.
+  /// What `read` passes to its closure: one snapshot of the store, whatever others write in the meantime.
+  ///
+  /// ## Topics
+  ///
+  /// ### Reading users
+  /// - ``UserStore/Transaction/user(_:)``
+  /// - ``UserStore/Transaction/users()``
+  /// - ``UserStore/Transaction/users(named:)``
+  /// - ``UserStore/Transaction/forEachUser(_:)``
+  /// - ``UserStore/Transaction/iterateUsers(while:)``
+  /// - ``UserStore/Transaction/userCount``
+  ///
+  /// ### Reading attributes
+  /// - ``UserStore/Transaction/value(_:of:)``
+  /// - ``UserStore/Transaction/storedValue(_:of:)``
+  /// - ``UserStore/Transaction/attributeNames``
+  ///
+  /// ### Log
+  /// - ``UserStore/Transaction/cursor-1aq7``
+  /// - ``UserStore/Transaction/consumers()``
   public typealias ReadTransaction = Transaction<Reading>
-}
 
-extension UserStore {
-  /// What `write` passes to its closure: everything done through it is committed together, or nothing is.
+  /// What `write` passes to its closure: everything that you do with it is committed together, or nothing is.
+  ///
+  /// ## Topics
+  ///
+  /// ### Reading users
+  /// - ``UserStore/Transaction/user(_:)``
+  /// - ``UserStore/Transaction/users()``
+  /// - ``UserStore/Transaction/users(named:)``
+  /// - ``UserStore/Transaction/forEachUser(_:)``
+  /// - ``UserStore/Transaction/iterateUsers(while:)``
+  /// - ``UserStore/Transaction/userCount``
+  ///
+  /// ### Reading attributes
+  /// - ``UserStore/Transaction/value(_:of:)``
+  /// - ``UserStore/Transaction/storedValue(_:of:)``
+  /// - ``UserStore/Transaction/attributeNames``
+  ///
+  /// ### Writing
+  /// - ``UserStore/Transaction/add(name:hairColor:)``
+  /// - ``UserStore/Transaction/add(_:as:)``
+  /// - ``UserStore/Transaction/rename(_:to:)``
+  /// - ``UserStore/Transaction/set(_:of:to:)-(Attribute<Value>,_,_)``
+  /// - ``UserStore/Transaction/set(_:of:to:)-(AttributeName,_,_)``
+  /// - ``UserStore/Transaction/set(_:of:to:expecting:)-(Attribute<Value>,_,_,_)``
+  /// - ``UserStore/Transaction/set(_:of:to:expecting:)-(AttributeName,_,_,_)``
+  /// - ``UserStore/Transaction/set(_:of:)``
+  /// - ``UserStore/Transaction/unset(_:of:)``
+  /// - ``UserStore/Transaction/remove(_:)``
+  ///
+  /// ### Undo
+  /// - ``UserStore/Transaction/undo(_:)``
+  ///
+  /// ### Log
+  /// - ``UserStore/Transaction/cursor-3t3gm``
+  /// - ``UserStore/Transaction/changes``
+  /// - ``UserStore/Transaction/consumers()``
   public typealias WriteTransaction = Transaction<Writing>
 }
 
 package typealias ReadTransaction = UserStore.ReadTransaction
-package typealias Reading = UserStore.Reading
 package typealias Transaction = UserStore.Transaction
 package typealias WriteTransaction = UserStore.WriteTransaction
-package typealias Writing = UserStore.Writing

@@ -1,20 +1,18 @@
 // Modeled in Proof/Model/WakeUp.pml and Proof/Model/Pump.pml; change both.
 
-/// The writing session: transactions from BEGIN to COMMIT, and what the hub receives of them.
+/// The writing session: transactions from BEGIN to COMMIT, and the change sets that the hub receives of them.
 ///
-/// Used by the writer that has the turn.
+/// Used only by the writer that has the turn.
 final class WriteConnection: Sendable {
   private let sessions: SessionPool
-  let publication: Publication
-  let reader: Reader
+  private let publication: Publication
+  private let reader: Reader
   private let compactor: Compactor
   private let roundLimit: Int
   /// Set after a COMMIT whose outcome is unknown.
   private let failure = Lock<StoreError?>(nil)
 
-  init(
-    _ sessions: SessionPool, _ publication: Publication, reader: Reader, compactor: Compactor, roundLimit: Int
-  ) {
+  init(_ sessions: SessionPool, _ publication: Publication, reader: Reader, compactor: Compactor, roundLimit: Int) {
     self.sessions = sessions
     self.publication = publication
     self.reader = reader
@@ -38,12 +36,9 @@ final class WriteConnection: Sendable {
     }
   }
 
-  /// Runs one writer's closure in the group's transaction.
+  /// Runs one writer's closure in the group's transaction, and returns the end of the log with this part.
   ///
-  /// The first writer needs no savepoint: when it fails, no work of others is lost.
-  ///
-  /// - Returns: the end of the log with this part; nothing of the part stays when it throws.
-  /// - Throws: what `body` throws, and the store's errors.
+  /// If it throws, the part was rolled back. The first writer needs no savepoint: no other writer's work can be lost.
   func perform(
     in group: WriteGroup, origin: String?, _ calling: CallContext?, _ body: (inout WriteTransaction) throws -> Void
   ) throws -> Cursor {
@@ -54,29 +49,26 @@ final class WriteConnection: Sendable {
       var transaction = WriteTransaction(session, after: group.end)
       try body(&transaction)
       guard session.isInTransaction else {
-        throw StoreError(.transactionEnded, "an error inside the write ended its transaction; nothing of it was kept")
+        throw StoreError(.transactionEnded, "an error inside the write ended its transaction and rolled it back")
       }
       let end = try session.endSet(after: group.end, origin: origin)
       if end != nil, let calling { try admit(calling) }
       if !isFirst { try session.releaseSavepoint() }
       return end ?? group.end
     } catch {
-      if !isFirst, session.isInTransaction { try undoPart(on: session) }
+      if !isFirst, session.isInTransaction { try rollBackPart(on: session) }
       throw error
     }
   }
 
-  /// Commits for all who took part, and gives the hub what was committed before the watcher can.
+  /// Commits for all writers in the group, appends to the hub's queue, and wakes the followers.
   ///
-  /// Followers are woken after that: what the watcher finds in between is refused.
-  ///
-  /// - Returns: a ticket of the hub's queue; nil when there is nothing to deliver.
-  /// - Throws: why nothing was kept, or that the outcome is unknown.
+  /// Until it has appended, the watcher's appends are refused. Returns a ticket of the hub's queue, or nil if there is nothing
+  /// to deliver.
   func end(_ group: WriteGroup, _ cascade: Cascade?) throws(StoreError) -> Int? {
     let session = group.session
     defer { sessions.give(back: session) }
-    var sets: [ChangeSet]?
-    if publication.hasListeners { sets = try pendingSets(of: group) }
+    let sets = try publication.hasListeners ? pendingSets(of: group) : nil
     let isPublished = group.hasChanges || sets?.isEmpty == false
     let ticket = try committing(session, through: group.end) {
       isPublished ? publish(sets, of: group, cascade) : nil
@@ -85,12 +77,12 @@ final class WriteConnection: Sendable {
     return ticket
   }
 
-  /// Rolls back what all who took part did.
-  func giveUp(_ group: WriteGroup) {
+  func rollBack(_ group: WriteGroup) {
+    // Returning a session rolls back its transaction.
     sessions.give(back: group.session)
   }
 
-  private func undoPart(on session: any Session) throws(StoreError) {
+  private func rollBackPart(on session: any Session) throws(StoreError) {
     do { try session.rollBackToSavepoint() } catch {
       // Otherwise half of a write would be committed.
       session.rollBack()
@@ -100,32 +92,22 @@ final class WriteConnection: Sendable {
 
   private func admit(_ calling: CallContext) throws(StoreError) {
     guard let names = calling.cascade.admit(by: calling.name, limit: roundLimit) else { return }
-    throw StoreError(
-      .tooManyRounds,
-      "listeners have answered each other \(roundLimit) times (\(names.joined(separator: ", "))); this write was refused"
-    )
+    let list = names.joined(separator: ", ")
+    throw StoreError(.tooManyRounds, "write refused: listeners triggered each other \(roundLimit) times (\(list))")
   }
 
   // MARK: The store's own transactions
 
-  /// Runs `body` with the session to itself.
+  /// Runs `body` with exclusive use of the session.
   func withSession<Value>(_ body: (any Session) throws(StoreError) -> Value) throws(StoreError) -> Value {
     let session = try sessions.take()
-    // Rolls back what is still open.
+    // Rolls back a transaction that is still open.
     defer { sessions.give(back: session) }
     return try body(session)
   }
 
-  /// Runs a short transaction of the store's own, which no listener receives.
-  ///
-  /// - Parameters:
-  ///   - isWaiting: Whether it waits for another process that writes.
-  ///   - body: Returns whether to commit.
-  /// - Returns: whether it was committed.
-  /// - Throws: what writing can throw, and what `body` throws.
-  func maintain(
-    isWaiting: Bool, _ body: (any Session) throws(StoreError) -> Bool
-  ) throws(StoreError) -> Bool {
+  /// `Writer.maintain`, in the current turn.
+  func maintain(isWaiting: Bool, _ body: (any Session) throws(StoreError) -> Bool) throws(StoreError) -> Bool {
     try withSession { session throws(StoreError) in
       _ = try begin(session, isWaiting: isWaiting)
       guard try body(session) else { return false }
@@ -134,11 +116,7 @@ final class WriteConnection: Sendable {
     }
   }
 
-  /// Replaces the records and the log in one transaction.
-  ///
-  /// - Parameter body: Leaves a log with a new epoch.
-  /// - Returns: a ticket of the hub's queue.
-  /// - Throws: what writing can throw, and what `body` throws.
+  /// `Writer.replace`, in the current turn; returns a ticket of the hub's queue.
   func replace(_ body: (any Session) throws(StoreError) -> Void) throws(StoreError) -> Int? {
     try withSession { session throws(StoreError) in
       _ = try begin(session)
@@ -183,46 +161,44 @@ final class WriteConnection: Sendable {
 
   private func checkPosition(endingAt end: Cursor, _ session: any Session) throws(StoreError) {
     let position = publication.position
-    do { _ = try session.verify(position) } catch {
-      guard error.code == .diverged || error.code == .compacted else { throw error }
-      _ = publication.reset(from: position, to: end, because: error.code)
-    }
+    do { _ = try session.verify(position) } catch { try reset(from: position, to: end, because: error) }
   }
 
-  /// Whole sets that the hub has not received: those of foreign writers first, then the transaction's own.
+  /// Reads the sets that the hub has not received: those of other programs first, then the transaction's own.
   ///
-  /// If the foreign ones can no longer be read (a program deleted a row), the hub receives a discontinuity.
-  func pendingSets(of group: WriteGroup) throws(StoreError) -> [ChangeSet] {
+  /// If a program has deleted rows that are needed for this, the hub receives a discontinuity instead.
+  private func pendingSets(of group: WriteGroup) throws(StoreError) -> [ChangeSet] {
     let position = publication.position
     do { return try sets(after: position, through: group.end, group.session) } catch {
-      guard error.code == .diverged || error.code == .compacted else { throw error }
-      _ = publication.reset(from: position, to: group.head, because: error.code)
+      try reset(from: position, to: group.head, because: error)
       return try sets(after: group.head, through: group.end, group.session)
     }
   }
 
-  /// The first page is held in memory; what exceeds it is read again, page by page, when it is delivered.
+  private func reset(from position: Cursor, to end: Cursor, because error: StoreError) throws(StoreError) {
+    guard error.code == .diverged || error.code == .compacted else { throw error }
+    _ = publication.reset(from: position, to: end, because: error.code)
+  }
+
+  /// Keeps the first page in memory; sets beyond it are read again, page by page, when they are delivered.
   private func sets(
     after position: Cursor, through end: Cursor, _ session: any Session
   ) throws(StoreError) -> [ChangeSet] {
     var position = position
     guard position.epoch == end.epoch else { return [] }
-    let pages: PagedChanges.Read = { [reader] start, end throws(StoreError) in
-      try reader.page(after: start, through: end)
-    }
     var sets: [ChangeSet] = []
     while position.revision < end.revision {
-      let page = try LogPage(after: position, through: end.revision.rawValue, session, pages: pages)
-      if sets.isEmpty { sets = page.sets } else { sets += page.ranges(after: position, pages: pages) }
+      let page = try LogPage(after: position, through: end.revision.rawValue, session, pages: reader.page)
+      if sets.isEmpty { sets = page.sets } else { sets += page.ranges(after: position, pages: reader.page) }
       position = page.position
     }
     return sets
   }
 
-  /// After the commit, while no other writer of this store can commit.
+  /// Appends to the hub's queue, after the commit and while no other writer of this store can commit.
   func publish(_ sets: [ChangeSet]?, of group: WriteGroup, _ cascade: Cascade?) -> Int? {
     var sets = sets
-    // A listener that came during the commit may have read the state before it. If the sets cannot be read now, the
+    // A listener that was bound during the commit may have read the state before it. If the sets cannot be read now, the
     // position stays before them: the watcher or the next write finds them.
     let hasNewListeners = sets == nil && publication.hasListeners
     if hasNewListeners { sets = try? pendingSets(of: group) }

@@ -1,13 +1,13 @@
-/// A transaction that several writers share, on its way from one to the next.
+/// A transaction that several writers share, as one passes it to the next.
 struct WriteGroup: Sendable {
   let session: any Session
-  /// The end of the log before it.
+  /// The end of the log before the transaction.
   let head: Cursor
-  /// The end of the last set in it.
+  /// The end of the last set in the transaction.
   var end: Cursor
-  /// How many have taken part, those among them who failed by themselves.
+  /// The number of writers that have run in it, including those that failed.
   var size = 0
-  /// Those who have done their part, and wait for the end.
+  /// The writers that have run and wait for the end of the transaction.
   var members: [WriteLine.Waiter] = []
 
   init(_ session: any Session, head: Cursor) {
@@ -22,13 +22,13 @@ struct WriteGroup: Sendable {
 /// Where a thread waits for its turn, and then for the end of the transaction that it took part in.
 final class WritePlace: Sendable {
   enum Message: Sendable {
-    /// It has the turn, and goes on in this transaction; without one it begins one.
+    /// The thread has the turn, and continues this transaction; without one, it begins one.
     case turn(WriteGroup?)
-    /// What it waited for is over: committed and delivered, or not.
+    /// The transaction was committed and delivered, or failed; or the thread will not get a turn.
     case over(StoreError?)
   }
 
-  /// How often a thread that was woken early yields before it sleeps again: for longer than most closures run.
+  /// How often a thread that was woken early yields before it sleeps again: long enough for most closures.
   private static let patience = 50
 
   private let message = Lock<Message?>(nil)
@@ -39,7 +39,7 @@ final class WritePlace: Sendable {
     parker.wake()
   }
 
-  /// Its turn is next: the thread is woken while the one before it still works, so that nobody waits until it is awake.
+  /// Wakes the thread while the writer before it is still running, so that its turn need not wait until it is awake.
   ///
   /// 64 threads under FULL, six alternating runs on two cores: 33 µs a write instead of 44.
   func wakeEarly() { parker.wake() }
@@ -53,40 +53,6 @@ final class WritePlace: Sendable {
         SystemThread.yield()
         patience -= 1
       }
-    }
-  }
-}
-
-/// A write that a task awaits.
-///
-/// Its closure runs at most once, and `finish` is called once.
-final class AwaitedWrite: Sendable {
-  let origin: String?
-  let body: @Sendable (inout WriteTransaction) throws -> Void
-  let isCancelled: @Sendable () -> Bool
-  let finish: @Sendable ((any Error)?) -> Void
-  /// Runs it on the write thread, which has the turn.
-  let serve: @Sendable (AwaitedWrite, WriteGroup?) -> Void
-
-  init(
-    origin: String?, body: @escaping @Sendable (inout WriteTransaction) throws -> Void,
-    isCancelled: @escaping @Sendable () -> Bool, finish: @escaping @Sendable ((any Error)?) -> Void,
-    serve: @escaping @Sendable (AwaitedWrite, WriteGroup?) -> Void
-  ) {
-    self.origin = origin
-    self.body = body
-    self.isCancelled = isCancelled
-    self.finish = finish
-    self.serve = serve
-  }
-}
-
-extension WriteLine.Waiter {
-  /// What it waited for is over.
-  func end(_ error: StoreError?) {
-    switch self {
-    case .thread(let place, _): place.send(.over(error))
-    case .task(let task): task.finish(error)
     }
   }
 }

@@ -1,83 +1,77 @@
-/// Who writes next, and who joins whose transaction: a value without locks or calls.
+/// The order of writers, and who shares a transaction: a value that takes no locks and makes no calls.
 ///
-/// All writers stand in one line, in the order in which they came: threads, each for itself, and tasks, whose closures
-/// the store's own thread runs. One has the turn. When its part is done, the next in line goes on in the same transaction;
-/// when nobody waits, or the transaction is full, whoever has the turn ends the transaction and passes the turn on.
+/// All writers wait in one line, in order of arrival: threads, which run their own closures, and tasks, whose closures run on
+/// the store's write thread. One writer has the turn. When its closure has run, the next in line continues in the same
+/// transaction. If none waits, or the transaction is full, the writer with the turn ends the transaction and passes the turn.
 ///
-/// States that cannot be: a turn that nobody has while somebody waits who could take it.
+/// Invariant: while a writer that could run waits, some writer has the turn.
 struct WriteLine {
-  /// How many share a transaction at most: a writer of another process waits for its end.
+  /// How many writers can share a transaction: a writer in another process waits for its end.
   static let groupLimit = 64
 
   enum Waiter: Sendable {
-    /// A thread; one that does not join has its transaction to itself.
+    /// A thread. One that does not join has a transaction of its own.
     case thread(WritePlace, joins: Bool)
-    /// A task: runnable only while the store's thread is at hand.
+    /// A task, which can run only while the write thread is free.
     case task(AwaitedWrite)
   }
 
-  private var threads = Row()
-  private var tasks = Row()
-  /// How many have come to wait so far.
+  /// With the number of each arrival.
+  private typealias Queue = FIFO<(number: Int, waiter: Waiter)>
+
+  private var threads = Queue()
+  private var tasks = Queue()
+  /// The number of writers that have waited so far.
   private var arrivals = 0
-  /// How many had when the present turn began.
+  /// The same when the current turn began.
   private var arrivalsAtTurn = 0
   private(set) var isTaken = false
-  /// Whether the store's thread has the turn, or tells listeners of a commit.
-  ///
-  /// It must never be waited for then: a listener may be writing.
-  private var isWorkerAway = false
+  /// Whether the write thread has the turn or delivers, so that no turn may wait for it: a listener may be writing.
+  private var isWorkerBusy = false
   private var isClosed = false
 
-  /// How many wait.
+  /// The number of waiting writers.
   var count: Int { threads.count + tasks.count }
 
   enum Entrance {
     case turn, wait, closed
   }
 
-  /// Somebody comes.
-  ///
-  /// - Parameter waiter: nil only asks: who would have to wait comes again, with a place to wait at.
-  /// - Returns: whether it has the turn at once.
+  /// Gives an arriving writer the turn or a place in the line; nil only tries, and must enter again to wait.
   mutating func enter(_ waiter: Waiter?) -> Entrance {
     if isClosed { return .closed }
     let isTask = if case .task = waiter { true } else { false }
-    if !isTaken, !(isTask && isWorkerAway) {
+    if !isTaken, !(isTask && isWorkerBusy) {
       begin()
-      isWorkerAway = isWorkerAway || isTask
+      isWorkerBusy = isWorkerBusy || isTask
       return .turn
     }
     guard let waiter else { return .wait }
     arrivals += 1
-    if isTask { tasks.append(waiter, number: arrivals) } else { threads.append(waiter, number: arrivals) }
+    if isTask { tasks.append((arrivals, waiter)) } else { threads.append((arrivals, waiter)) }
     return .wait
   }
 
-  /// Who gets the turn, to go on in the present transaction: the first in line, if it joins.
+  /// Takes out the writer that continues a transaction in which `size` writers have run: the first in line, if it joins.
   ///
-  /// - Parameters:
-  ///   - size: How many have taken part.
-  ///   - isWorker: Whether the store's thread asks: it is at hand again when it hands on to another one.
-  /// - Returns: nil when the transaction is to be ended.
+  /// Returns nil if the caller must end the transaction. `isWorker` is whether the caller is the write thread, which is free
+  /// again if it gives the turn to a thread.
   mutating func next(after size: Int, isWorker: Bool = false) -> Waiter? {
     guard size < Self.groupLimit, let isTask = firstIsTask(isWorker: isWorker) else { return nil }
-    if case .thread(_, joins: false) = threads.first, !isTask { return nil }
-    if isWorker { isWorkerAway = false }
+    if case .thread(_, joins: false) = threads.first?.waiter, !isTask { return nil }
+    if isWorker { isWorkerBusy = false }
     return take(isTask: isTask)
   }
 
-  /// The thread that `next` would give the turn to after one more part, as the line is now.
+  /// The thread that `next` would return after one more writer has run, as the line is now.
   func upcoming(after size: Int, isWorker: Bool) -> WritePlace? {
     guard size + 1 < Self.groupLimit, firstIsTask(isWorker: isWorker) == false,
-      case .thread(let place, joins: true)? = threads.first
+      case .thread(let place, joins: true)? = threads.first?.waiter
     else { return nil }
     return place
   }
 
-  /// The transaction is over: who begins the next one.
-  ///
-  /// - Returns: nil when nobody has the turn now.
+  /// Takes out the writer that begins the next transaction; nil if no writer has the turn now.
   mutating func pass() -> Waiter? {
     guard let isTask = firstIsTask(isWorker: false) else {
       isTaken = false
@@ -87,27 +81,23 @@ struct WriteLine {
     return take(isTask: isTask)
   }
 
-  /// The store's thread has told listeners, and is at hand again.
+  /// Marks the write thread as free after a delivery, and takes out the task for which it begins a transaction.
   ///
-  /// - Returns: for whom it begins a transaction, if nobody else has the turn; otherwise it may go.
+  /// Returns nil if another writer has the turn, or no task waits.
   mutating func workerReturned() -> Waiter? {
-    isWorkerAway = false
+    isWorkerBusy = false
     guard !isTaken, tasks.first != nil else { return nil }
     begin()
     return take(isTask: true)
   }
 
-  /// Those who have waited since the present turn began, or longer.
-  mutating func removeEarlier() -> [Waiter] {
-    threads.remove(through: arrivalsAtTurn) + tasks.remove(through: arrivalsAtTurn)
-  }
+  /// Takes out the writers that have waited since before the current turn began.
+  mutating func removeEarlier() -> [Waiter] { remove(through: arrivalsAtTurn) }
 
-  /// Lets nobody in any more.
-  ///
-  /// - Returns: all who wait.
+  /// Takes out all writers, and admits no more.
   mutating func close() -> [Waiter] {
     isClosed = true
-    return threads.remove(through: .max) + tasks.remove(through: .max)
+    return remove(through: .max)
   }
 
   private mutating func begin() {
@@ -116,36 +106,23 @@ struct WriteLine {
   }
 
   private func firstIsTask(isWorker: Bool) -> Bool? {
-    let task = isWorker || !isWorkerAway ? tasks.firstNumber : nil
-    guard let thread = threads.firstNumber else { return task == nil ? nil : true }
+    let task = isWorker || !isWorkerBusy ? tasks.first?.number : nil
+    guard let thread = threads.first?.number else { return task == nil ? nil : true }
     return task.map { $0 < thread } ?? false
   }
 
   private mutating func take(isTask: Bool) -> Waiter? {
-    if isTask { isWorkerAway = true }
-    return isTask ? tasks.popFirst() : threads.popFirst()
+    if isTask { isWorkerBusy = true }
+    return (isTask ? tasks.popFirst() : threads.popFirst())?.waiter
   }
-}
 
-extension WriteLine {
-  /// Some of those who wait, with the numbers under which they came.
-  private struct Row {
-    private var waiters = FIFO<(number: Int, waiter: Waiter)>()
+  private mutating func remove(through number: Int) -> [Waiter] {
+    Self.remove(from: &threads, through: number) + Self.remove(from: &tasks, through: number)
+  }
 
-    var count: Int { waiters.count }
-    var first: Waiter? { waiters.first?.waiter }
-    var firstNumber: Int? { waiters.first?.number }
-
-    mutating func append(_ waiter: Waiter, number: Int) {
-      waiters.append((number, waiter))
-    }
-
-    mutating func popFirst() -> Waiter? { waiters.popFirst()?.waiter }
-
-    mutating func remove(through number: Int) -> [Waiter] {
-      var removed: [Waiter] = []
-      while let first = firstNumber, first <= number, let waiter = popFirst() { removed.append(waiter) }
-      return removed
-    }
+  private static func remove(from queue: inout Queue, through number: Int) -> [Waiter] {
+    var removed: [Waiter] = []
+    while let first = queue.first, first.number <= number, let next = queue.popFirst() { removed.append(next.waiter) }
+    return removed
   }
 }

@@ -1,16 +1,14 @@
 // Modeled in Proof/Model/Pump.pml; change both.
 
-/// Gives writers their turns, as `WriteLine` decides: threads are woken, tasks run on the store's write thread.
+/// Gives writers their turns in the order of `WriteLine`: wakes threads, and runs tasks on the store's write thread.
 final class WriteTurns: Sendable {
   let line = Lock(WriteLine())
-  /// Runs the closures of awaited writes.
+  /// The write thread, which runs the closures of awaited writes.
   private let worker = WorkerThread(name: "userstore-write")
 
-  /// Waits for the turn.
+  /// Waits for the turn, and returns the transaction to continue, if `joins`; nil to begin one.
   ///
-  /// - Parameter joins: Whether the caller may continue a transaction that others began.
-  /// - Returns: the transaction to continue; nil to begin one.
-  /// - Throws: `StoreError.Code.closed`, and `.busy` when the writer before waited in vain for another process.
+  /// - Throws: `StoreError.Code.closed`, and `.busy` if the writer before timed out waiting for another process.
   func take(joins: Bool) throws(StoreError) -> WriteGroup? {
     var place: WritePlace?
     while true {
@@ -31,7 +29,7 @@ final class WriteTurns: Sendable {
     }
   }
 
-  /// Lets a task take its turn, now or later.
+  /// Queues a task, which runs when it gets the turn.
   func enter(_ task: AwaitedWrite) {
     switch line.withLock({ $0.enter(.task(task)) }) {
     case .turn: if !give(nil, to: .task(task)) { pass() }
@@ -40,19 +38,13 @@ final class WriteTurns: Sendable {
     }
   }
 
-  /// Takes the next writer that may continue the current transaction out of the line.
-  ///
-  /// - Parameters:
-  ///   - size: How many have taken part.
-  ///   - isWorker: Whether the caller is the write thread.
-  /// - Returns: nil when the transaction is to be ended.
   func next(after size: Int, isWorker: Bool = false) -> WriteLine.Waiter? {
     line.withLock { $0.next(after: size, isWorker: isWorker) }
   }
 
   /// Gives the turn to a writer that was taken out of the line.
   ///
-  /// - Returns: false when it is a task and the write thread no longer runs; the task has its error then.
+  /// - Returns: False if it is a task and the write thread no longer runs; the task has received the error then.
   func give(_ group: WriteGroup?, to waiter: WriteLine.Waiter) -> Bool {
     switch waiter {
     case .thread(let place, _):
@@ -69,7 +61,7 @@ final class WriteTurns: Sendable {
     }
   }
 
-  /// Wakes the thread whose turn is next, while the caller still works.
+  /// Wakes the thread whose turn is next, while the caller is still running.
   func wakeNext(after group: WriteGroup?, isWorker: Bool = false) {
     line.withLock { $0.upcoming(after: group?.size ?? 0, isWorker: isWorker) }?.wakeEarly()
   }
@@ -79,21 +71,16 @@ final class WriteTurns: Sendable {
     while let next = line.withLock({ $0.pass() }), !give(nil, to: next) {}
   }
 
-  /// The write thread has finished delivering.
-  ///
-  /// - Returns: the task for which it begins a transaction, unless another writer has the turn.
   func workerReturned() -> AwaitedWrite? {
     if case .task(let task)? = line.withLock({ $0.workerReturned() }) { task } else { nil }
   }
 
-  /// Fails all that have waited as long as the writer that has the turn: they need not each wait as long again.
+  /// Fails the writers that have waited as long as the writer with the turn, so that they do not each wait as long again.
   func failEarlier(_ error: StoreError) {
     for waiter in line.withLock({ $0.removeEarlier() }) { waiter.end(error) }
   }
 
-  /// Admits no more writers.
-  ///
-  /// Those that wait get `StoreError.Code.closed`; the one that has the turn finishes.
+  /// Fails the waiting writers with `StoreError.Code.closed`, and admits no more; the one that has the turn finishes.
   func close() {
     for waiter in line.withLock({ $0.close() }) { waiter.end(Self.closed) }
     worker.stop()
@@ -103,4 +90,14 @@ final class WriteTurns: Sendable {
   func join() { worker.join() }
 
   private static var closed: StoreError { StoreError(.closed, "the store is closed") }
+}
+
+extension WriteLine.Waiter {
+  /// Reports the end of the transaction, or why the writer gets no turn.
+  func end(_ error: StoreError?) {
+    switch self {
+    case .thread(let place, _): place.send(.over(error))
+    case .task(let task): task.finish(error)
+    }
+  }
 }

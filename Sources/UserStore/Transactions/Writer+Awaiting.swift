@@ -1,15 +1,36 @@
-/// Writes that are awaited: their closures run on the store's own thread, so that no thread of the concurrency pool waits.
+/// A write that a task awaits: its closure runs at most once, and `finish` is called once.
+final class AwaitedWrite: Sendable {
+  let origin: String?
+  let body: @Sendable (inout WriteTransaction) throws -> Void
+  let isCancelled: @Sendable () -> Bool
+  let finish: @Sendable ((any Error)?) -> Void
+  /// Runs the write on the write thread, which has the turn.
+  let serve: @Sendable (AwaitedWrite, WriteGroup?) -> Void
+
+  init(
+    origin: String?, body: @escaping @Sendable (inout WriteTransaction) throws -> Void,
+    isCancelled: @escaping @Sendable () -> Bool, finish: @escaping @Sendable ((any Error)?) -> Void,
+    serve: @escaping @Sendable (AwaitedWrite, WriteGroup?) -> Void
+  ) {
+    self.origin = origin
+    self.body = body
+    self.isCancelled = isCancelled
+    self.finish = finish
+    self.serve = serve
+  }
+}
+
 extension Writer {
-  /// Queues `body` and waits for its commit and delivery.
+  /// Queues `body`, which runs on the write thread, and waits for its commit and delivery.
   ///
-  /// - Throws: `CancellationError` when the task was cancelled before it began; what `body` throws; the store's errors.
+  /// - Throws: `CancellationError` if the task was canceled before `body` started; what `body` throws; the store's errors.
   func write<Value: Sendable>(
     origin: String?, _ body: @escaping @Sendable (inout WriteTransaction) throws -> Value
   ) async throws -> Value {
     let result = Lock<Value?>(nil)
     let isCancelled = Lock(false)
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
         let task = AwaitedWrite(
           origin: origin,
           body: { transaction in
@@ -18,7 +39,8 @@ extension Writer {
           },
           isCancelled: { isCancelled.withLock { $0 } },
           finish: { error in
-            if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+            // A write that reports no error has run its closure.
+            continuation.resume(with: error.map { .failure($0) } ?? .success(result.withLock { $0! }))
           },
           serve: { task, group in self.serve(task, in: group) })
         turns.enter(task)
@@ -26,13 +48,9 @@ extension Writer {
     } onCancel: {
       isCancelled.withLock { $0 = true }
     }
-    guard let value = result.withLock({ $0 }) else {
-      preconditionFailure("a write without an error ran its closure")
-    }
-    return value
   }
 
-  /// Runs on the store's thread, which has the turn: for this task, and for those that follow it.
+  /// Runs on the write thread, which has the turn: this task's closure, and those of the tasks that follow it.
   private func serve(_ task: AwaitedWrite, in group: WriteGroup?) {
     var (task, group) = (task, group)
     while let end = serveTurn(task, in: group) {
@@ -42,8 +60,8 @@ extension Writer {
     }
   }
 
-  /// - Returns: nil when a thread goes on: it may have given the turn to another task by now, so that nothing may keep this
-  ///   thread from coming to it.
+  /// - Returns: nil if a thread continues the transaction. It may already have passed the turn to another task, which this
+  ///   thread must serve without delay.
   private func serveTurn(_ task: AwaitedWrite, in group: WriteGroup?) -> TurnEnd? {
     var (task, group) = (task, group)
     try? store.enter()

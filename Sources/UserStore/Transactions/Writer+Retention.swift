@@ -1,9 +1,9 @@
 extension Writer {
   // MARK: After a write
 
-  /// Shortens the log and copies the -wal file, when it is time: after the commit, and after listeners were called.
+  /// Compacts the log and runs a checkpoint if they are due, after the commit has been delivered.
   ///
-  /// A listener is not kept waiting: then another thread does it.
+  /// A write in a listener does not wait for the compaction: another thread runs it.
   func maintainAfterWrite() {
     if let rows = compactor.begin() {
       if DeliveryThread.current.isBusy {
@@ -19,12 +19,12 @@ extension Writer {
     checkpointIfNeeded()
   }
 
-  /// What fails here is no harm: it is tried again some writes later.
+  /// Ignores errors: the compaction is tried again some writes later.
   private func compactLog(rows limit: Int64) {
     var (rows, isMore) = (Int64(0), true)
-    // One that only reads may have another one after it.
+    // A step that only reads costs a tenth of one that deletes, and may be followed by another.
     while isMore, rows + Int64(PagedChanges.rowLimit) <= limit + Int64(PagedChanges.rowLimit / 10) {
-      guard let step = try? forget(keeping: compactor.policy, isWaiting: false) else {
+      guard let step = try? compactStep(keeping: compactor.policy, isWaiting: false) else {
         isMore = false
         break
       }
@@ -36,28 +36,23 @@ extension Writer {
 
   // MARK: On demand
 
-  /// Forgets all that a policy does not keep, step by step, and lets others write in between.
+  /// Deletes everything that a policy does not keep, step by step, so that others can write in between.
   ///
-  /// - Parameters:
-  ///   - policy: What is kept.
-  ///   - isCancelled: Asked between two steps.
-  /// - Returns: what was forgotten.
-  /// - Throws: `CancellationError`, and what reading and writing can throw. What was forgotten by then stays forgotten.
+  /// If it throws, the steps before are committed. It asks `isCancelled` between two steps, and throws `CancellationError`.
   func compact(keeping policy: RetentionPolicy?, isCancelled: () -> Bool) throws -> Compaction {
     var compaction = Compaction()
     while true {
-      let step = try forget(keeping: policy ?? compactor.policy, isWaiting: true)
+      let step = try compactStep(keeping: policy ?? compactor.policy, isWaiting: true)
       compaction.add(step.compaction)
       checkpointIfNeeded()
       if !step.isMore { return compaction }
       if isCancelled() { throw CancellationError() }
-      // Whoever waits for the lock looks for it only now and then.
+      // Other processes that wait for the write lock poll it only now and then.
       SystemThread.sleep(milliseconds: 1)
     }
   }
 
-  /// Finds and does one step.
-  private func forget(keeping policy: RetentionPolicy, isWaiting: Bool) throws(StoreError) -> CompactionStep {
+  private func compactStep(keeping policy: RetentionPolicy, isWaiting: Bool) throws(StoreError) -> CompactionStep {
     var refused: LogExtent?
     while true {
       let step = try reader.reading { transaction throws(StoreError) in
@@ -67,7 +62,7 @@ extension Writer {
       }
       if step.isEmpty { return step }
       if try maintain(isWaiting: isWaiting, { session throws(StoreError) in try step.perform(session) }) { return step }
-      // Refused because of what somebody else has done meanwhile: then the next one is another.
+      // Refused because another program changed the log in the meantime: then the next step starts from another extent.
       if refused == step.before { throw CompactionStep.damaged }
       refused = step.before
     }
@@ -75,7 +70,7 @@ extension Writer {
 
   // MARK: Purging
 
-  /// Blanks what the log has of a removed user, step by step, then sees to it that no copy is left in the -wal file.
+  /// Blanks the values of a removed user in the log, step by step, then removes copies of them from the -wal file.
   ///
   /// - Throws: `StoreError.Code.userExists`, `CancellationError`, and what reading and writing can throw.
   func purge(_ user: User.ID, vacuums: Bool, isCancelled: () -> Bool) throws -> Purge {
@@ -86,7 +81,7 @@ extension Writer {
       let step = try reader.reading { [position] transaction throws(StoreError) in
         try PurgeStep(of: user, after: position, transaction.session)
       }
-      // The first one also if it finds nothing: only the write lock shows whether the user exists.
+      // Also the first step if it finds nothing: only the write lock shows whether the user exists.
       if step.count > 0 || position == nil {
         _ = try maintain { session throws(StoreError) in
           try step.perform(session)
@@ -104,18 +99,16 @@ extension Writer {
     return purge
   }
 
-  /// - Returns: false when another program's transaction needs the old pages for longer than a second.
+  /// - Returns: False if a transaction of another program needs the old pages for longer than a second.
   private func eraseOldPages() throws(StoreError) -> Bool {
     for attempt in 0..<50 {
-      // Nothing reports that another program's read has ended.
+      // Polled: nothing reports that another program's read has ended.
       if attempt > 0 { SystemThread.sleep(milliseconds: 20) }
       try store.enter()
       defer { store.leave() }
-      let isErased = try alone { () throws(StoreError) in
+      let isErased = try withTurn { () throws(StoreError) in
         try connection.checkUsable()
-        return try connection.withSession { session throws(StoreError) in
-          try engine.eraseOldPages(holding: session)
-        }
+        return try connection.withSession { session throws(StoreError) in try engine.eraseOldPages(holding: session) }
       }
       if isErased { return true }
     }
@@ -124,23 +117,23 @@ extension Writer {
 }
 
 extension Reader {
-  /// What `Writer.compact` would forget now.
+  /// Returns what `Writer.compact` would delete now.
   ///
-  /// Read in short transactions, so that the -wal file can be cleaned up meanwhile.
+  /// Reads in short transactions, so that checkpoints can reset the -wal file in between.
   func compactionPreview(keeping policy: RetentionPolicy, at now: Int64) throws(StoreError) -> Compaction {
     var compaction = Compaction()
-    var known: LogExtent?
+    var assumed: LogExtent?
     while true {
       let step = try reading { transaction throws(StoreError) in
         let session = try transaction.session
-        var extent = try session.extent(assuming: known)
-        // As if the rows before the horizon were deleted already.
+        var extent = try session.extent(assuming: assumed)
+        // As if the rows before the horizon had already been deleted.
         extent.first = max(extent.first, min(extent.horizon.revision.rawValue + 1, extent.head))
         return try CompactionStep(in: extent, keeping: policy, at: now, session)
       }
       compaction.add(step.compaction)
       if !step.isMore { return compaction }
-      known = step.after
+      assumed = step.after
     }
   }
 }

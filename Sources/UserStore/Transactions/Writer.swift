@@ -3,14 +3,14 @@
 /// Runs write transactions: one at a time, each published in the order of its commit.
 ///
 /// A writer that waits when a closure ends continues in the same transaction, in a savepoint, so that one sync of the disk
-/// serves many. Each closure runs on the thread that called `write`; the closures of awaited writes run on the store's own
-/// thread:
+/// serves many writes. Each closure runs on the thread that called `write`; the closures of awaited writes run on the store's
+/// write thread:
 ///
 ///     A  BEGIN closure ─┐                                     ┌ returns
 ///     B       waits ─── closure ─┐                            ├ returns
 ///     C           waits ──────── closure  COMMIT  delivery ───┘ returns
 ///
-/// No delay is added: a write without company is committed at once.
+/// No delay is added: a write is committed at once if no other writer waits.
 final class Writer: Sendable {
   let engine: any Engine
   let publication: Publication
@@ -31,8 +31,7 @@ final class Writer: Sendable {
     self.reader = reader
     self.store = store
     self.compactor = compactor
-    connection = WriteConnection(
-      sessions, publication, reader: reader, compactor: compactor, roundLimit: roundLimit)
+    connection = WriteConnection(sessions, publication, reader: reader, compactor: compactor, roundLimit: roundLimit)
   }
 
   /// Runs `body` on the calling thread and commits; when it returns, every inline listener has received the change, except
@@ -53,11 +52,11 @@ final class Writer: Sendable {
       do { try takePart(in: &group, origin: origin, calling, body) } catch { failure = error }
       end = endTurn(group, calling?.cascade, joins: joins, hasPart: failure == nil)
     }
-    let undone = settle(end)
-    if let error = failure ?? undone { throw error }
+    let groupFailure = settle(end)
+    if let error = failure ?? groupFailure { throw error }
   }
 
-  /// The same for a body that throws only the store's errors.
+  /// Like `write`, for a body that throws only `StoreError`.
   func writing<Value>(_ body: (inout WriteTransaction) throws(StoreError) -> Value) throws(StoreError) -> Value {
     var value: Value?
     do { try write(origin: nil) { transaction in value = try body(&transaction) } } catch {
@@ -66,26 +65,22 @@ final class Writer: Sendable {
     return value!
   }
 
-  /// Replaces the records and the log in one transaction.
+  /// Replaces the records and the log in one transaction, with a `body` that leaves a log with a new epoch.
   ///
-  /// When it returns, every inline listener of the store has received the discontinuity, except inside a listener.
-  ///
-  /// - Parameter body: Leaves a log with a new epoch.
-  /// - Throws: what writing can throw, and what `body` throws; nothing was changed then.
+  /// When it returns, every inline listener of the store has received the discontinuity, except inside a listener. If it
+  /// throws, nothing has changed.
   func replace(_ body: (any Session) throws(StoreError) -> Void) throws(StoreError) {
     try store.enter()
     let ticket: Int?
     do {
       defer { store.leave() }
-      ticket = try alone { () throws(StoreError) in try connection.replace(body) }
+      ticket = try withTurn { () throws(StoreError) in try connection.replace(body) }
     }
     publication.deliver(through: ticket)
     checkpointIfNeeded()
   }
 
-  /// Admits no more writes.
-  ///
-  /// Those that wait for their turn get `StoreError.Code.closed`; the one that has it finishes.
+  /// Admits no more writes: those that wait for their turn get `StoreError.Code.closed`, the one that has it finishes.
   func stop() {
     turns.close()
     compactor.thread.stop()
@@ -97,33 +92,27 @@ final class Writer: Sendable {
     compactor.thread.join()
   }
 
-  /// Runs `body` in a turn of its own.
-  func alone<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+  /// Runs `body` in a turn that no other writer joins.
+  func withTurn<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     _ = try turns.take(joins: false)
     defer { turns.pass() }
     return try body()
   }
 
-  /// Runs a short transaction of the store's own, which no listener receives.
+  /// Runs a short transaction of the store's own, which no listener receives, and commits it if `body` returns true.
   ///
-  /// - Parameters:
-  ///   - isWaiting: Whether it waits for another process that writes.
-  ///   - body: Returns whether to commit.
-  /// - Returns: whether it was committed.
-  /// - Throws: as a write.
-  func maintain(
-    isWaiting: Bool = true, _ body: (any Session) throws(StoreError) -> Bool
-  ) throws(StoreError) -> Bool {
+  /// Returns whether it was committed. `isWaiting` is whether it waits for another process that writes.
+  func maintain(isWaiting: Bool = true, _ body: (any Session) throws(StoreError) -> Bool) throws(StoreError) -> Bool {
     try store.enter()
     defer { store.leave() }
-    return try alone { () throws(StoreError) in try connection.maintain(isWaiting: isWaiting, body) }
+    return try withTurn { () throws(StoreError) in try connection.maintain(isWaiting: isWaiting, body) }
   }
 
   func checkpointIfNeeded() {
     guard engine.needsCheckpoint, !DeliveryThread.current.isInside(store) else { return }
-    try? alone { () throws(StoreError) in
+    try? withTurn { () throws(StoreError) in
       try connection.withSession { session in
-        // Another thread may have been first. A listener does not wait for readers; writes outside of one do.
+        // Another thread may have been first. A write in a listener does not wait for readers; other writes do.
         if engine.needsCheckpoint { engine.checkpoint(holding: session, mayWait: !DeliveryThread.current.isBusy) }
       }
     }
@@ -134,22 +123,17 @@ final class Writer: Sendable {
 
 extension Writer {
   enum TurnEnd {
-    /// Another writer continues the transaction; a writer that has a part in it waits there for its end.
+    /// Another writer continues the transaction; a writer that has a part in it waits in the place for its end.
     case handedOn(WritePlace?)
-    /// The transaction was ended for all who took part: a ticket of the hub's queue, or why nothing was kept.
+    /// The transaction has ended for all members: with a ticket of the hub's queue, or with the reason for the rollback.
     case ended(Result<Int?, StoreError>, members: [WriteLine.Waiter])
     /// There is no transaction.
     case nothing
   }
 
-  /// Runs one writer's closure in a transaction that others have begun, or in a new one.
+  /// Runs one writer's closure in the group's transaction, or in a new one.
   ///
-  /// - Parameters:
-  ///   - group: nil afterwards when there is no transaction any more.
-  ///   - origin: What the writer calls itself.
-  ///   - calling: The listener that writes, if one does.
-  ///   - body: The closure.
-  /// - Throws: what `body` throws, and the store's errors; nothing of this part was kept then.
+  /// `group` is nil afterwards if there is no longer a transaction. If it throws, the closure's part was rolled back.
   func takePart(
     in group: inout WriteGroup?, origin: String?, _ calling: CallContext?,
     _ body: (inout WriteTransaction) throws -> Void
@@ -163,7 +147,7 @@ extension Writer {
       let isOver = current.size == 1 || !current.session.isInTransaction
       group = isOver ? nil : current
       if isOver {
-        connection.giveUp(current)
+        connection.rollBack(current)
         for member in current.members { member.end(Self.rolledBack(because: error)) }
       }
       throw error
@@ -177,14 +161,10 @@ extension Writer {
     }
   }
 
-  /// A writer has done its part: the next one in line continues in its transaction; if there is none, it is ended.
+  /// Lets the next writer in line continue in the transaction, if `joins`, or ends it.
   ///
-  /// - Parameters:
-  ///   - group: The transaction, if there still is one.
-  ///   - cascade: What it belongs to, when a listener writes.
-  ///   - joins: Whether others may continue in it.
-  ///   - hasPart: Whether the writer, a thread, waits for the end.
-  /// - Returns: what `settle` must do when the thread is out of the transaction.
+  /// `hasPart` is whether the caller is a thread whose closure succeeded, so that it waits for the end. The caller passes the
+  /// result to `settle` when it has left the transaction.
   func endTurn(_ group: WriteGroup?, _ cascade: Cascade?, joins: Bool, hasPart: Bool) -> TurnEnd {
     guard let group else {
       turns.pass()
@@ -205,16 +185,16 @@ extension Writer {
     }
   }
 
-  /// After the turn: waits until the transaction is over and delivered, or delivers it and wakes those that wait for it.
+  /// Waits until the transaction has ended and is delivered, or delivers it and wakes the other members.
   ///
-  /// - Returns: why nothing of it was kept.
+  /// Returns the error of a transaction that failed.
   func settle(_ end: TurnEnd) -> StoreError? {
     switch end {
     case .handedOn(let place?):
-      guard case .over(let error) = place.wait() else { preconditionFailure("a writer gets a turn that it had") }
+      guard case .over(let error) = place.wait() else { preconditionFailure("a writer gets only one turn") }
       return error
     case .handedOn(nil), .nothing:
-      // The write may have found a discontinuity, and may have deferred what others wrote.
+      // The write may have found a discontinuity, and may have deferred the delivery of other sets.
       publication.deliver(through: nil)
       return nil
     case .ended(.success(let ticket), let members):
@@ -230,9 +210,10 @@ extension Writer {
   }
 
   private static func rolledBack(because error: any Error) -> StoreError {
-    // For these it is not true that nothing was changed.
+    // With these codes, the transaction may have been committed.
     if let error = error as? StoreError, error.code == .commitUnknown || error.code == .moved { return error }
     return StoreError(
-      .rolledBackWithGroup, "SQLite ended the transaction that this write shared with others: \(error)", cause: error)
+      .rolledBackWithGroup, "the transaction that this write shared with other writes was rolled back: \(error)",
+      cause: error)
   }
 }

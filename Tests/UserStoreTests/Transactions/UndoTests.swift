@@ -116,16 +116,16 @@ import Testing
       #expect(try users == before && self.revision == end, sourceLocation: sourceLocation)
     }
     try folder.shell("UPDATE attributes SET value = 41.0")
-    try refused("the age of user 1 was changed since: it is 41.0, and the write left 41", written)
+    try refused("the age of user 1 is 41.0, but the write set it to 41", written)
     let nix = try store.write { try $0.add(name: "NIX") }
     let added = try revision
     try store.write { try $0.set(age, of: nix, to: 1) }
-    try refused("user 2 was given an attribute since: “age”", added)
+    try refused("user 2 now has an attribute “age”", added)
     try store.write { try $0.remove(nix) }
     let removed = try revision
-    try refused("the user was removed since", added)
+    try refused("the user no longer exists", added)
     try folder.shell("INSERT INTO users (id, name) VALUES (2, 'NIX')")
-    try refused("user 2 is there again", removed)
+    try refused("user 2 exists again", removed)
   }
 
   @Test func `a refused undo leaves nothing behind in a write that continues`() throws {

@@ -239,7 +239,7 @@ import Testing
     #expect(try workspace.sqlite("SELECT attribute FROM changes ORDER BY seq DESC LIMIT 1").output == "undo\n")
     let conflict = try workspace.run("undo", "\(revision)")
     #expect(conflict.status == 4 && conflict.errors.contains("it is “NIX”, and the write left “Zoë”"), "\(conflict)")
-    #expect(try workspace.run("undo", "1").errors.contains("lies within a write, which ends at 4"))
+    #expect(try workspace.run("undo", "1").errors.contains("is within a write that ends at revision 4"))
     #expect(try workspace.run("undo", "99").status == 3)
     #expect(try workspace.run("undo", "0").status == 64)
     try workspace.run("remove", "1", "--yes")

@@ -52,7 +52,7 @@ import Testing
     #expect(try workspace.run("add", "B").output == "41\n")
     let before = try workspace.dump()
     let taken = try importing("{\"id\":1,\"name\":\"x\"}\n{\"id\":40,\"name\":\"y\"}", "--keep-ids", in: workspace)
-    #expect(taken.status == 65 && taken.errors.contains("in.jsonl:2: there is a user 40 already"), "\(taken)")
+    #expect(taken.status == 65 && taken.errors.contains("in.jsonl:2: user 40 already exists"), "\(taken)")
     let none = try importing("{\"name\":\"x\"}", "--keep-ids", in: workspace)
     #expect(none.status == 65 && none.errors.contains("in.jsonl:1: the record has no id"), "\(none)")
     #expect(try workspace.dump() == before)

@@ -1,0 +1,67 @@
+/// One holder's claim to a consumer's name, which is a row in the database.
+///
+/// A new claim replaces the fencing token in the row, and a holder acts only while its own token is there. So the previous
+/// holder, perhaps in a process that hangs, need not be asked or notified.
+struct ConsumerClaim: Sendable {
+  let name: String
+  private let fencingToken = Int64.random(in: .min ... .max)
+
+  /// Claims the name, whoever holds it; a new name starts at `start`.
+  init(_ name: String, from start: Consumer.Start, in transaction: inout WriteTransaction) throws(StoreError) {
+    self.name = name
+    let session = try transaction.session
+    if try !session.setFencingToken(fencingToken, of: name) {
+      try session.insertConsumer(name, fencingToken: fencingToken, at: start.cursor(in: &transaction))
+    }
+  }
+
+  /// The last acknowledged position in the database, or `StoreError.Code.superseded`.
+  func position<Mode>(in transaction: inout Transaction<Mode>) throws(StoreError) -> Cursor {
+    let row = try transaction.session.consumer(name)
+    let shown = StoredValue.text(name).forMessages
+    guard let row else { throw StoreError(.superseded, "the consumer \(shown) was removed") }
+    guard row.fencingToken == fencingToken else {
+      throw StoreError(.superseded, "another consumer took the name \(shown)")
+    }
+    return row.cursor
+  }
+
+  /// Whether an acknowledgement would advance the position, which never moves backward or to another log.
+  ///
+  /// - Throws: `StoreError.Code.diverged`, `.compacted`, and `.superseded`.
+  func isBefore<Mode>(_ cursor: Cursor, in transaction: inout Transaction<Mode>) throws(StoreError) -> Bool {
+    // Before the row is read: after a restore, the row may have another holder, but the cause is that the log diverged.
+    _ = try transaction.session.verify(cursor)
+    let position = try position(in: &transaction)
+    guard position.epoch == cursor.epoch else {
+      let shown = StoredValue.text(name).forMessages
+      throw StoreError(.diverged, "the position of consumer \(shown) is in another log than the change set")
+    }
+    return position.revision < cursor.revision
+  }
+
+  /// Acknowledges the changes through a cursor; throws as `isBefore`, and what writing can throw.
+  func advance(to cursor: Cursor, in transaction: inout WriteTransaction) throws(StoreError) {
+    guard try isBefore(cursor, in: &transaction) else { return }
+    try transaction.session.moveConsumer(name, fencingToken: fencingToken, to: cursor)
+  }
+
+  /// Moves to a cursor of the current log, forward, backward, or from another log; throws as `advance`.
+  func move(to cursor: Cursor, in transaction: inout WriteTransaction) throws(StoreError) {
+    _ = try transaction.session.verify(cursor)
+    _ = try position(in: &transaction)
+    try transaction.session.moveConsumer(name, fencingToken: fencingToken, to: cursor)
+  }
+}
+
+extension UserStore.Consumer.Start {
+  fileprivate func cursor(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor {
+    switch self {
+    case .now: return try transaction.cursor
+    case .oldest: return try transaction.session.horizon()
+    case .after(let cursor):
+      _ = try transaction.session.verify(cursor)
+      return cursor
+    }
+  }
+}
