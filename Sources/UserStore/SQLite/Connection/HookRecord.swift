@@ -32,8 +32,7 @@ import CUserStoreSQLite
     _ = unsafe sqlite3_update_hook(
       connection,
       { context, _, _, table, _ in
-        // Runs for every row, so it compares only two letters: of all tables (users, attributes, displaced_…, meta), only
-        // `changes` starts with them.
+        // Runs for every row, so it compares only two letters: no other table's name starts with “ch”.
         guard let table = unsafe table, unsafe table[0] == 0x63, unsafe table[1] == 0x68 else { return }
         unsafe HookRecord.from(context)?.hasLogged = true
       }, context)

@@ -67,7 +67,7 @@ final class Checkpoints: Sendable {
       state.dueAt = state.walPages + Self.pageLimit
       return mayWait && state.walPages >= state.waitsAt
     }
-    do { try syncWAL { true } } catch { return false }
+    do { try syncWAL(isLocked: true) } catch { return false }
     guard let session = try? pool.take() else { return true }
     defer { pool.give(back: session) }
     let own = SQLiteSession.own(session)
@@ -89,7 +89,7 @@ final class Checkpoints: Sendable {
     if isLocked, let size = try? Files.size(of: walPath), size > 0 { return run() }
     guard state.withLock({ $0.hasCommitted }) else { return true }
     // Without the lock the file cannot be rewritten. The process that holds the lock syncs it at its own checkpoint.
-    return (try? syncWAL { isLocked }) != nil
+    return (try? syncWAL(isLocked: isLocked)) != nil
   }
 
   /// Syncs a -wal file that a commit has truncated.
@@ -97,13 +97,13 @@ final class Checkpoints: Sendable {
     if let unsynced { try unsynced.sync() } else { try Files.sync(path) }
   }
 
-  /// Syncs the -wal file; if that fails, and `lock` returns true because nothing else can write to the file, writes it again.
-  private func syncWAL(_ lock: () -> Bool) throws(SystemError) {
+  /// Syncs the -wal file; if that fails, writes it again if the write lock is held, so that nothing else writes to it.
+  private func syncWAL(isLocked: Bool) throws(SystemError) {
     guard let unsynced else { return }
     state.withLock { $0.hasCommitted = false }
     do throws(SystemError) {
       do throws(SystemError) { try unsynced.sync() } catch {
-        guard lock() else { throw error }
+        guard isLocked else { throw error }
         try unsynced.writeAgain()
       }
     } catch {

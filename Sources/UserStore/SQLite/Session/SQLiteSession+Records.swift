@@ -60,16 +60,16 @@ extension SQLiteSession {
 
   func eachUser(while body: (User) -> Bool) throws(StoreError) {
     var current: User?
-    var goesOn = true
+    var shouldContinue = true
     try connection.each(Self.selectUsers) { row in
       if let user = current, user.id.rawValue != row.integer(0) {
-        goesOn = body(user)
+        shouldContinue = body(user)
         current = nil
       }
-      if goesOn { User.collect(row, into: &current) }
-      return goesOn
+      if shouldContinue { User.collect(row, into: &current) }
+      return shouldContinue
     }
-    if goesOn, let current { _ = body(current) }
+    if shouldContinue, let current { _ = body(current) }
   }
 
   func users(named name: String) throws(StoreError) -> [User.ID] {
