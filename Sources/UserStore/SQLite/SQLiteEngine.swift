@@ -1,14 +1,13 @@
-/// A store in an SQLite file, or in SQLite's memory.
+/// A store in an SQLite file, or in an SQLite database in memory.
 final class SQLiteEngine: Engine {
   let readers: SessionPool
   let writers: SessionPool?
-  /// Nil in memory.
+  /// nil in memory.
   let file: DatabaseFile?
+  /// nil in memory, and for a read-only store.
   let checkpoints: Checkpoints?
 
-  /// Opens a file.
-  ///
-  /// - Throws: `StoreError`, the codes under “Opening”.
+  /// Opens a file; throws the codes under “Opening”.
   init(_ file: DatabaseFile) throws(StoreError) {
     self.file = file
     let configuration = file.configuration
@@ -28,11 +27,10 @@ final class SQLiteEngine: Engine {
       patience: configuration.readerPatience)
     self.checkpoints = checkpoints
     readers = SessionPool(limit: Self.readerLimit, open: openReader)
-    writers = SessionPool(
-      limit: 1, adopting: SQLiteSession(connection, file: file, checkpoints: checkpoints))
+    writers = SessionPool(limit: 1, adopting: SQLiteSession(connection, file: file, checkpoints: checkpoints))
   }
 
-  /// Makes a database in memory, whose one connection reads and writes.
+  /// Creates a database in memory, whose one connection reads and writes.
   init(inMemory configuration: Configuration) throws(StoreError) {
     try configuration.check()
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
@@ -51,7 +49,7 @@ final class SQLiteEngine: Engine {
     let (folder, name) = Files.split(file.path)
     let events: DirectoryEvents
     do {
-      // Older versions touch the -wal file, which the folder's watch reports.
+      // Older versions touch the -wal file, which the watch on the folder reports.
       events = try DirectoryEvents(
         folder: folder, names: [name, name + "-wal"], signal: name + "-wal",
         usingEvents: file.configuration.usesFileEvents)
@@ -61,9 +59,7 @@ final class SQLiteEngine: Engine {
     return (SQLiteSession(try file.open(.queryOnly), file: file), events)
   }
 
-  func signalCommit() {
-    if let file { Files.signal(file.walPath) }
-  }
+  func signalCommit() { if let file { Files.signal(file.walPath) } }
 
   // MARK: Upkeep
 
@@ -71,18 +67,18 @@ final class SQLiteEngine: Engine {
 
   func checkpoint(holding session: any Session, mayWait: Bool) {
     let session = SQLiteSession.own(session)
-    // With the write lock held no commit can land inside it.
+    // The write lock keeps commits out of the checkpoint.
     guard let checkpoints, (try? session.lock(isWaiting: true)) != nil else { return }
     checkpoints.run(mayWait: mayWait)
     session.rollBack()
   }
 
-  func vacuum() throws(StoreError) { try file?.vacuum() }
+  func vacuum() throws(StoreError) { try file?.open(.readWrite).vacuum() }
 
-  /// Copies the -wal file under the write lock, so that the next commit restarts it and cuts off the rest.
+  /// Copies the -wal file under the write lock, so that the next commit restarts it and truncates it.
   ///
-  /// Not with a checkpoint that truncates: that falls back to a passive one when the lock is busy, which our checkpoints
-  /// must never be without the lock (`Checkpoints`).
+  /// Not with a truncating checkpoint: if the lock is busy, that falls back to a passive one, which must never run without the
+  /// lock (`Checkpoints`).
   func eraseOldPages(holding session: any Session) throws(StoreError) -> Bool {
     guard let file, let checkpoints else { return true }
     let session = SQLiteSession.own(session)
@@ -90,16 +86,17 @@ final class SQLiteEngine: Engine {
     checkpoints.run()
     session.rollBack()
 
-    try session.connection.setShortensWAL(true)
-    defer { try? session.connection.setShortensWAL(false) }
+    // With this limit, a commit that restarts the -wal file truncates it.
+    try session.connection.execute("PRAGMA journal_size_limit = 0", to: "purge")
+    defer { try? session.connection.execute("PRAGMA journal_size_limit = -1", to: "purge") }
     _ = try session.beginWriting(isWaiting: true)
     defer { session.rollBack() }
     var pageSize = 0
     try session.connection.rows("PRAGMA page_size", to: "purge") { pageSize = Int($0.integer(0)) }
-    // Writes a page, though nothing in it changes: an UPDATE to the same values would not.
+    // Writes a page although the value is the same, which an UPDATE would not.
     try session.connection.execute("PRAGMA application_id = \(Schema.applicationID)", to: "purge")
     try session.commit(through: nil)
-    // A header, and one page with its own.
+    // The header of the file, and one page with its header.
     guard session.writtenPages == 1, let size = try? Files.size(of: file.walPath), size <= 32 + 24 + pageSize else {
       return false
     }
@@ -119,21 +116,16 @@ final class SQLiteEngine: Engine {
       busyTimeout: file?.configuration.busyTimeout ?? Configuration().busyTimeout)
   }
 
-  func check() throws(StoreError) -> [Finding]? {
-    guard let file else { return nil }
-    return try Self.check(file)
-  }
+  func check() throws(StoreError) -> [Finding]? { if let file { try Self.check(file) } else { nil } }
 
-  static func check(
-    _ file: DatabaseFile, progress: (Double) -> Void = { _ in }
-  ) throws(StoreError) -> [Finding] {
+  static func check(_ file: DatabaseFile, progress: (Double) -> Void = { _ in }) throws(StoreError) -> [Finding] {
     var check = StoreCheck()
     check.checkRights(of: file)
     check.checkNames(of: file)
     let connection = try file.open(.queryOnly)
-    // Sorting a log of millions must not take memory of its size.
+    // Sorting a log of millions of rows must not use that much memory.
     try connection.execute("PRAGMA temp_store = FILE; BEGIN", to: StoreCheck.purpose)
-    // What is wrong with a file that cannot be read at all is said below.
+    // If the file cannot be read at all, `run` reports why.
     if (try? connection.execute("PRAGMA schema_version", to: StoreCheck.purpose)) != nil {
       check.checkReaders(on: connection)
     }
@@ -144,9 +136,7 @@ final class SQLiteEngine: Engine {
   // MARK: Closing
 
   func interrupt() -> Bool { file?.connections.interrupt() ?? false }
-
   func close() { file?.connections.close() }
-
   func release() { file?.connections.release() }
 }
 

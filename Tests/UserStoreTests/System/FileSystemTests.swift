@@ -39,7 +39,7 @@ import Testing
       }
     }
     #expect(error?.code == .cannotOpen)
-    #expect(error?.message.contains("lies on a network file system (NFS)") == true)
+    #expect(error?.message.contains("is on a network file system (NFS)") == true)
     #expect(asked.all == [folder.path])
     #expect(try Files.kind(of: folder.database) == .missing)
   }

@@ -1,71 +1,59 @@
 import CUserStoreSQLite
 
-/// What SQLite's three hooks saw of the present transaction: one bit each.
+/// What SQLite's hooks reported about the current transaction.
 ///
-/// They are hints and never the truth. They tell of rows that a savepoint then took back and of statements that failed
-/// half-way, are silent for rows that REPLACE displaced, and the commit hook runs before a COMMIT that may still fail.
-/// So a bit that is not set says that something did not happen; one that is set only says where to look.
+/// The hooks are hints: they also report rows that a savepoint rolls back and rows of statements that fail, they do not report
+/// rows that REPLACE deletes, and the commit hook runs before a COMMIT that may still fail. So false means that something did
+/// not happen, and true only says where to look.
 ///
-/// Not `Sendable`: it belongs to its connection, and SQLite calls the hooks on the thread that uses that.
+/// Not `Sendable`: it belongs to its connection, and SQLite calls the hooks on the thread that uses the connection.
 @safe final class HookRecord {
-  /// A row was appended to the log, or was and is gone again.
+  /// Whether a row was appended to the log, even if it was rolled back since.
   fileprivate(set) var hasLogged = false
-  /// A COMMIT got as far as writing to the file.
+  /// Whether a COMMIT got as far as writing to the file.
   fileprivate(set) var hasBegunCommit = false
-  /// The transaction was rolled back, by us or by SQLite.
+  /// Whether the transaction was rolled back, by the library or by SQLite.
   fileprivate(set) var hasRolledBack = false
-  /// How many pages the -wal file held after the last commit.
+  /// The number of pages in the -wal file after the last commit.
   fileprivate(set) var walPages = 0
 
-  /// Forgets the last transaction.
-  func reset() {
-    hasLogged = false
-    hasBegunCommit = false
-    hasRolledBack = false
-  }
+  /// Clears what was recorded of the last transaction.
+  func reset() { (hasLogged, hasBegunCommit, hasRolledBack) = (false, false, false) }
 
-  /// Returns `hasLogged`, and begins to look for the next row.
+  /// Returns `hasLogged` and clears it.
   func takeLogged() -> Bool {
     defer { hasLogged = false }
     return hasLogged
   }
 
-  /// Registers the hooks.
-  ///
-  /// The connection must keep this object until it is closed.
+  /// Registers the hooks on a connection, which must keep this object until it is closed.
   func install(on connection: OpaquePointer) {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     _ = unsafe sqlite3_update_hook(
       connection,
       { context, _, _, table, _ in
-        // Runs for every row: the name is told apart by its second letter (users, attributes, displaced_…, meta).
-        guard let context = unsafe context, let table = unsafe table, unsafe table[0] == 0x63, unsafe table[1] == 0x68
-        else { return }
-        unsafe Unmanaged<HookRecord>.fromOpaque(context).takeUnretainedValue().hasLogged = true
+        // Runs for every row, so it compares only two letters: no other table's name starts with “ch”.
+        guard let table = unsafe table, unsafe table[0] == 0x63, unsafe table[1] == 0x68 else { return }
+        unsafe HookRecord.from(context)?.hasLogged = true
       }, context)
     _ = unsafe sqlite3_commit_hook(
       connection,
       { context in
-        if let context = unsafe context {
-          unsafe Unmanaged<HookRecord>.fromOpaque(context).takeUnretainedValue().hasBegunCommit = true
-        }
+        unsafe HookRecord.from(context)?.hasBegunCommit = true
         return 0
       }, context)
-    _ = unsafe sqlite3_rollback_hook(
-      connection,
-      { context in
-        if let context = unsafe context {
-          unsafe Unmanaged<HookRecord>.fromOpaque(context).takeUnretainedValue().hasRolledBack = true
-        }
-      }, context)
-    // Also the place where SQLite's own automatic checkpoint would hang: setting it turns that off.
+    _ = unsafe sqlite3_rollback_hook(connection, { unsafe HookRecord.from($0)?.hasRolledBack = true }, context)
+    // This also turns SQLite's automatic checkpoints off, which are a WAL hook themselves.
     _ = unsafe sqlite3_wal_hook(
       connection,
       { context, _, _, pages in
-        if let context = unsafe context {
-          unsafe Unmanaged<HookRecord>.fromOpaque(context).takeUnretainedValue().walPages = Int(pages)
-        }
+        unsafe HookRecord.from(context)?.walPages = Int(pages)
         return SQLITE_OK
       }, context)
+  }
+
+  @inline(__always) private static func from(_ context: UnsafeMutableRawPointer?) -> HookRecord? {
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<HookRecord>.fromOpaque(context).takeUnretainedValue()
   }
 }

@@ -1,9 +1,9 @@
-/// The path rules, and how connections to a file are opened.
+/// The database file: the rules for its path, and opening connections to it.
 struct DatabaseFile: Sendable {
-  /// Absolute, without links.
+  /// Absolute, without symbolic links.
   let path: String
   let configuration: Configuration
-  /// Which file lay there at first: what another one holds was never checked.
+  /// The identity of the file that was found first: the schema of any other file was never checked.
   let identity: Files.Identity
   let connections: FileConnections
   /// Whether the file was created here, empty.
@@ -11,30 +11,22 @@ struct DatabaseFile: Sendable {
 
   /// Held while a file is created.
   ///
-  /// Closing it drops the locks that SQLite has on it in this process: no store here may
-  /// open it before it was closed.
+  /// Closing the file drops SQLite's locks on it in this process, so no store here may open it before it is closed.
   private static let creation = Lock(())
 
-  /// Finds the file, and creates an empty one if it may.
+  /// Finds the file, and creates an empty one if the configuration allows.
   ///
-  /// The path is made absolute, so that one that begins with `file:` is a name and no URI; links are resolved once; a
-  /// pipe, which would hang for ever, is refused before anybody opens it.
-  ///
-  /// - Parameters:
-  ///   - path: Where it is, or is to be.
-  ///   - configuration: Whether it may be created.
-  ///   - temporaryFolder: The folder that goes with the store, if it is a temporary one.
-  /// - Throws: `StoreError`, the codes under “Opening”.
+  /// The path becomes absolute, so that one that starts with `file:` is not a URI. Symbolic links are resolved once. A pipe,
+  /// which would block forever, is refused before it is opened.
+  /// `temporaryFolder` is deleted with a temporary store. Throws the codes under “Opening”.
   init(_ path: String, _ configuration: Configuration, temporaryFolder: String? = nil) throws(StoreError) {
     try configuration.check()
     guard !Files.split(path).name.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.cannotOpen, "“\(path.filter { $0 != "\0" })” names no file")
+      throw StoreError(.cannotOpen, "invalid path “\(path.filter { $0 != "\0" })”")
     }
     self.configuration = configuration
     do {
       (self.path, identity, isNew) = try Self.creation.withLock { _ in try Self.prepare(path, configuration) }
-    } catch let error as StoreError {
-      throw error
     } catch {
       throw Self.storeError(error, path, configuration.access)
     }
@@ -47,17 +39,17 @@ struct DatabaseFile: Sendable {
     let access = configuration.access
     if access == .createIfMissing { try Files.createPrivateFolder(Files.split(given).folder) }
     let path = try Files.canonical(given)
-    // Before anything is created there.
+    // Before a file is created there.
     if case .network(let kind) = configuration.fileSystem(Files.split(path).folder) {
       throw StoreError(
         .cannotOpen,
-        "\(given) lies on a network file system (\(kind)): the processes that use a store share memory, which only those of one machine can; use a disk of this one"
+        "\(given) is on a network file system (\(kind)): processes that use a store share memory, so they must run on one machine; use a local disk"
       )
     }
     var isNew = false
     if try Files.kind(of: path) == .missing {
       guard access == .createIfMissing else { throw missing(given) }
-      // Before SQLite opens it: SQLite would create it for everybody to read.
+      // Not by SQLite: it would create a file that everybody can read.
       isNew = try Files.createPrivate(path)
     }
     let kind = try Files.kind(of: path)
@@ -68,24 +60,25 @@ struct DatabaseFile: Sendable {
     return (path, try Files.identity(of: path), isNew)
   }
 
-  /// SQLite finds the -wal file by the database's name: two processes that open one file by two names have two of them,
-  /// never see each other's commits, and overwrite each other's pages when they checkpoint.
+  /// Refuses a file that has several names.
+  ///
+  /// SQLite derives the -wal file's name from the database's: processes that open one file by two names would have two -wal
+  /// files, never see each other's commits, and overwrite each other's pages when they run checkpoints.
   private static func requireOneName(_ path: String) throws {
     let count = try Files.linkCount(of: path)
     guard count > 1 else { return }
     throw StoreError(
       .cannotOpen,
-      "\(path) has \(count) names (hard links), and can only be read: writers that use different names would not see each other's changes; remove the other names (an interrupted backup leaves FILE.….partial), or use a copy"
+      "\(path) has \(count) names (hard links) and can only be opened for reading: writers that use different names do not see each other's changes; remove the other names (an interrupted backup leaves FILE.….partial), or use a copy"
     )
   }
 
   var walPath: String { path + "-wal" }
-  var shmPath: String { path + "-shm" }
 
-  /// A connection that writes, to a database that is as it should be.
+  /// Opens a connection that writes, and creates, migrates or checks the schema.
   func openWriter() throws(StoreError) -> Connection {
     let connection = try open(.readWrite)
-    // SQLite opens a file that it may not write for reading, and says nothing.
+    // SQLite opens a file that the process may not write read-only, without an error.
     if connection.isReadOnly { throw StoreError(.noPermission, "no permission to write \(path)") }
     do {
       try Schema.prepare(
@@ -99,49 +92,42 @@ struct DatabaseFile: Sendable {
     return connection
   }
 
-  /// Removes the file that was created here and could not be filled, on a full disk for example.
+  /// Removes a file that was created here and could not be filled, on a full disk for example.
   ///
-  /// Only under the exclusive lock, so that no other process is creating a store in it now. A process that has opened the
-  /// file gets `.moved` when it tries later. In an empty file SQLite begins by writing the first page: the journal is in
-  /// memory, because there may be no room for one.
+  /// Only under the exclusive lock, so that no other process is creating a store in it. A process that has opened the file
+  /// gets `.moved` later. In an empty file, BEGIN writes the first page; the journal is in memory, because there may be no
+  /// space for one.
   private func removeIfEmpty(_ connection: borrowing Connection) {
     func isEmpty() -> Bool { (try? Files.identity(of: path)) == identity && (try? Files.size(of: path)) == 0 }
-    // Before the journal's mode is touched: that of somebody else's store stays as it is.
+    // Before the journal mode is changed: that of another program's store must stay as it is.
     guard isEmpty() else { return }
-    do { try connection.execute("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE", to: "remove \(path)") } catch {
-      return
-    }
+    let begin = "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"
+    guard (try? connection.execute(begin, to: "remove \(path)")) != nil else { return }
     defer { connection.rollBack() }
     if isEmpty() { Files.remove(path) }
   }
 
-  /// A connection that reads a database that is as it should be.
+  /// Opens a connection that reads, and checks the schema.
   func openCheckedReader() throws(StoreError) -> Connection {
     do {
       let connection = try open(.queryOnly)
       try Schema.check(connection)
       return connection
     } catch {
-      throw missingRight(error) ?? error
+      throw missingPermission(error) ?? error
     }
   }
 
-  /// A connection for checkpoints.
-  ///
-  /// One that has never read does not know yet that there is a -wal file, and would copy nothing.
+  /// Opens a connection for checkpoints.
   func openCheckpointer() throws(StoreError) -> Connection {
-    // An interrupted checkpoint would leave commits in the -wal file, beside a reader that may not copy them.
+    // An interrupted checkpoint would leave commits in the -wal file, for a reader that may not be able to copy them.
     let connection = try open(.readWrite, isInterruptible: false)
+    // A connection that has never read does not find the -wal file, and would copy nothing.
     try connection.execute("PRAGMA schema_version", to: "open \(path)")
     return connection
   }
 
-  /// Writes the whole file anew; other writers wait.
-  func vacuum() throws(StoreError) {
-    try open(.readWrite).vacuum()
-  }
-
-  /// A further connection to a database that was checked.
+  /// Opens a connection to the file that was checked before.
   func open(_ access: Connection.Access, isInterruptible: Bool = true) throws(StoreError) -> Connection {
     let connection = try Connection(
       path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds), of: connections,
@@ -150,18 +136,42 @@ struct DatabaseFile: Sendable {
     return connection
   }
 
+  // MARK: Errors
+
   static var moved: StoreError {
     StoreError(.moved, "the database file was moved, deleted or replaced while it was open; reopen the store")
   }
 
+  private static func missing(_ path: String) -> StoreError { StoreError(.notFound, "there is no database at \(path)") }
+
   private static func storeError(_ error: any Error, _ path: String, _ access: Configuration.Access) -> StoreError {
-    guard let error = error as? SystemError else { return StoreError(.unexpected, "\(error)", cause: error) }
-    guard error.isMissing else { return StoreError(error, otherwise: .cannotOpen) }
-    // Whichever of the folders above it is missing: what was looked for is a database.
-    return access == .createIfMissing ? StoreError(error, otherwise: .cannotCreate) : missing(path)
+    switch error {
+    case let error as StoreError: error
+    // Even if it is a folder of the path that is missing, the caller looks for a database.
+    case let error as SystemError where error.isMissing && access != .createIfMissing: missing(path)
+    case let error as SystemError: StoreError(error, otherwise: error.isMissing ? .cannotCreate : .cannotOpen)
+    default: StoreError(.unexpected, "\(error)", cause: error)
+    }
   }
 
-  private static func missing(_ path: String) -> StoreError {
-    StoreError(.notFound, "there is no database at \(path)")
+  /// Returns the error for a permission that is missing to read the file; nil if `error` has another reason.
+  ///
+  /// SQLite reports “a readonly database” or “unable to open”, depending on how far it gets. `immutable=1` would open the file
+  /// without permission to write the folder, but must not be used: it ignores the -wal file, and reads pages that a writer
+  /// is changing.
+  private func missingPermission(_ error: StoreError) -> StoreError? {
+    guard let cause = error.cause as? SQLiteError, [.readOnly, .cannotOpen].contains(cause.code.primary) else {
+      return nil
+    }
+    let files = [path, walPath, path + "-shm"]
+    if let file = files.first(where: { (try? Files.kind(of: $0)) == .regular && !Files.mayRead($0) }) {
+      return StoreError(.noPermission, "cannot read \(path): no permission to read \(file)", cause: cause)
+    }
+    let folder = Files.split(path).folder
+    if Files.mayWrite(folder) { return nil }
+    return StoreError(
+      .needsWriter,
+      "cannot read \(path): no program has it open for writing, so SQLite must create its -shm file, but \(folder) is not writable",
+      cause: cause)
   }
 }

@@ -1,14 +1,15 @@
 /// Waits for a store that cannot be opened yet.
 ///
-/// Made before the attempt to open it that may fail, so that what happens in between is not missed: a writer may have
-/// the store open for no longer than a few milliseconds.
+/// Create it before the attempt to open the store, so that it misses nothing that happens in between: a writer may have the
+/// store open for only a few milliseconds.
 package final class FileArrival: Sendable {
-  /// How often to try when the system tells of nothing, in microseconds.
+  /// How often to try if the system reports no events, in microseconds.
   private static let pause = 250_000
   private let events: DirectoryEvents
 
-  /// - Parameter path: Where the store will be.
-  /// - Throws: `StoreError.Code.unexpected` when the process has no descriptors left.
+  /// Creates an object that watches the files of a store, which need not exist.
+  ///
+  /// - Throws: `StoreError.Code.unexpected` if the process has no descriptors left.
   package init(of path: String) throws(StoreError) {
     let (folder, name) = Files.split((try? Files.canonical(path)) ?? path)
     do {
@@ -18,9 +19,9 @@ package final class FileArrival: Sendable {
     }
   }
 
-  /// Sleeps until something happened to the store's files, a quarter of a second at most.
+  /// Sleeps until something happens to the store's files, for up to a quarter of a second.
   package func wait() { _ = events.wait(microseconds: Self.pause) }
 
-  /// Ends a `wait`, the present one or the next.
+  /// Ends a `wait`, the current one or the next.
   package func wake() { events.wake() }
 }

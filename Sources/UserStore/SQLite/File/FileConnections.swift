@@ -1,28 +1,28 @@
 import CUserStoreSQLite
 
-/// The open connections of a store to its file: counted, because the last one to close must leave the database whole.
+/// The open connections of a store to its file, counted so that the last one to close leaves the database in one file.
 ///
 /// When the last connection to a WAL database closes, in any process, SQLite copies the -wal file into the database and
 /// removes it, under its exclusive lock (sqlite.org/wal.html, “Avoiding Excessively Large WAL Files”). That needs a
-/// connection that may write, so ours are opened read-write where the rights allow, those that only read too.
+/// connection that may write, so even query-only connections are opened read-write if permissions allow.
 ///
-/// SQLite asks for the exclusive lock once. Of two processes that close at the same moment each finds the other, and the
-/// -wal file stays. A mark in the file that says “closed” could not be sound, and locks of our own on the database would
-/// drop SQLite's. So a store that finds a -wal file after its last connection has closed opens and closes once more.
+/// SQLite tries to get the exclusive lock once. If two processes close at the same moment, each finds the other, and the -wal
+/// file stays. A mark in the file that says “closed” would not be sound, and locks of our own on the database would drop
+/// SQLite's. So a store that finds a -wal file after its last connection has closed opens and closes another one.
 final class FileConnections: Sendable {
-  /// How often, and how long to wait in between at most, in microseconds.
+  /// How often to try, and the longest pause in between, in microseconds.
   ///
-  /// The pauses are random, so that two processes do not meet again. When somebody else still has the database open, they
-  /// are in vain, and cost 5 ms in all.
+  /// The pauses are random, so that two processes do not meet again. If another process keeps the database open, they take
+  /// 5 ms in all and change nothing.
   private static let attempts = 10
   private static let longestPause = 1_000
 
-  /// All that there are in this process, for a program that is about to end.
+  /// All instances in this process, for a program that is about to exit.
   private static let all = Lock(All())
 
   private struct All {
     var entries: [ObjectIdentifier: Entry] = [:]
-    /// Whether those that come are interrupted from their beginning.
+    /// Whether new instances are interrupted from the start.
     var isInterrupted = false
   }
 
@@ -32,24 +32,24 @@ final class FileConnections: Sendable {
 
   private let path: String
   private let identity: Files.Identity
-  /// Removed with its files when the store was released, if it is a temporary one.
+  /// The folder of a temporary store, which is removed with its files when the store is released.
   private let temporaryFolder: String?
   private let state = Lock(State())
 
   private struct State {
-    /// Of open connections; what is done at the end counts as one too.
+    /// The number of open connections; a running cleanup counts as one too.
     var count = 0
     var handles: Set<UInt> = []
     var isClosing = false
     var isReleased = false
-    /// Whether the end was seen to since the last connection was opened.
-    var isEnded = false
+    /// Whether there was a cleanup since the last connection was opened.
+    var isCleanedUp = false
     var leavesWAL = false
     var isInterrupted = false
   }
 
-  private enum Duty {
-    case nothing, removeWAL, removeFolder
+  private enum Cleanup {
+    case none, removeWAL, removeFolder
   }
 
   init(path: String, identity: Files.Identity, temporaryFolder: String?) {
@@ -66,27 +66,22 @@ final class FileConnections: Sendable {
 
   deinit {
     _ = Self.all.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(self)) }
-    // A file that was only checked, or could not be opened as a store: nobody has called `close`.
+    // Without `close`, the file was only checked, or could not be opened as a store.
     if !state.withLock({ $0.isClosing }) { removeWAL() }
   }
 
-  // MARK: What connections report
+  // MARK: Reports of connections
 
-  /// - Parameters:
-  ///   - handle: The connection's.
-  ///   - isInterruptible: Whether its statements may be interrupted.
   func opened(_ handle: OpaquePointer, isInterruptible: Bool) {
     let key = UInt(bitPattern: handle)
     state.withLock { state in
       state.count += 1
-      state.isEnded = false
+      state.isCleanedUp = false
       if isInterruptible { state.handles.insert(key) }
     }
   }
 
-  /// A connection is about to close.
-  ///
-  /// - Returns: whether it leaves the -wal file as it is, and whether a statement on it may have been interrupted.
+  /// Makes a closing connection uninterruptible; returns whether it must not copy the -wal file, and may have been interrupted.
   func willClose(_ handle: OpaquePointer) -> (leavesWAL: Bool, isInterrupted: Bool) {
     let key = UInt(bitPattern: handle)
     return state.withLock { state in
@@ -95,47 +90,28 @@ final class FileConnections: Sendable {
     }
   }
 
-  func didClose() {
-    perform(
-      state.withLock { state in
-        state.count -= 1
-        return Self.duty(&state)
-      })
-  }
+  func didClose() { change { $0.count -= 1 } }
 
-  // MARK: The store's end
+  // MARK: Closing the store
 
-  /// The store needs no more connections: the last one to close sees to it that no -wal file stays behind.
-  func close() {
-    perform(
-      state.withLock { state in
-        state.isClosing = true
-        return Self.duty(&state)
-      })
-  }
+  /// Announces that the store opens no more connections: when the last one has closed, no -wal file remains.
+  func close() { change { $0.isClosing = true } }
 
-  /// The store was closed and released: a temporary one is removed.
+  /// Announces that the store was closed and released: a temporary one is deleted.
   func release() {
     guard temporaryFolder != nil else { return }
-    perform(
-      state.withLock { state in
-        (state.isClosing, state.isReleased) = (true, true)
-        state.isEnded = false
-        return Self.duty(&state)
-      })
+    change { ($0.isClosing, $0.isReleased, $0.isCleanedUp) = (true, true, false) }
   }
 
-  /// From now on nobody copies the -wal file on closing: it could not be synced.
-  func leaveWAL() {
-    state.withLock { $0.leavesWAL = true }
-  }
+  /// Leaves the -wal file uncopied when connections close, because it could not be synced.
+  func leaveWAL() { state.withLock { $0.leavesWAL = true } }
 
-  /// Whether it was interrupted: from then on nobody waits for a lock.
+  /// Whether `interrupt` was called: nothing waits for a lock then.
   var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
-  /// Ends the statements that are running, with the code `interrupted`, or `busy` where they wait for a lock.
+  /// Ends running statements with the code `interrupted`, or `busy` for those that wait for a lock.
   ///
-  /// - Returns: whether a connection is still open.
+  /// Returns whether a connection is still open.
   func interrupt() -> Bool {
     state.withLock { state in
       state.isInterrupted = true
@@ -145,13 +121,12 @@ final class FileConnections: Sendable {
     }
   }
 
-  /// Does so with every file that is open in this process, one that is only checked or restored from too.
+  /// Interrupts every file that is open in this process, including those that are only checked or restored from, and every
+  /// file that is opened later: the program is about to exit.
   ///
-  /// In files that are opened later nobody waits for a lock: the program is about to end.
-  ///
-  /// - Returns: whether a connection is still open.
+  /// Returns whether a connection is still open.
   static func interruptAll() -> Bool {
-    // Released outside the lock, which their end needs.
+    // Released outside of the lock, which `deinit` needs.
     let present = all.withLock { all in
       all.isInterrupted = true
       return all.entries.values.compactMap(\.connections)
@@ -159,22 +134,25 @@ final class FileConnections: Sendable {
     return present.reduce(false) { $1.interrupt() || $0 }
   }
 
-  /// What the calling thread is to do, before anybody else may take the file for closed.
-  private static func duty(_ state: inout State) -> Duty {
-    guard state.count == 0, state.isClosing, !state.isEnded else { return .nothing }
-    state.isEnded = true
-    if !state.isReleased, state.leavesWAL { return .nothing }
-    state.count += 1
-    return state.isReleased ? .removeFolder : .removeWAL
-  }
+  // MARK: Cleanup
 
-  private func perform(_ duty: Duty) {
-    switch duty {
-    case .nothing: return
+  /// Changes the state, and runs the cleanup that is due then.
+  private func change(_ body: (inout State) -> Void) {
+    // Decided under the same lock, before another thread can see the file as closed.
+    let cleanup = state.withLock { state -> Cleanup in
+      body(&state)
+      guard state.count == 0, state.isClosing, !state.isCleanedUp else { return .none }
+      state.isCleanedUp = true
+      if !state.isReleased, state.leavesWAL { return .none }
+      state.count += 1
+      return state.isReleased ? .removeFolder : .removeWAL
+    }
+    switch cleanup {
+    case .none: return
     case .removeWAL: removeWAL()
     case .removeFolder:
       guard let temporaryFolder else { return }
-      for end in ["-wal", "-shm", "-journal", ""] { Files.remove(path + end) }
+      for suffix in ["-wal", "-shm", "-journal", ""] { Files.remove(path + suffix) }
       Files.remove(temporaryFolder)
     }
     // The store may have been released meanwhile.
@@ -186,17 +164,17 @@ final class FileConnections: Sendable {
       guard (try? Files.kind(of: path + "-wal")) == .regular else { return }
       if attempt > 0 { SystemThread.sleep(microseconds: .random(in: 0...Self.longestPause)) }
       do { if try !openAndClose() { return } } catch {
-        // Another connection is closing: it holds the pending lock until its close ends.
+        // BUSY: another connection is closing, and holds the pending lock until it is closed.
         if error.code != .busy { return }
       }
     }
   }
 
-  /// - Returns: false when it was of no use: another file lies there, or this one may only be read.
+  /// Returns false if another attempt is useless: there is another file at the path, or this one is read-only.
   private func openAndClose() throws(StoreError) -> Bool {
     guard (try? Files.identity(of: path)) == identity else { return false }
     let connection = try Connection(path: path, access: .queryOnly, busyTimeout: 0)
-    // A connection that has read nothing does not know of the -wal file.
+    // A connection that has read nothing does not find the -wal file.
     try connection.execute("PRAGMA schema_version", to: "open \(path)")
     return !connection.isReadOnly
   }

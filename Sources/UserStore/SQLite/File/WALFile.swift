@@ -6,63 +6,57 @@
   import Musl
 #endif
 
-/// Sees to it that the -wal file is on disk before pages of it are copied into the database, under `synchronous=NORMAL`.
+/// Ensures under `synchronous=NORMAL` that the -wal file is on disk before a checkpoint copies its pages into the database.
 ///
-/// SQLite syncs it by itself then, and tries again later when that fails. But a sync that failed has given up what it was
-/// to write: the next one succeeds, and covers only what was written since (Linux's vfs.rst, on
-/// errors during writeback). A power cut while the database is being written then finds half of the new pages, and no -wal file to
-/// mend them with: the database is damaged. So what a failed sync gave up is written once more.
+/// SQLite syncs the file itself then, and retries a sync that failed. But a failed sync discards the data that it should have
+/// written: the next one succeeds and covers only what was written since (Linux's vfs.rst, on errors during writeback). A
+/// power cut during the checkpoint then leaves half of the new pages in the database, and no -wal file to repair it with. So
+/// after a failed sync the data is written once more.
 ///
-/// Under FULL nothing is left for a checkpoint to sync, and what is on disk is better not touched.
+/// Under FULL, checkpoints need no sync, and data that is on disk is best left alone.
 final class WALFile: Sendable {
   private let path: String
   private let state = Lock(State())
 
   private struct State {
-    /// Which file it was when it was last on disk, and how much of it was in use.
+    /// The generation of the file that was last on disk, and its length then.
     var generation: UInt64?
-    var secured = 0
-    /// Whether a sync failed since.
-    var isForsaken = false
+    var syncedLength = 0
+    /// Whether a sync has failed since.
+    var hasFailed = false
   }
 
-  init(path: String) {
-    self.path = path
-  }
+  init(path: String) { self.path = path }
 
-  /// Syncs it.
-  ///
-  /// - Throws: when that failed now, or before: then only `writeAgain` helps.
+  /// Syncs the file; once that has failed, it throws until `writeAgain` succeeds.
   func sync() throws(SystemError) {
-    guard !state.withLock({ $0.isForsaken }) else { throw SystemError(operation: "sync \(path)", number: EIO) }
+    guard !state.withLock({ $0.hasFailed }) else { throw SystemError(operation: "sync \(path)", number: EIO) }
     do { try Files.sync(path) } catch {
       if error.isMissing { return }
-      state.withLock { $0.isForsaken = true }
+      state.withLock { $0.hasFailed = true }
       throw error
     }
   }
 
-  /// Writes what may not be on disk once more, and syncs that.
-  ///
-  /// Nobody else may write to it meanwhile: the caller holds the write lock. Those who read find the same bytes.
+  /// Writes what may not be on disk again and syncs it, while the caller holds the write lock; readers find the same bytes.
   func writeAgain() throws(SystemError) {
-    guard let head = try Head(path) else { return }
-    let (generation, secured) = state.withLock { ($0.generation, $0.secured) }
-    // What is on disk is left alone: a power cut in the middle of a write may take the sector with it. SQLite syncs the
-    // head by itself when it begins the file anew, and commits nothing before.
-    let start = generation == head.generation ? secured : Head.length
+    guard let header = try Header(path) else { return }
+    let (generation, syncedLength) = state.withLock { ($0.generation, $0.syncedLength) }
+    // What is on disk is not rewritten: a power cut during a write may destroy the sector. SQLite syncs the header itself when
+    // it restarts the file, before it commits anything.
+    let start = generation == header.generation ? syncedLength : Header.length
     let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     if descriptor < 0 { throw SystemError(operation: "open \(path)") }
     defer { close(descriptor) }
     try Self.copyOntoItself(descriptor, from: start)
     if fsync(descriptor) != 0 { throw SystemError(operation: "sync \(path)") }
-    state.withLock { $0.isForsaken = false }
+    state.withLock { $0.hasFailed = false }
   }
 
-  /// It is on disk, and so many of its frames are in use; the caller holds the write lock.
-  func isSecured(frames: Int) {
-    guard let head = try? Head(path) else { return }
-    state.withLock { ($0.generation, $0.secured) = (head.generation, head.size(of: frames)) }
+  /// Records that the file is on disk, and how many of its frames are in use, while the caller holds the write lock.
+  func didSync(frames: Int) {
+    guard let header = try? Header(path) else { return }
+    state.withLock { ($0.generation, $0.syncedLength) = (header.generation, header.length(of: frames)) }
   }
 
   private static func copyOntoItself(_ descriptor: Int32, from start: Int) throws(SystemError) {
@@ -86,16 +80,16 @@ final class WALFile: Sendable {
     }
   }
 
-  /// What it begins with (sqlite.org/fileformat2.html, 4.1): numbers are big-endian.
-  private struct Head {
+  /// The header of the file (sqlite.org/fileformat2.html, 4.1); its numbers are big-endian.
+  private struct Header {
     static let length = 32
-    static let frameLength = 24
+    static let frameHeaderLength = 24
 
     let pageSize: Int
-    /// The two salts, which change whenever the file is begun anew.
+    /// The two salts, which change when the file restarts.
     let generation: UInt64
 
-    /// - Returns: nil when there is none.
+    /// Reads the header; nil if there is none.
     init?(_ path: String) throws(SystemError) {
       let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
       if descriptor < 0, errno == ENOENT { return nil }
@@ -107,6 +101,7 @@ final class WALFile: Sendable {
       generation = bytes[16..<24].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    func size(of frames: Int) -> Int { Self.length + frames * (Self.frameLength + pageSize) }
+    /// The length of a file with so many frames.
+    func length(of frames: Int) -> Int { Self.length + frames * (Self.frameHeaderLength + pageSize) }
   }
 }

@@ -3,9 +3,9 @@ extension SQLiteSession {
   private static let selectConsumer = Query(
     "read a consumer's position", "SELECT epoch, seq, nonce, holder FROM consumers WHERE name = ?1")
   private static let selectConsumers = Query(
-    "read the consumers", "SELECT name, epoch, seq, nonce, at FROM consumers ORDER BY name")
+    "read the consumers", "SELECT epoch, seq, nonce, at, name FROM consumers ORDER BY name")
   private static let updateHolder = Query(
-    "take the name of a consumer", "UPDATE consumers SET holder = ?2, at = \(now) WHERE name = ?1")
+    "claim a consumer's name", "UPDATE consumers SET holder = ?2, at = \(now) WHERE name = ?1")
   private static let insertConsumer = Query(
     "write a consumer's position",
     "INSERT INTO consumers (name, holder, epoch, seq, nonce, at) VALUES (?1, ?2, ?3, ?4, ?5, \(now))")
@@ -15,19 +15,11 @@ extension SQLiteSession {
   private static let deleteConsumer = Query("remove a consumer", "DELETE FROM consumers WHERE name = ?1")
 
   func consumer(_ name: String) throws(StoreError) -> (cursor: Cursor, fencingToken: Int64)? {
-    try connection.first(Self.selectConsumer, .text(name)) { row in
-      (Cursor(epoch: row.integer(0), revision: row.integer(1), nonce: row.integer(2)), row.integer(3))
-    }
+    try connection.first(Self.selectConsumer, .text(name)) { (Cursor($0), $0.integer(3)) }
   }
 
   func consumers() throws(StoreError) -> [(name: String, cursor: Cursor, timestamp: Int64)] {
-    var consumers: [(name: String, cursor: Cursor, timestamp: Int64)] = []
-    try connection.each(Self.selectConsumers) { row in
-      let cursor = Cursor(epoch: row.integer(1), revision: row.integer(2), nonce: row.integer(3))
-      consumers.append((row.text(0), cursor, row.integer(4)))
-      return true
-    }
-    return consumers
+    try connection.all(Self.selectConsumers) { ($0.text(4), Cursor($0), $0.integer(3)) }
   }
 
   func setFencingToken(_ token: Int64, of name: String) throws(StoreError) -> Bool {

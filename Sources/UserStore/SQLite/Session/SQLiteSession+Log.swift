@@ -8,48 +8,32 @@ extension SQLiteSession {
   private static let selectMeta = Query("read the log", "SELECT epoch, horizon, horizon_nonce FROM meta WHERE id = 1")
   private static let selectNonce = Query("read the log", "SELECT nonce FROM changes WHERE seq = ?1")
   private static let selectLast = Query("read the log", "SELECT max(seq) FROM changes")
+  private static let selectChanges = "SELECT seq, op, user, attribute, old, new, nonce, at FROM changes"
+  // One row more than the limit: the row that ends a set of that many changes.
   private static let selectRows = Query(
     "read the log",
-    """
-    SELECT seq, op, user, attribute, old, new, nonce, at FROM changes
-    WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT \(PagedChanges.rowLimit) + 1 -- the end of a set of that many
-    """)
+    selectChanges + " WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT \(PagedChanges.rowLimit) + 1")
   private static let selectRowsBackwards = Query(
     "read the log",
-    """
-    SELECT seq, op, user, attribute, old, new, nonce, at FROM changes
-    WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT \(PagedChanges.rowLimit)
-    """)
-  private static let selectNextEnd = Query(
-    "read the log",
-    """
-    SELECT seq, \(firstOfSet), nonce, attribute FROM changes
-    WHERE seq > ?1 AND seq <= ?2 AND coalesce(op, 0) = 0 ORDER BY seq LIMIT 1
-    """)
-  private static let selectLastEnd = Query(
-    "read the log",
-    """
-    SELECT seq, \(firstOfSet), nonce, attribute FROM changes
-    WHERE seq > ?1 AND coalesce(op, 0) = 0 ORDER BY seq DESC LIMIT 1
-    """)
-  /// Of a row that ends a write: anybody can store something else there.
-  static let firstOfSet = "CASE WHEN typeof(old) = 'integer' THEN min(old, seq) ELSE seq END"
+    selectChanges + " WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT \(PagedChanges.rowLimit)")
+  /// SQL for the first row of the write that a row ends; any program can store something else there.
+  private static let firstOfSet = "CASE WHEN typeof(old) = 'integer' THEN min(old, seq) ELSE seq END"
+  private static let selectEnds =
+    "SELECT seq, \(firstOfSet), nonce, attribute FROM changes WHERE coalesce(op, 0) = 0 AND seq > ?1"
+  private static let selectNextEnd = Query("read the log", selectEnds + " AND seq <= ?2 ORDER BY seq LIMIT 1")
+  private static let selectLastEnd = Query("read the log", selectEnds + " ORDER BY seq DESC LIMIT 1")
   private static let countChanges = Query(
-    "count the changes", "SELECT count(*) FROM changes WHERE seq > ?1 AND op IS NOT 0")
-  // Not INSERT … SELECT … WHERE: that reads the table it writes, for which SQLite makes a temporary one, and was 27 % of
-  // the instructions of a small write. The time is given for the same reason: julianday('now') is another hundredth.
+    "count changes", "SELECT count(*) FROM changes WHERE seq > ?1 AND op IS NOT 0")
+  // Not INSERT … SELECT … WHERE: it reads the table that it writes, so SQLite creates a temporary table, which was 27 % of the
+  // instructions of a small write. The time is a parameter for the same reason: julianday('now') takes another 1 %.
   private static let insertEnd = Query(
     "write", "INSERT INTO changes (op, attribute, old, nonce, at) VALUES (0, ?1, ?2, ?3, ?4)")
 
   func logEnd() throws(StoreError) -> Cursor { try cursor(Self.selectEnd) }
-
   func horizon() throws(StoreError) -> Cursor { try cursor(Self.selectMeta) }
 
   private func cursor(_ query: Query) throws(StoreError) -> Cursor {
-    let cursor = try connection.first(query) { row in
-      Cursor(epoch: row.integer(0), revision: row.integer(1), nonce: row.integer(2))
-    }
-    guard let cursor else { throw Self.noMeta }
+    guard let cursor = try connection.first(query, make: Cursor.init) else { throw Self.noMeta }
     try Revision.check(cursor.revision.rawValue)
     return cursor
   }
@@ -58,14 +42,13 @@ extension SQLiteSession {
 
   func logState(at revision: Int64) throws(StoreError) -> LogState {
     let meta = try connection.first(Self.selectMeta) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
-    let last = try lastRow()
-    let nonce = try nonce(of: revision)
     guard let (epoch, horizon, horizonNonce) = meta else { throw Self.noMeta }
-    return LogState(epoch: epoch, horizon: horizon, horizonNonce: horizonNonce, last: last, nonce: nonce)
+    return LogState(
+      epoch: epoch, horizon: horizon, horizonNonce: horizonNonce, last: try lastRow(), nonce: try nonce(of: revision))
   }
 
   private func lastRow() throws(StoreError) -> Int64? {
-    try connection.first(Self.selectLast) { $0.isNull(0) ? nil : $0.integer(0) } ?? nil
+    try connection.first(Self.selectLast) { $0.integerOrNil(0) } ?? nil
   }
 
   func nonce(of sequence: Int64) throws(StoreError) -> Int64? {
@@ -82,8 +65,7 @@ extension SQLiteSession {
 
   private func page(_ query: Query, _ start: Int64, _ end: Int64) throws(StoreError) -> [LogRow] {
     var rows: [LogRow] = []
-    // Most sets are a change and its end.
-    rows.reserveCapacity(2)
+    rows.reserveCapacity(2)  // Most sets are a change and the row that ends the set.
     var bytes = 0
     try connection.each(query, .integer(start), .integer(end)) { row in
       rows.append(LogRow(row))
@@ -106,7 +88,7 @@ extension SQLiteSession {
   }
 
   func endSet(after start: Cursor, origin: String?) throws(StoreError) -> Cursor? {
-    // The hook's bit spares the question where nothing can have been logged.
+    // The hook avoids the query if nothing can have been logged.
     guard connection.hooks.takeLogged(), let last = try lastRow(), last > start.revision.rawValue else { return nil }
     let nonce = Connection.randomNumber()
     try connection.run(
@@ -116,8 +98,15 @@ extension SQLiteSession {
   }
 }
 
+extension UserStore.Cursor {
+  /// Creates a cursor from a row that starts with epoch, revision, and nonce.
+  init(_ row: borrowing Statement) {
+    self.init(epoch: row.integer(0), revision: row.integer(1), nonce: row.integer(2))
+  }
+}
+
 extension LogRow {
-  /// A row of `seq, op, user, attribute, old, new, nonce, at`.
+  /// Creates a row of the log from `seq, op, user, attribute, old, new, nonce, at`.
   fileprivate init(_ row: borrowing Statement) {
     self.init(
       sequence: row.integer(0), operation: row.integer(1), user: row.integer(2), attribute: AttributeName(row.text(3)),
@@ -126,7 +115,7 @@ extension LogRow {
 }
 
 extension SetEnd {
-  /// A row of `seq, firstOfSet, nonce, attribute`.
+  /// Creates an end from `seq, firstOfSet, nonce, attribute`.
   fileprivate init(_ row: borrowing Statement) {
     self.init(
       sequence: row.integer(0), first: row.integer(1), nonce: row.integer(2), origin: row.isNull(3) ? nil : row.text(3))

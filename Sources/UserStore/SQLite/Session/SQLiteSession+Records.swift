@@ -7,14 +7,12 @@ extension SQLiteSession {
   private static let selectUsers = Query("read the users", columns + " ORDER BY users.id")
   private static let selectNamed = Query("find users", "SELECT id FROM users WHERE name = ?1 ORDER BY id")
   private static let selectNames = Query(
-    "find names of users", "SELECT name FROM users WHERE name >= ?1 AND name < ?2 LIMIT ?3")
+    "find user names", "SELECT name FROM users WHERE name >= ?1 AND name < ?2 LIMIT ?3")
   private static let selectOutermostNames = Query(
-    "find names of users", "SELECT min(name), max(name) FROM users WHERE name >= ?1 AND name < ?2")
+    "find user names", "SELECT min(name), max(name) FROM users WHERE name >= ?1 AND name < ?2")
   private static let countUsers = Query("count the users", "SELECT count(*) FROM users")
-  private static let selectAttributeNames = Query(
-    "read the names of attributes", "SELECT DISTINCT name FROM attributes")
-  private static let hasAttribute = Query(
-    "look for an attribute", "SELECT 1 FROM attributes WHERE name = ?1 LIMIT 1")
+  private static let selectAttributeNames = Query("read attribute names", "SELECT DISTINCT name FROM attributes")
+  private static let hasAttribute = Query("look for an attribute", "SELECT 1 FROM attributes WHERE name = ?1 LIMIT 1")
   private static let selectName = Query("read a name", "SELECT name FROM users WHERE id = ?1")
   private static let selectHairColor = Query("read a hair color", "SELECT hair_color FROM users WHERE id = ?1")
   private static let selectAttribute = Query(
@@ -22,9 +20,9 @@ extension SQLiteSession {
   private static let selectAnyAttribute = Query(
     "read an attribute", "SELECT name FROM attributes WHERE user_id = ?1 ORDER BY name LIMIT 1")
 
-  // A null id takes the next one.
+  // SQLite replaces a null id by the next one.
   private static let insertUser = Query("add a user", "INSERT INTO users (id, name, hair_color) VALUES (?1, ?2, ?3)")
-  /// The largest id that was given, or is said to have been; and whose it is now.
+  /// Selects the largest id ever used, by the users or by sqlite_sequence, and the user that has the largest id there is.
   static let largestID = Query(
     "add a user",
     """
@@ -32,9 +30,9 @@ extension SQLiteSession {
       (SELECT id FROM users WHERE id = \(Int64.max))
     """)
   static let noIDLeft =
-    "no id is left for a new user: a foreign writer gave the largest there is, \(Int64.max); remove that user if it is there, and set the number of users in the table sqlite_sequence to the largest id in use"
+    "no id is left for a new user: another program used the largest id, \(Int64.max); remove that user if it exists, and set the number for users in the table sqlite_sequence to the largest id in use"
   private static let deleteUser = Query("remove a user", "DELETE FROM users WHERE id = ?1")
-  // Each leaves a row alone that has the value already, so that the count of rows says whether something changed.
+  // These skip rows that already have the value, so that the number of changed rows shows whether anything changed.
   private static let updateName = Query("set a name", "UPDATE users SET name = ?2 WHERE id = ?1 AND name IS NOT ?2")
   private static let updateHairColor = Query(
     "set a hair color", "UPDATE users SET hair_color = ?2 WHERE id = ?1 AND hair_color IS NOT ?2")
@@ -62,34 +60,25 @@ extension SQLiteSession {
 
   func eachUser(while body: (User) -> Bool) throws(StoreError) {
     var current: User?
-    var goesOn = true
+    var shouldContinue = true
     try connection.each(Self.selectUsers) { row in
       if let user = current, user.id.rawValue != row.integer(0) {
-        goesOn = body(user)
+        shouldContinue = body(user)
         current = nil
       }
-      if goesOn { User.collect(row, into: &current) }
-      return goesOn
+      if shouldContinue { User.collect(row, into: &current) }
+      return shouldContinue
     }
-    if goesOn, let current { _ = body(current) }
+    if shouldContinue, let current { _ = body(current) }
   }
 
   func users(named name: String) throws(StoreError) -> [User.ID] {
-    var ids: [User.ID] = []
-    try connection.each(Self.selectNamed, .text(name)) { row in
-      ids.append(User.ID(row.integer(0)))
-      return true
-    }
-    return ids
+    try connection.all(Self.selectNamed, .text(name)) { User.ID($0.integer(0)) }
   }
 
   func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String] {
-    var names: [String] = []
-    try connection.each(Self.selectNames, .text(lower), .text(upper), .integer(Int64(limit))) { row in
-      names.append(row.text(0))
-      return true
-    }
-    // Not by SQLite, which would sort the names of all users before it takes so many.
+    let names = try connection.all(Self.selectNames, .text(lower), .text(upper), .integer(Int64(limit))) { $0.text(0) }
+    // Not sorted by SQLite, which would sort the names of all users before it applies the limit.
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
@@ -103,13 +92,8 @@ extension SQLiteSession {
   func userCount() throws(StoreError) -> Int { try connection.first(Self.countUsers) { Int($0.integer(0)) } ?? 0 }
 
   func attributeNames() throws(StoreError) -> [AttributeName] {
-    var names: [AttributeName] = []
-    try connection.each(Self.selectAttributeNames) { row in
-      names.append(AttributeName(row.text(0)))
-      return true
-    }
-    // Not by SQLite, which would sort the names of all rows before it takes each once.
-    return names.sorted()
+    // Not sorted by SQLite, which would sort the names of all rows before it removes duplicates.
+    try connection.all(Self.selectAttributeNames) { AttributeName($0.text(0)) }.sorted()
   }
 
   func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
@@ -133,7 +117,7 @@ extension SQLiteSession {
 
   func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID {
     do { try connection.run(Self.insertUser, id.map { .integer($0.rawValue) } ?? .null, name, hairColor) } catch {
-      // SQLite says that the disk is full also when no id is left.
+      // SQLite reports a full disk also if no id is left.
       guard error.code == .diskFull, try connection.first(Self.largestID, make: { $0.integer(0) }) == Int64.max else {
         throw error
       }
@@ -169,13 +153,13 @@ extension SQLiteSession {
 }
 
 extension UserStore.User {
-  /// Adds a row of `selectUser` or `selectUsers` to the user that it belongs to.
+  /// Adds a row of `selectUser` or `selectUsers` to its user.
   fileprivate static func collect(_ row: borrowing Statement, into user: inout User?) {
     var current = user ?? User(id: ID(row.integer(0)), storedValues: [.name: row.value(1)])
     if user == nil, !row.isNull(2) { current.storedValues[.hairColor] = row.value(2) }
     if !row.isNull(3) {
       let attribute = AttributeName(row.text(3))
-      // A CHECK keeps such names out, but anybody can turn CHECKs off. The columns are what counts everywhere else.
+      // A CHECK forbids these names as attributes, but any program can turn CHECKs off. The columns count everywhere else.
       if attribute != .name, attribute != .hairColor { current.storedValues[attribute] = row.value(4) }
     }
     user = current

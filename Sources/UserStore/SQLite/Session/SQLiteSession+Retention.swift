@@ -14,7 +14,7 @@ extension SQLiteSession {
     UPDATE meta SET horizon = ?1, horizon_nonce = ?2, measured = ?3, bytes = ?4, searched = ?5, sized = ?6, size = ?7
     WHERE id = 1
     """)
-  /// The size of one row: as `LogRow.byteCount`.
+  /// SQL for the size of a row, equal to `LogRow.byteCount`.
   private static let rowSize = "\(LogExtent.rowBytes) + \(valueSize("old")) + \(valueSize("new"))"
   private static let selectSizes = Query(
     "read the log", "SELECT seq, \(rowSize) FROM changes WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3")
@@ -22,7 +22,7 @@ extension SQLiteSession {
     "read the log",
     "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size")
   private static let selectTime = Query("read the log", "SELECT at FROM changes WHERE seq = ?1")
-  // Of a row with a huge value only the beginning is read: what lies behind the value is asked of ends alone.
+  // A row's nonce is stored behind its values: it is read only for ends, so that SQLite does not read past a huge value.
   private static let selectMarks = Query(
     "read the log",
     """
@@ -52,18 +52,14 @@ extension SQLiteSession {
 
   func extent(assuming assumed: LogExtent?) throws(StoreError) -> LogExtent {
     let start = StoredValue.integer(assumed?.horizon.revision.rawValue ?? 0)
-    let row = try connection.first(Self.selectExtent, start) { row in
-      (
-        horizon: Cursor(epoch: row.integer(0), revision: row.integer(1), nonce: row.integer(2)),
-        measured: (row.integer(3), row.integer(4)), first: row.isNull(5) ? nil : row.integer(5),
-        last: row.isNull(6) ? nil : row.integer(6), consumer: row.isNull(7) ? nil : row.integer(7),
-        searched: row.integer(8), sized: (row.integer(9), row.integer(10))
-      )
+    let extent = try connection.first(Self.selectExtent, start) { row throws(StoreError) in
+      try LogExtent(
+        horizon: Cursor(row), first: row.integerOrNil(5), last: row.integerOrNil(6),
+        measured: (row.integer(3), row.integer(4)), searched: row.integer(8), sized: (row.integer(9), row.integer(10)),
+        consumer: row.integerOrNil(7), assuming: assumed)
     }
-    guard let row else { throw Self.noMeta }
-    return try LogExtent(
-      horizon: row.horizon, first: row.first, last: row.last, measured: row.measured, searched: row.searched,
-      sized: row.sized, consumer: row.consumer, assuming: assumed)
+    guard let extent else { throw Self.noMeta }
+    return extent
   }
 
   func save(_ extent: LogExtent) throws(StoreError) {
@@ -93,10 +89,8 @@ extension SQLiteSession {
     after start: Int64, through end: Int64, limit: Int, while body: (_ sequence: Int64, SetEnd?) -> Bool
   ) throws(StoreError) {
     try connection.each(Self.selectMarks, .integer(start), .integer(end), .integer(Int64(limit))) { row in
-      let sequence = row.integer(0)
-      let isEnd = row.integer(1) == 0
-      return body(
-        sequence, isEnd ? SetEnd(sequence: sequence, first: row.integer(2), nonce: row.integer(3), origin: nil) : nil)
+      let (sequence, isEnd) = (row.integer(0), row.integer(1) == 0)
+      return body(sequence, isEnd ? SetEnd(sequence: sequence, first: row.integer(2), nonce: row.integer(3)) : nil)
     }
   }
 

@@ -1,17 +1,17 @@
-/// A connection to SQLite as a session of the store, with what is remembered of its last transaction.
+/// A session of the store on an SQLite connection, with what is known from its last transaction.
 ///
-/// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders what one did before the next.
+/// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders their accesses.
 final class SQLiteSession: Session, @unchecked Sendable {
   let connection: Connection
-  /// What runs checkpoints; nil for a connection that only reads, and in memory.
+  /// nil in memory, and for a connection that only reads.
   private let checkpoints: Checkpoints?
   private let file: DatabaseFile?
-  /// The end of the log after the last transaction that wrote to it, and `commitCounter` then; nil after any other one.
+  /// The end of the log after the last transaction if it wrote to the log, and `commitCounter` at that time.
   private var knownEnd: (cursor: Cursor, counter: Int64)?
   private var isWriting = false
 
   private static let begin = Query("begin reading", "BEGIN")
-  /// Takes the write lock now: a transaction that takes it later fails when another one has written meanwhile.
+  /// Takes the write lock at once: taking it later fails if another connection has written meanwhile.
   private static let beginImmediate = Query("write", "BEGIN IMMEDIATE")
   private static let commit = Query("commit", "COMMIT")
   private static let savepoint = Query("write", "SAVEPOINT member")
@@ -26,21 +26,17 @@ final class SQLiteSession: Session, @unchecked Sendable {
     self.checkpoints = checkpoints
   }
 
-  /// A session that came back from one of the engine's pools.
+  /// Casts a session of the engine's pools.
   static func own(_ session: any Session) -> SQLiteSession {
     guard let own = session as? SQLiteSession else { preconditionFailure("a session of another engine") }
     return own
   }
 
   var isInTransaction: Bool { connection.isInTransaction }
-
   var hasMoved: Bool { connection.hasMoved }
-
   var writtenPages: Int { connection.hooks.walPages }
 
-  func commitCounter() throws(StoreError) -> Int64 {
-    try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0
-  }
+  func commitCounter() throws(StoreError) -> Int64 { try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0 }
 
   func beginReading() throws(StoreError) {
     if connection.hasMoved { throw DatabaseFile.moved }
@@ -62,13 +58,12 @@ final class SQLiteSession: Session, @unchecked Sendable {
   /// Takes the write lock.
   func lock(isWaiting: Bool) throws(StoreError) {
     if isWaiting { return try connection.run(Self.beginImmediate) }
-    connection.setWaiting(false)
-    defer { connection.setWaiting(true) }
+    connection.busyWait.isWaiting = false
+    defer { connection.busyWait.isWaiting = true }
     try connection.run(Self.beginImmediate)
   }
 
   func savepoint() throws(StoreError) { try connection.run(Self.savepoint) }
-
   func releaseSavepoint() throws(StoreError) { try connection.run(Self.release) }
 
   func rollBackToSavepoint() throws(StoreError) {
@@ -83,10 +78,10 @@ final class SQLiteSession: Session, @unchecked Sendable {
       let code = (error.cause as? SQLiteError)?.code
       guard code == .ioErrorSync || code == .ioErrorFolderSync, connection.hooks.hasBegunCommit else { throw error }
       throw StoreError(
-        .commitUnknown, "whether the last write was committed is not known, the disk failed while it was synced",
+        .commitUnknown, "a sync failed during COMMIT: it is unknown whether the last write was committed",
         cause: error.cause)
     }
-    // What was just written is in a file that nobody will find: do not acknowledge it.
+    // The commit went to a file that nobody will find: do not report success.
     if connection.hasMoved { throw DatabaseFile.moved }
     if let known, let end { knownEnd = (end, known.counter) }
     isWriting = false
@@ -95,7 +90,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   func rollBack() {
     connection.rollBack()
-    // The caller may not have dealt with what `beginWriting` reported: it is reported again.
+    // The caller may not have handled the end that `beginWriting` returned: the next call reads it again.
     if isWriting { (knownEnd, isWriting) = (nil, false) }
   }
 

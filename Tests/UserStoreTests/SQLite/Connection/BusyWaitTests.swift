@@ -25,12 +25,12 @@ import Testing
   {
     let slept = Recorder<Int>()
     let wait = BusyWait(timeout: 20, of: nil, isInterruptible: true) { slept.record($0) }
-    #expect((0...5).map { wait.goesOn(after: $0) } == [true, true, true, true, true, false])
+    #expect((0...5).map { wait.waits(after: $0) } == [true, true, true, true, true, false])
     #expect(slept.all == [1, 2, 5, 10, 2])
     wait.isWaiting = false
-    #expect(!wait.goesOn(after: 0))
+    #expect(!wait.waits(after: 0))
     wait.isWaiting = true
-    #expect(wait.goesOn(after: 0) && slept.count == 6)
+    #expect(wait.waits(after: 0) && slept.count == 6)
   }
 
   @Test func `an interrupt ends a wait, except while the wait is not interruptible`() throws {
@@ -41,11 +41,11 @@ import Testing
     let waits = [true, false].map { isInterruptible in
       BusyWait(timeout: 600_000, of: file, isInterruptible: isInterruptible) { slept.record($0) }
     }
-    #expect(waits.map { $0.goesOn(after: 0) } == [true, true])
+    #expect(waits.map { $0.waits(after: 0) } == [true, true])
     _ = file.interrupt()
-    #expect(waits.map { $0.goesOn(after: 1) } == [false, true])
+    #expect(waits.map { $0.waits(after: 1) } == [false, true])
     #expect(slept.all == [1, 1, 2])
     waits[0].isInterruptible = false
-    #expect(waits[0].goesOn(after: 1))
+    #expect(waits[0].waits(after: 1))
   }
 }

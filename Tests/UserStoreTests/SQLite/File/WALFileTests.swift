@@ -26,7 +26,7 @@ import Testing
 
   @Test func `a synced file is not written again`() throws {
     try file.sync()
-    file.isSecured(frames: 300)
+    file.didSync(frames: 300)
     #expect(try !isWritten(in: 1) && !isWritten(in: 299))
   }
 
@@ -40,7 +40,7 @@ import Testing
 
   @Test func `frames that were synced before are not written again`() throws {
     try file.sync()
-    file.isSecured(frames: 200)
+    file.didSync(frames: 200)
     try failSync()
     try file.writeAgain()
     #expect(try !isWritten(in: 1) && !isWritten(in: 198))
@@ -49,7 +49,7 @@ import Testing
 
   @Test func `a file that was restarted since the last sync is written from its beginning`() throws {
     try file.sync()
-    file.isSecured(frames: 200)
+    file.didSync(frames: 200)
     try createFile(generation: 2)
     try failSync()
     try file.writeAgain()
