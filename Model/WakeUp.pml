@@ -18,7 +18,7 @@
 #define OWN 1 /* commits of Writer */
 #endif
 
-/* DirectoryEvents.Happening. What waits to be read is a set: `wait` reads all there is and keeps the union, in which
+/* DirectoryEvents.Event. What waits to be read is a set: `wait` reads all there is and keeps the union, in which
  * the merging of equal events, as inotify does it, makes no further difference. */
 #define WRITTEN 1
 #define TOUCHED 2
@@ -26,7 +26,7 @@
 #define WOKEN 8
 byte events;
 #ifdef DEAF
-bool isDeaf; /* DirectoryEvents.setHearsWrites: under own load; wakes are heard all the same */
+bool isDeaf; /* DirectoryEvents.setReportsWrites(false): under own load; wakes are still received */
 #endif
 
 inline happen(event) {
@@ -211,7 +211,7 @@ end:
 }
 
 active proctype Watcher() {
-  byte happening, dataVersion, through;
+  byte received, dataVersion, through;
   bool isPatient = true; /* LookSchedule: looks are repeated for a while */
 #ifdef DEAF
   byte loads = DEAF; /* how often it may go deaf */
@@ -229,27 +229,27 @@ end:
        events != 0 || isPatient ->
 #endif
 #endif
-       happening = events;
+       received = events;
 #ifndef CONTROL_CLEAR_AFTER_LOOK
        events = 0
 #endif
      }
 #ifdef CONTROL_SKIP_BY_POSITION
      if
-     :: atomic { happening == TOUCHED && hasTouched && ownEnd <= position -> hasTouched = false; happening = 0 }
+     :: atomic { received == TOUCHED && hasTouched && ownEnd <= position -> hasTouched = false; received = 0 }
         goto end
      :: else
      fi;
 #endif
 #ifdef CONTROL_OWN_MODIFY
      if
-     :: atomic { hasWritten -> hasWritten = false; happening = happening & (TOUCHED | OVERFLOWED) }
+     :: atomic { hasWritten -> hasWritten = false; received = received & (TOUCHED | OVERFLOWED) }
      :: else
      fi;
 #endif
 #ifdef SKIPS
      if
-     :: atomic { hasLock -> owesLook = true; happening = 0 }
+     :: atomic { hasLock -> owesLook = true; received = 0 }
         goto end
      :: else
      fi;
@@ -257,11 +257,11 @@ end:
      atomic {
        if
 #ifndef CONTROL_NO_REPETITION
-       :: happening & (WRITTEN | OVERFLOWED) -> isPatient = true
+       :: received & (WRITTEN | OVERFLOWED) -> isPatient = true
 #endif
        :: else
        fi;
-       happening = 0;
+       received = 0;
        /* The one assumption about time: who is never touched for has its commit visible within LookSchedule.patience
         * of its write, and a look comes between that and the end of patience. */
        isSettled = (untouched == 0);

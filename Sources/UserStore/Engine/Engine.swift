@@ -81,10 +81,10 @@ protocol CommitEvents: Sendable {
   ///
   /// - Parameter microseconds: For how long at most; 0 only collects what has come.
   /// - Returns: what happened since the last call.
-  func wait(microseconds: Int) -> DirectoryEvents.Happening
+  func wait(microseconds: Int) -> DirectoryEvents.Event
 
   /// Asks the system to report writes, or not to: under a lasting load of our own writes they only cost.
-  func setHearsWrites(_ hears: Bool)
+  func setReportsWrites(_ reportsWrites: Bool)
 
   /// Ends a `wait`, the current one or the next. May be called on any thread.
   func wake()

@@ -54,24 +54,24 @@ final class Watcher: Sendable {
     var schedule = LookSchedule(hasEvents: events.hasEvents)
     var isAway = false
     var ownCommits = 0
-    var hearsWrites = true
+    var reportsWrites = true
     schedule.written()
     while !isStopped.withLock({ $0 }) {
-      let happening = events.wait(microseconds: hearsWrites ? schedule.wait : 0)
+      let received = events.wait(microseconds: reportsWrites ? schedule.wait : 0)
       if isStopped.withLock({ $0 }) { return }
       // What was dropped may have been a write.
-      if !happening.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
+      if !received.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
       let before = publication.ownCommits
       let result = look(session, &counter, &isAway)
       // What a touch tells of must be found, though it tells no more.
-      if result == .failed, !happening.isEmpty { schedule.written() }
+      if result == .failed, !received.isEmpty { schedule.written() }
       schedule.looked(found: result != .nothing)
       let rest = schedule.rest(ownCommits: before - ownCommits, found: result == .found)
-      if hearsWrites == schedule.isUnderLoad {
-        hearsWrites.toggle()
-        events.setHearsWrites(hearsWrites)
+      if reportsWrites == schedule.isUnderLoad {
+        reportsWrites.toggle()
+        events.setReportsWrites(reportsWrites)
         // What was not heard meanwhile may not be visible yet.
-        if hearsWrites { schedule.written() }
+        if reportsWrites { schedule.written() }
       }
       // Not to be woken from: each of our own commits may refuse what was found, and ask for it again.
       if let rest { SystemThread.sleep(microseconds: rest) }
