@@ -177,7 +177,7 @@ extension StoreError {
     let code: Code =
       if SystemError.meansNoPermission(error.number) { .noPermission } else if SystemError.meansNoSpace(error.number) {
         .diskFull
-      } else if error.isInTheWay { .alreadyExists } else { code }
+      } else if error.alreadyExists { .alreadyExists } else { code }
     self.init(code, error.description, cause: error)
   }
 }

@@ -110,7 +110,7 @@ final class SQLiteEngine: Engine {
   // MARK: Copies and checks
 
   func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup {
-    Backup(draft: try Draft(for: path, replaces: replacing, besides: file))
+    try Backup(to: path, replacing: replacing, of: file)
   }
 
   func makeRestore(from path: String, ignoringProblems: Bool) throws(StoreError) -> any EngineRestore {

@@ -1,3 +1,5 @@
+import UserStore
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -87,21 +89,17 @@ extension System {
     throw Failure(errno == EACCES ? .noPermission : .cannotCreate, "cannot create \(path): \(lastError)")
   }
 
-  /// Gives a draft its name: in one step, so that whoever looks finds all of it.
+  /// Renames a complete and synced draft to `path` in one step.
   ///
-  /// - Throws: `Failure` when something is there that is not to be replaced, however it came there.
-  static func place(_ draft: String, at path: String, replacing: Bool) throws(Failure) {
-    if replacing {
-      if unsafe rename(draft, path) == 0 { return }
-    } else if unsafe link(draft, path) == 0 {
-      unsafe unlink(draft)
-      return
-    } else if errno == EEXIST {
-      throw isInTheWay(path)
-    } else if !exists(path), unsafe rename(draft, path) == 0 {
-      return  // a file system without links
+  /// - Throws: `Failure` if the path exists and must not be replaced, even if it was created a moment ago.
+  static func publish(
+    _ draft: String, as path: String, replacing: Bool, syncsName: Bool = true
+  ) throws(Failure) {
+    do throws(SystemError) {
+      try Files.publish(draft, as: path, replacing: replacing, syncsName: syncsName)
+    } catch {
+      throw error.alreadyExists ? isInTheWay(path) : Failure(.cannotCreate, "\(error)")
     }
-    throw Failure(.cannotCreate, "cannot create \(path): \(lastError)")
   }
 
   static func isInTheWay(_ path: String) -> Failure {
@@ -128,17 +126,6 @@ extension System {
   /// Waits until what was written is on disk.
   static func sync(_ descriptor: Int32) -> Bool {
     fsync(descriptor) == 0
-  }
-
-  /// Waits until the name of a file is on disk: syncing the file is not enough, a power cut may take the name away.
-  ///
-  /// - Returns: false when it failed, with `errno`; a folder that may not be read cannot be synced by anybody.
-  static func syncName(of path: String) -> Bool {
-    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
-    let descriptor = unsafe open(String(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if descriptor < 0 { return true }
-    defer { close(descriptor) }
-    return sync(descriptor)
   }
 
   static func close(_ descriptor: Int32) {

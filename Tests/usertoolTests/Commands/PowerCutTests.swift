@@ -32,7 +32,7 @@ import Testing
   @Test func `the name of an export`() throws {
     try workspace.run("add", "Zoë")
     let trace = try trace("export", workspace.folder + "/users.jsonl")
-    #expect(trace.has("sync .", after: "link users.jsonl"), "\(trace.calls)")
+    #expect(trace.has("sync .", after: "rename users.jsonl"), "\(trace.calls)")
   }
 
   @Test func `that the values of a purged user were cut off the -wal file`() throws {
