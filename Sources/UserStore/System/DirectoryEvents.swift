@@ -41,13 +41,10 @@ final class DirectoryEvents: Sendable {
   private let wakeReader: Int32
   private let wakeWriter: Int32
 
-  /// - Parameters:
-  ///   - folder: The folder to watch; a watch of a file would end when SQLite deletes the file.
-  ///   - names: The files in it whose changes are reported.
-  ///   - signal: The file in it that `Files.signal` is called with. It has its own watch: if the folder's watch had the mask, every
-  ///     read of any file in the folder would be an event.
-  ///   - usingEvents: False to have no events, as on other systems.
-  /// - Throws: `SystemError` if the process has no file descriptors left.
+  /// Starts watching the files `names` of a folder, and the one among them that `Files.signal` is called with.
+  ///
+  /// Watches the folder, because the watch of a file would end when SQLite deletes it. Only the signal's file also has its own
+  /// watch: with its mask on the folder, every read of any file in it would be an event.
   init(folder: String, names: Set<String>, signal: String? = nil, usingEvents: Bool) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw SystemError(operation: "create a pipe") }
@@ -74,10 +71,7 @@ final class DirectoryEvents: Sendable {
 
   /// Closes the inotify descriptor, after the last `wait`; this takes Linux ten milliseconds.
   func closeEvents() {
-    let events = events.withLock { events in
-      defer { events = -1 }
-      return events
-    }
+    let events = events.withLock { exchange(&$0, with: -1) }
     if events >= 0 { close(events) }
   }
 

@@ -91,8 +91,6 @@ package enum Files {
   // MARK: Creating and removing
 
   /// Creates an empty file that only its owner may read, unless it exists, and returns whether it was created.
-  ///
-  /// A file that exists is not opened.
   @discardableResult
   static func createPrivate(_ path: String) throws(SystemError) -> Bool {
     do { try createNew(path) } catch {
@@ -115,16 +113,15 @@ package enum Files {
   static func createPrivateFolder(_ path: String) throws(SystemError) {
     var path = path
     while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-    if unsafe mkdir(path, 0o700) != 0 {
-      if errno == EEXIST { return }
-      guard errno == ENOENT, path != "/" else { throw SystemError(operation: "create the folder \(path)") }
-      try createPrivateFolder(split(path).folder)
-      if unsafe mkdir(path, 0o700) != 0 {
-        if errno == EEXIST { return }
-        throw SystemError(operation: "create the folder \(path)")
-      }
+    let parent = split(path).folder
+    var isCreated = unsafe mkdir(path, 0o700) == 0
+    if !isCreated, errno == ENOENT, path != "/" {
+      try createPrivateFolder(parent)
+      isCreated = unsafe mkdir(path, 0o700) == 0
     }
-    try syncNames(in: split(path).folder)
+    if !isCreated, errno == EEXIST { return }
+    if !isCreated { throw SystemError(operation: "create the folder \(path)") }
+    try syncNames(in: parent)
   }
 
   /// Creates a private folder in the system's folder for temporary files.
@@ -148,8 +145,10 @@ package enum Files {
   /// Waits until the file or folder is on disk.
   ///
   /// Not for a database or -shm file that SQLite has open in this process; on the -wal file it holds no locks.
-  static func sync(_ path: String) throws(SystemError) {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+  static func sync(_ path: String) throws(SystemError) { try sync(path, O_NOFOLLOW) }
+
+  private static func sync(_ path: String, _ flags: Int32) throws(SystemError) {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | flags)
     if descriptor < 0 { throw SystemError(operation: "open \(path)") }
     defer { close(descriptor) }
     if fsync(descriptor) != 0 { throw SystemError(operation: "sync \(path)") }
@@ -157,11 +156,9 @@ package enum Files {
 
   /// Waits until the names in a folder are on disk; does nothing if the folder may not be read, and so cannot be synced.
   private static func syncNames(in folder: String) throws(SystemError) {
-    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if descriptor < 0, SystemError.meansNoPermission(errno) { return }
-    if descriptor < 0 { throw SystemError(operation: "open \(folder)") }
-    defer { close(descriptor) }
-    if fsync(descriptor) != 0 { throw SystemError(operation: "sync \(folder)") }
+    do { try sync(folder, O_DIRECTORY) } catch {
+      if !SystemError.meansNoPermission(error.number) { throw error }
+    }
   }
 
   /// Renames a complete and synced draft to `target` in one step: at any time the name has the old file or the new one.
