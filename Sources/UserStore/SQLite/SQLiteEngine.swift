@@ -128,7 +128,7 @@ final class SQLiteEngine: Engine {
     _ file: DatabaseFile, progress: (Double) -> Void = { _ in }
   ) throws(StoreError) -> [Finding] {
     var check = StoreCheck()
-    check.checkRights(of: file)
+    check.checkPermissions(of: file)
     check.checkNames(of: file)
     let connection = try file.open(.queryOnly)
     // Sorting a log of millions must not take memory of its size.
