@@ -12,8 +12,8 @@ import CUserStoreSystem
 
 /// Waits for changes of the named files in a folder.
 ///
-/// On Linux the events are inotify's. On other systems, at inotify's limits, and without `usingEvents`, `hasEvents` is false and
-/// `wait` ends only by `wake` or the timeout: the caller polls.
+/// On Linux the events are inotify's. On other systems, at inotify's limits, and without `usingEvents`, `hasEvents` is false
+/// and `wait` ends only by `wake` or the timeout: the caller polls.
 final class DirectoryEvents: Sendable {
   struct Event: OptionSet, Sendable {
     let rawValue: Int

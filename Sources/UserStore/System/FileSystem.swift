@@ -6,9 +6,9 @@
 
 /// Whether a file is on this machine, or on a network file system, where stores are refused.
 ///
-/// The processes that have a store open communicate through shared memory, which machines do not share (sqlite.org/wal.html, “All
-/// processes using a database must be on the same host”): one would overwrite what the other wrote, without an error. A single
-/// machine would be safe, but no program can find out whether it is the only one.
+/// The processes that have a store open communicate through shared memory, which machines do not share (sqlite.org/wal.html,
+/// “All processes using a database must be on the same host”): one would overwrite what the other wrote, without an error. A
+/// single machine would be safe, but no program can find out whether it is the only one.
 enum FileSystem: Equatable {
   /// Includes FUSE: what is behind it is unknown, and usually on this machine.
   case local

@@ -10,8 +10,8 @@ import CUserStoreSystem
 
 /// The library's own file operations, in addition to SQLite's.
 ///
-/// None of them opens a file that SQLite has open: closing it would drop SQLite's POSIX locks (sqlite.org/howtocorrupt.html, 2.2).
-/// In a test, a commit that another process had acknowledged was lost that way.
+/// None of them opens a file that SQLite has open: closing it would drop SQLite's POSIX locks (sqlite.org/howtocorrupt.html,
+/// 2.2). In a test, a commit that another process had acknowledged was lost that way.
 package enum Files {
   enum Kind {
     case missing, regular, directory, other
@@ -185,8 +185,8 @@ package enum Files {
 
   /// Does the same where the system or the file system does not support it.
   ///
-  /// A link replaces nothing, but a crash between the two steps leaves two names. On a file system without links, a file that gets
-  /// the name between the check and the rename is lost.
+  /// A link replaces nothing, but a crash between the two steps leaves two names. On a file system without links, a file that
+  /// gets the name between the check and the rename is lost.
   static func placeByLink(_ path: String, at target: String) throws(SystemError) {
     if unsafe link(path, target) == 0 {
       unsafe unlink(path)
@@ -202,9 +202,9 @@ package enum Files {
 
   /// Opens a file for reading and closes it, which is an event for everyone who watches it (`DirectoryEvents`).
   ///
-  /// Only for the -wal file, on which SQLite holds no locks. A touch (`utimensat`) would cost less without a sync. But it changes an
-  /// inode, and if the block of inodes also has that of the -wal file, the next fdatasync of the -wal file writes the block: 159
-  /// instead of 106 µs on ext4 without a journal, for a touch of the -shm file as well.
+  /// Only for the -wal file, on which SQLite holds no locks. A touch (`utimensat`) would cost less without a sync. But it
+  /// changes an inode, and if the block of inodes also has that of the -wal file, the next fdatasync of the -wal file writes
+  /// the block: 159 instead of 106 µs on ext4 without a journal, for a touch of the -shm file as well.
   ///
   /// A failure is ignored: the watchers' regular check is the guarantee, the signal only makes it fast. Opens without blocking,
   /// because someone may have created a pipe with the name.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A `Mutex` that the thread sanitizer understands.
 ///
-/// On Linux the sanitizer does not see into the Synchronization library, and reports every use of a `Mutex` as a race. In a build
-/// for the sanitizer, each acquire and release is reported to it; in other builds the two calls do nothing.
+/// On Linux the sanitizer does not see into the Synchronization library, and reports every use of a `Mutex` as a race. In a
+/// build for the sanitizer, each acquire and release is reported to it; in other builds the two calls do nothing.
 package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   private let mutex: Mutex<State>
 

@@ -3,8 +3,8 @@
 /// The process may be killed at any time: under the name is the old file or the new one, and the draft that is left over is
 /// called `NAME.….partial`.
 ///
-/// Copied with SQLite's backup API and not with VACUUM INTO: it copies pages as they are, runs none of the file's SQL, and is three
-/// times as fast, so that the snapshot that is read keeps checkpoints from resetting the -wal file for less long.
+/// Copied with SQLite's backup API and not with VACUUM INTO: it copies pages as they are, runs none of the file's SQL, and is
+/// three times as fast, so that the snapshot that is read keeps checkpoints from resetting the -wal file for less long.
 struct Backup: EngineBackup {
   /// An absolute path without links.
   private let target: String
@@ -46,8 +46,8 @@ struct Backup: EngineBackup {
 
   /// Copies the snapshot that the session's transaction has read from.
   ///
-  /// The copy is not in WAL mode: it is one file, which can be read in a folder without write permission. A store that is opened on
-  /// it for writing switches it back.
+  /// The copy is not in WAL mode: it is one file, which can be read in a folder without write permission. A store that is
+  /// opened on it for writing switches it back.
   func copy(_ session: any Session, progress: (Double) throws -> Void) throws {
     let purpose = "write the backup \(target)"
     var interruption: (any Error)?

@@ -1,7 +1,7 @@
 /// A file that is restored into a store: checked, and read in one transaction.
 ///
-/// Copied row by row and not page by page: sqlite3_backup into a WAL database needs equal page sizes, and commits without the new
-/// epoch. Not by ATTACH either, which would add the file's schema to the writer's connection.
+/// Copied row by row and not page by page: sqlite3_backup into a WAL database needs equal page sizes, and commits without the
+/// new epoch. Not by ATTACH either, which would add the file's schema to the writer's connection.
 final class Restore: EngineRestore {
   private let source: SQLiteSession
   /// The folder of the repaired copy, if the file needed one.
@@ -70,8 +70,8 @@ final class Restore: EngineRestore {
 
   /// Replaces the records and the log of the writer's session with the file's, in its open transaction.
   ///
-  /// The log keeps its revisions under a new epoch, so that no cursor of either log is valid in it. Triggers are off: they would
-  /// log every row as removed and added. An id that was assigned in either of the two is not assigned again.
+  /// The log keeps its revisions under a new epoch, so that no cursor of either log is valid in it. Triggers are off: they
+  /// would log every row as removed and added. An id that was assigned in either of the two is not assigned again.
   func replace(on session: any Session, progress: (Double) -> Void) throws(StoreError) {
     let target = SQLiteSession.own(session)
     let purpose = "restore"

@@ -67,8 +67,8 @@ extension StoreCheck {
     }
   }
 
-  /// Checks that the old value of each change is the new value of the one before: this reveals a write that is not in the log, even
-  /// if a later write has overwritten it.
+  /// Checks that the old value of each change is the new value of the one before: this reveals a write that is not in the log,
+  /// even if a later write has overwritten it.
   ///
   /// Only for existing users, because a purge may have removed values of others. Revisions are sorted, not values.
   private mutating func checkOldValues(after horizon: Int64, of connection: borrowing Connection) throws(StoreError) {

@@ -22,8 +22,8 @@ struct SchemaCheck {
 
   /// The objects of each schema version, built once.
   ///
-  /// Not a static constant: that would keep a failure, and a process that was short of memory for a moment could not open a store
-  /// any more.
+  /// Not a static constant: that would keep a failure, and a process that was short of memory for a moment could not open a
+  /// store any more.
   private static let built = Lock<[Objects]?>(nil)
 
   /// Returns every object that the migrations up to a version create, with its SQL.
