@@ -15,13 +15,7 @@ extension UserStore {
     try writable(writer).compact(keeping: policy) { false }
   }
 
-  /// Deletes the change sets that a policy does not keep from the log, on one of the store's threads.
-  ///
-  /// Works as the synchronous `compact`; canceling the task stops it between two steps.
-  ///
-  /// - Parameter policy: What to keep; nil for `Configuration.retention`.
-  /// - Returns: What was deleted.
-  /// - Throws: What the synchronous `compact` throws, and `CancellationError`.
+  /// Works as the synchronous `compact`, on one of the store's threads; if the task is canceled, throws `CancellationError` between two steps.
   @discardableResult
   public func compact(keeping policy: RetentionPolicy? = nil) async throws -> Compaction {
     try await perform { writer, isCancelled in try writer.compact(keeping: policy, isCancelled: isCancelled) }
@@ -57,15 +51,7 @@ extension UserStore {
     try writable(writer).purge(user, vacuums: vacuums) { false }
   }
 
-  /// Erases the values of a removed user from the log, on one of the store's threads.
-  ///
-  /// Works as the synchronous `purge`; canceling the task stops it between two steps.
-  ///
-  /// - Parameters:
-  ///   - user: The removed user's identifier.
-  ///   - vacuums: Whether to rewrite the whole file too.
-  /// - Returns: What was found and erased.
-  /// - Throws: What the synchronous `purge` throws, and `CancellationError`.
+  /// Works as the synchronous `purge`, on one of the store's threads; if the task is canceled, throws `CancellationError` between two steps.
   @discardableResult
   public func purge(_ user: User.ID, vacuums: Bool = false) async throws -> Purge {
     try await perform { writer, isCancelled in

@@ -90,8 +90,7 @@ public final class UserStore: Sendable {
     compactor = Compactor(configuration)
     publication = Publication(hub: listeners.hub, position: try Self.logEnd(engine), signal: { engine.signalCommit() })
     writer = Writer(
-      engine, publication, reader: reader, store: identity, compactor: compactor,
-      roundLimit: configuration.roundLimit)
+      engine, publication, reader: reader, store: identity, compactor: compactor, roundLimit: configuration.roundLimit)
     consumers = OpenConsumers(writer: writer, reader: reader, publication, clock: configuration.clock)
     watcher = try engine.openWatch().map { [publication, reader] in
       Watcher($0.session, $0.events, publication, reader: reader)
@@ -125,11 +124,7 @@ public final class UserStore: Sendable {
     try reader.read(body)
   }
 
-  /// Reads one snapshot of the store on one of the store's threads.
-  ///
-  /// - Parameter body: Receives the transaction, which ends when `body` returns.
-  /// - Returns: The result of `body`.
-  /// - Throws: `StoreError.Code.closed`, and what `body` throws.
+  /// Reads one snapshot of the store as the synchronous `read` does, on one of the store's threads.
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (inout ReadTransaction) throws -> Result
   ) async throws -> Result {
@@ -169,13 +164,11 @@ public final class UserStore: Sendable {
     return result!
   }
 
-  /// Changes records on the store's own thread.
-  ///
-  /// Writes that wait at the same time share a commit, as with the synchronous `write`.
+  /// Changes records as the synchronous `write` does, on the store's own thread.
   ///
   /// - Parameters:
   ///   - origin: The writer's name for itself, which listeners find in the change set.
-  ///   - body: Receives the transaction, which ends when `body` returns. Runs once, or never if the task is canceled before.
+  ///   - body: Receives the transaction. Runs once, or never if the task is canceled before.
   /// - Returns: The result of `body`.
   /// - Throws: What the synchronous `write` throws, and `CancellationError`.
   @discardableResult

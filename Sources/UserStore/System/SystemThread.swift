@@ -31,13 +31,14 @@ final class SystemThread: Sendable {
     named name: StaticString, afterEnd: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () -> Void
   ) throws(SystemError) -> SystemThread {
     let started = SystemThread()
-    let entry = Entry(name: name) {
+    let work = Work {
+      unsafe userstore_name_thread(name.utf8Start)
       started.id.withLock { $0 = current }
       body()
       started.end.wake()
       afterEnd()
     }
-    let argument = unsafe Unmanaged.passRetained(entry)
+    let argument = unsafe Unmanaged.passRetained(work)
     var attributes = pthread_attr_t()
     unsafe pthread_attr_init(&attributes)
     unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
@@ -74,33 +75,23 @@ final class SystemThread: Sendable {
   /// Lets another thread run, if one is waiting for the processor.
   static func yield() { sched_yield() }
 
-  private final class Entry: Sendable {
-    let name: StaticString
-    let body: @Sendable () -> Void
+  fileprivate final class Work: Sendable {
+    let run: @Sendable () -> Void
 
-    init(name: StaticString, body: @escaping @Sendable () -> Void) {
-      self.name = name
-      self.body = body
-    }
-  }
-
-  fileprivate static func run(_ argument: UnsafeMutableRawPointer) {
-    let entry = unsafe Unmanaged<Entry>.fromOpaque(argument).takeRetainedValue()
-    unsafe entry.name.utf8Start.withMemoryRebound(to: CChar.self, capacity: entry.name.utf8CodeUnitCount + 1) { name in
-      unsafe userstore_name_thread(name)
-    }
-    entry.body()
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 }
 
 #if canImport(Darwin)
   private func threadMain(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    unsafe SystemThread.run(argument)
+    unsafe Unmanaged<SystemThread.Work>.fromOpaque(argument).takeRetainedValue().run()
     return nil
   }
 #else
   private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument { unsafe SystemThread.run(argument) }
+    if let argument = unsafe argument {
+      unsafe Unmanaged<SystemThread.Work>.fromOpaque(argument).takeRetainedValue().run()
+    }
     return nil
   }
 #endif
