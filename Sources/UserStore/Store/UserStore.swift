@@ -201,14 +201,14 @@ public final class UserStore: Sendable {
     }
     let decode: Source.Decode = { set in
       if set.discontinuity != nil { return try read() }
-      let changes: [Change]
-      do throws(StoreError) { changes = try set.changes } catch {
+      do throws(StoreError) {
+        guard let change = try set.changes.last else { return nil }
+        return Source.Decoded(value: ValueBox(try change.new(attribute)), through: set.position)
+      } catch {
         // A huge set that was compacted before it was delivered: the current value includes it.
         if error.code == .compacted { return try read() }
         throw error
       }
-      guard let change = changes.last else { return nil }
-      return Source.Decoded(value: ValueBox(try change.new(attribute)), through: set.position)
     }
     let topic = Topic.attribute(attribute, of: id)
     let held = try Source(

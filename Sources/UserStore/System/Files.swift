@@ -23,8 +23,6 @@ package enum Files {
     let number: UInt64
   }
 
-  // MARK: Status; links are followed
-
   static func kind(of path: String) throws(SystemError) -> Kind {
     let mode: mode_t
     do throws(SystemError) { mode = try status(of: path).st_mode } catch {
@@ -52,6 +50,7 @@ package enum Files {
   /// The permissions: the lower nine bits are those of the owner, the group and others.
   static func mode(of path: String) throws(SystemError) -> UInt32 { UInt32(try status(of: path).st_mode) & 0o7777 }
 
+  /// Follows links.
   private static func status(of path: String) throws(SystemError) -> stat {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { throw SystemError(operation: "access \(path)") }
@@ -63,8 +62,6 @@ package enum Files {
 
   /// Whether this process may write to the file or folder.
   static func mayWrite(_ path: String) -> Bool { unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
-
-  // MARK: Paths
 
   /// Returns an absolute path without links; its last part need not exist.
   static func canonical(_ path: String) throws(SystemError) -> String {
@@ -87,8 +84,6 @@ package enum Files {
     let folder = String(path[..<slash])
     return (folder.isEmpty ? "/" : folder, String(path[path.utf8.index(after: slash)...]))
   }
-
-  // MARK: Creating and removing
 
   /// Creates an empty file that only its owner may read, unless it exists, and returns whether it was created.
   @discardableResult
@@ -139,8 +134,6 @@ package enum Files {
   static func remove(_ path: String) {
     _ = unsafe unlink(path) == 0 || rmdir(path) == 0
   }
-
-  // MARK: Syncing and replacing
 
   /// Waits until the file or folder is on disk.
   ///
@@ -197,8 +190,6 @@ package enum Files {
       try replace(target, with: path)
     }
   }
-
-  // MARK: Signaling
 
   /// Opens a file for reading and closes it, which is an event for everyone who watches it (`DirectoryEvents`).
   ///

@@ -48,7 +48,13 @@ final class SystemThread: Sendable {
     #else
       var thread = pthread_t()
     #endif
-    let code = unsafe pthread_create(&thread, &attributes, threadMain, argument.toOpaque())
+    let code = unsafe pthread_create(
+      &thread, &attributes,
+      { argument in
+        // Optional on Linux, but not on Darwin.
+        unsafe Unmanaged<Work>.fromOpaque((argument as UnsafeMutableRawPointer?)!).takeRetainedValue().run()
+        return nil
+      }, argument.toOpaque())
     guard code == 0 else {
       unsafe argument.release()
       throw SystemError(operation: "start a thread", number: code)
@@ -75,26 +81,12 @@ final class SystemThread: Sendable {
   /// Lets another thread run, if one is waiting for the processor.
   static func yield() { sched_yield() }
 
-  fileprivate final class Work: Sendable {
+  private final class Work: Sendable {
     let run: @Sendable () -> Void
 
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 }
-
-#if canImport(Darwin)
-  private func threadMain(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    unsafe Unmanaged<SystemThread.Work>.fromOpaque(argument).takeRetainedValue().run()
-    return nil
-  }
-#else
-  private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument {
-      unsafe Unmanaged<SystemThread.Work>.fromOpaque(argument).takeRetainedValue().run()
-    }
-    return nil
-  }
-#endif
 
 /// One object for each thread, created at its first use and released when the thread ends.
 ///
@@ -107,11 +99,7 @@ struct ThreadLocal<Object: AnyObject>: Sendable {
   init(_ make: @escaping @Sendable () -> Object) {
     var key = pthread_key_t()
     let code = unsafe pthread_key_create(&key) { object in
-      #if canImport(Darwin)
-        unsafe Unmanaged<AnyObject>.fromOpaque(object).release()
-      #else
-        if let object = unsafe object { unsafe Unmanaged<AnyObject>.fromOpaque(object).release() }
-      #endif
+      unsafe Unmanaged<AnyObject>.fromOpaque((object as UnsafeMutableRawPointer?)!).release()
     }
     precondition(code == 0, "the process has used up its thread-local keys (PTHREAD_KEYS_MAX)")
     self.key = key
