@@ -115,14 +115,10 @@ extension UserStore {
     /// - Parameters:
     ///   - name: The listener's name.
     ///   - topic: The topic that it is bound to.
-    public func unbind(_ name: String, from topic: Topic) {
-      hub.remove(name, from: topic)
-    }
+    public func unbind(_ name: String, from topic: Topic) { hub.remove(name, from: topic) }
 
     /// Ends all listeners immediately, including those without a name.
-    public func unbindAll() {
-      hub.removeAll()
-    }
+    public func unbindAll() { hub.removeAll() }
 
     /// The number of listeners; those whose owner was released are not counted.
     public var count: Int { hub.count }

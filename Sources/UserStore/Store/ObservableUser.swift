@@ -34,8 +34,6 @@ public import Observation
     try reload()
   }
 
-  // MARK: Reading
-
   /// Whether the user exists.
   public var exists: Bool { self[stored: .name] != nil }
 
@@ -55,8 +53,6 @@ public import Observation
     registrar.access(self, keyPath: \.[stored: name])
     return values[name]
   }
-
-  // MARK: Changing
 
   private func apply(_ set: ChangeSet) throws {
     guard set.position > through else { return }

@@ -15,9 +15,7 @@ extension UserStore {
   /// Interrupts all statements in every file that is open in this process once, including a store that is being opened.
   ///
   /// From then on, no store of this process waits for a lock of another program.
-  package static func interruptOnce() {
-    _ = FileConnections.interruptAll()
-  }
+  package static func interruptOnce() { _ = FileConnections.interruptAll() }
 
   /// Interrupts all statements in every open file until all are closed, and returns whether any was open; close stores before.
   package static func interruptOpenFiles() -> Bool {

@@ -4,7 +4,7 @@
 /// called `NAME.….partial`.
 ///
 /// Copied with SQLite's backup API and not with VACUUM INTO: it copies pages as they are, runs none of the file's SQL, and is
-/// three times as fast, so that the snapshot that is read keeps checkpoints from resetting the -wal file for less long.
+/// three times as fast, which shortens the time for which the snapshot prevents checkpoints from resetting the -wal file.
 struct Backup: EngineBackup {
   /// An absolute path without links.
   private let target: String
@@ -67,7 +67,7 @@ struct Backup: EngineBackup {
 
   /// Checks that the copy is an undamaged store whose log ends at `end`.
   ///
-  /// Checking the store instead would keep checkpoints from resetting its -wal file all the time.
+  /// Checking the store instead would prevent checkpoints from resetting its -wal file for that time.
   func verify(endingAt end: Cursor, ignoringProblems: Bool) throws(StoreError) {
     // Counted as an open store is, so that it can be interrupted.
     let file = (try? Files.identity(of: draft)).map {

@@ -32,9 +32,7 @@ final class Restore: EngineRestore {
     temporaryFolder = folder
   }
 
-  deinit {
-    Self.removeTemporary(temporaryFolder)
-  }
+  deinit { Self.removeTemporary(temporaryFolder) }
 
   private static func begin(_ connection: consuming Connection) throws(StoreError) -> Connection {
     // Sorting a log of millions of rows must not take as much memory.
