@@ -18,7 +18,7 @@
 #define OWN 1 /* commits of Writer */
 #endif
 
-/* DirectoryEvents.Happening. The pending events are a set, because `wait` reads all of them and keeps the union. inotify's
+/* DirectoryEvents.Event. The pending events are a set, because `wait` reads all of them and keeps the union. inotify's
  * merging of equal events makes no difference to that. */
 #define WRITTEN 1
 #define TOUCHED 2
@@ -26,7 +26,7 @@
 #define WOKEN 8
 byte events;
 #ifdef IGNORES
-bool ignoresWrites; /* DirectoryEvents.setHearsWrites, under own load; wakes are received all the same */
+bool ignoresWrites; /* DirectoryEvents.setReportsWrites(false), under own load; wakes are received all the same */
 #endif
 
 inline happen(event) {
@@ -211,7 +211,7 @@ end:
 }
 
 active proctype Watcher() {
-  byte happening, dataVersion, through;
+  byte received, dataVersion, through;
   bool isPatient = true; /* LookSchedule: looks are repeated for a while */
 #ifdef IGNORES
   byte loads = IGNORES; /* how often it may ignore writes */
@@ -229,27 +229,27 @@ end:
        events != 0 || isPatient ->
 #endif
 #endif
-       happening = events;
+       received = events;
 #ifndef CONTROL_CLEAR_AFTER_LOOK
        events = 0
 #endif
      }
 #ifdef CONTROL_SKIP_BY_POSITION
      if
-     :: atomic { happening == TOUCHED && hasTouched && ownEnd <= position -> hasTouched = false; happening = 0 }
+     :: atomic { received == TOUCHED && hasTouched && ownEnd <= position -> hasTouched = false; received = 0 }
         goto end
      :: else
      fi;
 #endif
 #ifdef CONTROL_OWN_MODIFY
      if
-     :: atomic { hasWritten -> hasWritten = false; happening = happening & (TOUCHED | OVERFLOWED) }
+     :: atomic { hasWritten -> hasWritten = false; received = received & (TOUCHED | OVERFLOWED) }
      :: else
      fi;
 #endif
 #ifdef SKIPS
      if
-     :: atomic { hasLock -> owesLook = true; happening = 0 }
+     :: atomic { hasLock -> owesLook = true; received = 0 }
         goto end
      :: else
      fi;
@@ -257,11 +257,11 @@ end:
      atomic {
        if
 #ifndef CONTROL_NO_REPETITION
-       :: happening & (WRITTEN | OVERFLOWED) -> isPatient = true
+       :: received & (WRITTEN | OVERFLOWED) -> isPatient = true
 #endif
        :: else
        fi;
-       happening = 0;
+       received = 0;
        /* The only assumption about time: a commit without a touch is visible within LookSchedule.patience after its
         * write, and a look follows before the patience ends. */
        isSettled = (untouched == 0);

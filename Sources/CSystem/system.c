@@ -22,7 +22,7 @@ int userstore_rename_new(const char *path, const char *target) {
 #elif defined(RENAME_NOREPLACE)
   return renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE);
 #else
-  // A C library that does not have it: older ones of musl, and glibc before 2.28.
+  // Older versions of musl, and glibc before 2.28.
   (void)path, (void)target;
   errno = ENOSYS;
   return -1;
@@ -41,7 +41,7 @@ int userstore_wait_readable(int first, int second, int64_t microseconds) {
   return (descriptors[0].revents ? 1 : 0) | (descriptors[1].revents ? 2 : 0);
 }
 
-void userstore_name_thread(const char *name) {
+void userstore_name_thread(const void *name) {
 #ifdef __APPLE__
   pthread_setname_np(name);
 #else
@@ -49,13 +49,7 @@ void userstore_name_thread(const char *name) {
 #endif
 }
 
-#if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define THREAD_SANITIZER 1
-#endif
-#endif
-
-#ifdef THREAD_SANITIZER
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 void userstore_lock_taken(const void *lock) { __tsan_acquire((void *)lock); }

@@ -3,26 +3,26 @@
 
 #include <stdint.h>
 
-// Only what Swift cannot import: glibc shows these to _GNU_SOURCE alone, and Swift imports it without; its module map
-// leaves <sys/statfs.h> out.
+// Only what Swift cannot import: glibc declares these functions only with _GNU_SOURCE, and Swift imports it without; its module
+// map lacks <sys/statfs.h>.
 
-/// Waits until one of two descriptors is readable (a negative one is left out) or the time has passed.
-/// Returns 0 for the time, bit 1 for the first, bit 2 for the second; a signal counts as the time.
+/// Waits until one of two descriptors is readable (a negative one is ignored), or for the time.
+/// Returns bit 1 for the first and bit 2 for the second; 0 after the time, or a signal.
 int userstore_wait_readable(int first, int second, int64_t microseconds);
 
 #ifdef __linux__
-/// The number of the kind of file system that the path is on (statfs(2)); 0 when the system does not say.
+/// Returns the magic number of the path's file system (statfs(2)); 0 if the system does not say.
 uint32_t userstore_file_system(const char *path);
 #endif
 
-/// Renames a file to a name that nothing has, in one step. Returns 0, or -1 with errno: EEXIST when something has the
-/// name; EINVAL, ENOSYS, ENOTSUP and others where the system or the file system cannot do it.
+/// Renames a file to a name that does not exist, in one step. Returns 0, or -1 with errno: EEXIST if the name exists; EINVAL,
+/// ENOSYS, ENOTSUP and others if the system or the file system does not support it.
 int userstore_rename_new(const char *path, const char *target);
 
 /// Names the calling thread, for debuggers and `top -H`.
-void userstore_name_thread(const char *name);
+void userstore_name_thread(const void *name);
 
-/// Tells the thread sanitizer that a lock was taken or given back; nothing in other builds.
+/// Reports to the thread sanitizer that a lock was acquired or released; does nothing in other builds.
 void userstore_lock_taken(const void *lock);
 void userstore_lock_returned(const void *lock);
 

@@ -64,10 +64,10 @@ protocol CommitEvents: Sendable {
   var hasEvents: Bool { get }
 
   /// Waits up to `microseconds` for events, and returns those since the last call; with 0, it does not wait.
-  func wait(microseconds: Int) -> DirectoryEvents.Happening
+  func wait(microseconds: Int) -> DirectoryEvents.Event
 
   /// Asks the system to report writes, or not to: while this store writes all the time, they only cost.
-  func setHearsWrites(_ hears: Bool)
+  func setReportsWrites(_ reportsWrites: Bool)
 
   /// Ends a `wait`, the current one or the next. May be called on any thread.
   func wake()

@@ -51,24 +51,24 @@ final class Watcher: Sendable {
     // Whether the file was missing or replaced at the last look; it may return.
     var hasMoved = false
     var ownCommits = 0
-    var hearsWrites = true
+    var reportsWrites = true
     schedule.written()
     while !isStopped.withLock({ $0 }) {
-      let happening = events.wait(microseconds: hearsWrites ? schedule.wait : 0)
+      let received = events.wait(microseconds: reportsWrites ? schedule.wait : 0)
       if isStopped.withLock({ $0 }) { return }
       // An overflow may have dropped the event of a write.
-      if !happening.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
+      if !received.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
       let before = publication.ownCommits
       let result = look(session, &counter, &hasMoved)
       // A signal is sent once, so a failed look must be repeated.
-      if result == .failed, !happening.isEmpty { schedule.written() }
+      if result == .failed, !received.isEmpty { schedule.written() }
       schedule.looked(found: result != .nothing)
       let rest = schedule.rest(ownCommits: before - ownCommits, found: result == .found)
-      if hearsWrites == schedule.isUnderLoad {
-        hearsWrites.toggle()
-        events.setHearsWrites(hearsWrites)
+      if reportsWrites == schedule.isUnderLoad {
+        reportsWrites.toggle()
+        events.setReportsWrites(reportsWrites)
         // A write that was not reported may not be visible yet.
-        if hearsWrites { schedule.written() }
+        if reportsWrites { schedule.written() }
       }
       // Not interrupted by events: each of our own commits may refuse an append, and then calls `events.wake`.
       if let rest { SystemThread.sleep(microseconds: rest) }

@@ -144,7 +144,7 @@ extension StoreError {
       switch error.number {
       case let number where SystemError.meansNoPermission(number): .noPermission
       case let number where SystemError.meansNoSpace(number): .diskFull
-      case _ where error.isInTheWay: .alreadyExists
+      case _ where error.alreadyExists: .alreadyExists
       default: code
       }
     self.init(code, error.description, cause: error)

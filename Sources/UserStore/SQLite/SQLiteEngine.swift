@@ -107,7 +107,7 @@ final class SQLiteEngine: Engine {
   // MARK: Copies and checks
 
   func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup {
-    Backup(draft: try Draft(for: path, replaces: replacing, besides: file))
+    try Backup(to: path, replacing: replacing, of: file)
   }
 
   func makeRestore(from path: String, ignoringProblems: Bool) throws(StoreError) -> any EngineRestore {
@@ -120,7 +120,7 @@ final class SQLiteEngine: Engine {
 
   static func check(_ file: DatabaseFile, progress: (Double) -> Void = { _ in }) throws(StoreError) -> [Finding] {
     var check = StoreCheck()
-    check.checkRights(of: file)
+    check.checkPermissions(of: file)
     check.checkNames(of: file)
     let connection = try file.open(.queryOnly)
     // Sorting a log of millions of rows must not use that much memory.

@@ -1,25 +1,25 @@
 public import Observation
 
-/// A user for views: SwiftUI and `withObservationTracking` follow what is read of it.
+/// A user for views: SwiftUI and `withObservationTracking` track the attributes that you read.
 ///
 ///     struct UserRow: View {
 ///       let user: ObservableUser  // try store.observable(id)
 ///       var body: some View { Text(user.name ?? "gone") }
 ///     }
 ///
-/// - **What changes together is seen together**: all attributes of one change set are set in one turn of the main actor,
-///   in commit order, soon after the commit. Only who has read an attribute that changed is told.
-/// - **Removal**: a removed user has no attribute; everything reads nil, and `exists` is false.
-/// - **Lifetime**: it follows the store as long as it is held, and keeps what it has when the store closes or is released. It does
+/// - **Atomic updates**: all attributes of a change set are updated in one turn of the main actor, in commit order, soon after
+///   the commit. Only observers of an attribute that changed are notified.
+/// - **Removal**: a removed user has no attributes: all are nil, and `exists` is false.
+/// - **Lifetime**: the object is updated while you hold it, and keeps its values when the store is closed or released. It does
 ///   not keep the store alive.
 @MainActor public final class ObservableUser: Observable {
-  /// The key.
+  /// The user's identifier.
   public let id: UserStore.User.ID
 
   private let registrar = ObservationRegistrar()
   private let read: @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int128)
   private var values: [AttributeName: StoredValue] = [:]
-  /// The last round whose changes are in the values.
+  /// The last round that the values include.
   private var through = Int128.min
   private var registration: SubscriptionToken?
 
@@ -29,51 +29,47 @@ public import Observation
   ) throws(StoreError) {
     self.id = id
     self.read = read
-    // Registered before it is read: no change is missed between. Those that are in both are known by their round.
+    // Registered before reading, so that no change is missed; `apply` skips the rounds that the values already include.
     registration = listeners.bind(to: .user(id), on: .main) { [weak self] set in try self?.apply(set) }
-    try readAnew()
+    try reload()
   }
 
-  // MARK: Reading
-
-  /// Whether there is such a user.
+  /// Whether the user exists.
   public var exists: Bool { self[stored: .name] != nil }
 
-  /// The name; nil for a removed user, and when a foreign writer stored what is no UTF-8.
+  /// The name; nil for a removed user, and if another program stored invalid UTF-8.
   public var name: String? { self[.name] }
 
-  /// The hair colour; nil when it is not set, and when a foreign writer stored what is no colour.
+  /// The hair color; nil if it is not set, and if another program stored something else.
   public var hairColor: UserStore.Color? { self[.hairColor] }
 
-  /// The value of an attribute; nil when it is not set, and when what is stored is not of the attribute's type.
+  /// The value of an attribute; nil if it is not set, and if the stored value does not have the attribute's type.
   public subscript<Value>(attribute: Attribute<Value>) -> Value? {
     self[stored: attribute.name].flatMap { Value(storedValue: $0) }
   }
 
-  /// Identifies an attribute for Observation, whatever type it is read as.
+  /// The stored value; its key path identifies the attribute for Observation, whatever type it is read as.
   private subscript(stored name: AttributeName) -> StoredValue? {
     registrar.access(self, keyPath: \.[stored: name])
     return values[name]
   }
 
-  // MARK: Changing
-
   private func apply(_ set: ChangeSet) throws {
     guard set.position > through else { return }
-    if set.discontinuity != nil { return try readAnew() }
+    if set.discontinuity != nil { return try reload() }
     var new = values
     try set.forEach { new[$0.attribute] = $0.new.isNull ? nil : $0.new }
     through = set.position
     replace(by: new)
   }
 
-  private func readAnew() throws(StoreError) {
+  private func reload() throws(StoreError) {
     let (user, round) = try read(id)
     through = round
     replace(by: user?.storedValues ?? [:])
   }
 
-  /// Tells before and after of each attribute that is not what it was.
+  /// Notifies the observers of each attribute that changes.
   private func replace(by new: [AttributeName: StoredValue]) {
     let changed = values.keys.filter { values[$0] != new[$0] } + new.keys.filter { values[$0] == nil }
     for name in changed { registrar.willSet(self, keyPath: \.[stored: name]) }
@@ -83,11 +79,11 @@ public import Observation
 }
 
 extension UserStore {
-  /// A user for views, kept current on the main actor.
+  /// Returns a user for views, which is updated on the main actor while you hold it.
   ///
-  /// - Parameter id: Whose; a user that does not exist has no attributes.
-  /// - Returns: the user as it is now; it follows the store as long as it is held.
-  /// - Throws: what reading can throw; `StoreError.Code.nested` inside a transaction of this store.
+  /// - Parameter id: The user's identifier; a user that does not exist has no attributes.
+  /// - Returns: The user as currently stored.
+  /// - Throws: What reading can throw; `StoreError.Code.nested` inside a transaction of this store.
   @MainActor public func observable(_ id: User.ID) throws(StoreError) -> ObservableUser {
     try ObservableUser(id, listeners) { [reader, publication] id throws(StoreError) in
       try reader.reading { transaction throws(StoreError) in

@@ -1,4 +1,4 @@
-/// User records in SQLite, and named listeners that are told of every committed change.
+/// User records in SQLite, and named listeners that receive every committed change.
 ///
 ///     let store = try UserStore(path: "users.db")
 ///     let zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
@@ -6,9 +6,10 @@
 ///     name.bindAndFire("FirstScreen") { print("first screen:", $0 ?? "gone") }
 ///     try store.write { try $0.rename(zoe, to: "Zoe") }
 ///
-/// Changes by other processes, whoever wrote them, reach the same listeners. All methods may be called on any thread.
+/// The listeners also receive the changes that other processes commit, with this library or without it. All methods can be
+/// called on any thread.
 ///
-/// The store holds its listeners: one whose closure holds the store keeps both alive for ever. Capture it weakly:
+/// The store holds its listeners: a closure that holds the store keeps both alive forever. Capture the store weakly:
 ///
 ///     store.listeners.bind("log", to: .everything) { [weak store] set in
 ///       let count = try store?.read { try $0.userCount }
@@ -17,7 +18,7 @@
 public final class UserStore: Sendable {
   /// The named listeners of this store, by topic.
   ///
-  /// `listenable` gives the values of one attribute with their types.
+  /// `listenable(_:of:)` delivers the values of one attribute with their type.
   public let listeners: Listeners
 
   let engine: any Engine
@@ -31,35 +32,36 @@ public final class UserStore: Sendable {
 
   // MARK: Opening
 
-  /// Opens the store in a file, and creates it if `configuration` lets it.
+  /// Opens the store in a file, and creates it if `configuration.access` allows it.
   ///
-  /// A new file can be read by its owner only. Several processes may open, and create, the same file at once.
+  /// Only its owner can read a new file. Several processes can open and create the same file at the same time.
   ///
   /// - Parameters:
-  ///   - path: The database file; its folder too is created if it is missing. `file:` has no meaning here.
-  ///   - configuration: How.
+  ///   - path: The database file, a path and not a `file:` URL. A missing folder is created with the file.
+  ///   - configuration: How the store is opened.
   /// - Throws: `StoreError`: the codes under “Opening”, `.busy`, `.diskFull`, `.corrupt`, `.ioError`; `.badValue` for a page
-  ///   size that SQLite does not have.
+  ///   size that SQLite does not support.
   public convenience init(path: String, configuration: Configuration = Configuration()) throws(StoreError) {
     try self.init(SQLiteEngine(DatabaseFile(path, configuration)), configuration)
   }
 
-  /// Makes a store in memory.
+  /// Creates a store in memory.
   ///
-  /// `read` and `write` take turns; no other process sees it; all else holds.
+  /// No other process has access to it, and reads and writes wait for each other. Everything else is as in a file.
   ///
-  /// - Parameter configuration: How; what concerns files is without meaning.
-  /// - Returns: the store, empty.
-  /// - Throws: `StoreError.Code.outOfMemory`, `.badValue` for a page size that SQLite does not have.
+  /// - Parameter configuration: How the store is opened; settings for files have no effect.
+  /// - Returns: An empty store.
+  /// - Throws: `StoreError.Code.outOfMemory`, `.badValue` for a page size that SQLite does not support.
   public static func inMemory(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
     try UserStore(SQLiteEngine(inMemory: configuration), configuration)
   }
 
-  /// Makes a store in a temporary folder of its own, removed when the store goes.
+  /// Creates a store in its own temporary folder, which is removed with the store.
   ///
-  /// - Parameter configuration: How; it is created in any case.
-  /// - Returns: the store, empty.
-  /// - Throws: `StoreError.Code.diskFull`, `.noPermission`, `.cannotCreate`, `.badValue` for a page size that SQLite does not have.
+  /// - Parameter configuration: How the store is opened; `access` has no effect.
+  /// - Returns: An empty store.
+  /// - Throws: `StoreError.Code.diskFull`, `.noPermission`, `.cannotCreate`, `.badValue` for a page size that SQLite does not
+  ///   support.
   public static func temporary(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
     var configuration = configuration
     configuration.access = .createIfMissing
@@ -67,11 +69,10 @@ public final class UserStore: Sendable {
     do { folder = try Files.createTemporaryFolder() } catch {
       throw StoreError(.cannotCreate, "\(error)", cause: error)
     }
+    let path = folder + "/users.db"
     let file: DatabaseFile
-    do throws(StoreError) {
-      file = try DatabaseFile(folder + "/users.db", configuration, temporaryFolder: folder)
-    } catch {
-      Files.remove(folder + "/users.db")
+    do { file = try DatabaseFile(path, configuration, temporaryFolder: folder) } catch {
+      Files.remove(path)
       Files.remove(folder)
       throw error
     }
@@ -89,8 +90,7 @@ public final class UserStore: Sendable {
     compactor = Compactor(configuration)
     publication = Publication(hub: listeners.hub, position: try Self.logEnd(engine), signal: { engine.signalCommit() })
     writer = Writer(
-      engine, publication, reader: reader, store: identity, compactor: compactor,
-      roundLimit: configuration.roundLimit)
+      engine, publication, reader: reader, store: identity, compactor: compactor, roundLimit: configuration.roundLimit)
     consumers = OpenConsumers(writer: writer, reader: reader, publication, clock: configuration.clock)
     watcher = try engine.openWatch().map { [publication, reader] in
       Watcher($0.session, $0.events, publication, reader: reader)
@@ -112,82 +112,65 @@ public final class UserStore: Sendable {
 
   // MARK: Using
 
-  /// Whether the system tells of the writes of other processes; without, the file is polled.
-  ///
-  /// False in memory.
+  /// Whether the system reports writes of other processes; if not, the file is polled, except in memory.
   public var hasFileEvents: Bool { watcher?.hasEvents ?? false }
 
-  /// Reads in one state of the store, on the calling thread, whatever others write meanwhile.
+  /// Reads one snapshot of the store on the calling thread, whatever others write at the same time.
   ///
-  /// - Parameter body: Gets the transaction, which ends with it.
-  /// - Returns: what `body` returns.
+  /// - Parameter body: Receives the transaction, which ends when `body` returns.
+  /// - Returns: The result of `body`.
   /// - Throws: `StoreError.Code.nested` inside a transaction of the same store, `.closed`, and what `body` throws.
   public func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
     try reader.read(body)
   }
 
-  /// Reads in one state of the store, on a thread of the store's.
-  ///
-  /// - Parameter body: Gets the transaction, which ends with it.
-  /// - Returns: what `body` returns.
-  /// - Throws: `StoreError.Code.closed`, and what `body` throws.
+  /// Reads one snapshot of the store as the synchronous `read` does, on one of the store's threads.
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (inout ReadTransaction) throws -> Result
   ) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-      do {
-        let isAccepted = try readers.run { [reader] in
-          continuation.resume(with: Swift.Result { try reader.read(body) })
-        }
-        if !isAccepted { continuation.resume(throwing: StoreError(.closed, "the store is closed")) }
-      } catch {
-        continuation.resume(throwing: StoreError(.unexpected, "\(error)", cause: error))
-      }
-    }
+    try await readers.perform { [reader] in try reader.read(body) }
   }
 
-  /// Changes records on the calling thread: all that `body` does is committed together, or, when it throws, not at all.
+  /// Changes records on the calling thread: everything that `body` does is committed together, or nothing if it throws.
   ///
-  /// When it returns, the change is on disk (`Configuration.durability`) and every inline listener has been called with
-  /// it. Inside a listener, of this store or another, it commits at once and listeners are called after the present round.
-  /// Listeners may run on this thread: never write while you hold something that a listener waits for.
+  /// When `write` returns, the change is on disk (`Configuration.durability`) and every inline listener has been called with
+  /// it. Inside a listener, of this store or another, it commits immediately and listeners are called after the current round.
+  /// Listeners may run on this thread: never write while you hold a lock that a listener waits for.
   ///
-  /// What a listener writes in answer has been committed by then, but may not have been delivered: when another thread, such
-  /// as the one that watches other processes, is delivering, this one returns as soon as its own set was delivered.
+  /// The writes of a listener have been committed by then, but may not have been delivered: if another thread is delivering,
+  /// such as the one that watches other processes, `write` returns as soon as its own change set has been delivered.
   ///
-  /// Foreign keys between tables of the application's own are not enforced by what the library writes: `PRAGMA foreign_keys`
-  /// is off on its connections. A table of yours that refers to `users` keeps rows of users that were removed, whatever its
-  /// `ON DELETE` says; a trigger on your own connection or a listener can remove them.
+  /// The library's connections do not enforce foreign keys (`PRAGMA foreign_keys` is off). Your own table that references
+  /// `users` keeps the rows of removed users, whatever its `ON DELETE` says; a trigger on your own connection or a listener can
+  /// delete them.
   ///
-  /// Writers that wait at the same time, on threads or in tasks, share a commit, each still a change set of its own, in the
-  /// order in which they came: one that throws takes nobody with it. So `write` may return only after others' closures were
-  /// run, and a closure must not wait for another `write` to return. One that comes alone is committed at once, as is one
-  /// inside a listener.
+  /// Writers that wait at the same time, on threads or in tasks, share a commit, in order of arrival. Each has its own change
+  /// set, and one that throws does not affect the others. Therefore `write` may return only after other closures have run, and
+  /// `body` must not wait for another `write` to return. A single writer commits immediately, and so does a write inside a
+  /// listener.
   ///
   /// - Parameters:
-  ///   - origin: What the writer calls itself; listeners find it in the change set.
-  ///   - body: Gets the transaction, which ends with it. Not to be kept waiting: other writers wait too.
-  /// - Returns: what `body` returns.
-  /// - Throws: `StoreError`, the codes under “Reading and writing”; and what `body` throws.
+  ///   - origin: The writer's name for itself, which listeners find in the change set.
+  ///   - body: Receives the transaction, which ends when `body` returns. Must not block: other writers wait for it.
+  /// - Returns: The result of `body`.
+  /// - Throws: `StoreError`: the codes under “Reading and writing”; and what `body` throws.
   @discardableResult
   public func write<Result>(
     origin: String? = nil, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    // Generic here alone: what is behind it would look its types up in each write.
+    // Only this is generic: generic code behind it would look up its types in each write.
     var result: Result?
     try writable(writer).write(origin: origin) { transaction in result = try body(&transaction) }
     return result!
   }
 
-  /// Changes records on the store's own thread.
-  ///
-  /// Shares a commit with other writes that wait at the same time, as the synchronous `write` does.
+  /// Changes records as the synchronous `write` does, on the store's own thread.
   ///
   /// - Parameters:
-  ///   - origin: What the writer calls itself; listeners find it in the change set.
-  ///   - body: Gets the transaction, which ends with it. Runs once, or, when the task is cancelled before, never.
-  /// - Returns: what `body` returns.
-  /// - Throws: as the synchronous `write`; `CancellationError`.
+  ///   - origin: The writer's name for itself, which listeners find in the change set.
+  ///   - body: Receives the transaction. Runs once, or never if the task is canceled before.
+  /// - Returns: The result of `body`.
+  /// - Throws: What the synchronous `write` throws, and `CancellationError`.
   @discardableResult
   public func write<Result: Sendable>(
     origin: String? = nil, _ body: @escaping @Sendable (inout WriteTransaction) throws -> Result
@@ -195,16 +178,16 @@ public final class UserStore: Sendable {
     try await writable(writer).write(origin: origin, body)
   }
 
-  /// An attribute of a user as a current value with listeners.
+  /// Returns an attribute of a user as a current value with listeners.
   ///
-  /// The value is nil when the attribute is not set, and for a removed user. A stored value that is not of the attribute's type reads as nil, and is reported to `Configuration.onListenerError`
-  /// with each change.
+  /// The value is nil if the attribute is not set, and for a removed user. A stored value that does not have the attribute's
+  /// type is read as nil, and reported to `Configuration.onListenerError` with each change.
   ///
   /// - Parameters:
-  ///   - attribute: Which one.
-  ///   - id: Whose.
-  /// - Returns: the listenable; it stays current as long as it is held.
-  /// - Throws: what reading can throw; `StoreError.Code.undecodable` when the present value is not of the attribute's type.
+  ///   - attribute: The attribute.
+  ///   - id: The user's identifier.
+  /// - Returns: The listenable, which is kept current while you hold it.
+  /// - Throws: What reading can throw; `StoreError.Code.undecodable` if the current value does not have the attribute's type.
   public func listenable<Value>(
     _ attribute: Attribute<Value>, of id: User.ID
   ) throws(StoreError) -> Listenable<Value?> {
@@ -218,14 +201,14 @@ public final class UserStore: Sendable {
     }
     let decode: Source.Decode = { set in
       if set.discontinuity != nil { return try read() }
-      let changes: [Change]
-      do throws(StoreError) { changes = try set.changes } catch {
-        // A huge set that was forgotten before it was delivered: what it did is in the present state.
+      do throws(StoreError) {
+        guard let change = try set.changes.last else { return nil }
+        return Source.Decoded(value: ValueBox(try change.new(attribute)), through: set.position)
+      } catch {
+        // A huge set that was compacted before it was delivered: the current value includes it.
         if error.code == .compacted { return try read() }
         throw error
       }
-      guard let change = changes.last else { return nil }
-      return Source.Decoded(value: ValueBox(try change.new(attribute)), through: set.position)
     }
     let topic = Topic.attribute(attribute, of: id)
     let held = try Source(
@@ -233,19 +216,19 @@ public final class UserStore: Sendable {
     return Listenable(held.backing)
   }
 
-  /// The change sets after a cursor, without end.
+  /// Returns a feed of all change sets after a cursor, which waits for new ones and does not end.
   ///
-  /// - Parameter cursor: The end of the last set that the consumer has dealt with, or `ReadTransaction.cursor` of the
-  ///   state that it has read.
-  /// - Returns: the feed; each iteration of it begins at the cursor.
+  /// - Parameter cursor: The cursor of the last change set that you have processed, or `ReadTransaction.cursor` of the snapshot
+  ///   that you have read.
+  /// - Returns: The feed; each iteration starts at the cursor.
   public func changes(after cursor: Cursor) -> ChangeFeed {
     ChangeFeed(publication) { [reader] last throws(StoreError) in try reader.sets { _ in last ?? cursor } }
   }
 
-  /// The change sets after a cursor that are there already, a step of at most 1,000 changes or 1 MiB at a time.
+  /// Returns the next existing change sets after a cursor, up to 1,000 changes or 1 MiB, or a single larger one.
   ///
-  /// - Parameter cursor: The end of a set; nil for the oldest that the log still has.
-  /// - Returns: whole sets, in order; none when there are no more.
+  /// - Parameter cursor: The cursor of a change set; nil to start with the oldest in the log.
+  /// - Returns: Complete change sets in order; empty at the end of the log.
   /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and what reading can throw.
   public func page(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
     try reader.sets { transaction throws(StoreError) in
@@ -254,27 +237,27 @@ public final class UserStore: Sendable {
     }
   }
 
-  /// Takes a consumer's name: the change sets after what was last acknowledged under it, in this process or another.
+  /// Claims a consumer's name, and returns the consumer that continues after the last change set acknowledged under the name.
   ///
-  /// Who had the name before gets `StoreError.Code.superseded`, at the next acknowledgement, or while it waits for changes.
-  /// Waits for the writer's lock.
+  /// Claiming the name again, in any process, takes it over: the previous holder gets `StoreError.Code.superseded` with its
+  /// next acknowledgement, or while it waits for changes. Waits for the write lock.
   ///
   /// - Parameters:
   ///   - name: 1 to 200 Unicode scalars without control characters.
-  ///   - start: Where it begins when nobody has had the name yet; otherwise without meaning.
-  /// - Returns: the consumer; the name stays taken after it, until it is taken again or removed.
-  /// - Throws: `StoreError.Code.badValue` for the name, `.readOnly`, what writing can throw; and, for a cursor from which the
-  ///   log does not go on, `.compacted` or `.diverged`.
+  ///   - start: Where a new consumer starts; has no effect if the name exists.
+  /// - Returns: The consumer. It holds the name, even after it is released, until the name is claimed again or removed.
+  /// - Throws: `StoreError.Code.badValue` for the name, `.readOnly`, what writing can throw; `.compacted` or `.diverged` if the
+  ///   log no longer continues from the cursor.
   public func consumer(_ name: String, from start: Consumer.Start = .now) throws(StoreError) -> Consumer {
     try writable(consumers).take(name, from: start)
   }
 
-  /// Forgets a consumer's name and position, so that nothing is kept in the log for it.
+  /// Deletes a consumer's name and position, so that the log keeps nothing for it.
   ///
-  /// Who has the name gets `StoreError.Code.superseded`.
+  /// The current holder of the name gets `StoreError.Code.superseded`.
   ///
-  /// - Parameter name: The name.
-  /// - Returns: whether there was one.
+  /// - Parameter name: The consumer's name.
+  /// - Returns: Whether the name existed.
   /// - Throws: `StoreError.Code.readOnly`, and what writing can throw.
   @discardableResult
   public func removeConsumer(_ name: String) throws(StoreError) -> Bool {
@@ -283,18 +266,16 @@ public final class UserStore: Sendable {
 
   // MARK: Closing
 
-  /// Closes the store: feeds and signals end, listeners hear no more and are let go, later calls throw
-  /// `StoreError.Code.closed`.
+  /// Closes the store: feeds and signals end, listeners are released, and later calls throw `StoreError.Code.closed`.
   ///
-  /// What consumers have acknowledged is written first.
+  /// Acknowledgements of consumers are written first. Reads and writes that are running on other threads finish; their writes
+  /// commit, but may not be delivered to listeners. Writes that wait for their turn throw `StoreError.Code.closed`. Releasing
+  /// the store also closes it.
   ///
-  /// What is under way is finished, by whoever does it: a write on another thread commits, though listeners may not hear
-  /// of it any more. Writes that wait for their turn throw `StoreError.Code.closed`. Releasing the store closes it too.
-  ///
-  /// When this returns, the store's threads have ended and its connections are closed, except those that another thread is
-  /// reading or writing with. If nobody else has the database open then, it is one file, without a -wal file. Never close
-  /// or release a store while you hold something that one of its listeners waits for. Inside a listener or a transaction
-  /// nothing is waited for: the last thread to end leaves the file whole.
+  /// When `close` returns, the store's threads have ended and its connections are closed, except those in use by another
+  /// thread. If no other process has the database open, it is then a single file without a -wal file. Never close or release a
+  /// store while you hold a lock that one of its listeners waits for. Inside a listener or a transaction, `close` does not
+  /// wait: the last thread to finish leaves the single file.
   public func close() {
     watcher?.stop()
     let mayWait = !DeliveryThread.current.isBusy
@@ -316,5 +297,19 @@ public final class UserStore: Sendable {
   func writable<Part>(_ part: Part?) throws(StoreError) -> Part {
     guard let part else { throw StoreError(.readOnly, "the store was opened only for reading") }
     return part
+  }
+}
+
+extension WorkerThread {
+  /// Runs `body` on this thread, and returns its result; throws `closed` after `stop`.
+  func perform<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        let isAccepted = try run { continuation.resume(with: Swift.Result(catching: body)) }
+        if !isAccepted { continuation.resume(throwing: StoreError(.closed, "the store is closed")) }
+      } catch {
+        continuation.resume(throwing: StoreError(.unexpected, "\(error)", cause: error))
+      }
+    }
   }
 }

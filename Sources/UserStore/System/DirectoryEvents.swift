@@ -10,46 +10,41 @@ import CUserStoreSystem
   import Musl
 #endif
 
-/// Sleeps until something happens to the named files of a folder, until it is woken, or until a time has passed.
+/// Waits for changes of the named files in a folder.
 ///
-/// On Linux the events are inotify's. Elsewhere, where inotify's limits are reached, or when the caller wants none,
-/// `hasEvents` is false and `wait` only knows `wake` and the time: its user polls.
+/// On Linux the events are inotify's. On other systems, at inotify's limits, and without `usingEvents`, `hasEvents` is false
+/// and `wait` ends only by `wake` or the timeout: the caller polls.
 final class DirectoryEvents: Sendable {
-  struct Happening: OptionSet, Sendable {
+  struct Event: OptionSet, Sendable {
     let rawValue: Int
-    /// A file was written or closed: what was written may not be visible yet.
-    static let written = Happening(rawValue: 1)
-    /// A file was touched, or the signal was given.
-    ///
-    /// Writers do this after their commit has become visible.
-    static let touched = Happening(rawValue: 2)
-    /// A file came, went or was moved, or the folder did.
-    static let renamed = Happening(rawValue: 4)
+    /// A file was written or closed; what was written may not be visible yet.
+    static let written = Event(rawValue: 1)
+    /// A file was touched, or `Files.signal` was called: writers do so once their commit is visible.
+    static let touched = Event(rawValue: 2)
+    /// A file was created, deleted or renamed, or the folder was.
+    static let renamed = Event(rawValue: 4)
     /// The system dropped events.
-    static let overflowed = Happening(rawValue: 8)
+    static let overflowed = Event(rawValue: 8)
     /// `wake` was called.
-    static let woken = Happening(rawValue: 16)
+    static let woken = Event(rawValue: 16)
   }
 
   let hasEvents: Bool
   private let folder: String
   private let names: [[UInt8]]
   private let signal: String?
-  /// -1 without events.
+  /// The inotify descriptor; -1 without events.
   private let events: Lock<Int32>
-  /// What the system calls the watch on the folder; all others are on the signal's file.
+  /// The watch descriptor of the folder; all others are of the signal's file.
   private let folderWatch: Int32
-  private let hearsWrites = Lock(true)
+  private let watchesWrites = Lock(true)
   private let wakeReader: Int32
   private let wakeWriter: Int32
 
-  /// - Parameters:
-  ///   - folder: The folder to watch; a watch on a file would end when SQLite deletes the file.
-  ///   - names: The files in it that matter.
-  ///   - signal: The file in it that `Files.signal` is called with. It has a watch of its own: the folder's would make an
-  ///     event for everybody who reads any file in it.
-  ///   - usingEvents: False to have none, as on systems without them.
-  /// - Throws: `SystemError` when the process has no descriptors left.
+  /// Starts watching the files `names` of a folder, and the one among them that `Files.signal` is called with.
+  ///
+  /// Watches the folder, because the watch of a file would end when SQLite deletes it. Only the signal's file also has its own
+  /// watch: with its mask on the folder, every read of any file in it would be an event.
   init(folder: String, names: Set<String>, signal: String? = nil, usingEvents: Bool) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw SystemError(operation: "create a pipe") }
@@ -74,45 +69,39 @@ final class DirectoryEvents: Sendable {
     closeEvents()
   }
 
-  /// Lets the system forget the folder, for which Linux takes ten milliseconds; `wait` must not be called any more.
+  /// Closes the inotify descriptor, after the last `wait`; this takes Linux ten milliseconds.
   func closeEvents() {
-    let events = events.withLock { events in
-      defer { events = -1 }
-      return events
-    }
+    let events = events.withLock { exchange(&$0, with: -1) }
     if events >= 0 { close(events) }
   }
 
-  /// Ends a `wait`, the present one or the next.
+  /// Ends a `wait`, the current one or the next.
   func wake() {
     var byte: UInt8 = 1
     _ = unsafe write(wakeWriter, &byte, 1)
   }
 
-  /// Sleeps, and says what ended it; empty when the time had passed.
-  ///
-  /// - Parameter microseconds: How long at most.
-  /// - Returns: all that happened since the last call.
-  func wait(microseconds: Int) -> Happening {
+  /// Waits at most `microseconds` for events, and returns everything since the last call; empty after a timeout.
+  func wait(microseconds: Int) -> Event {
     let events = events.withLock { $0 }
     let ready = userstore_wait_readable(wakeReader, events, Int64(microseconds))
-    var happening: Happening = []
+    var received: Event = []
     if ready & 1 != 0 {
-      happening.insert(.woken)
+      received.insert(.woken)
       drainWakes()
     }
-    if ready & 2 != 0 { happening.formUnion(readEvents(events)) }
-    return happening
+    if ready & 2 != 0 { received.formUnion(readEvents(events)) }
+    return received
   }
 
-  /// Whether it is told of writes and touches; at first it is.
+  /// Turns events of writes and touches on or off; they are on at first.
   ///
-  /// Linux makes an event of every one of them, on the writer's time: some two microseconds for a commit of one row.
-  func setHearsWrites(_ hears: Bool) {
+  /// Linux creates each of them in the writer's time: some two microseconds for a commit of one row.
+  func setReportsWrites(_ reportsWrites: Bool) {
     let events = events.withLock { $0 }
     if events < 0 { return }
-    hearsWrites.withLock { $0 = hears }
-    Self.watch(folder, events, hearsWrites: hears)
+    watchesWrites.withLock { $0 = reportsWrites }
+    Self.watch(folder, events, reportsWrites: reportsWrites)
     watchSignal(events)
   }
 
@@ -125,70 +114,65 @@ final class DirectoryEvents: Sendable {
     private static func openEvents(_ folder: String) -> (events: Int32, watch: Int32) {
       let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       guard descriptor >= 0 else { return (-1, -1) }
-      let watch = watch(folder, descriptor, hearsWrites: true)
+      let watch = watch(folder, descriptor, reportsWrites: true)
       if watch < 0 { close(descriptor) }
       return watch < 0 ? (-1, -1) : (descriptor, watch)
     }
 
-    /// A folder that is watched already gets the new mask.
+    /// Watches the folder; if it is watched already, changes the mask.
     @discardableResult
-    private static func watch(_ folder: String, _ events: Int32, hearsWrites: Bool) -> Int32 {
+    private static func watch(_ folder: String, _ events: Int32, reportsWrites: Bool) -> Int32 {
       let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
       let writes = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE
-      return unsafe inotify_add_watch(events, folder, UInt32(hearsWrites ? names | writes : names))
+      return unsafe inotify_add_watch(events, folder, UInt32(reportsWrites ? names | writes : names))
     }
 
-    /// Watches the signal's file, which may have come a moment ago, or have taken another one's place.
+    /// Watches the signal's file, which may be new or have replaced another one.
     private func watchSignal(_ events: Int32) {
       guard let signal else { return }
-      // With another mask the watch stays, and hears nothing that happens.
-      let mask = hearsWrites.withLock { $0 } ? IN_CLOSE_NOWRITE : IN_MOVE_SELF
+      // IN_MOVE_SELF keeps the watch without reporting any signal.
+      let mask = watchesWrites.withLock { $0 } ? IN_CLOSE_NOWRITE : IN_MOVE_SELF
       _ = unsafe inotify_add_watch(events, folder + "/" + signal, UInt32(mask) | UInt32(IN_DONT_FOLLOW))
     }
 
-    private func readEvents(_ events: Int32) -> Happening {
+    private func readEvents(_ events: Int32) -> Event {
       unsafe withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
-        var happening: Happening = []
+        var received: Event = []
         while true {
           let length = unsafe read(events, buffer.baseAddress, buffer.count)
-          guard length > 0 else { return happening }
+          guard length > 0 else { return received }
           var offset = 0
           while offset < length {
             let event = unsafe buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
             let start = offset + MemoryLayout<inotify_event>.size
             offset = start + Int(event.len)
             let name = unsafe buffer[start..<offset].prefix { $0 != 0 }
-            happening.formUnion(
+            received.formUnion(
               event.wd == folderWatch || event.wd < 0
-                ? unsafe meaning(of: Int(event.mask), name, events) : Self.meaning(ofSignal: Int(event.mask)))
+                ? unsafe decode(Int(event.mask), name, events)
+                : Int(event.mask) & Int(IN_CLOSE_NOWRITE) != 0 ? .touched : [])
           }
         }
       }
     }
 
-    private static func meaning(ofSignal mask: Int) -> Happening {
-      mask & Int(IN_CLOSE_NOWRITE) != 0 ? .touched : []
-    }
-
-    private func meaning(
-      of mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>, _ events: Int32
-    ) -> Happening {
+    private func decode(_ mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>, _ events: Int32) -> Event {
       if mask & Int(IN_Q_OVERFLOW) != 0 { return .overflowed }
       if mask & Int(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .renamed }
       guard names.contains(where: { unsafe name.elementsEqual($0) }) else { return [] }
-      var happening: Happening = []
-      if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { happening.insert(.written) }
-      if mask & Int(IN_ATTRIB) != 0 { happening.insert(.touched) }
-      if mask & Int(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) != 0 { happening.insert(.renamed) }
+      var received: Event = []
+      if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { received.insert(.written) }
+      if mask & Int(IN_ATTRIB) != 0 { received.insert(.touched) }
+      if mask & Int(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) != 0 { received.insert(.renamed) }
       if mask & Int(IN_CREATE | IN_MOVED_TO) != 0, let signal, unsafe name.elementsEqual(signal.utf8) {
         watchSignal(events)
       }
-      return happening
+      return received
     }
   #else
     private static func openEvents(_ folder: String) -> (events: Int32, watch: Int32) { (-1, -1) }
-    private static func watch(_ folder: String, _ events: Int32, hearsWrites: Bool) {}
+    private static func watch(_ folder: String, _ events: Int32, reportsWrites: Bool) {}
     private func watchSignal(_ events: Int32) {}
-    private func readEvents(_ events: Int32) -> Happening { [] }
+    private func readEvents(_ events: Int32) -> Event { [] }
   #endif
 }

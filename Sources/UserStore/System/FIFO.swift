@@ -1,9 +1,9 @@
-/// A queue: elements leave in the order in which they came.
+/// A queue of elements in order of arrival.
 ///
-/// An array with a front that moves, because `Array.removeFirst` moves all elements that follow. The space in front is given
-/// back once it is half of the array, so that an element costs constant time on average.
+/// `Array.removeFirst` moves all elements that follow. Here, the index of the front moves instead, and the space before it is
+/// released once it is half of the array: amortized constant time.
 struct FIFO<Element> {
-  /// An element that left is nil: the queue holds no reference to it.
+  /// Removed elements are nil, so that they are released.
   private var elements: [Element?] = []
   private var front = 0
 

@@ -4,22 +4,18 @@
   import CUserStoreSystem
 #endif
 
-/// Whether a file lies on this machine, or is shared with others.
+/// Whether a file is on this machine, or on a network file system, where stores are refused.
 ///
-/// Stores are refused on the latter: the processes that have a store open tell each other through memory that they
-/// share, and machines share none (sqlite.org/wal.html, “All processes using a database must be on the same host”).
-/// What one machine wrote another would overwrite, without an error. One machine alone on a share would be safe, but
-/// nobody can see whether it is alone.
+/// The processes that have a store open communicate through shared memory, which machines do not share (sqlite.org/wal.html,
+/// “All processes using a database must be on the same host”): one would overwrite what the other wrote, without an error. A
+/// single machine would be safe, but no program can find out whether it is the only one.
 enum FileSystem: Equatable {
-  /// FUSE too: what stands behind it cannot be seen, and most of it is on this machine.
+  /// Includes FUSE: what is behind it is unknown, and usually on this machine.
   case local
-  /// With what its kind is called.
+  /// A network file system with the name of its kind.
   case network(String)
 
-  /// Where a file or folder lies.
-  ///
-  /// - Parameter path: It exists.
-  /// - Returns: `local` also when the system does not say.
+  /// Returns the kind of the file system of an existing path; `local` if the system does not say.
   static func of(_ path: String) -> FileSystem {
     #if canImport(Darwin)
       var status = statfs()
@@ -31,9 +27,9 @@ enum FileSystem: Equatable {
     #endif
   }
 
-  /// By the number that Linux has for the kind (statfs(2), linux/magic.h).
+  /// Creates the kind from Linux's number for it (statfs(2), linux/magic.h).
   ///
-  /// GFS2 and OCFS2 are no networks, but disks whose locks and pages the cluster keeps the same.
+  /// GFS2 and OCFS2 are local: they are disks on which the cluster keeps locks and pages consistent.
   init(magic: UInt32) {
     switch magic {
     case 0x6969: self = .network("NFS")

@@ -1,11 +1,10 @@
 import CUserStoreSystem
 import Synchronization
 
-/// A short lock around a value, with no logic of its own.
+/// A `Mutex` that the thread sanitizer understands.
 ///
-/// It is `Mutex`, made visible to the thread sanitizer: on Linux that does not see into the Synchronization library
-/// and takes every use of a `Mutex` for a race. In a build for the sanitizer each hand-over is told to it; in any
-/// other build the two calls do nothing.
+/// On Linux the sanitizer does not see into the Synchronization library, and reports every use of a `Mutex` as a race. In a
+/// build for the sanitizer, each acquire and release is reported to it; in other builds the two calls do nothing.
 package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
   private let mutex: Mutex<State>
 
@@ -13,13 +12,11 @@ package struct Lock<State: ~Copyable>: ~Copyable, Sendable {
     mutex = Mutex(state)
   }
 
-  /// Runs `body` with the value, while nobody else has it.
-  ///
-  /// Not recursive.
+  /// Runs `body` with exclusive access to the value; not recursive.
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    // Where the lock lies stands for it: a mutex does not move. Not where the value lies: asking for that is a use of it.
+    // The lock's address identifies it: a mutex does not move. Not the value's address: taking that accesses the value.
     let mark = unsafe withUnsafePointer(to: self) { unsafe UnsafeRawPointer($0) }
     return try mutex.withLock { state throws(Failure) in
       unsafe userstore_lock_taken(mark)

@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// Standard error as a stream of text; a line that cannot be written is lost.
+/// Standard error as a text stream; text that cannot be written is lost.
 struct StandardError: TextOutputStream {
   func write(_ text: String) {
     let bytes = Array(text.utf8)
@@ -14,7 +14,7 @@ struct StandardError: TextOutputStream {
   }
 }
 
-/// The system's `write`, whose name the method has.
+/// The system's `write`, which the method of the same name hides.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   unsafe write(descriptor, bytes, count)
 }

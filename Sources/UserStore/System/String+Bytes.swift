@@ -7,13 +7,13 @@
 #endif
 
 extension String {
-  /// Whether both are the same bytes of UTF-8, which is what SQLite compares.
+  /// Returns whether both have the same UTF-8 bytes, which is how SQLite compares text.
   package func hasSameBytes(as other: String) -> Bool {
     var other = other
     return other.withUTF8 { unsafe hasBytes($0) }
   }
 
-  /// Whether these are its bytes of UTF-8.
+  /// Returns whether `bytes` are its UTF-8.
   func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var text = self
     return text.withUTF8 { own in
@@ -26,8 +26,6 @@ extension String {
     text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 
-  /// The beginning, for messages.
-  ///
-  /// Counted in scalars: a single character may have any number of accents.
+  /// The first 80 scalars, for messages; a single character may have any number of accents.
   package var excerpt: String { String(String.UnicodeScalarView(unicodeScalars.prefix(80))) }
 }

@@ -1,10 +1,10 @@
 #if canImport(Combine)
   import Combine
 
-  /// How to call a subscriber of Combine's.
+  /// The calls of a Combine subscriber.
   ///
-  /// `Subscriber` is not `Sendable`, but by Combine's rules it is called on any thread, one call at a time. It is
-  /// `SignalSubscription` that sees to the latter, with a lock between two calls; nobody else has these closures.
+  /// `Subscriber` is not `Sendable`, but Combine allows calls on any thread, one at a time. `SignalSubscription`, the only
+  /// owner of these closures, takes a lock for each call.
   struct SubscriberCalls<Input>: @unchecked Sendable {
     let receive: (Input) -> Subscribers.Demand
     let finish: () -> Void

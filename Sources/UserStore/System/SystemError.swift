@@ -6,8 +6,8 @@
   import Musl
 #endif
 
-/// A system call that failed: what was tried, and `errno`.
-struct SystemError: Error, CustomStringConvertible {
+/// A failed system call: what was attempted, and `errno`.
+package struct SystemError: Error, CustomStringConvertible {
   let operation: String
   let number: Int32
 
@@ -16,22 +16,18 @@ struct SystemError: Error, CustomStringConvertible {
     self.number = number
   }
 
-  var description: String { "cannot \(operation): \(Self.text(number))" }
+  package var description: String { "cannot \(operation): \(Self.text(number))" }
 
-  /// The system's words for an error number.
+  /// Returns the system's description of an error number.
   static func text(_ number: Int32) -> String {
     unsafe String(cString: strerror(number))
   }
-}
 
-extension SystemError {
+  var isMissing: Bool { number == ENOENT }
+  package var alreadyExists: Bool { number == EEXIST }
+
   static func meansNoSpace(_ number: Int32) -> Bool { number == ENOSPC || number == EDQUOT }
   static func meansNoPermission(_ number: Int32) -> Bool { number == EACCES || number == EPERM }
-  /// Of the process, or of the whole system.
+  /// Whether the process or the whole system has no file descriptors left.
   static func meansNoDescriptors(_ number: Int32) -> Bool { number == EMFILE || number == ENFILE }
-}
-
-extension SystemError {
-  var isMissing: Bool { number == ENOENT }
-  var isInTheWay: Bool { number == EEXIST }
 }

@@ -10,7 +10,7 @@ import CUserStoreSystem
 
 /// A thread of the operating system, for work that blocks: the concurrency pool must never wait for a lock of SQLite.
 final class SystemThread: Sendable {
-  /// Tells a thread from all others that run.
+  /// Identifies a thread among all that are running.
   typealias ID = ObjectIdentifier
 
   /// The calling thread.
@@ -19,30 +19,26 @@ final class SystemThread: Sendable {
   private final class Mark {}
   private static let mark = ThreadLocal<Mark> { Mark() }
 
-  /// Nil until it runs.
+  /// Nil until the thread runs.
   private let id = Lock<ID?>(nil)
   private let end = Parker()
 
-  /// Starts a thread that runs `body` once.
+  /// Starts a thread that runs `body`, and then `afterEnd`, for which `join` does not wait; it need not be joined.
   ///
-  /// - Parameters:
-  ///   - name: What debuggers show.
-  ///   - afterEnd: What it does after `body`, while those that join go on.
-  ///   - body: Its work.
-  /// - Returns: the thread; it need not be joined.
-  /// - Throws: `SystemError` when the system has no thread left.
+  /// Debuggers show the name.
   @discardableResult
   static func start(
     named name: StaticString, afterEnd: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () -> Void
   ) throws(SystemError) -> SystemThread {
     let started = SystemThread()
-    let entry = Entry(name: name) {
+    let work = Work {
+      unsafe userstore_name_thread(name.utf8Start)
       started.id.withLock { $0 = current }
       body()
       started.end.wake()
       afterEnd()
     }
-    let argument = unsafe Unmanaged.passRetained(entry)
+    let argument = unsafe Unmanaged.passRetained(work)
     var attributes = pthread_attr_t()
     unsafe pthread_attr_init(&attributes)
     unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
@@ -52,7 +48,13 @@ final class SystemThread: Sendable {
     #else
       var thread = pthread_t()
     #endif
-    let code = unsafe pthread_create(&thread, &attributes, threadMain, argument.toOpaque())
+    let code = unsafe pthread_create(
+      &thread, &attributes,
+      { argument in
+        // Optional on Linux, but not on Darwin.
+        unsafe Unmanaged<Work>.fromOpaque((argument as UnsafeMutableRawPointer?)!).takeRetainedValue().run()
+        return nil
+      }, argument.toOpaque())
     guard code == 0 else {
       unsafe argument.release()
       throw SystemError(operation: "start a thread", number: code)
@@ -60,53 +62,104 @@ final class SystemThread: Sendable {
     return started
   }
 
-  /// Waits until the thread has run its body; on the thread itself it returns at once.
+  /// Waits until the body has ended; returns immediately on the thread itself.
   func join() {
     if id.withLock({ $0 == Self.current }) { return }
     end.park()
-    // Wakes the next thread that waits here.
+    // For the next thread that joins.
     end.wake()
   }
 
-  /// Lets the calling thread sleep: only where SQLite gives nothing to wait for.
+  /// Puts the calling thread to sleep; only where there is nothing to wait for.
   static func sleep(milliseconds: Int) { sleep(microseconds: milliseconds * 1_000) }
 
-  /// The same for shorter times.
   static func sleep(microseconds: Int) {
     var time = timespec(tv_sec: microseconds / 1_000_000, tv_nsec: microseconds % 1_000_000 * 1_000)
     unsafe nanosleep(&time, nil)
   }
 
-  /// Lets another thread run, if one waits for the processor.
+  /// Lets another thread run, if one is waiting for the processor.
   static func yield() { sched_yield() }
 
-  fileprivate final class Entry: Sendable {
-    let name: StaticString
-    let body: @Sendable () -> Void
+  private final class Work: Sendable {
+    let run: @Sendable () -> Void
 
-    init(name: StaticString, body: @escaping @Sendable () -> Void) {
-      self.name = name
-      self.body = body
-    }
-  }
-
-  fileprivate static func run(_ argument: UnsafeMutableRawPointer) {
-    let entry = unsafe Unmanaged<Entry>.fromOpaque(argument).takeRetainedValue()
-    unsafe entry.name.utf8Start.withMemoryRebound(to: CChar.self, capacity: entry.name.utf8CodeUnitCount + 1) { name in
-      unsafe userstore_name_thread(name)
-    }
-    entry.body()
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 }
 
-#if canImport(Darwin)
-  private func threadMain(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    unsafe SystemThread.run(argument)
-    return nil
+/// One object for each thread, created at its first use and released when the thread ends.
+///
+/// Not a task-local value: a task that a listener starts would inherit it, and pass for the listener.
+struct ThreadLocal<Object: AnyObject>: Sendable {
+  private let key: pthread_key_t
+  private let make: @Sendable () -> Object
+
+  /// Creates the variable; `make` creates the object of a thread.
+  init(_ make: @escaping @Sendable () -> Object) {
+    var key = pthread_key_t()
+    let code = unsafe pthread_key_create(&key) { object in
+      unsafe Unmanaged<AnyObject>.fromOpaque((object as UnsafeMutableRawPointer?)!).release()
+    }
+    precondition(code == 0, "the process has used up its thread-local keys (PTHREAD_KEYS_MAX)")
+    self.key = key
+    self.make = make
   }
-#else
-  private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument = unsafe argument { unsafe SystemThread.run(argument) }
-    return nil
+
+  /// The object of the calling thread.
+  var value: Object {
+    if let pointer = unsafe pthread_getspecific(key) {
+      return unsafe Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
+    }
+    let object = make()
+    unsafe pthread_setspecific(key, Unmanaged.passRetained(object).toOpaque())
+    return object
   }
-#endif
+}
+
+/// Lets a thread sleep until another one wakes it; a wake before that is kept, one at most.
+///
+/// A condition variable and not a futex: it is the same on every system, and the thread sanitizer understands it.
+@safe final class Parker: @unchecked Sendable {
+  // Unchecked: the pointer is set once, and its memory is only accessed with the mutex in it locked.
+  private let storage: UnsafeMutablePointer<Storage>
+
+  @unsafe private struct Storage {
+    var mutex = unsafe pthread_mutex_t()
+    var condition = pthread_cond_t()
+    var woken = false
+  }
+
+  init() {
+    unsafe storage = .allocate(capacity: 1)
+    unsafe storage.initialize(to: unsafe Storage())
+    unsafe pthread_mutex_init(&storage.pointee.mutex, nil)
+    unsafe pthread_cond_init(&storage.pointee.condition, nil)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(&storage.pointee.condition)
+    unsafe pthread_mutex_destroy(&storage.pointee.mutex)
+    unsafe storage.deinitialize(count: 1)
+    unsafe storage.deallocate()
+  }
+
+  /// Sleeps until `wake` is called, and consumes that call.
+  func park() {
+    unsafe pthread_mutex_lock(&storage.pointee.mutex)
+    while unsafe !storage.pointee.woken {
+      unsafe pthread_cond_wait(&storage.pointee.condition, &storage.pointee.mutex)
+    }
+    unsafe storage.pointee.woken = false
+    unsafe pthread_mutex_unlock(&storage.pointee.mutex)
+  }
+
+  /// Ends a `park`, the current one or the next.
+  func wake() {
+    unsafe pthread_mutex_lock(&storage.pointee.mutex)
+    unsafe storage.pointee.woken = true
+    unsafe pthread_mutex_unlock(&storage.pointee.mutex)
+    // After unlocking: otherwise the thread would wake only to wait for the mutex.
+    unsafe pthread_cond_signal(&storage.pointee.condition)
+  }
+}

@@ -1,6 +1,6 @@
-/// Runs jobs one after another on a thread of its own, started by the first job.
+/// A thread that runs jobs in order; the first job starts it.
 ///
-/// It exists so that an `await` never blocks a thread of the concurrency pool: whatever waits for SQLite waits here.
+/// Work that waits for SQLite runs here, so that an `await` never blocks a thread of the concurrency pool.
 final class WorkerThread: Sendable {
   typealias Job = @Sendable () -> Void
 
@@ -18,16 +18,11 @@ final class WorkerThread: Sendable {
     self.name = name
   }
 
-  /// Appends a job.
-  ///
-  /// After `stop` it is refused.
-  ///
-  /// - Returns: whether the job will run.
-  /// - Throws: `SystemError` when the thread cannot be started; the job is not kept then.
+  /// Appends a job, and returns whether it will run, as it does not after `stop`; throws if the thread cannot be started.
   func run(_ job: @escaping Job) throws(SystemError) -> Bool {
     let isAccepted = try state.withLock { state throws(SystemError) in
       if state.isStopped { return false }
-      // Under the lock: a job of somebody else must not be accepted before it is known that the thread runs.
+      // Under the lock: no other job may be accepted before the thread has started.
       if state.thread == nil { state.thread = try SystemThread.start(named: name) { self.loop() } }
       state.jobs.append(job)
       return true
@@ -36,15 +31,13 @@ final class WorkerThread: Sendable {
     return isAccepted
   }
 
-  /// Lets the thread end when it has run what it accepted.
-  ///
-  /// Returns at once.
+  /// Ends the thread after the accepted jobs; returns immediately.
   func stop() {
     state.withLock { $0.isStopped = true }
     parker.wake()
   }
 
-  /// Waits until the thread has ended, after `stop`; on the thread itself it returns at once.
+  /// Waits for the end of the thread, after `stop`; returns immediately on the thread itself.
   func join() { state.withLock { $0.thread }?.join() }
 
   private func loop() {

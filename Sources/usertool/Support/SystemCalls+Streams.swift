@@ -1,3 +1,5 @@
+import UserStore
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -80,21 +82,17 @@ extension System {
     throw Failure(errno == EACCES ? .noPermission : .cannotCreate, "cannot create \(path): \(lastError)")
   }
 
-  /// Gives a complete draft its final name in one step.
+  /// Renames a complete and synced draft to `path` in one step.
   ///
   /// - Throws: `Failure` if the path exists and must not be replaced, even if it was created a moment ago.
-  static func place(_ draft: String, at path: String, replacing: Bool) throws(Failure) {
-    if replacing {
-      if unsafe rename(draft, path) == 0 { return }
-    } else if unsafe link(draft, path) == 0 {
-      unsafe unlink(draft)
-      return
-    } else if errno == EEXIST {
-      throw alreadyExists(path)
-    } else if !exists(path), unsafe rename(draft, path) == 0 {
-      return  // a file system without hard links
+  static func publish(
+    _ draft: String, as path: String, replacing: Bool, syncsName: Bool = true
+  ) throws(Failure) {
+    do throws(SystemError) {
+      try Files.publish(draft, as: path, replacing: replacing, syncsName: syncsName)
+    } catch {
+      throw error.alreadyExists ? alreadyExists(path) : Failure(.cannotCreate, "\(error)")
     }
-    throw Failure(.cannotCreate, "cannot create \(path): \(lastError)")
   }
 
   static func alreadyExists(_ path: String) -> Failure {
@@ -121,17 +119,6 @@ extension System {
   /// Waits until the file's content is on disk.
   static func sync(_ descriptor: Int32) -> Bool {
     fsync(descriptor) == 0
-  }
-
-  /// Waits until a file's name is on disk: after syncing only the file, a power cut may still lose the name.
-  ///
-  /// - Returns: false with `errno` if it failed; true for a folder without read permission, which cannot be synced.
-  static func syncName(of path: String) -> Bool {
-    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
-    let descriptor = unsafe open(String(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if descriptor < 0 { return true }
-    defer { close(descriptor) }
-    return sync(descriptor)
   }
 
   static func close(_ descriptor: Int32) {

@@ -197,15 +197,16 @@ enum System {
     guard descriptor >= 0 else {
       throw Failure(errno == EACCES ? .noPermission : .cannotCreate, "cannot write \(path): \(lastError)")
     }
-    let isWritten = write(bytes[...], to: descriptor) == bytes.count && fsync(descriptor) == 0
-    let error = lastError
-    close(descriptor)
-    guard isWritten, unsafe rename(draft, path) == 0 else {
-      let reason = isWritten ? lastError : error
+    do throws(Failure) {
+      defer { close(descriptor) }
+      guard write(bytes[...], to: descriptor) == bytes.count, fsync(descriptor) == 0 else {
+        throw Failure(.cannotCreate, "cannot write \(path): \(lastError)")
+      }
+      try publish(draft, as: path, replacing: true, syncsName: isNew)
+    } catch {
       unsafe unlink(draft)
-      throw Failure(.cannotCreate, "cannot write \(path): \(reason)")
+      throw error
     }
-    if isNew, !syncName(of: path) { throw Failure(.cannotCreate, "cannot write \(path): \(lastError)") }
   }
 
   /// Whether the path does not exist.

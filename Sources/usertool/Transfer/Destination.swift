@@ -28,12 +28,11 @@ enum Destination {
       defer { System.close(descriptor) }
       try write(to: descriptor, name: path, body)
       guard System.sync(descriptor) else { throw Failure(.failure, "cannot write \(path): \(System.lastError)") }
-      try System.place(draft, at: path, replacing: replacing)
+      try System.publish(draft, as: path, replacing: replacing)
     } catch {
       System.remove(draft)
       throw error
     }
-    guard System.syncName(of: path) else { throw Failure(.failure, "cannot write \(path): \(System.lastError)") }
   }
 
   private static func write(to descriptor: Int32, name: String, _ body: (inout FileWriter) throws -> Void) throws {

@@ -15,8 +15,8 @@ import Testing
   }
 
   /// Returns everything that has happened since the last call.
-  private func drain(_ events: DirectoryEvents) -> DirectoryEvents.Happening {
-    var all: DirectoryEvents.Happening = []
+  private func drain(_ events: DirectoryEvents) -> DirectoryEvents.Event {
+    var all: DirectoryEvents.Event = []
     while true {
       let more = events.wait(microseconds: 0)
       if more.isEmpty { return all }
@@ -69,14 +69,14 @@ import Testing
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try store.write { try $0.add(name: "a") }
     _ = drain(events)
-    events.setHearsWrites(false)
+    events.setReportsWrites(false)
     try store.write { try $0.add(name: "b") }
     #expect(drain(events) == [])
     events.wake()
     #expect(drain(events) == .woken)
     store.close()
     #expect(drain(events) == .renamed, "closing removed the -wal file")
-    events.setHearsWrites(true)
+    events.setReportsWrites(true)
     _ = drain(events)
     let again = try folder.open { $0.watchesOtherProcesses = false }
     try again.write { try $0.add(name: "c") }

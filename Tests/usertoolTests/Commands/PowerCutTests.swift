@@ -32,7 +32,7 @@ import Testing
   @Test func `the name of an export is synced`() throws {
     try workspace.run("add", "Zoë")
     let trace = try trace("export", workspace.folder + "/users.jsonl")
-    #expect(trace.has("sync .", after: "link users.jsonl"), "\(trace.calls)")
+    #expect(trace.has("sync .", after: "rename users.jsonl"), "\(trace.calls)")
   }
 
   @Test func `a purge syncs the -wal file after it has cut it`() throws {

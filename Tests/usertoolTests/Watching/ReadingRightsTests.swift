@@ -71,7 +71,8 @@ import Testing
       let reason =
         "no program has it open for writing, so SQLite must create its -shm file, but \(workspace.folder) is not writable"
       #expect(outcome.errors.contains(reason), "\(outcome)")
-      #expect(outcome.errors.contains("hint: it can be read while another program has it open for writing"), "\(outcome)")
+      #expect(
+        outcome.errors.contains("hint: it can be read while another program has it open for writing"), "\(outcome)")
     }
     #expect(workspace.bytes() == before)
   }

@@ -154,7 +154,9 @@ struct Work {
       return id
     }
     let user = try store.read { try $0.user(id) }
-    let expected: [AttributeName: StoredValue] = ["name": .text("renamed"), "hair_color": .text("#ff0000"), "age": .integer(7)]
+    let expected: [AttributeName: StoredValue] = [
+      "name": .text("renamed"), "hair_color": .text("#ff0000"), "age": .integer(7),
+    ]
     if user?.storedValues != expected {
       contradictions.append("user \(id) was written, but is \(user?.storedValues ?? [:])")
     }

@@ -16,9 +16,9 @@ EDITS = [
     ),
     (
         "lost-wake-up",
-        "      let happening = events.wait(microseconds: hearsWrites ? schedule.wait : 0)\n",
-        "      let happening = events.wait(microseconds: hearsWrites ? schedule.wait : 0)\n"
-        '      if Sabotage.isOn("lost-wake-up"), !happening.isDisjoint(with: [.written, .touched]) { continue }\n',
+        "      let received = events.wait(microseconds: reportsWrites ? schedule.wait : 0)\n",
+        "      let received = events.wait(microseconds: reportsWrites ? schedule.wait : 0)\n"
+        '      if Sabotage.isOn("lost-wake-up"), !received.isDisjoint(with: [.written, .touched]) { continue }\n',
     ),
     (
         "no-safety-look",

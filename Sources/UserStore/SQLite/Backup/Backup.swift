@@ -1,61 +1,101 @@
-/// Fills a draft with a copy of a store, and looks at it once more before anybody finds it.
+/// A backup while it is written: next to its destination, as a draft that gets the name when it is complete and checked.
 ///
-/// By SQLite's backup API, and not by VACUUM INTO: it copies pages as they are, runs nothing of the file's SQL, and is
-/// three times as fast, so that the state that is being read keeps the -wal file from being cleaned up for less long.
+/// The process may be killed at any time: under the name is the old file or the new one, and the draft that is left over is
+/// called `NAME.….partial`.
+///
+/// Copied with SQLite's backup API and not with VACUUM INTO: it copies pages as they are, runs none of the file's SQL, and is
+/// three times as fast, which shortens the time for which the snapshot prevents checkpoints from resetting the -wal file.
 struct Backup: EngineBackup {
-  let draft: Draft
+  /// An absolute path without links.
+  private let target: String
+  private let draft: String
+  private let replaces: Bool
 
-  /// Copies the state that a connection's open transaction sees.
+  /// Creates an empty draft that only its owner may read; `store` is the file that must not be replaced.
+  init(to path: String, replacing: Bool, of store: DatabaseFile?) throws(StoreError) {
+    guard !Files.split(path).name.isEmpty, !path.utf8.contains(0) else {
+      throw StoreError(.cannotCreate, "“\(path.filter { $0 != "\0" })” is not a file name")
+    }
+    do {
+      target = try Files.canonical(path)
+      replaces = replacing
+      draft = target + "." + String(UInt64.random(in: .min ... .max), radix: 36) + ".partial"
+      try Self.check(target, replaces: replaces, store)
+      try Files.createNew(draft)
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw (error as? SystemError).map { StoreError($0, otherwise: .cannotCreate) }
+        ?? StoreError(.unexpected, "\(error)", cause: error)
+    }
+  }
+
+  private static func check(_ target: String, replaces: Bool, _ store: DatabaseFile?) throws {
+    let kind = try Files.kind(of: target)
+    if kind == .directory { throw StoreError(.cannotCreate, "\(target) is a folder") }
+    if kind == .other { throw StoreError(.cannotCreate, "\(target) is not a regular file") }
+    if kind == .regular, let store, try Files.identity(of: target) == store.identity {
+      throw StoreError(.cannotCreate, "\(target) is the store itself")
+    }
+    // SQLite would apply them to the new file.
+    for other in ["-wal", "-journal"].map({ target + $0 }) where try Files.kind(of: other) != .missing {
+      throw StoreError(.cannotCreate, "\(other) exists: \(target) is, or was, a database in use")
+    }
+    if kind == .regular, !replaces { throw StoreError(.alreadyExists, "\(target) already exists") }
+  }
+
+  /// Copies the snapshot that the session's transaction has read from.
   ///
-  /// The copy is no WAL database: it is one file, which can be read from a folder that nothing may be written into. A
-  /// store that is opened on it for writing switches it back.
-  ///
-  /// - Parameters:
-  ///   - session: It has a transaction open and has read in it.
-  ///   - progress: What it throws ends the copying.
-  /// - Throws: `StoreError`, and what `progress` throws.
+  /// The copy is not in WAL mode: it is one file, which can be read in a folder without write permission. A store that is
+  /// opened on it for writing switches it back.
   func copy(_ session: any Session, progress: (Double) throws -> Void) throws {
-    let purpose = "write the backup \(draft.target)"
+    let purpose = "write the backup \(target)"
     var interruption: (any Error)?
     do {
-      let target = try Connection(path: draft.path, access: .readWrite, busyTimeout: 0)
-      // It is synced once, when it is whole; until then nobody wants it.
-      try target.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY", to: purpose)
-      try SQLiteSession.own(session).connection.copyPages(to: target, for: purpose) { remaining, total in
+      let copy = try Connection(path: draft, access: .readWrite, busyTimeout: 0)
+      // `publish` syncs the complete file.
+      try copy.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY", to: purpose)
+      try SQLiteSession.own(session).connection.copyPages(to: copy, for: purpose) { remaining, total in
         do { try progress(Double(total - remaining) / Double(max(1, total))) } catch { interruption = error }
         return interruption == nil
       }
-      try target.execute("PRAGMA journal_mode = DELETE", to: purpose)
+      try copy.execute("PRAGMA journal_mode = DELETE", to: purpose)
     } catch {
       throw interruption ?? error
     }
   }
 
-  /// Sees whether the copy is a store, undamaged, with the log up to where it was to be.
+  /// Checks that the copy is an undamaged store whose log ends at `end`.
   ///
-  /// The copy and not the store: nothing keeps the -wal file from being cleaned up for so long.
-  ///
-  /// - Parameters:
-  ///   - end: Where the log is to end.
-  ///   - ignoringProblems: Whether the log and the records may have problems.
-  /// - Throws: `StoreError.Code.corrupt`, `.problemsFound`, and what reading can throw.
+  /// Checking the store instead would prevent checkpoints from resetting its -wal file for that time.
   func verify(endingAt end: Cursor, ignoringProblems: Bool) throws(StoreError) {
-    // Counted like a store's, so that it can be interrupted.
-    let file = (try? Files.identity(of: draft.path)).map {
-      FileConnections(path: draft.path, identity: $0, temporaryFolder: nil)
+    // Counted as an open store is, so that it can be interrupted.
+    let file = (try? Files.identity(of: draft)).map {
+      FileConnections(path: draft, identity: $0, temporaryFolder: nil)
     }
-    let copy = try Connection(path: draft.path, access: .queryOnly, busyTimeout: 0, of: file)
-    // Sorting a log of millions must not take memory of its size.
+    let copy = try Connection(path: draft, access: .queryOnly, busyTimeout: 0, of: file)
+    // Sorting a log of millions of rows must not take as much memory.
     try copy.execute("PRAGMA temp_store = FILE", to: "read the backup")
     try Schema.check(copy)
     try StoreCheck.requireIntegrity(copy)
     if !ignoringProblems { try StoreCheck.requireNoProblems(copy) }
     guard try SQLiteSession(copy).logEnd() == end else {
-      throw StoreError(.corrupt, "the backup is not what was copied: the disk, or somebody, changed it")
+      throw StoreError(.corrupt, "the backup differs from what was copied: the disk or another program changed it")
     }
   }
 
-  func publish() throws(StoreError) { try draft.publish() }
+  /// Syncs the draft, which SQLite must have closed, and gives it its name.
+  func publish() throws(StoreError) {
+    do throws(SystemError) {
+      try Files.sync(draft)
+      try Files.publish(draft, as: target, replacing: replaces)
+    } catch {
+      throw StoreError(error, otherwise: .ioError)
+    }
+  }
 
-  func discard() { draft.remove() }
+  /// Removes the draft, and the files that SQLite may have created next to it.
+  func discard() {
+    for suffix in ["", "-journal", "-wal", "-shm"] { Files.remove(draft + suffix) }
+  }
 }

@@ -1,25 +1,16 @@
-/// A file whose records are to become a store's: checked, and held in one state until they were copied.
+/// A file that is restored into a store: checked, and read in one transaction.
 ///
-/// Row by row, and not page by page: sqlite3_backup into a WAL database wants equal page sizes and commits by itself,
-/// without the new epoch; and not by ATTACH, which would let the file's schema into the writer's connection.
+/// Copied row by row and not page by page: sqlite3_backup into a WAL database needs equal page sizes, and commits without the
+/// new epoch. Not by ATTACH either, which would add the file's schema to the writer's connection.
 final class Restore: EngineRestore {
   private let source: SQLiteSession
-  /// Where a file that had to be mended before was copied to.
+  /// The folder of the repaired copy, if the file needed one.
   private let temporaryFolder: String?
 
   private static let copyName = "/copy.db"
 
-  /// Opens the file and looks at it: its schema before any row, then every page.
-  ///
-  /// - Parameters:
-  ///   - path: The file, a store of this version or an older one; it may be in use.
-  ///   - store: Where it is to go, if that is a file.
-  ///   - ignoringProblems: Whether the log may not tell the records, and values may not decode.
-  ///   - busyTimeout: How long to wait for whoever writes to the file.
-  /// - Throws: `StoreError`, the codes under “Opening”, `.corrupt`, and `.problemsFound`.
-  init(
-    _ path: String, into store: DatabaseFile?, ignoringProblems: Bool, busyTimeout: Duration
-  ) throws(StoreError) {
+  /// Opens a store of this version or an older one, which may be in use, and checks its schema before any row, then every page.
+  init(_ path: String, into store: DatabaseFile?, ignoringProblems: Bool, busyTimeout: Duration) throws(StoreError) {
     var configuration = Configuration()
     (configuration.access, configuration.busyTimeout) = (.readOnly, busyTimeout)
     let file = try DatabaseFile(path, configuration)
@@ -29,8 +20,8 @@ final class Restore: EngineRestore {
     do throws(StoreError) {
       do throws(StoreError) { try Schema.check(connection) } catch {
         guard error.code == .schemaTooOld || error.code == .logIncomplete else { throw error }
-        folder = try Self.temporaryFolder()
-        connection = try Self.begin(Self.mended(connection, in: folder! + Self.copyName))
+        do { folder = try Files.createTemporaryFolder() } catch { throw StoreError(error, otherwise: .cannotCreate) }
+        connection = try Self.begin(Self.repaired(connection, in: folder! + Self.copyName))
       }
       try StoreCheck.requireSoundness(connection, ignoringProblems)
     } catch {
@@ -41,20 +32,16 @@ final class Restore: EngineRestore {
     temporaryFolder = folder
   }
 
-  deinit {
-    Self.removeTemporary(temporaryFolder)
-  }
+  deinit { Self.removeTemporary(temporaryFolder) }
 
   private static func begin(_ connection: consuming Connection) throws(StoreError) -> Connection {
-    // Sorting a log of millions must not take memory of its size.
+    // Sorting a log of millions of rows must not take as much memory.
     try connection.execute("PRAGMA temp_store = FILE; BEGIN", to: "read the backup")
     return connection
   }
 
-  // MARK: What an older version wrote
-
-  /// A copy that is brought to the present schema: the file itself is left as it is.
-  private static func mended(_ connection: borrowing Connection, in path: String) throws(StoreError) -> Connection {
+  /// Returns a copy with the current schema; the file itself is not changed.
+  private static func repaired(_ connection: borrowing Connection, in path: String) throws(StoreError) -> Connection {
     do { try Files.createNew(path) } catch { throw StoreError(error, otherwise: .cannotCreate) }
     let purpose = "copy the backup"
     let copy = try Connection(path: path, access: .readWrite, busyTimeout: 0)
@@ -64,34 +51,25 @@ final class Restore: EngineRestore {
     return copy
   }
 
-  private static func temporaryFolder() throws(StoreError) -> String {
-    do { return try Files.createTemporaryFolder() } catch { throw StoreError(error, otherwise: .cannotCreate) }
-  }
-
   private static func removeTemporary(_ folder: String?) {
     guard let folder else { return }
-    for end in ["", "-journal", "-wal", "-shm"] { Files.remove(folder + copyName + end) }
+    for suffix in ["", "-journal", "-wal", "-shm"] { Files.remove(folder + copyName + suffix) }
     Files.remove(folder)
   }
 
   // MARK: Copying
 
-  /// Each table with its columns; the key, by which it is read and written, comes first.
+  /// Each table with its columns; the first is the key in whose order rows are copied.
   private static let tables = [
     (name: "users", columns: ["id", "name", "hair_color"]),
     (name: "attributes", columns: ["rowid", "user_id", "name", "value"]),
     (name: "changes", columns: ["seq", "op", "user", "attribute", "old", "new", "nonce", "at"]),
   ]
 
-  /// Puts the file's records and log into the place of the connection's, in its open transaction.
+  /// Replaces the records and the log of the writer's session with the file's, in its open transaction.
   ///
-  /// The log comes along with its numbers, under a new epoch: no cursor of either log goes on in it. Without triggers,
-  /// which would log each row as an addition and a removal. Ids that either of the two has given are not given again.
-  ///
-  /// - Parameters:
-  ///   - session: The writer's.
-  ///   - progress: Gets the part of the rows that was copied.
-  /// - Throws: what reading and writing can throw.
+  /// The log keeps its revisions under a new epoch, so that no cursor of either log is valid in it. Triggers are off: they
+  /// would log every row as removed and added. An id that was assigned in either of the two is not assigned again.
   func replace(on session: any Session, progress: (Double) -> Void) throws(StoreError) {
     let target = SQLiteSession.own(session)
     let purpose = "restore"
@@ -140,10 +118,9 @@ final class Restore: EngineRestore {
 }
 
 extension StoreCheck {
-  /// What a store must be to take the place of another one: whole pages, a log that can be, attributes that have users.
+  /// Checks what a restore needs: undamaged pages, a valid log, no attributes without users.
   ///
-  /// Who has nothing but this file wants it back although its log does not tell its rows, or some values do not decode;
-  /// but he is to know.
+  /// A log that contradicts the records, and values that cannot be decoded, may be ignored: the file may be all that is left.
   fileprivate static func requireSoundness(
     _ connection: borrowing Connection, _ ignoringProblems: Bool
   ) throws(StoreError) {

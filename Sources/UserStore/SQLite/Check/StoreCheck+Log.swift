@@ -1,17 +1,15 @@
-/// The log: whether it can be, and whether it says what the tables hold.
+/// Checks of the log: whether it is valid, and whether it agrees with the tables.
 extension StoreCheck {
   mutating func checkLog(of connection: borrowing Connection) throws(StoreError) {
     guard let horizon = try checkRows(of: connection) else { return }
-    // Where a trigger is missing they differ, and that was said.
+    // Without a trigger they differ, and that has been noted.
     if findings.contains(where: { $0.kind == .trigger }) { return }
     try checkOldValues(after: horizon, of: connection)
     try checkLastValues(after: horizon, of: connection)
     if horizon == 0 { try checkNothingUnlogged(in: connection) }
   }
 
-  /// Whether the log can be, whatever the tables hold.
-  ///
-  /// - Returns: where it begins; nil when nobody can know.
+  /// Checks the log alone, and returns where it begins; nil if that is unknown.
   @discardableResult
   mutating func checkRows(of connection: borrowing Connection) throws(StoreError) -> Int64? {
     guard let horizon = try checkMeta(of: connection) else { return nil }
@@ -20,7 +18,6 @@ extension StoreCheck {
     return horizon
   }
 
-  /// - Returns: where the log begins; nil when nobody can know.
   private mutating func checkMeta(of connection: borrowing Connection) throws(StoreError) -> Int64? {
     var horizon: Int64?
     var last: Int64?
@@ -30,7 +27,7 @@ extension StoreCheck {
       note(.problem, .log, "the log has no meta row")
       return nil
     }
-    // The newest row stays when the others are forgotten.
+    // Compaction never deletes the newest row.
     if horizon < 0 || horizon > last ?? 0 || (last ?? 0) >= 1 << Int64(Revision.bits) {
       note(.problem, .log, "the log begins after \(horizon) and ends at \(last ?? 0)")
       return nil
@@ -38,10 +35,10 @@ extension StoreCheck {
     return horizon
   }
 
-  /// Numbers follow each other from where the log begins.
+  /// Checks that the revisions are consecutive.
   private mutating func checkSequence(after horizon: Int64, of connection: borrowing Connection) throws(StoreError) {
-    // No number comes twice, so that as many as there must be are all of them: counting takes a tenth of the time that
-    // comparing each with the one before takes.
+    // Revisions are unique, so that none is missing if the count is right: counting takes a tenth of the time of comparing each
+    // with the one before.
     var isWhole = false
     try rows("SELECT count(*), max(seq) FROM changes WHERE seq > \(horizon)", of: connection) {
       isWhole = $1.integer(0) == ($1.isNull(1) ? 0 : $1.integer(1) - horizon)
@@ -65,18 +62,16 @@ extension StoreCheck {
         OR op > 0 AND (user IS NULL OR attribute IS NULL))
       """
     try rows(sql, of: connection) { check, row in
-      let what = row.integer(1) == 1 ? "has no nonce" : "is none that a writer of this library or a trigger makes"
+      let what = row.integer(1) == 1 ? "has no nonce" : "was not written by this library or its triggers"
       check.note(.problem, .log, "revision \(row.integer(0)) of the log \(what)")
     }
   }
 
-  /// Each change begins with what the one before it left: what a writer did behind the log's back shows here, also where
-  /// a later write has covered it up.
+  /// Checks that the old value of each change is the new value of the one before: this reveals a write that is not in the log,
+  /// even if a later write has overwritten it.
   ///
-  /// Only of users who are there: of others a purge may have blanked a part. Numbers are sorted, and no values.
-  private mutating func checkOldValues(
-    after horizon: Int64, of connection: borrowing Connection
-  ) throws(StoreError) {
+  /// Only for existing users, because a purge may have removed values of others. Revisions are sorted, not values.
+  private mutating func checkOldValues(after horizon: Int64, of connection: borrowing Connection) throws(StoreError) {
     let sql = """
       SELECT later.user, later.attribute, later.seq, earlier.seq FROM (
         SELECT seq, lag(seq) OVER (PARTITION BY user, attribute ORDER BY seq) AS before FROM changes
@@ -85,21 +80,15 @@ extension StoreCheck {
       CROSS JOIN changes AS earlier ON earlier.seq = pair.before
       WHERE later.old IS NOT earlier.new OR typeof(later.old) IS NOT typeof(earlier.new)
       """
-    try rows(sql, of: connection) { check, row in
-      let (user, attribute) = (row.integer(0), row.text(1))
-      check.note(
-        .problem, .log,
-        "the \(attribute) of user \(user) was at revision \(row.integer(2)) not what revision \(row.integer(3)) of the log says it became",
-        user: user, attribute: attribute)
+    try problems(.log, sql, of: connection) { user, attribute, row in
+      "the \(attribute) of user \(user) has another value before revision \(row.integer(2)) than after revision \(row.integer(3))"
     }
   }
 
-  /// The present state as the log would tell it: the last row of each user and attribute.
+  /// Checks that the last row of each user and attribute has the stored value.
   ///
-  /// The grouping sorts, on disk if the connection's `temp_store` lets it; then both sides are met in the same order.
-  private mutating func checkLastValues(
-    after horizon: Int64, of connection: borrowing Connection
-  ) throws(StoreError) {
+  /// The grouping sorts, on disk if the connection's `temp_store` allows it; then both sides are read in the same order.
+  private mutating func checkLastValues(after horizon: Int64, of connection: borrowing Connection) throws(StoreError) {
     let sql = """
       SELECT user, attribute, seq FROM (
         SELECT last.user, last.attribute, last.seq, changes.new AS logged,
@@ -113,27 +102,20 @@ extension StoreCheck {
         LEFT JOIN attributes ON attributes.user_id = last.user AND attributes.name = last.attribute)
       WHERE logged IS NOT present OR typeof(logged) IS NOT typeof(present)
       """
-    try rows(sql, of: connection) { check, row in
-      let (user, attribute) = (row.integer(0), row.text(1))
-      check.note(
-        .problem, .log,
-        "the \(attribute) of user \(user) is not what the log says it became at revision \(row.integer(2))",
-        user: user, attribute: attribute)
+    try problems(.log, sql, of: connection) { user, attribute, row in
+      "the \(attribute) of user \(user) differs from its last value in the log, at revision \(row.integer(2))"
     }
   }
 
-  /// A log that begins with an empty store has told of everything.
+  /// Checks that everything is in the log, if it begins with an empty store.
   private mutating func checkNothingUnlogged(in connection: borrowing Connection) throws(StoreError) {
     let sql = """
       SELECT id, 'name' FROM users UNION ALL SELECT id, 'hair_color' FROM users WHERE hair_color IS NOT NULL
       UNION ALL SELECT user_id, name FROM attributes
       EXCEPT SELECT user, attribute FROM changes WHERE op BETWEEN 1 AND 3
       """
-    try rows(sql, of: connection) { check, row in
-      let (user, attribute) = (row.integer(0), row.text(1))
-      check.note(
-        .problem, .log, "the log does not say how user \(user) came to have the \(attribute)", user: user,
-        attribute: attribute)
+    try problems(.log, sql, of: connection) { user, attribute, _ in
+      "the \(attribute) of user \(user) is not in the log"
     }
   }
 }

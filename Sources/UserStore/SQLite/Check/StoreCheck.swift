@@ -1,26 +1,21 @@
-/// Looks through a database and notes what is wrong with it, in memory that does not grow with it.
-///
-/// Whoever runs it has a transaction open on the connection. Nothing is written.
+/// Finds what is wrong with a database, in the caller's transaction, without writing, and in memory that does not grow with it.
 struct StoreCheck {
   private(set) var findings: [Finding] = []
   private var counts: [Finding.Kind: Int] = [:]
 
-  /// So many findings of one kind are told one by one, and the rest by their number.
+  /// The number of findings of one kind that are listed; the others are counted.
   static let limit = 20
 
   static let purpose = "check the store"
 
-  /// Looks at everything that lies in the database.
+  /// Checks everything in the database; throws only if it is not a store, is newer than the library, or cannot be read at all.
   ///
-  /// - Parameters:
-  ///   - connection: It has a transaction open.
-  ///   - progress: Gets the part of the work that was done; the parts are as long as they are in a store of a million users.
-  /// - Throws: `StoreError` when it is none of ours, newer than the library, or cannot be read at all.
+  /// `progress` receives the fraction that is done, in the proportions of a store of a million users.
   mutating func run(
     on connection: borrowing Connection, progress: (Double) -> Void = { _ in }
   ) throws(StoreError) {
     do {
-      // First: a table that is not ours may compute what it shows.
+      // First: a table of another program may compute its content.
       guard try checkSchema(of: connection) else { return }
       try checkIntegrity(of: connection)
       progress(0.3)
@@ -50,26 +45,24 @@ struct StoreCheck {
   private mutating func noteRest() {
     for (kind, count) in counts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where count > Self.limit {
       let severity = findings.last { $0.kind == kind }?.severity ?? .problem
-      findings.append(
-        Finding(
-          severity: severity, kind: kind, message: "and \(count - Self.limit) more of this kind", user: nil,
-          attribute: nil))
+      let message = "and \(count - Self.limit) more of this kind"
+      findings.append(Finding(severity: severity, kind: kind, message: message, user: nil, attribute: nil))
     }
   }
 
   // MARK: Schema
 
-  /// - Returns: whether its rows may be read.
+  /// Returns whether the rows may be read.
   private mutating func checkSchema(of connection: borrowing Connection) throws(StoreError) -> Bool {
     do {
       let (version, broken) = try Schema.inspect(connection)
       if version < Migration.latest {
         note(
           .warning, .schema,
-          "the database has schema \(version); the next that opens it for writing brings it to \(Migration.latest)")
+          "the database has schema version \(version); opening it for writing migrates it to \(Migration.latest)")
       }
       for name in broken {
-        note(.problem, .trigger, "the trigger \(name) is missing or changed: what was written since is not in the log")
+        note(.problem, .trigger, "the trigger \(name) is missing or changed: later writes may be missing from the log")
       }
       return true
     } catch {
@@ -83,7 +76,7 @@ struct StoreCheck {
     for table in ["displaced_users", "displaced_attributes"] {
       try rows("SELECT count(*) FROM \(table)", of: connection) { check, row in
         if row.integer(0) > 0 {
-          check.note(.warning, .scratch, "\(row.integer(0)) rows are left in \(table); the next INSERT clears them")
+          check.note(.warning, .scratch, "\(table) has \(row.integer(0)) leftover rows; the next INSERT deletes them")
         }
       }
     }
@@ -91,8 +84,11 @@ struct StoreCheck {
 
   // MARK: Integrity
 
-  /// A table of another program may compute what is checked of it, for as long as it likes, or with functions that only
-  /// that program has: with one there, ours are checked one by one, and the account of all pages is left out.
+  /// Runs SQLite's integrity check, twice if it fails: it also reports a page that could not be read for lack of memory as
+  /// damaged.
+  ///
+  /// A table of another program may need that program's functions, or unlimited time, to be checked. If there is one, ours are
+  /// checked one by one, without the check that every page is used.
   private mutating func checkIntegrity(of connection: borrowing Connection) throws(StoreError) {
     let own = try SchemaCheck.tables
     var tables: [String] = []
@@ -101,7 +97,6 @@ struct StoreCheck {
     }
     let isAlone = tables.allSatisfy { own.contains($0) }
     for part in isAlone ? ["\(Self.limit)"] : ["sqlite_schema"] + tables.filter({ own.contains($0) }) {
-      // Twice, if need be: a page that could not be read for a moment, for want of memory, is damaged in SQLite's words.
       if try problems(in: part, of: connection).isEmpty { continue }
       for text in try problems(in: part, of: connection) { note(.problem, .integrity, text) }
     }
@@ -113,10 +108,7 @@ struct StoreCheck {
     return texts.filter { $0 != "ok" }
   }
 
-  /// The same for who wants no list.
-  ///
-  /// - Throws: `StoreError.Code.corrupt` with the first that there is; `.ioError` and the like when a part could not be read: the
-  ///   check of SQLite calls that damaged.
+  /// Throws `corrupt` with the first damage, or the read error, such as `ioError`, which SQLite's check reports as damage.
   static func requireIntegrity(_ connection: borrowing Connection) throws(StoreError) {
     var check = StoreCheck()
     try check.checkIntegrity(of: connection)
@@ -124,9 +116,7 @@ struct StoreCheck {
     try check.requireNone()
   }
 
-  /// What else `check` looks for when pages are whole: a log that does not tell the records, and what no reader decodes.
-  ///
-  /// - Throws: `StoreError.Code.problemsFound` with the first problem.
+  /// Throws `problemsFound` with the first problem of undamaged pages: a log that contradicts the records, undecodable values.
   static func requireNoProblems(_ connection: borrowing Connection) throws(StoreError) {
     var check = StoreCheck()
     try check.checkLog(of: connection)
@@ -136,7 +126,7 @@ struct StoreCheck {
     throw StoreError(.problemsFound, "check finds \(count) problem\(count == 1 ? "" : "s"): \(first.message)")
   }
 
-  /// - Throws: `StoreError.Code.corrupt` with the first problem.
+  /// Throws `corrupt` with the first problem.
   func requireNone() throws(StoreError) {
     guard let problem = findings.first(where: { $0.severity == .problem }) else { return }
     throw StoreError(.corrupt, "the database is damaged: \(problem.message)")
@@ -148,5 +138,16 @@ struct StoreCheck {
     _ sql: String, of connection: borrowing Connection, _ body: (inout StoreCheck, borrowing Statement) -> Void
   ) throws(StoreError) {
     try connection.rows(sql, to: Self.purpose) { row in body(&self, row) }
+  }
+
+  /// Notes a problem for each row of a query whose first columns are a user and an attribute.
+  mutating func problems(
+    _ kind: Finding.Kind, _ sql: String, of connection: borrowing Connection,
+    _ message: (_ user: Int64, _ attribute: String, borrowing Statement) -> String
+  ) throws(StoreError) {
+    try rows(sql, of: connection) { check, row in
+      let (user, attribute) = (row.integer(0), row.text(1))
+      check.note(.problem, kind, message(user, attribute, row), user: user, attribute: attribute)
+    }
   }
 }

@@ -4,9 +4,7 @@ struct Migration: Sendable {
   let name: String
   let sql: String
 
-  /// All of them, in order.
-  ///
-  /// A new one is a file in `/migrations` and a line here.
+  /// All migrations in order; a new one is a file in `/migrations` and a line here.
   static let all = [
     Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
     Migration(2, "consumers", PackageResources.m0002_consumers_sql),
@@ -14,7 +12,7 @@ struct Migration: Sendable {
     Migration(4, "log_keys_and_search", PackageResources.m0004_log_keys_and_search_sql),
   ]
 
-  /// The version that this library reads and writes.
+  /// The schema version that this library reads and writes.
   static var latest: Int64 { Int64(all.count) }
 
   private init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {
@@ -23,7 +21,7 @@ struct Migration: Sendable {
     sql = String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Tells an edited migration from the one that was applied: 64-bit FNV-1a of the file, against mistakes, not attacks.
+  /// Reveals a migration that was edited after it was applied: 64-bit FNV-1a of the file, against mistakes and not attacks.
   var fingerprint: String {
     let hash = sql.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     return String(hash, radix: 16)

@@ -1,6 +1,6 @@
-/// Brings a database to the schema of this library, or says why it will not.
+/// Creates, migrates and verifies the schema of a database.
 enum Schema {
-  /// “UsSt”: tells our files from those of other programs (sqlite.org/pragma.html#pragma_application_id).
+  /// “UsSt”: distinguishes our files from those of other programs (sqlite.org/pragma.html#pragma_application_id).
   static let applicationID: Int64 = 0x5573_5374
 
   private struct Header {
@@ -8,68 +8,59 @@ enum Schema {
     var version: Int64 = 0
     var objects: Int64 = 0
 
-    /// No file of anybody's yet.
     var isEmpty: Bool { applicationID == 0 && version == 0 && objects == 0 }
   }
 
-  /// Creates or migrates what must be, and checks what is there.
+  /// Creates, migrates or repairs the schema as needed, and verifies it.
   ///
-  /// - Parameters:
-  ///   - connection: One that may write.
-  ///   - isFile: Whether WAL is wanted.
-  ///   - creates: Whether an empty file may become a store.
-  ///   - pageSize: For a new file, in bytes.
-  /// - Throws: `StoreError`, the codes under “Opening”.
+  /// `isFile` switches the database to WAL; `creates` lets an empty file become a store, with pages of `pageSize` bytes.
   static func prepare(
     _ connection: borrowing Connection, isFile: Bool, creates: Bool, pageSize: Int
   ) throws(StoreError) {
-    let header = try checkedHeader(connection)
-    if header.isEmpty, !creates { throw StoreError(.notFound, "the file is empty: no store was created in it yet") }
+    let header = try checkedHeader(connection, mayBeEmpty: creates)
     if header.version < Migration.latest { try migrate(connection, pageSize: pageSize) }
     if isFile { try switchToWAL(connection) }
-    // Before any row is read: a table that is not ours may compute what it shows.
+    // Before any row is read: a table of another program may compute its content.
     let check = try SchemaCheck(connection)
     try checkMigrations(connection, through: Migration.latest)
     if !check.brokenTriggers.isEmpty {
       try inTransaction("BEGIN IMMEDIATE", connection) { connection throws(StoreError) in
-        // Again, now that nobody else can mend it.
-        let check = try SchemaCheck(connection)
-        if !check.brokenTriggers.isEmpty { try check.repair(connection) }
+        // Checked again: another process may have repaired them.
+        try SchemaCheck(connection).repair(connection)
       }
     }
   }
 
-  /// Checks what is there, without writing.
+  /// Verifies the schema without writing.
   static func check(_ connection: borrowing Connection) throws(StoreError) {
     let (version, broken) = try inspect(connection)
     if version < Migration.latest {
-      throw StoreError(.schemaTooOld, "the database has schema \(version), and must be opened for writing once")
+      throw StoreError(.schemaTooOld, "the database has schema version \(version), and must be opened for writing once")
     }
     if !broken.isEmpty {
       throw StoreError(
         .logIncomplete,
-        "triggers of the log are missing or changed (\(broken.joined(separator: ", "))); opening the store for writing mends it"
+        "triggers of the log are missing or changed (\(broken.joined(separator: ", "))); opening the store for writing repairs them"
       )
     }
   }
 
-  /// Which version of the schema the file has, and which of its triggers are missing or changed.
-  ///
-  /// - Throws: `StoreError.Code.schemaChanged` for anything else that is not as it should be.
+  /// Returns the schema version of the file, and its triggers that are missing or changed; throws `schemaChanged` for any other
+  /// difference.
   static func inspect(
     _ connection: borrowing Connection
   ) throws(StoreError) -> (version: Int64, brokenTriggers: [String]) {
-    let header = try checkedHeader(connection)
-    if header.isEmpty { throw StoreError(.notFound, "the file is empty: no store was created in it yet") }
-    let broken = try checkVersion(header.version, connection).brokenTriggers
-    return (header.version, broken)
+    let version = try checkedHeader(connection, mayBeEmpty: false).version
+    return (version, try checkVersion(version, connection).brokenTriggers)
   }
 
-  private static func checkedHeader(_ connection: borrowing Connection) throws(StoreError) -> Header {
+  private static func checkedHeader(
+    _ connection: borrowing Connection, mayBeEmpty: Bool
+  ) throws(StoreError) -> Header {
     var header = Header()
     let purpose = "open the database"
     do throws(StoreError) {
-      // In one transaction: between two statements somebody else may create the store.
+      // In one transaction: between two statements, another process may create the store.
       let isInner = connection.isInTransaction
       if !isInner { try connection.execute("BEGIN", to: purpose) }
       defer { if !isInner { connection.rollBack() } }
@@ -77,30 +68,36 @@ enum Schema {
       try connection.rows("PRAGMA user_version", to: purpose) { header.version = $0.integer(0) }
       try connection.rows("SELECT count(*) FROM sqlite_schema", to: purpose) { header.objects = $0.integer(0) }
     } catch {
-      // With none of its own codes SQLite says only here that it does not know the format: a newer one, or damage.
+      // Only here is SQLite's general error a format that it does not support: a newer one, or damage.
       if let cause = error.cause as? SQLiteError, cause.code.primary == .error {
         throw StoreError(.notADatabase, error.message, cause: cause)
       }
       throw error
     }
-    if header.isEmpty { return header }
+    if header.isEmpty {
+      if mayBeEmpty { return header }
+      throw StoreError(.notFound, "the file is empty: no store has been created in it")
+    }
     guard header.applicationID == applicationID else {
       throw StoreError(.notAUserStore, "the file is a database of another program")
     }
     guard header.version <= Migration.latest else {
       throw StoreError(
         .schemaTooNew,
-        "a newer version wrote the database (schema \(header.version); this one knows \(Migration.latest))")
+        "a newer version wrote the database (schema version \(header.version); this one supports \(Migration.latest))")
     }
     return header
   }
 
-  /// All that is missing, in one exclusive transaction: of several processes that come at once, one migrates.
+  /// Applies all missing migrations in one exclusive transaction: of several processes that start at once, one migrates.
   private static func migrate(_ connection: borrowing Connection, pageSize: Int) throws(StoreError) {
     try connection.execute("PRAGMA page_size = \(pageSize)", to: "create the store")
     try inTransaction("BEGIN EXCLUSIVE", connection) { connection throws(StoreError) in
-      let header = try checkedHeader(connection)
-      if !header.isEmpty, header.version < Migration.latest { try checkBeforeMigrating(header.version, connection) }
+      let header = try checkedHeader(connection, mayBeEmpty: true)
+      if !header.isEmpty, header.version < Migration.latest {
+        // A migration runs only on what the earlier ones created: writing to a changed table could run foreign code.
+        try checkVersion(header.version, connection).repair(connection)
+      }
       for migration in Migration.all where migration.number > header.version {
         let purpose = "apply migration \(migration.number)"
         try connection.execute(migration.sql, to: purpose)
@@ -115,23 +112,16 @@ enum Schema {
     }
   }
 
-  /// A migration runs on what its predecessors made, and on nothing else: writing into somebody else's table may run
-  /// what he put there.
-  private static func checkBeforeMigrating(_ version: Int64, _ connection: borrowing Connection) throws(StoreError) {
-    let check = try checkVersion(version, connection)
-    if !check.brokenTriggers.isEmpty { try check.repair(connection) }
-  }
-
   private static func checkVersion(
     _ version: Int64, _ connection: borrowing Connection
   ) throws(StoreError) -> SchemaCheck {
-    guard version > 0 else { throw StoreError(.schemaChanged, "the database says that it has schema \(version)") }
+    guard version > 0 else { throw StoreError(.schemaChanged, "the schema version \(version) is invalid") }
     let check = try SchemaCheck(connection, version: version)
     try checkMigrations(connection, through: version)
     return check
   }
 
-  /// The file says which migrations made it, and those must be the ones that are compiled in.
+  /// Checks that the migrations that the file has recorded are those that are compiled in.
   private static func checkMigrations(
     _ connection: borrowing Connection, through version: Int64
   ) throws(StoreError) {
@@ -142,15 +132,17 @@ enum Schema {
     for migration in Migration.all where migration.number <= version {
       switch applied.removeValue(forKey: migration.number) {
       case migration.fingerprint: continue
-      case nil: throw StoreError(.schemaChanged, "migration \(migration.number) was left out")
+      case nil: throw StoreError(.schemaChanged, "migration \(migration.number) is missing")
       default: throw StoreError(.schemaChanged, "migration \(migration.number) was edited after it was applied")
       }
     }
-    if let number = applied.keys.min() { throw StoreError(.schemaChanged, "nobody knows migration \(number)") }
+    if let number = applied.keys.min() { throw StoreError(.schemaChanged, "migration \(number) is unknown") }
   }
 
-  /// SQLite answers BUSY here without asking the busy handler, so several first opens at once need a loop:
-  /// 141 of 1,200 failed without it.
+  /// Switches the database to WAL.
+  ///
+  /// SQLite fails with BUSY here without calling the busy handler, so that several processes that create a store at once need a
+  /// loop: 141 of 1,200 failed without it.
   private static func switchToWAL(_ connection: borrowing Connection) throws(StoreError) {
     var count = 0
     while true {
@@ -162,7 +154,7 @@ enum Schema {
         throw StoreError(
           SQLiteError(code: .cannotOpen, message: "this file system does not support WAL"), purpose)
       } catch {
-        // Another busy answer comes after ten seconds of SQLite's own, and is final.
+        // The other kind of BUSY arrives after ten seconds in SQLite, and is final.
         guard (error.cause as? SQLiteError)?.code.primary == .busy, connection.waits(after: count) else { throw error }
         count += 1
       }

@@ -1,11 +1,13 @@
-/// Compares what a file's schema says with what the migrations make, before anything of it is run.
+/// Compares the schema of a file with the one that the migrations create, before any of it is run.
 struct SchemaCheck {
-  /// Triggers of ours that are missing or changed: what was written since is not in the log.
+  /// The library's triggers that are missing or changed: later writes may be missing from the log.
   var brokenTriggers: [String] = []
+
+  private let version: Int64
 
   private struct Object: Hashable {
     let type: String
-    /// Compared by its bytes, as SQLite compares it, so that one object does not pass for another.
+    /// Compared by its bytes, as in SQLite, so that no two objects are the same.
     private let key: StoredValue
 
     var name: String { String(storedValue: key) ?? "" }
@@ -18,20 +20,15 @@ struct SchemaCheck {
 
   private typealias Objects = [Object: String]
 
-  /// Every object that the migrations make, with its SQL: after the first one, after the second, and so on.
+  /// The objects of each schema version, built once.
   ///
-  /// Kept when it was made once. Not a static constant: that would keep a failure, and a process in which memory was short
-  /// for a moment could open no store any more.
-  private static let made = Lock<[Objects]?>(nil)
+  /// Not a static constant: that would keep a failure, and a process that was short of memory for a moment could not open a
+  /// store any more.
+  private static let built = Lock<[Objects]?>(nil)
 
-  private static func expected() throws(StoreError) -> [Objects] {
-    if let made = made.withLock({ $0 }) { return made }
-    let versions = try make()
-    made.withLock { $0 = versions }
-    return versions
-  }
-
-  private static func make() throws(StoreError) -> [Objects] {
+  /// Returns every object that the migrations up to a version create, with its SQL.
+  private static func objects(_ version: Int64) throws(StoreError) -> Objects {
+    if let versions = built.withLock({ $0 }) { return versions[Int(version) - 1] }
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
     var versions: [Objects] = []
     let purpose = "build the schema"
@@ -43,53 +40,53 @@ struct SchemaCheck {
       }
       versions.append(objects)
     }
-    return versions
+    built.withLock { $0 = versions }
+    return versions[Int(version) - 1]
   }
 
-  private let version: Int64
+  /// The tables that the library creates.
+  static var tables: Set<String> {
+    get throws(StoreError) { Set(try objects(Migration.latest).keys.filter { $0.type == "table" }.map(\.name)) }
+  }
 
-  /// Indexes on plain columns: one that is unique could displace rows unseen, one on an expression would run it.
+  /// The indexes on plain columns that are not unique: a unique one could silently displace rows, one on an expression runs it.
   private static let harmlessIndexes = """
     SELECT list.name FROM (SELECT 'users' AS name UNION SELECT 'attributes') AS tables, pragma_index_list(tables.name) AS list
     WHERE list."unique" = 0 AND list.partial = 0
       AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(list.name) WHERE cid = -2)
     """
 
-  /// - Parameters:
-  ///   - connection: Whose schema.
-  ///   - version: Which one it must be, counted from 1.
-  /// - Throws: `StoreError.Code.schemaChanged` for what is not ours and could change what ours does. Further tables are let be,
-  ///   and so are further indexes on users and attributes that are not unique: a unique one could displace rows unseen.
+  /// Compares the schema with a version; throws `schemaChanged` for anything that could change what the library's objects do.
+  ///
+  /// Other tables are accepted, and so are other harmless indexes on users and attributes.
   init(_ connection: borrowing Connection, version: Int64 = Migration.latest) throws(StoreError) {
     self.version = version
-    let expected = try Self.expectedObjects(version)
+    let expected = try Self.objects(version)
     var found: [Object: (table: String, sql: String)] = [:]
     try connection.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema", to: "read the schema") { row in
       found[Object(type: row.text(0), name: row.text(1))] = (row.text(2), row.text(3))
     }
     for (object, sql) in expected where found[object]?.sql.hasSameBytes(as: sql) != true {
       guard object.type == "trigger" else {
-        throw StoreError(.schemaChanged, "the \(object.type) \(object.name) is not as this library made it")
+        throw StoreError(.schemaChanged, "the \(object.type) \(object.name) is missing or changed")
       }
       brokenTriggers.append(object.name)
     }
-    let further = found.filter { expected[$0.key] == nil }
-    for (object, place) in further { try Self.refuse(object, on: place.table) }
-    // Now that nobody else can answer to the names of SQLite's own functions.
+    let others = found.filter { expected[$0.key] == nil }
+    for (object, place) in others {
+      // Views and triggers could run code; a table of such a name would replace what SQLite reports about the file.
+      let isData = object.type == "table" || object.type == "index"
+      if !isData || object.name.lowercased().hasPrefix("pragma_") { throw Self.isForeign(object, on: place.table) }
+    }
+    // Safe from here on: nothing replaces SQLite's own functions.
     var harmless: Set<Object> = []
     try connection.rows(Self.harmlessIndexes, to: "read the schema") {
       harmless.insert(Object(type: "index", name: $0.text(0)))
     }
-    for (object, place) in further where object.type == "index" && !harmless.contains(object) {
+    for (object, place) in others where object.type == "index" && !harmless.contains(object) {
       if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
     }
     brokenTriggers.sort()
-  }
-
-  /// Whatever runs by itself, and tables that stand in the way of what SQLite answers about the file.
-  private static func refuse(_ object: Object, on table: String) throws(StoreError) {
-    let isKnown = object.type == "table" || object.type == "index"
-    if !isKnown || object.name.lowercased().hasPrefix("pragma_") { throw isForeign(object, on: table) }
   }
 
   private static func isForeign(_ object: Object, on table: String) -> StoreError {
@@ -99,31 +96,21 @@ struct SchemaCheck {
     )
   }
 
-  /// The tables that the library makes.
-  static var tables: Set<String> {
-    get throws(StoreError) { Set(try expectedObjects(Migration.latest).keys.filter { $0.type == "table" }.map(\.name)) }
-  }
-
-  /// Makes the broken triggers again.
-  ///
-  /// The caller has a transaction open.
+  /// Creates the broken triggers again, in the caller's transaction.
   func repair(_ connection: borrowing Connection) throws(StoreError) {
-    let expected = try Self.expectedObjects(version)
+    if brokenTriggers.isEmpty { return }
+    let expected = try Self.objects(version)
     let purpose = "repair the triggers of the log"
     for name in brokenTriggers {
       try connection.execute("DROP TRIGGER IF EXISTS \(name)", to: purpose)
       try connection.execute(expected[Object(type: "trigger", name: name)]!, to: purpose)
     }
-    // The log does not say what happened without them: it starts anew after its last row, with numbers going on.
+    // What happened without them is not in the log: a new epoch starts after its last row, and revisions continue.
     try connection.execute(
       """
       UPDATE meta SET epoch = random(), horizon = last.seq, horizon_nonce = coalesce(last.nonce, 0)
       FROM (SELECT seq, nonce FROM changes ORDER BY seq DESC LIMIT 1) AS last WHERE id = 1;
       UPDATE meta SET epoch = random() WHERE id = 1
       """, to: purpose)
-  }
-
-  private static func expectedObjects(_ version: Int64) throws(StoreError) -> [Object: String] {
-    try expected()[Int(version) - 1]
   }
 }
