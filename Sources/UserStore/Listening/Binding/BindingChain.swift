@@ -130,7 +130,7 @@
   /// after that. Values that cannot be compared are left out; use `update(_:)` for them.
   public func update() { core.update() }
 
-  /// Reads the members of one object, and propagates those that have changed, including all values that cannot be compared.
+  /// Reads the members of one object, and propagates those that have changed or cannot be compared.
   public func update(_ object: AnyObject) {
     let core = core
     for member in core.members where member.key.object == ObjectIdentifier(object) {

@@ -193,7 +193,7 @@
   }
 }
 
-/// A task of a chain.
+/// A round of a chain: a task for one member.
 ///
 /// It does not contain the value: that is read when the task runs, so that no member is left with a stale value.
 @MainActor final class ChainRound {
