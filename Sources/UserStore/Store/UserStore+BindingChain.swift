@@ -1,28 +1,26 @@
 extension BindingChain {
-  /// Makes an attribute of a user a member.
+  /// Adds an attribute of a user to the chain; its value is nil if it is not set.
   ///
-  /// Its value is nil when it is not set. Changes by anybody, other processes too, come when the store tells of them; what
-  /// is committed by then counts, so that a late word of an own write changes nothing. What the other members send is written
-  /// at once, on the main actor: `UserStore.write` waits for the disk and for other writers, and in return a value that the
-  /// store refuses is refused for all. All attributes of one store in a chain are one write, with the chain's name as its
-  /// origin. Attributes of two stores are two writes: when the second store refuses, the first write stays committed, the
-  /// source gets its previous value back, and the error handler is called. What is committed then comes to the chain like any
-  /// other change of that store.
+  /// Changes by any writer, also in other processes, reach the chain when the store delivers them; then the committed value is
+  /// read, so a late delivery of the chain's own write changes nothing.
   ///
-  /// A committed value that a filter or a converter refuses is taken back by another write, unless somebody wrote again, and
-  /// not twice in a row, or two processes with different filters would never end.
+  /// The value of another member is written immediately, on the main actor: `UserStore.write` waits for the disk and for other
+  /// writers, but a value that the store refuses is refused for all members.
   ///
-  /// When the user is removed or the store closed the member leaves the chain, and the error handler is told.
+  /// A committed value that a filter or a converter refuses is replaced by the previous one in another write, unless another
+  /// writer was faster. The same value is not replaced twice in a row: two processes with different filters would never stop.
+  ///
+  /// If the user is removed or the store is closed, the member leaves the chain, and the error handler is called.
   ///
   /// - Parameters:
-  ///   - store: Held weakly.
-  ///   - attribute: Which attribute.
-  ///   - id: Whose. If nobody has the id the error handler is told, and the chain stays as it is.
-  ///   - direction: Which way values go.
-  ///   - converter: Between this member and the others.
-  ///   - initial: Whose value counts now.
-  ///   - filter: What its values must be, nil for not set; all of them must accept.
-  /// - Returns: the chain.
+  ///   - store: The store, held weakly.
+  ///   - attribute: The attribute.
+  ///   - id: The user. If there is no such user, the error handler is called, and the chain stays as it is.
+  ///   - direction: Whether the member sends, receives, or both.
+  ///   - converter: Converts between the member's values and those of the other members.
+  ///   - initial: The member whose value the others receive now.
+  ///   - filter: The conditions for its values, nil if not set. All must accept.
+  /// - Returns: This chain.
   @discardableResult
   public func bind<Value>(
     _ store: UserStore, _ attribute: Attribute<Value>, of id: UserStore.User.ID, _ direction: Direction = .inout,
@@ -32,23 +30,12 @@ extension BindingChain {
     add(Member(AttributePlace(store, attribute, id), context, direction, converter, filter), initial)
   }
 
-  /// Takes an attribute out, now.
-  ///
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - attribute: Which attribute.
-  ///   - id: Whose.
+  /// Removes an attribute of a user from the chain immediately.
   public func unbind<Value>(_ store: UserStore, _ attribute: Attribute<Value>, of id: UserStore.User.ID) {
     unbind(MemberKey(store, attribute, id))
   }
 
-  /// Whether an attribute is a member.
-  ///
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - attribute: Which attribute.
-  ///   - id: Whose.
-  /// - Returns: whether it is.
+  /// Returns whether an attribute of a user is a member.
   public func isBound<Value>(_ store: UserStore, _ attribute: Attribute<Value>, of id: UserStore.User.ID) -> Bool {
     isBound(MemberKey(store, attribute, id))
   }
@@ -62,30 +49,29 @@ extension MemberKey {
 
 /// An attribute of a user as a member of a chain.
 @MainActor private final class AttributePlace<Content: AttributeValue>: BindingPlace {
-  typealias Value = Content?
-
   let key: MemberKey
   let name: String
-  private weak var store: UserStore?
+  let areEqual: ValueEquality.Test<Content?> = { $0?.storedValue == $1?.storedValue }
+  private weak var userStore: UserStore?
   private let attribute: Attribute<Content>
   private let id: User.ID
 
   init(_ store: UserStore, _ attribute: Attribute<Content>, _ id: User.ID) {
     key = MemberKey(store, attribute, id)
     name = "\(attribute.name) of user \(id)"
-    self.store = store
+    userStore = store
     self.attribute = attribute
     self.id = id
   }
 
-  var isAlive: Bool { store != nil }
-  var ledger: (any BindingLedger)? { store }
+  var isAlive: Bool { userStore != nil }
+  var store: (any AtomicStore)? { userStore }
 
-  /// What is committed now: what a listenable has may be older than an own write.
+  /// Reads the committed value: a listenable's value may be older than the chain's own write.
   func read() throws -> Content?? {
-    guard let store else { return nil }
+    guard let userStore else { return nil }
     do {
-      return try store.read { transaction in
+      return try userStore.read { transaction in
         if try transaction.storedValue(.name, of: id).isNull {
           throw MemberUnavailable(cause: StoreError(.userNotFound, "there is no user \(id)"))
         }
@@ -98,54 +84,52 @@ extension MemberKey {
 
   func write(_ value: Content?) {}
 
-  func isSame(_ left: Content?, _ right: Content?) -> Bool? { left?.storedValue == right?.storedValue }
-
-  func entry(_ value: Content?, expecting expected: Content??) -> any Sendable {
-    AttributeEntry(
+  func change(to value: Content?, expecting expected: Content??) -> any Sendable {
+    AttributeChange(
       attribute: attribute.name, id: id, value: value?.storedValue ?? .null,
       expected: expected.map { $0?.storedValue ?? .null })
   }
 
-  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken] {
-    guard let store else { return [] }
-    // The removal of a user who does not have the attribute is seen by the name, which all have.
+  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken] {
+    guard let userStore else { return [] }
+    // The removal of a user who does not have the attribute is a change of the name, which all users have.
     let topics = Set([Topic.attribute(attribute, of: id), .attribute(.name, of: id)])
-    let closed = { @Sendable in
-      MainActor.assumeIsolated { events.left(StoreError(.closed, "the store is closed")) }
+    let closed: ListenerConditions.OnEnd = { [weak member] in
+      MainActor.assumeIsolated { member?.placeEnded(StoreError(.closed, "the store is closed")) }
     }
     return topics.map { topic in
       SubscriptionToken(
-        store.listeners.hub.register(
+        userStore.listeners.hub.register(
           nil, to: topic, on: .mainActor, owner: nil, onEnd: closed,
-          .init { _ in MainActor.assumeIsolated { events.changed(.current) } }))
+          .init { [weak member] _ in MainActor.assumeIsolated { member?.placeChanged(.current) } }))
     }
   }
 }
 
-private struct AttributeEntry: Sendable {
+private struct AttributeChange: Sendable {
   let attribute: AttributeName
   let id: User.ID
   let value: StoredValue
   let expected: StoredValue?
 }
 
-extension UserStore: BindingLedger {
-  func commit(_ entries: [any Sendable], origin: String) throws(LedgerFailure) {
+extension UserStore: AtomicStore {
+  func commit(_ changes: [any Sendable], origin: String) throws(CommitFailure) {
     var index = 0
     do {
       try write(origin: origin) { transaction in
-        for entry in entries.compactMap({ $0 as? AttributeEntry }) {
-          if let expected = entry.expected {
-            try transaction.set(entry.attribute, of: entry.id, to: entry.value, expecting: expected)
+        for change in changes.compactMap({ $0 as? AttributeChange }) {
+          if let expected = change.expected {
+            try transaction.set(change.attribute, of: change.id, to: change.value, expecting: expected)
           } else {
-            try transaction.set(entry.attribute, of: entry.id, to: entry.value)
+            try transaction.set(change.attribute, of: change.id, to: change.value)
           }
           index += 1
         }
         index = 0
       }
     } catch {
-      throw LedgerFailure(index: index, cause: error, isConflict: (error as? StoreError)?.code == .conflict)
+      throw CommitFailure(index: index, cause: error, isConflict: (error as? StoreError)?.code == .conflict)
     }
   }
 }

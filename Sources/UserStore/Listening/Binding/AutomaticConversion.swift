@@ -1,7 +1,7 @@
 /// The conversions of members without a converter: to the same type, and between text, integers, floats and bools.
 ///
-/// A conversion is exact or impossible: 3.0 becomes 3, but 3.5 does not become an integer; only between floats a value is
-/// rounded. nil becomes nil only. The text of a value is what Swift prints: `7`, `-0.5`, `true`; `1` and `0` are read as
+/// A conversion is exact or fails: 3.0 becomes 3, but 3.5 does not become an integer. Only a float that becomes another float
+/// is rounded. nil becomes only nil. The text of a value is what Swift prints: `7`, `-0.5`, `true`. The texts `1` and `0` are
 /// bools too.
 enum AutomaticConversion {
   struct Impossible: Error {
@@ -17,13 +17,13 @@ enum AutomaticConversion {
     if let same = value as? Target { return same }
     let wanted = (type as? any OptionalValue.Type)?.wrappedType ?? type
     // In two steps: a direct cast to an optional succeeds for every value.
-    guard let made = make(wanted, of: value), let converted = made as? Target else {
+    guard let result = convert(value, toExactly: wanted), let converted = result as? Target else {
       throw Impossible(type: "\(type)")
     }
     return converted
   }
 
-  private static func make(_ type: Any.Type, of value: Any) -> Any? {
+  private static func convert(_ value: Any, toExactly type: Any.Type) -> Any? {
     if type == String.self { return text(of: value) }
     if type == Bool.self { return bool(of: value) }
     if let type = type as? any FixedWidthInteger.Type { return integer(type, of: value) }
@@ -53,35 +53,23 @@ enum AutomaticConversion {
     case let text as String: Integer(text)
     case let bool as Bool: bool ? 1 : 0
     case let integer as any BinaryInteger: Integer(exactly: integer)
-    case let float as any BinaryFloatingPoint: exactly(float)
+    case let float as any BinaryFloatingPoint: Integer(exactly: float)
     default: nil
     }
   }
 
-  private static func exactly<Integer: BinaryInteger>(_ float: some BinaryFloatingPoint) -> Integer? {
-    Integer(exactly: float)
-  }
-
-  /// Converts text and integers by way of `Double`, the most precise type that Swift reads on every machine.
+  /// Converts text by way of `Double`, the most precise type that Swift reads on every machine.
   private static func float<Float: BinaryFloatingPoint>(_ type: Float.Type, of value: Any) -> Float? {
     switch value {
-    case let text as String: Double(text).flatMap { finite(Float($0)) }
-    case let integer as any BinaryInteger: exactFloat(integer)
+    case let text as String: Double(text).flatMap { $0.isFinite ? rounded($0) : nil }
+    case let integer as any BinaryInteger: Float(exactly: integer)
     case let float as any BinaryFloatingPoint: rounded(float)
     default: nil
     }
   }
 
-  private static func exactFloat<Float: BinaryFloatingPoint>(_ integer: some BinaryInteger) -> Float? {
-    Float(exactly: integer)
-  }
-
   private static func rounded<Float: BinaryFloatingPoint>(_ value: some BinaryFloatingPoint) -> Float? {
     let result = Float(value)
     return result.isFinite || !value.isFinite ? result : nil
-  }
-
-  private static func finite<Float: BinaryFloatingPoint>(_ value: Float) -> Float? {
-    value.isFinite ? value : nil
   }
 }

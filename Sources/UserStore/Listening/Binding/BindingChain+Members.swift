@@ -12,7 +12,7 @@ extension BindingChain {
   ///   - converter: Converts between the member's values and those of the other members.
   ///   - initial: The member whose value the others receive now.
   ///   - filter: The conditions for its values, both those that it sends and those that it receives. All must accept.
-  /// - Returns: the chain.
+  /// - Returns: This chain.
   @discardableResult
   public func bind<Object: AnyObject, Value>(
     _ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, Value>, _ direction: Direction = .inout,
@@ -22,7 +22,7 @@ extension BindingChain {
     add(Member(PropertyPlace(object, keyPath), context, direction, converter, filter), initial)
   }
 
-  /// Adds a property that has its own source of changes, a control for instance.
+  /// Adds a property that has its own source of changes, for example a control.
   ///
   /// - Parameters:
   ///   - object: The object, held weakly.
@@ -32,15 +32,17 @@ extension BindingChain {
   ///   - initial: The member whose value the others receive now.
   ///   - events: Emits any value when the property has changed. The property is read on the main actor.
   ///   - filter: The conditions for its values. All must accept.
-  /// - Returns: the chain.
+  /// - Returns: This chain.
   @discardableResult
   public func bind<Object: AnyObject, Value: Equatable, Event>(
     _ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, Value>, _ direction: Direction = .inout,
     converting converter: BindingConverter<Value> = .automatic, initial: Initial = .head, events: Signal<Event>,
     filter: (@MainActor (Value) -> Bool)...
   ) -> BindingChain {
-    let source = { @MainActor (member: MemberEvents) in events.subscribe(on: .main) { _ in member.changed(.current) } }
-    return add(Member(PropertyPlace(object, keyPath), context, direction, converter, filter, source: source), initial)
+    let new = Member(PropertyPlace(object, keyPath), context, direction, converter, filter) { member in
+      events.subscribe(on: .main) { [weak member] _ in member?.placeChanged(.current) }
+    }
+    return add(new, initial)
   }
 
   /// Adds an element of an array to the chain; it is the same member as `\.items[2]`.
@@ -55,18 +57,16 @@ extension BindingChain {
   ///   - converter: Converts between the member's values and those of the other members.
   ///   - initial: The member whose value the others receive now.
   ///   - filter: The conditions for its values. All must accept.
-  /// - Returns: the chain.
+  /// - Returns: This chain.
   @discardableResult
   public func bind<Object: AnyObject, Element>(
     _ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, [Element]>, at index: Int,
     _ direction: Direction = .inout, converting converter: BindingConverter<Element> = .automatic,
     initial: Initial = .head, filter: (@MainActor (Element) -> Bool)...
   ) -> BindingChain {
-    let element = keyPath.appending(path: \.[index])
-    let place = PropertyPlace<Object, Element>(
-      object, element, name: "\(keyPath.name)[\(index)]",
-      get: { $0[keyPath: keyPath].indices.contains(index) ? $0[keyPath: element] : nil },
-      set: { if $0[keyPath: keyPath].indices.contains(index) { $0[keyPath: element] = $1 } })
+    let place = PropertyPlace(object, keyPath.appending(path: \.[index]), name: "\(keyPath.name)[\(index)]") {
+      $0[keyPath: keyPath].indices.contains(index)
+    }
     return add(Member(place, context, direction, converter, filter), initial)
   }
 
@@ -74,12 +74,12 @@ extension BindingChain {
   ///
   /// - Parameters:
   ///   - listenable: The listenable, held weakly.
-  ///   - source: Sets the listenable's value; held weakly. With nil the member only sends.
+  ///   - source: Sets the listenable's value; held weakly. If nil, the member only sends.
   ///   - direction: Whether the member sends, receives, or both.
   ///   - converter: Converts between the member's values and those of the other members.
   ///   - initial: The member whose value the others receive now.
   ///   - filter: The conditions for its values. All must accept.
-  /// - Returns: the chain.
+  /// - Returns: This chain.
   @discardableResult
   public func bind<Value: Sendable & Equatable>(
     _ listenable: Listenable<Value>, _ source: SignalSource<Value>?, _ direction: Direction = .inout,

@@ -1,4 +1,4 @@
-/// A chain of properties that follow each other, in one direction or in both.
+/// A chain of properties that are kept in sync, in one direction or in both.
 ///
 ///     let code = BindingChain("win code")
 ///       .bind(lottery, \.winCode)
@@ -6,32 +6,37 @@
 ///       .bind(field, \.text, filter: { $0.count <= 3 })
 ///       .on("log") { (code: String) in print(code) }
 ///     field.text = "777"
-///     code.update()  // the lottery and the label have it
+///     code.update()  // the lottery and the label have the value
 ///
 /// A member is a property of an object, an element of an array in an object, a `Listenable` with its `SignalSource`, or an
 /// attribute of a user in a `UserStore`. Members can be added in any order; the first member that sends is the head.
 ///
-/// - **Noticing changes**: changes of `@Observable` objects are noticed on the next turn of the main actor (values in between
-///   are skipped), changes of listenables and stores when they are delivered, changes of a member with `events` when these
-///   come. The chain reads other members in `update()`, and before it writes them: an edit that was not noticed yet is
-///   propagated first.
-/// - **A round**: the value of the source is converted for every member and passed to all filters. Then attributes in stores
-///   are written, all attributes of one store in one write with the chain's name as its origin. If a filter, a converter or
-///   a store refuses, no other member changes, the source gets its previous value back, and the error handler is called.
-///   Otherwise the other members are written, each at most once and the source never, and then custom blocks are called.
-/// - **Two stores** share no transaction. If the second store refuses, the first write stays committed.
-/// - **Changes in a round**: a change that a custom block or a setter makes is a round after the present one. A setter that
-///   corrects its value makes its member the source of the next round. After 1,000 rounds that cause each other the chain
-///   stops, and the error handler gets the names of the members and blocks.
-/// - **Equal values** start no round and are not written. Values are compared by `==`, text by its UTF-8 bytes. A value that
-///   is not `Equatable` has changed whenever its source reports a change.
-/// - **One chain**: adding a member that belongs to another chain joins the two chains, in whatever order they were built;
-///   then all handles stand for the joined chain. This holds for all chains of the process. Custom blocks of the chain that
-///   joins replace those with the same key. Each member keeps the name and the error handler of the chain that it was bound
-///   with. A member is identified by its object and its key path as it was written: a property of a subclass and the same
-///   property of its superclass are two members.
-/// - **Lifetime**: objects are held weakly, and a released object leaves the chain. A chain lives, with or without its handle,
-///   as long as a member that sends. What its blocks and converters hold is released with it.
+/// - **Noticing changes**: The chain notices changes of `@Observable` objects on the next turn of the main actor (values in
+///   between are skipped), changes of listenables and stores when they are delivered, and changes of a member with `events`
+///   when these are emitted. It reads other members in `update()`, and before it writes them: an edit that it has not noticed
+///   yet is propagated first.
+/// - **A round** propagates the value of one member, the source. The value is converted for every member and passed to all
+///   filters. Then attributes in stores are written, all attributes of one store in one write with the chain's name as its
+///   origin. If a filter, a converter or a store refuses, no other member changes, the source gets its previous value back, and
+///   the error handler is called. Otherwise the other members are written, each at most once and the source never, and then
+///   custom blocks are called.
+/// - **Two stores** share no transaction. If the second store refuses, the first write stays committed, and reaches the chain
+///   like any other change of the first store.
+/// - **Changes in a round**: A change that a custom block or a setter makes is propagated in another round, after the present
+///   one. If a setter corrects its value, its member is the source of the next round. After 1,000 rounds that cause each other,
+///   the chain stops, and the error handler gets the names of the members and blocks.
+/// - **Equal values** start no round and are not written. Values are compared by `==`, text by its UTF-8 bytes, and objects
+///   that are not `Equatable` by identity. Any other value has changed whenever its source reports a change.
+/// - **One chain for each property**: A property is a member of at most one chain in the process. If you bind a property that
+///   belongs to another chain, the two chains become one, in whatever order you built them: both `BindingChain` objects then
+///   refer to it, and every value must pass the filters of both. So a filter on one screen can refuse an edit on another
+///   screen; the error goes to the handler of the chain that the refusing member was first bound with. To keep two screens
+///   apart, bind each property in one chain only: give each screen its own model object, or its own `UserStore` on the same
+///   file. If both chains have a block with the same key, the block of the chain that the property belonged to is kept. A
+///   property is identified by its object and its key path as written: a property of a subclass and the same property of its
+///   superclass are two members.
+/// - **Lifetime**: Objects are held weakly, and a released object leaves the chain. A chain lives as long as a member that
+///   sends, even if its `BindingChain` was released. What its blocks and converters hold is released with it.
 ///
 /// All of this happens on the main actor, where the properties of screens live.
 @MainActor public final class BindingChain {
@@ -40,10 +45,8 @@
     /// The raw value.
     public let rawValue: Int
 
-    /// Makes a direction from its raw value.
-    public init(rawValue: Int) {
-      self.rawValue = rawValue
-    }
+    /// Creates a direction from its raw value.
+    public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Into the chain: the member only sends.
     public static let `in` = Direction(rawValue: 1)
@@ -53,7 +56,7 @@
     public static let `inout`: Direction = [.in, .out]
   }
 
-  /// The member whose value counts when a member is bound.
+  /// The member whose value is propagated when a member is bound.
   public enum Initial: Sendable {
     /// The head: the new member, and all members that join with it, receive the head's value.
     case head
@@ -66,13 +69,18 @@
   let context: ChainContext
   private var latestCore = ChainCore()
 
-  /// Makes a chain without members.
+  /// Creates a chain without members.
   ///
   /// - Parameters:
   ///   - name: The chain's name in errors, and the origin of its writes to stores.
   ///   - onError: Called with errors on the main actor. It may use the chain. The default prints a line to standard error.
   public init(_ name: String = "unnamed", onError: (@MainActor (BindingError) -> Void)? = nil) {
-    context = ChainContext(name, onError: onError)
+    context = ChainContext(
+      name: name,
+      onError: onError ?? { error in
+        var stream = StandardError()
+        print("userstore: binding chain \(error)", to: &stream)
+      })
   }
 
   deinit {
@@ -85,123 +93,84 @@
     return latestCore
   }
 
-  /// Adds a member.
-  ///
-  /// If it cannot be added, the error handler is called, and the chain stays as it is.
+  /// Adds a member; if that fails, calls the error handler and leaves the chain as it is.
   func add(_ member: any ChainMember, _ initial: Initial) -> BindingChain {
     do { try core.add(member, initial) } catch {
-      context.report(
-        .failed((error as? MemberUnavailable)?.cause ?? error), at: member.name, object: member.key.object)
+      let cause = (error as? MemberUnavailable)?.cause ?? error
+      context.report(.failed(cause), at: member.name, object: member.key.object)
     }
     return self
   }
 
   // MARK: Blocks
 
-  /// Calls a closure after the members in each round, from the next round on.
+  /// Calls a closure in each round after the members were written, from the next round on.
   ///
   /// - Parameters:
   ///   - key: The block's key. It replaces the block that has this key, and takes its place in the order.
   ///   - action: Called with the value of the source, automatically converted to the closure's type. It may change members and
-  ///     the chain. An error that it throws goes to the error handler; the other blocks are called.
-  /// - Returns: the chain.
+  ///     the chain. An error that it throws goes to the error handler; the other blocks are still called.
+  /// - Returns: This chain.
   @discardableResult
   public func on<Value>(_ key: String, _ action: @escaping @MainActor (Value) throws -> Void) -> BindingChain {
-    let call: @MainActor @Sendable (ChainRound) -> Void = { [context] round in
+    core.register(key) { [context] round in
       guard let value = round.value else { return }
       do { try action(AutomaticConversion.convert(value, to: Value.self)) } catch {
-        let impossible = error as? AutomaticConversion.Impossible
-        context.report(
-          impossible.map { .unconvertible(to: $0.type) } ?? .failed(error), at: "block “\(key)”",
-          value: ChainFailure.text(value))
+        context.report(.init(error), at: "block “\(key)”", value: ChainFailure.text(value))
       }
     }
-    core.hub.register(
-      key, to: .all, on: .inline, owner: nil, .init { round in MainActor.assumeIsolated { call(round) } })
     return self
   }
 
-  // MARK: Noticing
+  // MARK: Updating
 
   /// Reads every member that sends, and propagates those that have changed.
   ///
-  /// Returns when that is done. Inside of a round, a listener or a transaction it is done after that. Values that cannot be
-  /// compared are left out; use `update(_:)` for them.
-  public func update() {
-    core.update()
-  }
+  /// Returns when that is done; inside of a round, a listener or a transaction, it returns immediately, and the update follows
+  /// after that. Values that cannot be compared are left out; use `update(_:)` for them.
+  public func update() { core.update() }
 
-  /// Reads the members of one object, and propagates those that have changed.
-  ///
-  /// Values that cannot be compared count as changed.
-  ///
-  /// - Parameter object: The object whose properties were changed.
+  /// Reads the members of one object, and propagates those that have changed or cannot be compared.
   public func update(_ object: AnyObject) {
     let core = core
     for member in core.members where member.key.object == ObjectIdentifier(object) {
-      core.enqueue(member, .propagateReported)
+      core.enqueue(member, .propagate(isReported: true))
     }
   }
 
-  // MARK: Leaving
+  // MARK: Removing
 
   /// Removes all properties of an object from the chain immediately.
   ///
-  /// Chains that were joined by them stay joined. Without a member that sends, the chain ends.
-  ///
-  /// - Parameter object: The object; one that is not bound has no effect.
-  public func unbind(_ object: AnyObject) {
-    core.remove { $0.key.object == ObjectIdentifier(object) }
-  }
+  /// Chains that were joined by them stay joined. If no member that sends is left, the chain ends. An object that is not bound
+  /// has no effect.
+  public func unbind(_ object: AnyObject) { core.remove { $0.key.object == ObjectIdentifier(object) } }
 
   /// Removes a property from the chain immediately.
-  ///
-  /// - Parameters:
-  ///   - object: The object.
-  ///   - keyPath: The property.
   public func unbind<Object: AnyObject, Value>(_ object: Object, _ keyPath: KeyPath<Object, Value>) {
     unbind(MemberKey(object: ObjectIdentifier(object), property: keyPath))
   }
 
   /// Removes a custom block immediately, also for the round that is being delivered.
-  ///
-  /// - Parameter key: The block's key.
-  public func unbind(_ key: String) {
-    core.hub.remove(key, from: .all)
-  }
+  public func unbind(_ key: String) { core.hub.remove(key, from: .all) }
 
-  func unbind(_ key: MemberKey) {
-    core.remove { $0.key == key }
-  }
+  func unbind(_ key: MemberKey) { core.remove { $0.key == key } }
 
-  // MARK: Asking
+  // MARK: Members
 
   /// Returns whether any property of an object is a member.
-  ///
-  /// - Parameter object: The object.
-  /// - Returns: whether it is bound.
   public func isBound(_ object: AnyObject) -> Bool {
     core.removeDead()
     return core.members.contains { $0.key.object == ObjectIdentifier(object) }
   }
 
   /// Returns whether a property is a member.
-  ///
-  /// - Parameters:
-  ///   - object: The object.
-  ///   - keyPath: The property.
-  /// - Returns: whether it is bound.
   public func isBound<Object: AnyObject, Value>(_ object: Object, _ keyPath: KeyPath<Object, Value>) -> Bool {
     isBound(MemberKey(object: ObjectIdentifier(object), property: keyPath))
   }
 
   /// Returns whether there is a custom block with a key.
-  ///
-  /// - Parameter key: The block's key.
-  /// - Returns: whether there is one.
-  public func isBound(_ key: String) -> Bool {
-    core.hub.names.contains(key)
-  }
+  public func isBound(_ key: String) -> Bool { core.hub.names.contains(key) }
 
   func isBound(_ key: MemberKey) -> Bool {
     core.removeDead()

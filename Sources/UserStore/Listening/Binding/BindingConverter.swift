@@ -5,19 +5,16 @@
 ///       .bind(label, \.text, .out, converting: .incoming { (rate: Double) in "\(rate) %" })
 ///       .bind(slider, \.value, converting: .both(incoming: { (rate: Double) in rate / 100 }, outgoing: { $0 * 100 }))
 ///
-/// A value is first converted automatically to the type of the closure's parameter, as for a member of that type. When a
+/// A value that the member receives is first converted automatically to the type of the `incoming` closure's parameter. If a
 /// converter throws, no member changes, and the error handler is called.
 @MainActor public struct BindingConverter<Value> {
   let incoming: (@MainActor (Any) throws -> Value)?
   let outgoing: (@MainActor (Value) throws -> Any)?
 
-  /// Converts between text, integers, floats and bools, exactly or not at all; nil becomes nil only.
+  /// Converts between text, integers, floats and bools, exactly or not at all; nil converts only to nil.
   public static var automatic: BindingConverter { BindingConverter(incoming: nil, outgoing: nil) }
 
-  /// Converts values that the member receives; values that it sends are not converted.
-  ///
-  /// - Parameter convert: Makes a value for the member.
-  /// - Returns: the converter.
+  /// Converts values that the member receives with a closure; values that it sends are not converted.
   public static func incoming<Input>(_ convert: @escaping @MainActor (Input) throws -> Value) -> BindingConverter {
     BindingConverter(incoming: { try convert(AutomaticConversion.convert($0, to: Input.self)) }, outgoing: nil)
   }
@@ -27,9 +24,9 @@
   /// The two closures need not be inverse to each other: a member is never written in a round that it caused.
   ///
   /// - Parameters:
-  ///   - incoming: Makes a value for the member.
-  ///   - outgoing: Makes a value for the other members from the member's value.
-  /// - Returns: the converter.
+  ///   - incoming: Converts a value that the member receives.
+  ///   - outgoing: Converts the member's value for the other members.
+  /// - Returns: The converter.
   public static func both<Input, Output>(
     incoming: @escaping @MainActor (Input) throws -> Value, outgoing: @escaping @MainActor (Value) throws -> Output
   ) -> BindingConverter {

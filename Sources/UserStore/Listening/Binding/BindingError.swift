@@ -1,6 +1,6 @@
-/// The reason why a value did not pass through a chain, and the member at which it stopped.
+/// The reason why a value was not propagated, and the member that could not send or receive it.
 public struct BindingError: Error {
-  /// The kinds of reasons.
+  /// The reason of an error.
   public enum Reason: Sendable {
     /// A filter of the member refused the value.
     case filtered
@@ -8,10 +8,18 @@ public struct BindingError: Error {
     case unconvertible(to: String)
     /// A converter or a custom block threw an error, or a store refused the value.
     case failed(any Error)
-    /// Members or custom blocks caused each other's rounds without end; with their names, in the order in which they began.
+    /// Members and custom blocks caused more than 1,000 rounds; with their names, in the order in which they began.
     case tooManyRounds([String])
     /// The member has left the chain, because its user was removed or its store was closed.
     case left(any Error)
+
+    init(_ error: any Error) {
+      switch error {
+      case let error as AutomaticConversion.Impossible: self = .unconvertible(to: error.type)
+      case let error as MemberUnavailable: self = .left(error.cause)
+      default: self = .failed(error)
+      }
+    }
   }
 
   /// The name of the chain that the member or the block was bound with.
@@ -20,9 +28,9 @@ public struct BindingError: Error {
   public let member: String
   /// The member's object; nil for a custom block.
   public let object: ObjectIdentifier?
-  /// The value for the member, as text; nil when the error is not about a value.
+  /// The value for the member, as text; nil if the error is not about a value.
   public let value: String?
-  /// The reason.
+  /// The reason of the error.
   public let reason: Reason
 }
 
@@ -33,40 +41,26 @@ extension BindingError: CustomStringConvertible {
     let text =
       switch reason {
       case .filtered: "a filter of \(member) refused \(value)"
-      case .unconvertible(let type): "\(value) cannot become the \(type) of \(member)"
-      case .failed(let error): "\(member) failed with \(value): \(error)"
-      case .tooManyRounds(let names):
-        "members answer each other without end (\(names.joined(separator: ", "))); stopped at \(member)"
+      case .unconvertible(let type): "cannot convert \(value) to the \(type) of \(member)"
+      case .failed(let error): "\(member) failed\(self.value.map { " with “\($0)”" } ?? ""): \(error)"
+      case .tooManyRounds(let names): "too many rounds (\(names.joined(separator: ", "))); stopped at \(member)"
       case .left(let error): "\(member) has left the chain: \(error)"
       }
     return "\(chain): \(text)"
   }
 }
 
-/// The name and the error handler that a member was bound with.
-///
-/// It keeps them when its chain joins another one.
-@MainActor final class ChainContext {
+/// The name and the error handler of the chain that a member was first bound with, also after that chain has joined another.
+@MainActor struct ChainContext {
   let name: String
-  private let onError: @MainActor (BindingError) -> Void
-
-  init(_ name: String, onError: (@MainActor (BindingError) -> Void)?) {
-    self.name = name
-    self.onError =
-      onError ?? { error in
-        var stream = StandardError()
-        print("userstore: binding chain \(error)", to: &stream)
-      }
-  }
+  let onError: @MainActor (BindingError) -> Void
 
   func report(_ reason: BindingError.Reason, at member: String, object: ObjectIdentifier? = nil, value: String? = nil) {
     onError(BindingError(chain: name, member: member, object: object, value: value, reason: reason))
   }
 }
 
-/// The error of a round.
-///
-/// No member changes in the round.
+/// Ends a round before any member has changed.
 struct ChainFailure: Error {
   let member: any ChainMember
   let reason: BindingError.Reason
@@ -75,9 +69,7 @@ struct ChainFailure: Error {
   /// The text of a value in a message.
   static func text(_ value: Any) -> String { unwrapped(value).map { String("\($0)".prefix(200)) } ?? "nil" }
 
-  @MainActor func report() {
-    member.context.report(reason, at: member.name, object: member.key.object, value: value)
-  }
+  @MainActor func report() { member.context.report(reason, at: member.name, object: member.key.object, value: value) }
 }
 
 /// Thrown by a place that can never be read again.

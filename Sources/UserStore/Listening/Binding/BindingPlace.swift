@@ -5,55 +5,43 @@
   var key: MemberKey { get }
   /// The name in messages.
   var name: String { get }
-  /// Whether the object of the value lives; it is held weakly.
+  /// Whether the place's object, which is held weakly, still exists.
   var isAlive: Bool { get }
-  /// The ledger that stores the value and may refuse it. It is written before all other members, and keeps its own history.
-  var ledger: (any BindingLedger)? { get }
+  /// The store that contains the value and may refuse it; it is written before all other members.
+  var store: (any AtomicStore)? { get }
+  /// Compares two values; returns nil if they cannot be compared.
+  var areEqual: ValueEquality.Test<Value> { get }
 
-  /// Reads the present value; nil for a place that does not exist now, but may exist again.
+  /// Returns the present value; nil for a place that does not exist now, but may exist again.
   func read() throws -> Value?
-  /// Writes a value. Not called for a place with a ledger.
+  /// Writes a value. Not called for a place in a store.
   func write(_ value: Value)
-  /// Whether two values are equal; nil if they cannot be compared.
-  func isSame(_ left: Value, _ right: Value) -> Bool?
-  /// The change for the ledger, with the value that must be there now, if that matters.
-  func entry(_ value: Value, expecting expected: Value?) -> any Sendable
-  /// Begins to report changes, if the place can and the member sends, and the end of the place.
-  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken]
-  /// Ends what `connect` began and has no token for.
-  func disconnect()
+  /// Returns the change for `store`, which fails if `expected` is not nil and not the present value.
+  func change(to value: Value, expecting expected: Value?) -> any Sendable
+  /// Starts to report changes and the end of the place to the member. A property is observed only if `observes` is true.
+  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken]
 }
 
 extension BindingPlace {
-  var ledger: (any BindingLedger)? { nil }
-  func disconnect() {}
-  func entry(_ value: Value, expecting expected: Value?) -> any Sendable { () }
+  var store: (any AtomicStore)? { nil }
+  func change(to value: Value, expecting expected: Value?) -> any Sendable { () }
 }
 
-/// The events that a place reports to its member.
-struct MemberEvents {
-  let changed: @MainActor @Sendable (RoundCause?) -> Void
-  /// With the reason, if it is to be reported.
-  let left: @MainActor @Sendable ((any Error)?) -> Void
+/// A store that writes the values of several members together, all or none.
+protocol AtomicStore: AnyObject, Sendable {
+  /// Writes the changes; if it throws, nothing was changed.
+  func commit(_ changes: [any Sendable], origin: String) throws(CommitFailure)
 }
 
-/// Writes the values of several members together, all or none.
-protocol BindingLedger: AnyObject, Sendable {
-  /// Writes the entries.
-  ///
-  /// - Throws: `LedgerFailure`; then nothing was changed.
-  func commit(_ entries: [any Sendable], origin: String) throws(LedgerFailure)
-}
-
-struct LedgerFailure: Error {
-  /// The index of the entry that failed.
+struct CommitFailure: Error {
+  /// The index of the change that failed.
   let index: Int
   let cause: any Error
-  /// Whether the present value was another one than expected.
+  /// Whether the present value was not the expected one.
   var isConflict = false
 }
 
-/// Identifies a member in all chains: by its object and its property.
+/// Identifies a member in all chains.
 struct MemberKey: Hashable {
   let object: ObjectIdentifier
   let property: AnyHashable

@@ -1,25 +1,21 @@
-/// The chain behind its handles: its members in order, and the hub of its rounds.
+/// A chain without its handles: its members in order, and the hub of its rounds.
 ///
 ///     member ── reported, read ──▶ hub's queue ──▶ round ─┬─ prepared for all members, then written: here
 ///                                                         └▶ custom blocks: listeners of the hub
 ///
-/// The hub gives the order of rounds and the names of custom blocks, and defers the round that a block causes until after the
-/// present one. Members are not listeners of it: a round is prepared for all of them before one is changed.
+/// The hub orders the rounds, holds the custom blocks by their keys, and defers the round that a block causes until after the
+/// present one. Members are not listeners of the hub: a round is prepared for all of them before one is changed.
 @MainActor final class ChainCore {
-  /// The same number as for listeners of a store.
-  static let roundLimit = 1_000
-
   /// The first one that sends is the head.
   private(set) var members: [any ChainMember] = []
-  let hub = ListenerHub<ChainRound>(onError: ListenerErrors.print)
+  /// Its values are of the type `ChainRound`.
+  let hub = SignalHub(reportingTo: nil)
   /// The chain that this one has joined.
   private(set) var successor: ChainCore?
-  private var worker: SubscriptionToken?
-  private var position: Int128 = 0
+  private var registration: SubscriptionToken?
 
   init() {
-    let run = ChainRound.Action { [weak self] round in MainActor.assumeIsolated { self?.run(round) } }
-    worker = SubscriptionToken(hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true, run))
+    registration = SubscriptionToken(register(nil, keepsValue: true) { [weak self] round in self?.run(round) })
   }
 
   /// This chain, or the one that it has joined.
@@ -27,7 +23,7 @@
 
   // MARK: Members
 
-  /// Adds a member, and with it the chain that it belongs to.
+  /// Adds a member, and all members of the chain that already contains it.
   func add(_ new: any ChainMember, _ initial: BindingChain.Initial) throws {
     removeDead()
     let head = members.first { $0.sends }
@@ -36,19 +32,14 @@
       members.append(new)
       ChainDirectory.insert(new)
       new.connect()
-      synchronize([new], head, new, initial)
-      return
+      return synchronize([new], head, new, initial)
     }
     old.merge(with: new)
-    guard let joining = old.core, joining !== self else {
-      synchronize([old], head, old, initial)
-      return
-    }
-    // Changes that happened in that chain before belong to it, and are not lost.
-    joining.update()
-    let joined = joining.members
-    let whole = merge(joining)
-    whole.synchronize(joined, head, old, initial)
+    guard let other = old.core, other !== self else { return synchronize([old], head, old, initial) }
+    // Earlier changes in the other chain are propagated there first, and are not lost.
+    other.update()
+    let joining = other.members
+    merge(other).synchronize(joining, head, old, initial)
   }
 
   private func synchronize(
@@ -59,20 +50,19 @@
     case .tail:
       guard tail.sends else { return }
       tail.discardRecorded()
-      enqueue(tail, .propagateReported)
+      enqueue(tail, .propagate(isReported: true))
     case .head:
       guard let head, new.contains(where: { $0 !== head }) else { return }
       // The head's own change comes first: it is for all members.
-      enqueue(head, .propagate)
+      enqueue(head, .propagate())
       enqueue(head, .initialize(new.filter { $0 !== head }))
     }
   }
 
-  /// Removes members.
-  func remove(where isMeant: (any ChainMember) -> Bool) {
-    let leaving = members.filter(isMeant)
+  func remove(where condition: (any ChainMember) -> Bool) {
+    let leaving = members.filter(condition)
     if leaving.isEmpty { return }
-    members.removeAll(where: isMeant)
+    members.removeAll(where: condition)
     for member in leaving {
       ChainDirectory.remove(member)
       member.leave()
@@ -85,42 +75,45 @@
   }
 
   /// Removes the members whose object was released.
-  func removeDead() {
-    remove { !$0.isAlive }
-  }
+  func removeDead() { remove { !$0.isAlive } }
 
-  // MARK: Merging
-
-  /// Makes one chain of two, with the members of this one first.
-  ///
-  /// A chain that is inside of a round stays, so that its blocks receive the rest of the round.
+  /// Joins two chains, with the members of this one first, and returns the joined chain.
   private func merge(_ other: ChainCore) -> ChainCore {
-    let stays = other.isRunning ? other : self
-    let goes = stays === self ? other : self
+    // A chain that is inside of a round is kept, so that its blocks receive the rest of the round.
+    let (kept, ended) = DeliveryThread.current.isInside(other.hub) ? (other, self) : (self, other)
     let all = members + other.members
-    for member in goes.members { member.core = stays }
-    goes.members = []
-    stays.members = all
-    // If both have a block with the same key, the block of the chain that joins stays.
-    goes.hub.moveNamedListeners(to: stays.hub, replacing: goes === other)
-    goes.successor = stays
-    return stays
+    for member in ended.members { member.core = kept }
+    ended.members = []
+    kept.members = all
+    // If both have a block with the same key, the other chain's is kept.
+    ended.hub.moveNamedListeners(to: kept.hub, replacing: ended === other)
+    ended.successor = kept
+    return kept
   }
-
-  private var isRunning: Bool { DeliveryThread.current.isInside(hub) }
 
   // MARK: Rounds
 
   /// Reads every member that sends.
   func update() {
-    for member in members where member.sends { enqueue(member, .propagate) }
+    for member in members where member.sends { enqueue(member, .propagate()) }
   }
 
-  /// Queues a task; it runs now, or after the present round, call or transaction.
+  /// Queues a task, which runs now, or after the present round, call or transaction.
   func enqueue(_ member: any ChainMember, _ task: ChainRound.Task, cause: RoundCause? = .current) {
-    position += 1
-    let round = ChainRound(position: position, member: member, task: task, cause: cause)
-    hub.deliver(through: hub.append(round, cascade: cause?.cascade))
+    hub.deliver(through: hub.append(.success(ChainRound(member, task, cause)), in: cause?.cascade))
+  }
+
+  /// Registers a listener of the rounds: a custom block, or without a key this chain itself, which is called before them.
+  @discardableResult
+  func register(
+    _ key: String?, keepsValue: Bool = false, _ action: @escaping @MainActor (ChainRound) -> Void
+  ) -> ListenerRemoval {
+    let call = SignalRound.Action { signal in
+      MainActor.assumeIsolated {
+        if case .success(let round as ChainRound) = signal.content { action(round) }
+      }
+    }
+    return hub.register(key, to: .all, on: .inline, owner: nil, keepsValue: keepsValue, call)
   }
 
   private func run(_ round: ChainRound) {
@@ -130,13 +123,12 @@
     guard core === self else { return core.enqueue(round.member, round.task, cause: round.cause) }
     do {
       switch round.task {
+      case .propagate(let isReported, let isInOrder): try propagate(round, isReported: isReported, isInOrder: isInOrder)
       case .initialize(let new): try initialize(new, round.member)
-      case .propagate: try propagate(round, isReported: false, isInOrder: false)
-      case .propagateReported: try propagate(round, isReported: true, isInOrder: false)
-      case .propagateInOrder: try propagate(round, isReported: true, isInOrder: true)
       }
     } catch {
-      handle(error)
+      error.report()
+      if case .left = error.reason { remove { $0 === error.member } }
     }
   }
 
@@ -144,14 +136,16 @@
     let source = round.member
     // Read first, also if the member does not send: reading shows whether an attribute's user was removed.
     guard try source.hasChanged(isReported: isReported), source.sends else { return }
-    if !isInOrder, source.isEdited, enqueueUnseenEdits(before: round) { return }
-    if let cause = round.cause, let names = cause.cascade.admit(by: cause.name ?? source.name, limit: Self.roundLimit) {
+    if !isInOrder, source.hasUnseenEdit, enqueueUnseenEdits(before: round) { return }
+    if let cause = round.cause,
+      let names = cause.cascade.admit(by: cause.name ?? source.name, limit: SignalHub.roundLimit)
+    {
       source.recordCurrent()
       throw ChainFailure(member: source, reason: .tooManyRounds(names))
     }
     do {
       guard let value = try source.outgoingValue() else { return }
-      let writes = try prepare(value, by: members.filter { $0.receives && $0 !== source })
+      let writes = try prepare(value, for: members.filter { $0.receives && $0 !== source })
       source.recordCurrent()
       for write in writes { write.perform() }
       round.value = value
@@ -161,48 +155,65 @@
     }
   }
 
-  /// Queues a round for each member with a change that was not noticed yet, because it was made before, then the present round.
+  /// Queues a round for each edit that was not noticed yet, then the present round again; returns false without such edits.
   private func enqueueUnseenEdits(before round: ChainRound) -> Bool {
-    let edited = members.filter { $0 !== round.member && $0.receives && $0.isEdited }
+    let edited = members.filter { $0 !== round.member && $0.receives && $0.hasUnseenEdit }
     if edited.isEmpty { return false }
-    for member in edited + [round.member] { enqueue(member, .propagateInOrder, cause: round.cause) }
+    for member in edited + [round.member] {
+      enqueue(member, .propagate(isReported: true, isInOrder: true), cause: round.cause)
+    }
     return true
   }
 
   private func initialize(_ new: [any ChainMember], _ head: any ChainMember) throws(ChainFailure) {
     _ = try head.hasChanged(isReported: false)
     guard let value = try head.outgoingValue() else { return }
-    let writes = try prepare(value, by: new.filter { $0.core === self && $0.receives })
+    let writes = try prepare(value, for: new.filter { $0.core === self && $0.receives })
     for write in writes { write.perform() }
   }
 
-  /// Prepares all members, and writes the entries of ledgers, because they may refuse too.
-  private func prepare(_ value: Any, by targets: [any ChainMember]) throws(ChainFailure) -> [ChainWrite] {
+  /// Prepares all writes, and commits those in stores, because a store may refuse too.
+  ///
+  /// Stores share no transaction: if one store refuses, what another one has committed before is not reverted. That would be
+  /// another write, which a crash can prevent, so it could not be promised.
+  private func prepare(_ value: Any, for targets: [any ChainMember]) throws(ChainFailure) -> [ChainWrite] {
     var writes: [ChainWrite] = []
     for target in targets {
       if let write = try target.prepare(value) { writes.append(write) }
     }
-    try commit(writes)
-    return writes
-  }
-
-  /// Writes the entries of each ledger together.
-  ///
-  /// Ledgers share no transaction: the entries of a ledger that is written before another one refuses stay written. To take
-  /// them back would be one more write, and a crash can come between the two: that would be no promise.
-  private func commit(_ writes: [ChainWrite]) throws(ChainFailure) {
-    var rest = writes.filter { $0.entry != nil }
-    while let ledger = rest.first?.entry?.ledger {
-      let own = rest.filter { $0.entry?.ledger === ledger }
-      rest.removeAll { $0.entry?.ledger === ledger }
-      do { try ledger.commit(own.compactMap { $0.entry?.change }, origin: own[0].member.context.name) } catch {
+    var rest = writes.filter { $0.change != nil }
+    while let store = rest.first?.change?.store {
+      let own = rest.filter { $0.change?.store === store }
+      rest.removeAll { $0.change?.store === store }
+      do { try store.commit(own.compactMap { $0.change?.content }, origin: own[0].member.context.name) } catch {
         throw ChainFailure(member: own[error.index].member, reason: .failed(error.cause), value: own[error.index].value)
       }
     }
+    return writes
+  }
+}
+
+/// A round of a chain: a task for one member.
+///
+/// It does not contain the value: that is read when the task runs, so that no member is left with a stale value.
+@MainActor final class ChainRound {
+  enum Task {
+    /// Propagates the member's value if it has changed. If its source reported a change, a value that cannot be compared counts
+    /// as changed. If the round is in order, the edits before it were queued already.
+    case propagate(isReported: Bool = false, isInOrder: Bool = false)
+    /// Writes the member's value to new members. It is not a change of the chain.
+    case initialize([any ChainMember])
   }
 
-  private func handle(_ failure: ChainFailure) {
-    failure.report()
-    if case .left = failure.reason { remove { $0 === failure.member } }
+  let member: any ChainMember
+  let task: Task
+  let cause: RoundCause?
+  /// The value for custom blocks; nil if no member was changed.
+  var value: Any?
+
+  init(_ member: any ChainMember, _ task: Task, _ cause: RoundCause?) {
+    self.member = member
+    self.task = task
+    self.cause = cause
   }
 }

@@ -1,13 +1,11 @@
-/// The members of all chains of the process.
+/// The members of all chains of the process, so that two chains with the same member become one.
 ///
-/// With it, two chains that are given the same member become one.
-///
-/// It keeps a chain without a handle alive, as long as a member lives that sends. Nothing reports that an object was
-/// released: a chain that lost its last member that sends is found when one of its handles is released, when anything happens
-/// in it, and when the number of all members has doubled.
+/// It keeps a chain without a handle alive as long as a member that sends lives. The release of an object is not reported: a
+/// chain that lost its last member that sends is removed when one of its handles is released, when anything happens in it, and
+/// when the number of all members has doubled.
 @MainActor enum ChainDirectory {
   private static var members: [MemberKey: any ChainMember] = [:]
-  private static var sweepAt = 64
+  private static var sweepThreshold = 64
 
   static func member(_ key: MemberKey) -> (any ChainMember)? {
     guard let member = members[key] else { return nil }
@@ -19,9 +17,9 @@
 
   static func insert(_ member: any ChainMember) {
     members[member.key] = member
-    if members.count < sweepAt { return }
+    if members.count < sweepThreshold { return }
     for core in members.values.compactMap(\.core) { core.removeDead() }
-    sweepAt = max(64, 2 * members.count)
+    sweepThreshold = max(64, 2 * members.count)
   }
 
   static func remove(_ member: any ChainMember) {

@@ -8,38 +8,41 @@
   var sends: Bool { get }
   var receives: Bool { get }
   var isAlive: Bool { get }
-  /// Whether its value was changed, and the change was not noticed yet: writing the member would lose it.
-  var isEdited: Bool { get }
+  /// Whether its value has changed and the chain has not noticed it yet: a write would lose the change.
+  var hasUnseenEdit: Bool { get }
 
   /// Joins a chain, and reads the first value.
   func join(_ core: ChainCore) throws
-  /// Begins to receive changes.
+  /// Starts to observe the place.
   func connect()
+  /// Queues a round for a change that the place reports.
+  func placeChanged(_ cause: RoundCause?)
+  /// Leaves the chain, and reports the error, if there is one.
+  func placeEnded(_ error: (any Error)?)
   /// Adds the directions, filters, converters and sources of the same member that was bound again.
   func merge(with other: any ChainMember)
   func leave()
-  /// Forgets the recorded value, so that the present one counts as changed.
+  /// Deletes the recorded value, so that the present one counts as changed.
   func discardRecorded()
 
   /// Reads the present value, and returns whether it differs from the recorded one.
   func hasChanged(isReported: Bool) throws(ChainFailure) -> Bool
-  /// The value for the other members, if the member's own filters accept it; nil when there is none.
+  /// Returns the value for the other members if the member's own filters accept it; nil if there is none.
   func outgoingValue() throws(ChainFailure) -> Any?
-  /// Prepares the write of a value; nil when the place does not exist now.
+  /// Prepares the write of a value; returns nil if the place does not exist now.
   func prepare(_ value: Any) throws(ChainFailure) -> ChainWrite?
-  /// Records the value that was read: all members have it.
+  /// Records the value that was read, after all members have accepted it.
   func recordCurrent()
   /// Restores the recorded value after the one that was read was refused.
   func restorePrevious()
 }
 
-/// A write of a member that was prepared.
+/// A prepared write of a member.
 struct ChainWrite {
   let member: any ChainMember
-  /// The change for the ledger; nil without a ledger, or when it has the value already.
-  let entry: (ledger: any BindingLedger, change: any Sendable)?
+  /// The change for the member's store; nil without a store, or if it has the value already.
+  var change: (store: any AtomicStore, content: any Sendable)?
   let value: String
-  /// Writes the value.
   let perform: @MainActor () -> Void
 }
 
@@ -47,8 +50,8 @@ struct ChainWrite {
 @MainActor final class Member<Place: BindingPlace>: ChainMember {
   typealias Value = Place.Value
   typealias Filter = @MainActor (Value) -> Bool
-  /// A source of changes beside the place's own.
-  typealias Source = @MainActor (MemberEvents) -> SubscriptionToken
+  /// A source of changes other than the place's own.
+  typealias Source = @MainActor (any ChainMember) -> SubscriptionToken
 
   let place: Place
   let context: ChainContext
@@ -58,11 +61,11 @@ struct ChainWrite {
   private var filters: [Filter]
   private var sources: [Source]
   private var connections: [SubscriptionToken] = []
-  /// The value that all members have, as far as the chain knows.
+  /// The value that all members have, as far as the chain has noticed.
   private var recorded: Value?
   /// The value that was read for the present round.
-  private var present: Value?
-  /// The value that a ledger had to take back last.
+  private var current: Value?
+  /// The last value that was replaced in the store because it was refused.
   private var refused: Value?
 
   init(
@@ -83,10 +86,10 @@ struct ChainWrite {
   var receives: Bool { direction.contains(.out) }
   var isAlive: Bool { place.isAlive }
 
-  var isEdited: Bool {
-    // A ledger keeps its own history: nothing is lost there.
-    guard sends, place.ledger == nil, let recorded, let present = try? place.read() else { return false }
-    return place.isSame(recorded, present) == false
+  var hasUnseenEdit: Bool {
+    // A store keeps its own history: nothing is lost there.
+    guard sends, place.store == nil, let recorded, let current = try? place.read() else { return false }
+    return place.areEqual(recorded, current) == false
   }
 
   // MARK: Joining
@@ -97,8 +100,18 @@ struct ChainWrite {
   }
 
   func connect() {
-    disconnect()
-    connections = sources.map { $0(events) } + place.connect(events, sends: sends && sources.isEmpty)
+    for connection in connections { connection.dispose() }
+    connections = sources.map { $0(self) } + place.connect(self, observes: sends && sources.isEmpty)
+  }
+
+  func placeChanged(_ cause: RoundCause?) {
+    core?.enqueue(self, .propagate(isReported: true), cause: cause)
+  }
+
+  func placeEnded(_ error: (any Error)?) {
+    guard let core else { return }
+    if let error { failure(.left(error)).report() }
+    core.remove { $0 === self }
   }
 
   func discardRecorded() { recorded = nil }
@@ -113,119 +126,86 @@ struct ChainWrite {
   }
 
   func leave() {
-    disconnect()
-    core = nil
-  }
-
-  private func disconnect() {
     for connection in connections { connection.dispose() }
     connections = []
-    place.disconnect()
-  }
-
-  private var events: MemberEvents {
-    MemberEvents(
-      changed: { [weak self] cause in
-        if let self { core?.enqueue(self, .propagateReported, cause: cause) }
-      },
-      left: { [weak self] error in
-        guard let self, let core else { return }
-        if let error { context.report(.left(error), at: name, object: key.object) }
-        core.remove { $0 === self }
-      })
+    core = nil
   }
 
   // MARK: One round
 
   func hasChanged(isReported: Bool) throws(ChainFailure) -> Bool {
-    do { present = try place.read() } catch { throw failure(error) }
-    guard let present else { return false }
+    do { current = try place.read() } catch { throw failure(.init(error)) }
+    guard let current else { return false }
     guard let recorded else { return true }
-    return place.isSame(recorded, present).map { !$0 } ?? isReported
+    return place.areEqual(recorded, current).map { !$0 } ?? isReported
   }
 
   func outgoingValue() throws(ChainFailure) -> Any? {
-    guard let present else { return nil }
-    try check(present)
-    do { return try converters.last(where: { $0.outgoing != nil })?.outgoing?(present) ?? present } catch {
-      throw failure(error, present)
+    guard let current else { return nil }
+    try check(current)
+    do { return try converters.last(where: { $0.outgoing != nil })?.outgoing?(current) ?? current } catch {
+      throw failure(.init(error), current)
     }
   }
 
   func prepare(_ value: Any) throws(ChainFailure) -> ChainWrite? {
     let new: Value
     do {
-      guard try place.ledger != nil || place.read() != nil else { return nil }
+      guard try place.store != nil || place.read() != nil else { return nil }
       let incoming = converters.last { $0.incoming != nil }?.incoming
       new = try incoming?(value) ?? AutomaticConversion.convert(value, to: Value.self)
-    } catch { throw failure(error, value) }
+    } catch { throw failure(.init(error), value) }
     try check(new)
-    return ChainWrite(member: self, entry: entry(for: new), value: ChainFailure.text(new)) { self.take(new) }
-  }
-
-  private func entry(for new: Value) -> (ledger: any BindingLedger, change: any Sendable)? {
-    guard let ledger = place.ledger else { return nil }
-    if let recorded, place.isSame(recorded, new) == true { return nil }
-    return (ledger, place.entry(new, expecting: nil))
+    var write = ChainWrite(member: self, value: ChainFailure.text(new)) { self.accept(new) }
+    if let store = place.store, recorded.flatMap({ place.areEqual($0, new) }) != true {
+      write.change = (store, place.change(to: new, expecting: nil))
+    }
+    return write
   }
 
   /// Writes a value that all members have accepted.
-  private func take(_ new: Value) {
+  private func accept(_ new: Value) {
     guard let core else { return }
-    let isEdited = isEdited
+    let hasUnseenEdit = hasUnseenEdit
     refused = nil
     recorded = new
-    // A ledger has the value already. An edit that was not noticed yet is a round of its own, after this one.
-    if place.ledger != nil { return }
-    if isEdited {
-      core.enqueue(self, .propagateInOrder, cause: .current)
-      return
-    }
-    if let present = try? place.read(), place.isSame(present, new) == true { return }
+    // A store has the value already. An edit that was not noticed yet is propagated in a round after this one.
+    if place.store != nil { return }
+    if hasUnseenEdit { return core.enqueue(self, .propagate(isReported: true, isInOrder: true)) }
+    if let present = try? place.read(), place.areEqual(present, new) == true { return }
     place.write(new)
-    guard let left = try? place.read(), place.isSame(left, new) == false else { return }
+    guard let corrected = try? place.read(), place.areEqual(corrected, new) == false else { return }
     // The setter corrected the value: a member that sends propagates it to the others.
     if sends {
-      core.enqueue(self, .propagate, cause: RoundCause.current.map { RoundCause(cascade: $0.cascade, name: name) })
+      core.enqueue(self, .propagate(), cause: RoundCause.current.map { RoundCause(cascade: $0.cascade, name: name) })
     } else {
-      recorded = left
+      recorded = corrected
     }
   }
 
   func recordCurrent() {
-    recorded = present
+    recorded = current
     refused = nil
   }
 
   func restorePrevious() {
-    guard let recorded, let present else { return }
-    guard let ledger = place.ledger else {
+    guard let recorded, let current else { return }
+    guard let store = place.store else {
       place.write(recorded)
-      if let left = try? place.read() { self.recorded = left }
+      if let restored = try? place.read() { self.recorded = restored }
       return
     }
-    // Two processes that refuse each other's values would never come to an end.
-    if let refused, place.isSame(refused, present) == true { return }
-    refused = present
-    do { try ledger.commit([place.entry(recorded, expecting: present)], origin: context.name) } catch {
-      // Another writer has changed the value since, and that change is reported too.
-      if !error.isConflict { failure(error.cause, recorded).report() }
+    // Not twice in a row: two processes that refuse each other's values would never stop.
+    if let refused, place.areEqual(refused, current) == true { return }
+    refused = current
+    do { try store.commit([place.change(to: recorded, expecting: current)], origin: context.name) } catch {
+      // After a conflict there is nothing to report: another writer has changed the value, and that change will be delivered.
+      if !error.isConflict { failure(.init(error.cause), recorded).report() }
     }
   }
-
-  // MARK: Parts
 
   private func check(_ value: Value) throws(ChainFailure) {
     for filter in filters where !filter(value) { throw failure(.filtered, value) }
-  }
-
-  private func failure(_ error: any Error, _ value: Any? = nil) -> ChainFailure {
-    switch error {
-    case let failure as ChainFailure: failure
-    case let error as AutomaticConversion.Impossible: failure(.unconvertible(to: error.type), value)
-    case let error as MemberUnavailable: failure(.left(error.cause), value)
-    default: failure(.failed(error), value)
-    }
   }
 
   private func failure(_ reason: BindingError.Reason, _ value: Any? = nil) -> ChainFailure {

@@ -2,14 +2,12 @@
 @MainActor final class ListenablePlace<Value: Sendable & Equatable>: BindingPlace {
   let key: MemberKey
   let name = "Listenable<\(Value.self)>"
+  let areEqual = ValueEquality.test(of: Value.self)
   private weak var listenable: Listenable<Value>?
   private weak var source: SignalSource<Value>?
-  private let equality = ValueEquality.test(of: Value.self)
   /// The value of the last round that was received, or the value that was sent after it.
   private var latest: Value
-  /// The values that were sent and have not come back yet.
-  ///
-  /// Values that others sent before them come before them, and are replaced already.
+  /// The values that were sent and not received yet; a value that is received before them is older, and replaced already.
   private var sent = FIFO<Value>()
 
   init(_ listenable: Listenable<Value>, _ source: SignalSource<Value>?) {
@@ -23,33 +21,31 @@
 
   func read() -> Value? { latest }
 
-  /// Not by `send`: the limit of rounds is the chain's, and a value that was refused there would never come back.
+  /// Sends without `send`: the chain limits the rounds, and a value that `send` refuses would never be received.
   func write(_ value: Value) {
-    guard let source, let ticket = source.append(.success(ValueBox(value)), in: RoundCause.current?.cascade) else {
-      return
-    }
+    let cascade = RoundCause.current?.cascade
+    guard let source, let ticket = source.append(.success(ValueBox(value)), in: cascade) else { return }
     latest = value
     sent.append(value)
     source.deliver(through: ticket)
   }
 
-  func isSame(_ left: Value, _ right: Value) -> Bool? { equality(left, right) }
-
-  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken] {
+  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken] {
     guard let listenable else { return [] }
-    let terms = ListeningTerms(place: .mainActor, onEnd: { MainActor.assumeIsolated { events.left(nil) } })
-    let token = listenable.subscribe(terms) { [weak self] value in
-      MainActor.assumeIsolated { self?.receive(value, events) }
+    let terms = ListeningTerms(
+      place: .mainActor, onEnd: { [weak member] in MainActor.assumeIsolated { member?.placeEnded(nil) } })
+    let token = listenable.subscribe(terms) { [weak self, weak member] value in
+      MainActor.assumeIsolated { self?.receive(value, for: member) }
     }
     return [token]
   }
 
-  private func receive(_ value: Value, _ events: MemberEvents) {
+  private func receive(_ value: Value, for member: (any ChainMember)?) {
     if let own = sent.first {
-      if isSame(own, value) == true { _ = sent.popFirst() }
+      if areEqual(own, value) == true { _ = sent.popFirst() }
       return
     }
     latest = value
-    events.changed(.current)
+    member?.placeChanged(.current)
   }
 }

@@ -1,91 +1,61 @@
 import Observation
 
 /// A property of an object, or an element of an array in an object.
-///
-/// Changes of an `@Observable` object are noticed on the next turn of the main actor.
 @MainActor final class PropertyPlace<Object: AnyObject, Value>: BindingPlace {
   let key: MemberKey
   let name: String
+  let areEqual = ValueEquality.test(of: Value.self)
   private weak var object: Object?
-  private let get: (Object) -> Value?
-  private let set: (Object, Value) -> Void
-  private let equality = ValueEquality.test(of: Value.self)
-  private var changed: (@MainActor @Sendable (RoundCause?) -> Void)?
-  /// The present wait for a change, and the number of waits so far: an earlier wait has no effect any more.
+  private let keyPath: ReferenceWritableKeyPath<Object, Value>
+  private let exists: (Object) -> Bool
+  private weak var member: (any ChainMember)?
+  /// The wait for the next change, and the number of waits so far: the outcome of an earlier wait is ignored.
   private var wait: ObservationWait?
   private var waits = 0
 
-  /// Makes the place.
-  ///
-  /// - Parameters:
-  ///   - object: The object, held weakly.
-  ///   - keyPath: Identifies the property.
-  ///   - name: The name in messages.
-  ///   - get: Reads the value; nil if there is nothing to read now.
-  ///   - set: Writes the value.
+  /// Creates a place; it is read and written only while `exists` returns true.
   init(
-    _ object: Object, _ keyPath: AnyKeyPath, name: String, get: @escaping (Object) -> Value?,
-    set: @escaping (Object, Value) -> Void
+    _ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, Value>, name: String? = nil,
+    exists: @escaping (Object) -> Bool = { _ in true }
   ) {
     key = MemberKey(object: ObjectIdentifier(object), property: keyPath)
-    self.name = name
+    self.name = name ?? keyPath.name
     self.object = object
-    self.get = get
-    self.set = set
-  }
-
-  convenience init(_ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, Value>) {
-    self.init(
-      object, keyPath, name: keyPath.name, get: { $0[keyPath: keyPath] }, set: { $0[keyPath: keyPath] = $1 })
+    self.keyPath = keyPath
+    self.exists = exists
   }
 
   var isAlive: Bool { object != nil }
 
-  func read() -> Value? { object.flatMap(get) }
+  func read() -> Value? { object.flatMap { exists($0) ? $0[keyPath: keyPath] : nil } }
 
   func write(_ value: Value) {
     guard let object else { return }
-    set(object, value)
-    // The chain's own change needs no report; a change after it does.
+    if exists(object) { object[keyPath: keyPath] = value }
+    // The chain's own change is not reported; a change after it is.
     if wait?.hasFired == true { waitForChange() }
   }
 
-  func isSame(_ left: Value, _ right: Value) -> Bool? { equality(left, right) }
-
-  func connect(_ events: MemberEvents, sends: Bool) -> [SubscriptionToken] {
-    guard sends, object is any Observable else { return [] }
-    changed = events.changed
-    waitForChange()
+  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken] {
+    self.member = observes && object is any Observable ? member : nil
+    if self.member != nil { waitForChange() }
     return []
-  }
-
-  func disconnect() {
-    changed = nil
-    wait = nil
-    waits += 1
   }
 
   private func waitForChange() {
     waits += 1
-    let number = waits
-    let begun = ObservationWait.begin({ _ = read() }) { [weak self] outcome in
-      if case .changed(let cause) = outcome { self?.propertyChanged(cause, number) }
-      return nil
-    }
-    wait = begun.wait
-  }
-
-  private func propertyChanged(_ cause: RoundCause?, _ number: Int) {
-    guard number == waits, let changed else { return }
-    waitForChange()
-    changed(cause)
+    wait =
+      ObservationWait.begin({ _ = read() }) { [weak self, waits] outcome in
+        guard let self, waits == self.waits, let member, case .changed(let cause) = outcome else { return nil }
+        waitForChange()
+        member.placeChanged(cause)
+        return nil
+      }.wait
   }
 }
 
 extension KeyPath {
-  /// The name as in `Field.text`.
-  ///
-  /// The name of a computed or observed property is not known at run time; the type of its value stands for it.
+  /// The name as in `Field.text`, or the types if the property has no name at run time, as computed and observed ones.
   var name: String {
     let text = "\(self)".drop { $0 == "\\" }
     return text.contains("<") ? "\(Root.self).(\(Value.self))" : String(text)

@@ -71,7 +71,7 @@ import Testing
     #expect(faults.all.count == 5)
     guard case .unconvertible(to: "Int") = faults.all[0].reason else { return #expect(Bool(false)) }
     #expect(faults.all[0].value == "")
-    #expect(faults.texts[1] == "n: “seven” cannot become the Int of \(chain.members[0])")
+    #expect(faults.texts[1] == "n: cannot convert “seven” to the Int of \(chain.members[0])")
   }
 
   @Test func `the name of a member is its type and its property, or the property's type if its name is not known`() {

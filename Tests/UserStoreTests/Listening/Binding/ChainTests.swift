@@ -205,6 +205,6 @@ import Testing
     a.age = nil
     ages.update()
     #expect(a.age == 3 && c.number == 3)
-    #expect(faults.texts == ["test: “nil” cannot become the Int of Thing.number"])
+    #expect(faults.texts == ["test: cannot convert “nil” to the Int of Thing.number"])
   }
 }
