@@ -101,6 +101,10 @@ extension StoreError {
     }
   }
 
+  /// Whether another attempt may be worthwhile: a lock was busy, and SQLite did not try for ten seconds by its own rules
+  /// (SQLITE_PROTOCOL).
+  var isWorthRetrying: Bool { (cause as? SQLiteError)?.code.primary == .busy }
+
   /// Whether the process could not open more files.
   ///
   /// `cannotOpen` covers this. A code of its own would be new public API.

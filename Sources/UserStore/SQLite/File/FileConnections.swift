@@ -165,7 +165,7 @@ final class FileConnections: Sendable {
       if attempt > 0 { SystemThread.sleep(microseconds: .random(in: 0...Self.longestPause)) }
       do { if try !openAndClose() { return } } catch {
         // BUSY: another connection is closing, and holds the pending lock until it is closed.
-        if error.code != .busy { return }
+        if !error.isWorthRetrying { return }
       }
     }
   }

@@ -154,8 +154,7 @@ enum Schema {
         throw StoreError(
           SQLiteError(code: .cannotOpen, message: "this file system does not support WAL"), purpose)
       } catch {
-        // The other kind of BUSY arrives after ten seconds in SQLite, and is final.
-        guard (error.cause as? SQLiteError)?.code.primary == .busy, connection.waits(after: count) else { throw error }
+        guard error.isWorthRetrying, connection.waits(after: count) else { throw error }
         count += 1
       }
     }
