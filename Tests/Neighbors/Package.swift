@@ -4,7 +4,7 @@ import PackageDescription
 // A program beside whose dependencies ours must build: no two packages of one build may have targets or modules of the
 // same name. `scripts/test` builds and runs it.
 let package = Package(
-  name: "Neighbours",
+  name: "Neighbors",
   platforms: [.macOS(.v15)],
   dependencies: [
     .package(name: "UserStore", path: "../.."),
@@ -17,7 +17,7 @@ let package = Package(
   ],
   targets: [
     .executableTarget(
-      name: "neighbours",
+      name: "neighbors",
       dependencies: [
         .product(name: "UserStore", package: "UserStore"),
         .product(name: "UserStoreFoundation", package: "UserStore"),

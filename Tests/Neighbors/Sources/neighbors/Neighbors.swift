@@ -8,7 +8,7 @@ import _NIOFileSystem
 
 /// Uses each of them once, so that the linker must find them all.
 @main
-struct Neighbours {
+struct Neighbors {
   static func main() async throws {
     let store = try UserStore.temporary()
     let zoe = try await store.write { users in try users.add(name: "Zoë") }
