@@ -238,7 +238,7 @@ import Testing
     #expect(try outcome.summaries == ["update 1 name 'Zoë'>'NIX' @A"] && outcome.status == 0)
     #expect(try workspace.sqlite("SELECT attribute FROM changes ORDER BY seq DESC LIMIT 1").output == "undo\n")
     let conflict = try workspace.run("undo", "\(revision)")
-    #expect(conflict.status == 4 && conflict.errors.contains("it is “NIX”, and the write left “Zoë”"), "\(conflict)")
+    #expect(conflict.status == 4 && conflict.errors.contains("is “NIX”, but the write set it to “Zoë”"), "\(conflict)")
     #expect(try workspace.run("undo", "1").errors.contains("is within a write that ends at revision 4"))
     #expect(try workspace.run("undo", "99").status == 3)
     #expect(try workspace.run("undo", "0").status == 64)

@@ -98,7 +98,7 @@ import Testing
     try workspace.run("rename", "1", "two")
     let watcher = try other.start("watch", "--listener", "A=name", "--after", cursor, "--timeout", "300s")
     let note = try #require(watcher.errors.next())
-    #expect(note.hasPrefix("waiting for a writer: cannot read ") && note.contains("may not be written"), "\(note)")
+    #expect(note.hasPrefix("waiting for a writer: cannot read ") && note.contains("is not writable"), "\(note)")
     let writer = try startWriter()
     #expect(watcher.errors.next()?.hasPrefix("watching all users") == true)
     for name in ["two", "first"] { try expectName(name, from: watcher) }
