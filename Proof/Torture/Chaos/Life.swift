@@ -161,7 +161,7 @@ final class Life {
       let sets = run.parts.flatMap(\.sets)
       tally.add("changes reported", sets.reduce(0) { $0 + $1.places.count })
       tally.add("sets reported but not saved", sets.count { $0.revision > run.saved ?? 0 })
-      tally.add("resets", run.parts.count { $0.discontinuity != nil })
+      tally.add("resets", run.parts.count { $0.reset != nil })
     }
   }
 }
