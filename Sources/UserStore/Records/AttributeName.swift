@@ -12,9 +12,9 @@ public struct AttributeName: Hashable, Comparable, Sendable {
   }
 
   /// The user's name.
-  public static let name: AttributeName = "name"
+  public static var name: AttributeName { "name" }
   /// The color of the user's hair.
-  public static let hairColor: AttributeName = "hair_color"
+  public static var hairColor: AttributeName { "hair_color" }
 
   /// Whether both have the same UTF-8 bytes.
   public static func == (left: AttributeName, right: AttributeName) -> Bool { left.text.hasSameBytes(as: right.text) }

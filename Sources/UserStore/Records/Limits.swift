@@ -15,27 +15,30 @@ enum Limits {
 
   /// The value as it is stored; throws `StoreError.Code.badValue` if the attribute cannot have it.
   static func checked(_ value: StoredValue, for attribute: AttributeName) throws(StoreError) -> StoredValue {
-    if attribute == "id" { throw StoreError(.badValue, "the id of a user never changes") }
-    try check(attribute.text, "the name of an attribute", attributeNameLength)
     guard value.byteCount <= valueBytes else {
       throw StoreError(.badValue, "the \(attribute) can have at most \(valueBytes) bytes, not \(value.byteCount)")
     }
-    switch (attribute, value) {
-    case (.name, .text(let name)): try check(name, "a name", nameLength)
-    case (.name, .null): throw StoreError(.badValue, "a user needs a name")
-    case (.name, _): throw StoreError(.badValue, "a name must be text")
-    case (.hairColor, .null): break
-    case (.hairColor, _):
+    switch attribute {
+    case .name:
+      if value.isNull { throw StoreError(.badValue, "a user needs a name") }
+      guard case .text(let name) = value else { throw StoreError(.badValue, "a name must be text") }
+      try check(name, "a name", nameLength)
+      return value
+    case .hairColor:
+      if value.isNull { return value }
       guard let color = Color(storedValue: value) else {
         throw StoreError(.badValue, "\(value.forMessages) is not a color; use #rrggbb")
       }
       return color.storedValue
-    case (_, .real(let real)) where real.isNaN: throw StoreError(.badValue, "not-a-number cannot be stored")
-    case (_, .real(let real)) where real == 0: return .real(0)  // SQL cannot tell −0.0 from it
-    case (_, .invalidText): throw StoreError(.badValue, "the \(attribute) is not valid UTF-8")
-    default: break
+    case "id": throw StoreError(.badValue, "the id of a user never changes")
+    default: try check(attribute.text, "the name of an attribute", attributeNameLength)
     }
-    return value
+    switch value {
+    case .real(let real) where real.isNaN: throw StoreError(.badValue, "not-a-number cannot be stored")
+    case .real(let real) where real == 0: return .real(0)  // SQL cannot tell −0.0 from it
+    case .invalidText: throw StoreError(.badValue, "the \(attribute) is not valid UTF-8")
+    default: return value
+    }
   }
 
   /// All values of a record, each attribute once.

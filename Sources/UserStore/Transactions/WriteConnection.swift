@@ -5,8 +5,8 @@
 /// Used only by the writer that has the turn.
 final class WriteConnection: Sendable {
   private let sessions: SessionPool
-  private let publication: Publication
-  private let reader: Reader
+  let publication: Publication
+  let reader: Reader
   private let compactor: Compactor
   private let roundLimit: Int
   /// Set after a COMMIT whose outcome is unknown.

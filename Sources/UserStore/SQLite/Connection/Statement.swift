@@ -68,7 +68,7 @@ extension Query {
     switch code {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
-    default: throw unsafe StoreError(SQLiteError(code, on: connection), purpose)
+    default: throw failure(code)
     }
   }
 
@@ -128,8 +128,13 @@ extension Query {
     return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  private func check(_ code: Int32) throws(StoreError) {
-    guard code == SQLITE_OK else { throw unsafe StoreError(SQLiteError(code, on: connection), purpose) }
+  @inline(__always) private func check(_ code: Int32) throws(StoreError) {
+    guard code == SQLITE_OK else { throw failure(code) }
+  }
+
+  /// Not inlined: with it, a write of one row takes 1 % more instructions.
+  @inline(never) private func failure(_ code: Int32) -> StoreError {
+    unsafe StoreError(SQLiteError(code, on: connection), purpose)
   }
 }
 
