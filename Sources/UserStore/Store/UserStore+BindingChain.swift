@@ -90,7 +90,7 @@ extension MemberKey {
       expected: expected.map { $0?.storedValue ?? .null })
   }
 
-  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken] {
+  func connect(_ member: any ChainMember) -> [SubscriptionToken] {
     guard let userStore else { return [] }
     // The removal of a user who does not have the attribute is a change of the name, which all users have.
     let topics = Set([Topic.attribute(attribute, of: id), .attribute(.name, of: id)])

@@ -68,6 +68,15 @@ extension Attribute where Value == Int {
     #expect(try sets() == [])
   }
 
+  @Test func `an attribute that is bound again loses no change that is not delivered yet`() async throws {
+    let field = Thing()
+    let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text)
+    try store.writeNow { try $0.rename(nix, to: "Zoë") }
+    chain.bind(store, .name, of: nix)
+    await turns { field.text == "Zoë" }
+    #expect(field.text == "Zoë")
+  }
+
   @Test func `nil is an attribute that is not set`() async throws {
     let (a, b) = (Thing(), Thing())
     let chain = faults.chain().bind(store, .age, of: nix).bind(a, \.age)

@@ -100,8 +100,8 @@ struct ChainWrite {
   }
 
   func connect() {
-    for connection in connections { connection.dispose() }
-    connections = sources.map { $0(self) } + place.connect(self, observes: sends && sources.isEmpty)
+    connections = sources.map { $0(self) } + place.connect(self)
+    place.observe(sends && sources.isEmpty, for: self)
   }
 
   func placeChanged(_ cause: RoundCause?) {
@@ -122,7 +122,9 @@ struct ChainWrite {
     converters += other.converters
     filters += other.filters
     sources += other.sources
-    connect()
+    // Only new sources: a connection that is replaced loses what it has not delivered yet.
+    connections += other.sources.map { $0(self) }
+    place.observe(sends && sources.isEmpty, for: self)
   }
 
   func leave() {

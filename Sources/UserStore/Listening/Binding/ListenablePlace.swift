@@ -30,7 +30,7 @@
     source.deliver(through: ticket)
   }
 
-  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken] {
+  func connect(_ member: any ChainMember) -> [SubscriptionToken] {
     guard let listenable else { return [] }
     let terms = ListeningTerms(
       place: .mainActor, onEnd: { [weak member] in MainActor.assumeIsolated { member?.placeEnded(nil) } })
