@@ -22,6 +22,8 @@
   func connect(_ member: any ChainMember) -> [SubscriptionToken]
   /// Starts or stops to observe a property for the member; called again when the member is bound again.
   func observe(_ isObserved: Bool, for member: any ChainMember)
+  /// Adds what the same place has that was bound again.
+  func merge(with other: Self)
 }
 
 extension BindingPlace {
@@ -29,6 +31,7 @@ extension BindingPlace {
   func change(to value: Value, expecting expected: Value?) -> any Sendable { () }
   func connect(_ member: any ChainMember) -> [SubscriptionToken] { [] }
   func observe(_ isObserved: Bool, for member: any ChainMember) {}
+  func merge(with other: Self) {}
 }
 
 /// A store that writes the values of several members together, all or none.

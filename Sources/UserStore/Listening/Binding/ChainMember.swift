@@ -122,6 +122,7 @@ struct ChainWrite {
     converters += other.converters
     filters += other.filters
     sources += other.sources
+    place.merge(with: other.place)
     // Only new sources: a connection that is replaced loses what it has not delivered yet.
     connections += other.sources.map { $0(self) }
     place.observe(sends && sources.isEmpty, for: self)

@@ -40,6 +40,10 @@
     return [token]
   }
 
+  func merge(with other: ListenablePlace) {
+    if let source = other.source { self.source = source }
+  }
+
   private func receive(_ value: Value, for member: (any ChainMember)?) {
     if let own = sent.first {
       if areEqual(own, value) == true { _ = sent.popFirst() }

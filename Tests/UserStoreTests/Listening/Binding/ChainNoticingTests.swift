@@ -116,6 +116,20 @@ import Testing
     #expect(chain.members == ["Thing.number"] && faults.texts == [])
   }
 
+  @Test func `a listenable that is bound again with its source receives values`() async {
+    let (source, number) = Listenable.make(1)
+    let thing = Thing()
+    let chain = faults.chain().bind(number, nil).bind(thing, \.number).bind(number, source)
+    thing.number = 5
+    chain.update()
+    await turns()
+    #expect(number.value == 5 && thing.number == 5)
+    chain.bind(number, nil)
+    thing.number = 6
+    chain.update()
+    #expect(number.value == 6 && thing.number == 6 && faults.texts == [])
+  }
+
   @Test func `after a listenable is bound again, an own value that was not delivered yet hides no later values`() async
   {
     let (source, number) = Listenable.make(1)
