@@ -12,6 +12,9 @@ extension BindingChain {
   ///
   /// If the user is removed or the store is closed, the member leaves the chain, and the error handler is called.
   ///
+  /// An attribute of a user is a member with one type of value, in all chains. If you bind it again with another type, the error
+  /// handler is called with `BindingError.Reason.failed`, and the chains stay as they are.
+  ///
   /// - Parameters:
   ///   - store: The store, held weakly.
   ///   - attribute: The attribute.
