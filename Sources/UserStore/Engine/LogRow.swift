@@ -2,18 +2,21 @@
 struct LogRow {
   let change: Change
   let nonce: Int64
-  private let operation: Int64
+  /// Whether this row ends a write of the library.
+  let isEnd: Bool
+  private let hasOrigin: Bool
 
   /// Creates a row from its stored values.
   ///
   /// The operation is 0 for the end of a write, and 1, 2 or 3 for a change. In the row of an end, the attribute is the origin,
   /// and the old value is the number of the write's first row.
   init(
-    sequence: Int64, operation: Int64, user: Int64, attribute: AttributeName, old: StoredValue, new: StoredValue,
+    sequence: Int64, operation: Int64, user: Int64, attribute: String?, old: StoredValue, new: StoredValue,
     nonce: Int64, timestamp: Int64
   ) {
-    self.operation = operation
     self.nonce = nonce
+    isEnd = operation == 0
+    hasOrigin = isEnd && attribute != nil
     let kind: Change.Kind =
       switch operation {
       case 1: .added
@@ -22,14 +25,11 @@ struct LogRow {
       default: .unknown
       }
     change = Change(
-      kind: kind, user: User.ID(user), attribute: attribute, old: old, new: new, timestamp: timestamp,
-      sequence: sequence)
+      kind: kind, user: User.ID(user), attribute: AttributeName(attribute ?? ""), old: old, new: new,
+      timestamp: timestamp, sequence: sequence)
   }
 
   var sequence: Int64 { change.sequence }
-
-  /// Whether this row ends a write of the library.
-  var isEnd: Bool { operation == 0 }
 
   /// In the row of an end: the first row of the write, or the row itself if another program stored a larger number there.
   var firstOfSet: Int64 {
@@ -41,8 +41,8 @@ struct LogRow {
   /// The foreign rows are a set of their own.
   static func foreignEnd(after start: Int64, before first: Int64) -> Int64? { first > start + 1 ? first - 1 : nil }
 
-  /// In the row of an end: the origin that the writer gave.
-  var origin: String? { change.attribute.text.isEmpty ? nil : change.attribute.text }
+  /// In the row of an end: the origin that the writer gave, which may be empty.
+  var origin: String? { hasOrigin ? change.attribute.text : nil }
 
   /// The approximate size in memory.
   var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }

@@ -11,6 +11,8 @@ extension UserStore {
     /// The end of the set in the log.
     public let cursor: Cursor
     /// The `origin` that the writer gave to `write`, byte for byte; the library does not interpret it.
+    ///
+    /// The origin is nil if the writer gave none, and for a foreign writer. An empty origin stays empty.
     public let origin: String?
     /// Whether a foreign writer committed the set.
     public let isForeign: Bool

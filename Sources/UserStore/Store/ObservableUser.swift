@@ -58,7 +58,13 @@ public import Observation
     guard set.position > through else { return }
     if set.discontinuity != nil { return try reload() }
     var new = values
-    try set.forEach { new[$0.attribute] = $0.new.isNull ? nil : $0.new }
+    do throws(StoreError) {
+      try set.forEach { new[$0.attribute] = $0.new.isNull ? nil : $0.new }
+    } catch {
+      // A huge set that was compacted before it was delivered: the current values include it.
+      if error.code == .compacted { return try reload() }
+      throw error
+    }
     through = set.position
     replace(by: new)
   }

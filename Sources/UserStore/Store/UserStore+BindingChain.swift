@@ -12,6 +12,9 @@ extension BindingChain {
   ///
   /// If the user is removed or the store is closed, the member leaves the chain, and the error handler is called.
   ///
+  /// An attribute of a user is a member with one type of value, in all chains. If you bind it again with another type, the error
+  /// handler is called with `BindingError.Reason.failed`, and the chains stay as they are.
+  ///
   /// - Parameters:
   ///   - store: The store, held weakly.
   ///   - attribute: The attribute.
@@ -90,7 +93,7 @@ extension MemberKey {
       expected: expected.map { $0?.storedValue ?? .null })
   }
 
-  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken] {
+  func connect(_ member: any ChainMember) -> [SubscriptionToken] {
     guard let userStore else { return [] }
     // The removal of a user who does not have the attribute is a change of the name, which all users have.
     let topics = Set([Topic.attribute(attribute, of: id), .attribute(.name, of: id)])

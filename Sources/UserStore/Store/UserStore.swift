@@ -67,7 +67,7 @@ public final class UserStore: Sendable {
     configuration.access = .createIfMissing
     let folder: String
     do { folder = try Files.createTemporaryFolder() } catch {
-      throw StoreError(.cannotCreate, "\(error)", cause: error)
+      throw StoreError(error, otherwise: .cannotCreate)
     }
     let path = folder + "/users.db"
     let file: DatabaseFile

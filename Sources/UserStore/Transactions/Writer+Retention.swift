@@ -72,6 +72,9 @@ extension Writer {
 
   /// Blanks the values of a removed user in the log, step by step, then removes copies of them from the -wal file.
   ///
+  /// It asks `isCancelled` between two steps. After the last one it completes: the values are blanked, and only their copies are
+  /// left.
+  ///
   /// - Throws: `StoreError.Code.userExists`, `CancellationError`, and what reading and writing can throw.
   func purge(_ user: User.ID, vacuums: Bool, isCancelled: () -> Bool) throws -> Purge {
     var purge = Purge()
@@ -92,7 +95,7 @@ extension Writer {
       purge.found += step.found
       purge.blanked += step.count
       (position, isLast) = (step.position, step.isLast)
-      if isCancelled() { throw CancellationError() }
+      if !isLast, isCancelled() { throw CancellationError() }
     }
     if vacuums { try engine.vacuum() }
     purge.isErased = try eraseOldPages()

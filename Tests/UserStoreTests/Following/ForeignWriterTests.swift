@@ -122,6 +122,31 @@ import Testing
     #expect(try left.allChanges().map(\.cursor) == leftSets.all.map(\.cursor))
   }
 
+  @Test func `a write without an origin and one with an empty origin differ, wherever a small or huge set is read`()
+    async throws
+  {
+    let (store, sets) = try open(events: true)
+    let (other, otherSets) = try open(events: true)
+    let before = try await store.read { try $0.cursor }
+    let origins = [nil, "", "own"] as [String?]
+    for count in [1, 1_000] {
+      for origin in origins {
+        try await store.write(origin: origin) { transaction in
+          for number in 0..<count { try transaction.add(name: "\(number)") }
+        }
+      }
+    }
+    await otherSets.reached(6)
+    var fed: [String?] = []
+    for try await set in store.changes(after: before) {
+      fed.append(set.origin)
+      if fed.count == 6 { break }
+    }
+    let expected = origins + origins
+    #expect(sets.all.map(\.origin) == expected && otherSets.all.map(\.origin) == expected)
+    #expect(try fed == expected && other.allChanges().map(\.origin) == expected)
+  }
+
   @Test func `a read-only store receives the changes of others`() async throws {
     let (writer, _) = try open(events: true)
     let reader = try folder.open { $0.access = .readOnly }

@@ -170,6 +170,20 @@ import Testing
     }
   }
 
+  @Test func `a purge that is canceled stops between two steps, and completes if it is canceled after the last step`()
+    throws
+  {
+    let user = try store.write { try $0.add(name: "new") }
+    try store.write { transaction throws in for number in 0..<1_500 { try transaction.rename(user, to: "\(number)") } }
+    try store.write { transaction throws in for id in [user, zoe] { try transaction.remove(id) } }
+    let writer = try #require(store.writer)
+    #expect(throws: CancellationError.self) { try writer.purge(user, vacuums: false) { true } }
+    #expect(try store.purge(user).blanked == 503, "one step was committed before the error")
+    let purge = try writer.purge(zoe, vacuums: false) { true }
+    #expect(purge.blanked == 2 && purge.isErased)
+    #expect(try filesContaining(secret) == [])
+  }
+
   @Test func `a step changes at most a thousand rows`() throws {
     let user = try store.write { try $0.add(name: "new") }
     try store.write { transaction throws in for number in 0..<2_500 { try transaction.rename(user, to: "\(number)") } }

@@ -68,6 +68,30 @@ extension Attribute where Value == Int {
     #expect(try sets() == [])
   }
 
+  @Test func `an attribute that is bound again loses no change that is not delivered yet`() async throws {
+    let field = Thing()
+    let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text)
+    try store.writeNow { try $0.rename(nix, to: "Zoë") }
+    chain.bind(store, .name, of: nix)
+    await turns { field.text == "Zoë" }
+    #expect(field.text == "Zoë")
+  }
+
+  @Test func `an attribute that is bound again with another type is refused, and the chains stay as they are`() throws {
+    let (a, b) = (Thing(), Thing())
+    let chain = faults.chain("numbers").bind(store, .age, of: nix).bind(a, \.age)
+    let other = faults.chain("texts").bind(b, \.nickname)
+      .bind(store, Attribute<String>("age"), of: nix, .in, filter: { _ in false })
+    #expect(
+      faults.texts == ["texts: age of user 1 failed: it is already a member, with values of the type Optional<Int>"])
+    guard case .failed = faults.all.first?.reason else { return #expect(Bool(false)) }
+    #expect(chain.members.count == 2 && other.members.count == 1)
+    a.age = 36
+    chain.update()
+    #expect(try store.listenable(.age, of: nix).value == 36)
+    #expect(faults.all.count == 1)
+  }
+
   @Test func `nil is an attribute that is not set`() async throws {
     let (a, b) = (Thing(), Thing())
     let chain = faults.chain().bind(store, .age, of: nix).bind(a, \.age)

@@ -178,6 +178,31 @@ private let age = Attribute<Int>("age")
     withExtendedLifetime(token) {}
   }
 
+  @Test func `a huge set that was compacted before its delivery is not an error, and the user is read again`()
+    async throws
+  {
+    let errors = Recorder<String>()
+    let listeners = Listeners { _, error in errors.record("\(error)") }
+    let reads = Recorder<User.ID>()
+    let user = try ObservableUser(id, listeners) { id throws(StoreError) in
+      reads.record(id)
+      return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int128(reads.count * 10))
+    }
+    let received = received
+    let token = listeners.bind(to: .user(id), on: .main) { set in received.record("\(set.position) \(user.name ?? "-")")
+    }
+    let compacted = PagedChanges(start: 10, end: 2_000, topic: nil) { _, _ throws(StoreError) in
+      throw StoreError(.compacted, "the changes were deleted")
+    }
+    post(.paged(compacted), 15, to: listeners)
+    post(.held([rename(to: "known")]), 20, to: listeners)
+    post(.held([rename(to: "new")]), 21, to: listeners)
+    await received.reached(3)
+    #expect(received.all == ["15 read 2", "20 read 2", "21 new"])
+    #expect(errors.all == [])
+    withExtendedLifetime(token) {}
+  }
+
   private func rename(to name: String) -> Change {
     Change(
       kind: .updated, user: id, attribute: "name", old: .null, new: .text(name), timestamp: 0, sequence: 1)

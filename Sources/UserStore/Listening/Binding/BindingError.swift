@@ -6,7 +6,7 @@ public struct BindingError: Error {
     case filtered
     /// There is no automatic conversion of the value to the member's type.
     case unconvertible(to: String)
-    /// A converter or a custom block threw an error, or a store refused the value.
+    /// A converter or a custom block threw an error, a store refused the value, or the member could not be bound.
     case failed(any Error)
     /// Members and custom blocks caused more than 1,000 rounds; with their names, in the order in which they began.
     case tooManyRounds([String])
@@ -70,6 +70,13 @@ struct ChainFailure: Error {
   static func text(_ value: Any) -> String { unwrapped(value).map { String("\($0)".prefix(200)) } ?? "nil" }
 
   @MainActor func report() { member.context.report(reason, at: member.name, object: member.key.object, value: value) }
+}
+
+/// Thrown when a member is bound again with values of another type.
+struct OtherValueType: Error, CustomStringConvertible {
+  let present: Any.Type
+
+  var description: String { "it is already a member, with values of the type \(present)" }
 }
 
 /// Thrown by a place that can never be read again.

@@ -18,13 +18,20 @@
   func write(_ value: Value)
   /// Returns the change for `store`, which fails if `expected` is not nil and not the present value.
   func change(to value: Value, expecting expected: Value?) -> any Sendable
-  /// Starts to report changes and the end of the place to the member. A property is observed only if `observes` is true.
-  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken]
+  /// Starts to report changes and the end of the place to the member; called once.
+  func connect(_ member: any ChainMember) -> [SubscriptionToken]
+  /// Starts or stops to observe a property for the member; called again when the member is bound again.
+  func observe(_ isObserved: Bool, for member: any ChainMember)
+  /// Adds what the same place has that was bound again.
+  func merge(with other: Self)
 }
 
 extension BindingPlace {
   var store: (any AtomicStore)? { nil }
   func change(to value: Value, expecting expected: Value?) -> any Sendable { () }
+  func connect(_ member: any ChainMember) -> [SubscriptionToken] { [] }
+  func observe(_ isObserved: Bool, for member: any ChainMember) {}
+  func merge(with other: Self) {}
 }
 
 /// A store that writes the values of several members together, all or none.

@@ -34,7 +34,7 @@
       new.connect()
       return synchronize([new], head, new, initial)
     }
-    old.merge(with: new)
+    try old.merge(with: new)
     guard let other = old.core, other !== self else { return synchronize([old], head, old, initial) }
     // Earlier changes in the other chain are propagated there first, and are not lost.
     other.update()

@@ -19,8 +19,8 @@
   func placeChanged(_ cause: RoundCause?)
   /// Leaves the chain, and reports the error, if there is one.
   func placeEnded(_ error: (any Error)?)
-  /// Adds the directions, filters, converters and sources of the same member that was bound again.
-  func merge(with other: any ChainMember)
+  /// Adds the directions, filters, converters and sources of the same member that was bound again; throws `OtherValueType`.
+  func merge(with other: any ChainMember) throws
   func leave()
   /// Deletes the recorded value, so that the present one counts as changed.
   func discardRecorded()
@@ -100,8 +100,8 @@ struct ChainWrite {
   }
 
   func connect() {
-    for connection in connections { connection.dispose() }
-    connections = sources.map { $0(self) } + place.connect(self, observes: sends && sources.isEmpty)
+    connections = sources.map { $0(self) } + place.connect(self)
+    place.observe(sends && sources.isEmpty, for: self)
   }
 
   func placeChanged(_ cause: RoundCause?) {
@@ -116,13 +116,16 @@ struct ChainWrite {
 
   func discardRecorded() { recorded = nil }
 
-  func merge(with other: any ChainMember) {
-    guard let other = other as? Self else { return }
+  func merge(with other: any ChainMember) throws {
+    guard let other = other as? Self else { throw OtherValueType(present: Value.self) }
     direction.formUnion(other.direction)
     converters += other.converters
     filters += other.filters
     sources += other.sources
-    connect()
+    place.merge(with: other.place)
+    // Only new sources: a connection that is replaced loses what it has not delivered yet.
+    connections += other.sources.map { $0(self) }
+    place.observe(sends && sources.isEmpty, for: self)
   }
 
   func leave() {

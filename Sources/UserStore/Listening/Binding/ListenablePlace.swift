@@ -30,7 +30,7 @@
     source.deliver(through: ticket)
   }
 
-  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken] {
+  func connect(_ member: any ChainMember) -> [SubscriptionToken] {
     guard let listenable else { return [] }
     let terms = ListeningTerms(
       place: .mainActor, onEnd: { [weak member] in MainActor.assumeIsolated { member?.placeEnded(nil) } })
@@ -38,6 +38,10 @@
       MainActor.assumeIsolated { self?.receive(value, for: member) }
     }
     return [token]
+  }
+
+  func merge(with other: ListenablePlace) {
+    if let source = other.source { self.source = source }
   }
 
   private func receive(_ value: Value, for member: (any ChainMember)?) {

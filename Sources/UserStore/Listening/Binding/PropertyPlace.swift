@@ -36,10 +36,11 @@ import Observation
     if wait?.hasFired == true { waitForChange() }
   }
 
-  func connect(_ member: any ChainMember, observes: Bool) -> [SubscriptionToken] {
-    self.member = observes && object is any Observable ? member : nil
-    if self.member != nil { waitForChange() }
-    return []
+  func observe(_ isObserved: Bool, for member: any ChainMember) {
+    let isWaiting = self.member != nil
+    self.member = isObserved && object is any Observable ? member : nil
+    // Another wait would ignore a change that was not reported yet.
+    if self.member != nil, !isWaiting { waitForChange() }
   }
 
   private func waitForChange() {

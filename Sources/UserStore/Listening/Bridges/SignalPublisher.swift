@@ -56,8 +56,10 @@
       case finish(SubscriberCalls<Input>)
     }
 
-    /// Returns the value that was replaced, which must be released under no lock.
+    /// Returns the value that was replaced or is not needed, which must be released under no lock.
     mutating func append(_ input: Input) -> Input? {
+      // After a cancellation, nothing takes the value out.
+      if calls == nil { return input }
       defer { latest = input }
       return latest.take()
     }

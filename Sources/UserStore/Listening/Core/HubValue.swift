@@ -83,13 +83,18 @@ final class HubValue<Content: Routable>: Sendable {
 
   private func onRound(_ action: @escaping Action, _ terms: ListeningTerms) -> Content.Action {
     if let adapt { return adapt(action, terms.onFailure) }
-    return Content.Action { [decode, fallback, stored] content in
+    return Content.Action { [decode, fallback, stored, handleError = hub.handleError] content in
       switch stored.meaning(of: content.position) {
       case .value(let value): try action(value)
       case .included: break
       case .unknown:
         let decoded: Decoded?
         do { decoded = try decode(content) } catch {
+          // `store` succeeds if no `HubValue` has received the round, because it was released: then the first listener reports
+          // the error.
+          if let fallback, stored.store(fallback, at: content.position, through: content.position) {
+            handleError(nil, error)
+          }
           decoded = fallback.map { Decoded(value: $0, through: content.position) }
         }
         guard let decoded else { return }
@@ -138,12 +143,15 @@ private final class StoredValueOfTopic: Sendable {
     }
   }
 
-  func store(_ value: ErasedValue, at position: Int128, through: Int128) {
+  /// Stores a value, unless the present one includes its rounds, and returns whether it did.
+  @discardableResult
+  func store(_ value: ErasedValue, at position: Int128, through: Int128) -> Bool {
     // Swapped, so that the old value is released under no lock: its deinitializer may read the current value.
     var other: Entry? = Entry(value: value, position: position, through: through)
-    state.withLock { entry in
-      if let entry, entry.through >= through, entry.through >= position { return }
+    return state.withLock { entry in
+      if let entry, entry.through >= through, entry.through >= position { return false }
       swap(&entry, &other)
+      return true
     }
   }
 }

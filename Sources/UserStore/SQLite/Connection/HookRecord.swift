@@ -12,13 +12,11 @@ import CUserStoreSQLite
   fileprivate(set) var hasLogged = false
   /// Whether a COMMIT got as far as writing to the file.
   fileprivate(set) var hasBegunCommit = false
-  /// Whether the transaction was rolled back, by the library or by SQLite.
-  fileprivate(set) var hasRolledBack = false
   /// The number of pages in the -wal file after the last commit.
   fileprivate(set) var walPages = 0
 
   /// Clears what was recorded of the last transaction.
-  func reset() { (hasLogged, hasBegunCommit, hasRolledBack) = (false, false, false) }
+  func reset() { (hasLogged, hasBegunCommit) = (false, false) }
 
   /// Returns `hasLogged` and clears it.
   func takeLogged() -> Bool {
@@ -42,7 +40,6 @@ import CUserStoreSQLite
         unsafe HookRecord.from(context)?.hasBegunCommit = true
         return 0
       }, context)
-    _ = unsafe sqlite3_rollback_hook(connection, { unsafe HookRecord.from($0)?.hasRolledBack = true }, context)
     // This also turns SQLite's automatic checkpoints off, which are a WAL hook themselves.
     _ = unsafe sqlite3_wal_hook(
       connection,

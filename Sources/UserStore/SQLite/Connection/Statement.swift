@@ -100,6 +100,8 @@ extension Query {
     }
   }
 
+  borrowing func textOrNil(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
   /// Resets the statement for its next use and clears its parameters.
   ///
   /// Throws if a column could not be read since the last step because memory ran out: the column looked empty then. The

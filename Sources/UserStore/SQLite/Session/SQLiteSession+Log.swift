@@ -109,7 +109,7 @@ extension LogRow {
   /// Creates a row of the log from `seq, op, user, attribute, old, new, nonce, at`.
   fileprivate init(_ row: borrowing Statement) {
     self.init(
-      sequence: row.integer(0), operation: row.integer(1), user: row.integer(2), attribute: AttributeName(row.text(3)),
+      sequence: row.integer(0), operation: row.integer(1), user: row.integer(2), attribute: row.textOrNil(3),
       old: row.value(4), new: row.value(5), nonce: row.integer(6), timestamp: row.integer(7))
   }
 }
@@ -118,6 +118,6 @@ extension SetEnd {
   /// Creates an end from `seq, firstOfSet, nonce, attribute`.
   fileprivate init(_ row: borrowing Statement) {
     self.init(
-      sequence: row.integer(0), first: row.integer(1), nonce: row.integer(2), origin: row.isNull(3) ? nil : row.text(3))
+      sequence: row.integer(0), first: row.integer(1), nonce: row.integer(2), origin: row.textOrNil(3))
   }
 }

@@ -116,6 +116,63 @@ import Testing
     #expect(chain.members == ["Thing.number"] && faults.texts == [])
   }
 
+  @Test func `a listenable that is bound again with its source receives values`() async {
+    let (source, number) = Listenable.make(1)
+    let thing = Thing()
+    let chain = faults.chain().bind(number, nil).bind(thing, \.number).bind(number, source)
+    thing.number = 5
+    chain.update()
+    await turns()
+    #expect(number.value == 5 && thing.number == 5)
+    chain.bind(number, nil)
+    thing.number = 6
+    chain.update()
+    #expect(number.value == 6 && thing.number == 6 && faults.texts == [])
+  }
+
+  @Test func `after a listenable is bound again, an own value that was not delivered yet hides no later values`() async
+  {
+    let (source, number) = Listenable.make(1)
+    let thing = Thing()
+    let chain = faults.chain().bind(number, source).bind(thing, \.number)
+    thing.number = 2
+    chain.update()
+    chain.bind(number, source)
+    source.send(3)
+    await turns { thing.number == 3 }
+    #expect(thing.number == 3 && number.value == 3)
+  }
+
+  @Test func `a listenable that is bound again loses no value that was not delivered yet`() async {
+    let (source, number) = Listenable.make(1)
+    let thing = Thing()
+    let chain = faults.chain().bind(number, source).bind(thing, \.number)
+    source.send(2)
+    chain.bind(number, source)
+    await turns { thing.number == 2 }
+    #expect(thing.number == 2 && number.value == 2)
+  }
+
+  @Test func `an observed property that is bound again loses no change that was not noticed yet`() async {
+    let (model, label) = (ObservedThing(), Counted(0))
+    let chain = faults.chain().bind(model, \.number).bind(label, \.value, .out)
+    model.number = 1
+    chain.bind(model, \.number)
+    await turns { label.value == 1 }
+    #expect(label.writes == [1])
+  }
+
+  @Test func `a property with its own events that is bound again loses no event that was not delivered yet`() async {
+    let (field, label) = (Thing(), Counted(0))
+    let (source, tapped) = Signal<Void>.make()
+    let chain = faults.chain().bind(field, \.number, events: tapped).bind(label, \.value, .out)
+    field.number = 1
+    source.send(())
+    chain.bind(field, \.number)
+    await turns { label.value == 1 }
+    #expect(label.writes == [1])
+  }
+
   @Test func `a round that starts inside a transaction runs after it`() throws {
     let store = try UserStore.inMemory()
     let (a, b) = (Thing(number: 1), Thing())

@@ -61,6 +61,27 @@ import Testing
     #expect(errors.count == 1)
   }
 
+  @Test func `a value that cannot be decoded is reported once per round after its listenable is released too`() {
+    let received = Recorder<Int>()
+    let errors = Recorder<String?>()
+    let hub = ListenerHub<Note> { listener, _ in errors.record(listener) }
+    var listenable: Listenable<Int>? = Listenable<Int>(
+      HubValue(
+        hub: hub, topic: "x", fallback: ValueBox(-1),
+        decode: { note in
+          guard let value = note.values["x"], value < 10 else { throw Refusal() }
+          return .init(value: ValueBox(value), through: note.position)
+        }, read: { .init(value: ValueBox(0), through: 0) }
+      ).backing)
+    for name in ["a", "b"] { listenable?.bind(name) { received.record($0) } }
+    listenable = nil
+    for (position, value) in [(1, 5), (2, 50), (3, 51), (4, 6)] as [(Int128, Int)] {
+      hub.deliver(through: hub.append(Note(position: position, values: ["x": value]), cascade: nil))
+    }
+    #expect(received.all == [5, 5, -1, -1, -1, -1, 6, 6])
+    #expect(errors.all == [nil, nil])
+  }
+
   @Test func `the handler may bind and post`() {
     let received = Recorder<Int>()
     let bound = Recorder<Void>()

@@ -17,7 +17,6 @@ import Testing
     try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada')")
     #expect(connection.hooks.hasLogged)
     #expect(!connection.hooks.hasBegunCommit)
-    #expect(!connection.hooks.hasRolledBack)
   }
 
   @Test func `a row that is not logged is not recorded`() throws {
@@ -30,7 +29,6 @@ import Testing
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; SAVEPOINT a; INSERT INTO users (name) VALUES ('Ada'); ROLLBACK TO a")
     #expect(connection.hooks.hasLogged)
-    #expect(!connection.hooks.hasRolledBack)
     #expect(try connection.text("SELECT count(*) FROM changes") == "0")
   }
 
@@ -47,7 +45,6 @@ import Testing
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada'); COMMIT")
     #expect(connection.hooks.hasBegunCommit)
-    #expect(!connection.hooks.hasRolledBack)
   }
 
   @Test func `a commit that changes nothing may be recorded`() throws {
@@ -57,20 +54,10 @@ import Testing
     #expect(!connection.hooks.hasLogged)
   }
 
-  @Test func `a rollback is recorded`() throws {
+  @Test func `a rollback is not recorded as a commit`() throws {
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada'); ROLLBACK")
-    #expect(connection.hooks.hasRolledBack)
     #expect(!connection.hooks.hasBegunCommit)
-  }
-
-  @Test func `a rollback by SQLite itself is recorded`() throws {
-    let connection = try connection()
-    try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (id, name) VALUES (1, 'Ada')")
-    #expect(throws: StoreError.self) {
-      try connection.execute("INSERT OR ROLLBACK INTO users (id, name) VALUES (1, 'Bob')")
-    }
-    #expect(connection.hooks.hasRolledBack)
   }
 
   @Test func `a reset clears everything except the length of the -wal file`() throws {
@@ -80,7 +67,6 @@ import Testing
     connection.hooks.reset()
     #expect(!connection.hooks.hasLogged)
     #expect(!connection.hooks.hasBegunCommit)
-    #expect(!connection.hooks.hasRolledBack)
     #expect(connection.hooks.walPages > 0)
   }
 

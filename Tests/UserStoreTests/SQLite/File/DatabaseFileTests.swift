@@ -27,6 +27,22 @@ import Testing
     }
   }
 
+  @Test func `a temporary store throws noPermission if the process has none for the folder of temporary files`() async {
+    // In a process of its own, because the environment and the user are those of the process.
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      unsafe setenv("TMPDIR", folder.path + "/missing", 1)
+      #expect(UserStoreTests.code { try UserStore.temporary() } == .cannotCreate)
+      unsafe setenv("TMPDIR", folder.path, 1)
+      unsafe chmod(folder.path, 0o500)
+      // Root has permission for every folder.
+      if geteuid() == 0 { seteuid(65_534) }
+      #expect(UserStoreTests.code { try UserStore.temporary() } == .noPermission)
+      seteuid(getuid())
+      unsafe chmod(folder.path, 0o700)
+    }
+  }
+
   @Test func `a missing file is created only with createIfMissing`() throws {
     #expect(code(folder.database, .readWrite) == .notFound)
     #expect(code(folder.database, .readOnly) == .notFound)
