@@ -30,7 +30,7 @@ enum Limits {
         throw StoreError(.badValue, "\(value.forMessages) is not a color; use #rrggbb")
       }
       return color.storedValue
-    case (_, .real(let real)) where real.isNaN: throw StoreError(.badValue, "NaN cannot be stored")
+    case (_, .real(let real)) where real.isNaN: throw StoreError(.badValue, "not-a-number cannot be stored")
     case (_, .real(let real)) where real == 0: return .real(0)  // SQL cannot tell −0.0 from it
     case (_, .invalidText): throw StoreError(.badValue, "the \(attribute) is not valid UTF-8")
     default: break
