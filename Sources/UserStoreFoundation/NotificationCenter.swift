@@ -47,7 +47,7 @@ extension UserStore {
   ///       print($0.changeSet?.revision as Any)
   ///     }
   ///
-  /// Observers are called at `place`, under no lock. Inline, that is on the thread that delivers, and before the `write` that
+  /// Observers are called at `place`, without holding a lock. Inline, that is on the delivering thread, before the `write` that
   /// caused the change returns. Observers may write. For the main thread, pass `.actor(MainActor.shared)`: that keeps the
   /// order, which the `queue` of an observer does not guarantee.
   ///

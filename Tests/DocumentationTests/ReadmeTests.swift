@@ -79,8 +79,9 @@ private func count(_ store: UserStore, for nix: UserStore.User.ID) async throws 
   for try await set in counter where set.origin != "counter" {
     try await store.write(origin: "counter") { users in
       try users.set(.setsSeen, of: nix, to: (try users.value(.setsSeen, of: nix) ?? 0) + 1)
-      try counter.acknowledge(set, in: &users)  // or, without effects in the store: try await counter.acknowledge(set)
+      try counter.acknowledge(set, in: &users)
     }
+    // or, without effects in the store: try await counter.acknowledge(set)
   }
 }
 
@@ -97,7 +98,7 @@ private func example(path: String) throws {
     for change in try set.changes { print("audit:", change.user, change.old, "→", change.new) }
   }
 
-  // One write: every listener sees both new values.
+  // One write: both changes are committed and delivered together.
   try store.write { users in
     try users.rename(nix, to: "Zoë")
     try users.set(.age, of: nix, to: 36)

@@ -16,7 +16,7 @@ package enum Announcement: Equatable {
   case told(AnnouncedSet)
   /// A consumer is about to acknowledge.
   case covering(consumer: String, cursor: String)
-  /// A consumer's acknowledgement is on disk.
+  /// A consumer's acknowledgment is on disk.
   case covered(consumer: String, cursor: String)
   /// A file with a cursor was written.
   case saved(file: String, cursor: String)

@@ -12,7 +12,7 @@ extension Life {
     return claimed
   }
 
-  /// Reads the sets since the last acknowledgement, acknowledges them, and also saves the cursor in a file.
+  /// Reads the sets since the last acknowledgment, acknowledges them, and also saves the cursor in a file.
   func consume() async {
     guard let store = opened() else { return }
     say(.begun("consume"))

@@ -62,7 +62,7 @@ extension LifeInspection {
       expect(covered.revision <= seq, "the consumer acknowledged \(covered.revision), but is at \(seq)")
     }
     if let effect {
-      expect(effect.revision <= seq, "the effect of \(effect.revision) is there, but not its acknowledgement")
+      expect(effect.revision <= seq, "the effect of \(effect.revision) is there, but not its acknowledgment")
     }
     let isKnown = claims.covering.contains { CursorParts($0) == position } || effect == position
     expect(isKnown || seq == 0, "the consumer is at \(seq), which was not acknowledged")

@@ -1,7 +1,7 @@
 extension UserStore {
   /// The change sets after a cursor, in commit order: the existing ones, then new ones as they are committed.
   ///
-  /// A feed reads from the log when you ask for the next set. A slow consumer needs no memory for the sets that it has not
+  /// A feed reads from the log when you ask for the next set. A slow reader needs no memory for the sets that it has not
   /// read, does not delay writers, and does not keep the -wal file from being cleaned up. Save the cursor of the last set that
   /// you have processed, and continue right after it later, in this process or another:
   ///
@@ -78,7 +78,7 @@ extension Reader {
   /// Reads one page of whole sets, after checking in the same snapshot that the log continues after the cursor.
   ///
   /// `start` returns the cursor, in that snapshot. Throws `StoreError.Code.compacted`, `.diverged` or `.replaced` if the log
-  /// does not continue, and what reading can throw.
+  /// does not continue, and the codes that every read can throw.
   func sets(after start: (inout ReadTransaction) throws(StoreError) -> Cursor) throws(StoreError) -> [ChangeSet] {
     do {
       return try reading { transaction throws(StoreError) in

@@ -8,10 +8,10 @@ extension UserStore {
   ///     }
   ///
   /// An iteration delivers the change sets after the last acknowledged one, as a `ChangeFeed` does: in commit order, read from
-  /// the log when you ask for the next set. After a crash, it continues after the last acknowledgement on disk. So each set is
-  /// delivered at least once. A set that is delivered again has the same cursor, but changes by other programs may be divided
-  /// into other sets then. If the effects of a set are in the store, acknowledge it in the same write: then it takes effect
-  /// exactly once.
+  /// the log when you ask for the next set. After a crash, it continues after the last acknowledgment on disk. So each set is
+  /// delivered at least once. A redelivered set that this library wrote has the same cursor. Changes by other programs may be
+  /// divided into sets differently. If the effects of a set are in the store, acknowledge it in the same write: then it takes
+  /// effect exactly once.
   ///
   ///     try await store.write { users in
   ///       try mailer.acknowledge(set, in: &users)
@@ -19,8 +19,8 @@ extension UserStore {
   ///     }
   ///
   /// A name has one holder. Claiming the name again, in this process or another, takes it over from its current holder, whose
-  /// iterations and acknowledgements then throw `StoreError.Code.superseded`. All methods may be called on any thread. Run only
-  /// one iteration at a time. Acknowledgements that are not on disk yet are written when you close the store, or release the
+  /// iterations and acknowledgments then throw `StoreError.Code.superseded`. All methods may be called on any thread. Run only
+  /// one iteration at a time. Acknowledgments that are not on disk yet are written when you close the store, or release the
   /// consumer outside of a transaction.
   public final class Consumer: Sendable {
     /// Where a consumer with a new name starts.
@@ -64,14 +64,13 @@ extension UserStore {
 
     /// Moves the position to the end of a set, so that this set and those before it are not delivered again.
     ///
-    /// The first acknowledgement is on disk when this returns. Those within the next 100 ms are written together at the end of
+    /// The first acknowledgment is on disk when this returns. Those within the next 100 ms are written together at the end of
     /// this time, even if the task is canceled; after a crash before that, their sets are delivered again. The end of an
-    /// iteration, releasing the consumer, closing the store, and `flush` write at once. A set that is not after the position
-    /// is ignored.
+    /// iteration, releasing the consumer, closing the store, and `flush` write at once. A set up to the position is ignored.
     ///
     /// - Parameter set: The last set that you have processed.
     /// - Throws: `StoreError.Code.superseded`; `.diverged` or `.compacted` if the log does not continue after the set; `.moved`;
-    ///   and any other `StoreError` if writing fails: then the acknowledgement is kept, and written with the next one.
+    ///   and any other `StoreError` if writing fails: then the acknowledgment is kept, and written with the next one.
     public func acknowledge(_ set: ChangeSet) async throws(StoreError) {
       try await position.acknowledge(set.cursor)
     }
@@ -88,7 +87,7 @@ extension UserStore {
       try position.claim.advance(to: set.cursor, in: &transaction)
     }
 
-    /// Writes all acknowledgements to disk now.
+    /// Writes all acknowledgments to disk now.
     ///
     /// - Throws: The same errors as `acknowledge`.
     public func flush() async throws(StoreError) {
@@ -145,7 +144,7 @@ extension UserStore.Consumer: AsyncSequence {
     }
   }
 
-  /// Writes acknowledgements when the last copy of an iterator is released, because `break` ends a loop without a call.
+  /// Writes acknowledgments when the last copy of an iterator is released, because `break` ends a loop without a call.
   fileprivate final class Iteration: Sendable {
     /// Retained, so that it is not released while it is iterated.
     let consumer: Consumer

@@ -26,7 +26,7 @@ struct ConsumerClaim: Sendable {
     return row.cursor
   }
 
-  /// Whether an acknowledgement would advance the position, which never moves backward or to another log.
+  /// Whether an acknowledgment would advance the position, which never moves backward or to another log.
   ///
   /// - Throws: `StoreError.Code.diverged`, `.compacted`, and `.superseded`.
   func isBefore<Mode>(_ cursor: Cursor, in transaction: inout Transaction<Mode>) throws(StoreError) -> Bool {
@@ -40,7 +40,7 @@ struct ConsumerClaim: Sendable {
     return position.revision < cursor.revision
   }
 
-  /// Acknowledges the changes through a cursor; throws as `isBefore`, and what writing can throw.
+  /// Acknowledges the changes through a cursor; throws as `isBefore`, and the codes that every write can throw.
   func advance(to cursor: Cursor, in transaction: inout WriteTransaction) throws(StoreError) {
     guard try isBefore(cursor, in: &transaction) else { return }
     try transaction.session.moveConsumer(name, fencingToken: fencingToken, to: cursor)

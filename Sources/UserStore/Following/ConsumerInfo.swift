@@ -17,7 +17,7 @@ extension UserStore.Transaction {
   ///
   /// Counting the changes after each cursor takes about a second for ten million changes.
   ///
-  /// - Returns: All consumers, without acknowledgements that are not written yet.
+  /// - Returns: All consumers, without acknowledgments that are not written yet.
   /// - Throws: `StoreError` if reading fails.
   public mutating func consumers() throws(StoreError) -> [UserStore.ConsumerInfo] {
     var consumers: [ConsumerInfo] = []

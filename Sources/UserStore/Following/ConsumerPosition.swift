@@ -9,7 +9,7 @@ final class ConsumerPosition: Sendable {
     self.consumers = consumers
   }
 
-  /// The change sets after the last acknowledgement, written or not.
+  /// The change sets after the last acknowledgment, written or not.
   var feed: ChangeFeed {
     ChangeFeed(consumers.publication) { last throws(StoreError) in
       try self.consumers.reader.sets { transaction throws(StoreError) in
@@ -27,7 +27,7 @@ final class ConsumerPosition: Sendable {
     return pending.revision > written.revision ? pending : written
   }
 
-  /// Reads the last acknowledgement, written or not.
+  /// Reads the last acknowledgment, written or not.
   func read() throws(StoreError) -> Cursor {
     try consumers.reader.reading { transaction throws(StoreError) in try current(in: &transaction) }
   }
@@ -42,7 +42,7 @@ final class ConsumerPosition: Sendable {
   func reset(to cursor: Cursor) async throws(StoreError) {
     try await consumers.writing { transaction throws(StoreError) in
       try self.claim.move(to: cursor, in: &transaction)
-      // In the turn of this write, so that no earlier acknowledgement is written after it.
+      // In the turn of this write, so that no earlier acknowledgment is written after it.
       self.state.withLock { $0.discard() }
     }
   }
@@ -87,15 +87,15 @@ final class ConsumerPosition: Sendable {
   }
 }
 
-/// The acknowledgements that are not in the database yet, and when to write them: a value without a clock.
+/// The acknowledgments that are not in the database yet, and when to write them: a value without a clock.
 ///
-/// The first acknowledgement is written at once. Those that follow during the rest after it are written together at its end.
+/// The first acknowledgment is written at once. Those that follow during the rest after it are written together at its end.
 /// So the database is up to date for a consumer of few changes, and a consumer of many costs ten small commits a second.
 struct Acknowledgements {
   /// The pause between two writes.
   static let rest = Duration.milliseconds(100)
 
-  /// The latest acknowledgement that is not written yet.
+  /// The latest acknowledgment that is not written yet.
   private(set) var pending: Cursor?
   /// Whether a write has started and the rest after it has not ended.
   private var isResting = false
@@ -121,6 +121,6 @@ struct Acknowledgements {
     return isResting
   }
 
-  /// Ends the rest after a failed write: the next acknowledgement tries again, and throws if that fails too.
+  /// Ends the rest after a failed write: the next acknowledgment tries again, and throws if that fails too.
   mutating func fail() { isResting = false }
 }

@@ -37,7 +37,7 @@ final class OpenConsumers: Sendable {
 
   /// Writes on the store's thread, so that no thread of the concurrency pool is blocked.
   ///
-  /// The write has a task of its own, so that an acknowledgement is written even if the caller is canceled.
+  /// The write has a task of its own, so that an acknowledgment is written even if the caller is canceled.
   func writing<Result: Sendable>(
     _ body: @escaping @Sendable (inout WriteTransaction) throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {

@@ -2,7 +2,7 @@
 public protocol AttributeValue: Sendable {
   /// The value as it is stored.
   ///
-  /// The store refuses not-a-number, and stores −0.0 as 0.0, because SQL cannot tell them apart.
+  /// The store refuses NaN, and stores −0.0 as 0.0, because SQL cannot tell these two zeros apart.
   var storedValue: StoredValue { get }
 
   /// Creates a value from a stored one, which any program may have written; nil if that is not a value of this type.
@@ -46,7 +46,7 @@ extension Double: AttributeValue {
   /// The value as it is stored.
   public var storedValue: StoredValue { .real(self) }
 
-  /// Creates a number from a stored one, also from an integer that a `Double` can represent exactly: scripts write 1 for 1.0.
+  /// Creates a number from a stored one, or from an integer that a `Double` can represent exactly: scripts write 1 for 1.0.
   public init?(storedValue: StoredValue) {
     switch storedValue {
     case .real(let real): self = real

@@ -7,7 +7,7 @@ extension UserStore {
     public enum Kind: Hashable, Sendable {
       /// The user was added: one change for the name and one for the hair color, without old values.
       case added
-      /// An attribute was set, changed, or unset: the old value, the new value, or neither is null.
+      /// An attribute was set (no old value), changed, or unset (no new value).
       case updated
       /// The user was removed: one change for each attribute, without new values.
       case removed

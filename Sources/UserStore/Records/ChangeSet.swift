@@ -2,8 +2,7 @@ extension UserStore {
   /// The changes of one committed `write`, in order.
   ///
   /// The transactions of foreign writers, which do not use this library (the sqlite3 shell, Python), are delivered as sets too.
-  /// One set may have the changes of several such transactions, but never a part of one. A listener receives the changes that
-  /// belong to its topic.
+  /// One set may contain several such transactions, but always whole ones. A listener receives the changes of its topic.
   ///
   /// A small set is in memory. A huge one (an import, a foreign UPDATE of all users) is read from the log page by page, each
   /// time you iterate it, so that it takes little memory.
@@ -17,7 +16,7 @@ extension UserStore {
     /// Whether a foreign writer committed the set.
     public let isForeign: Bool
     let content: Content
-    /// The place in the order of all rounds of a hub; set when the round is queued.
+    /// The position of this set in the order of all deliveries of the store; set when it is queued for delivery.
     public internal(set) var position: Int128 = 0
 
     enum Content: Sendable {
@@ -26,7 +25,7 @@ extension UserStore {
       case discontinuity(StoreError.Code)
     }
 
-    /// The position of the set's end in the log: strictly increasing in one log.
+    /// The row number at which the set ends in the log: strictly increasing in one log.
     public var revision: Revision { cursor.revision }
 
     /// The reason why the log does not continue after the previous set; nil for an ordinary set.
@@ -38,7 +37,7 @@ extension UserStore {
     /// - `replaced`: another file was put in place of the open one.
     ///
     /// A set with a reason has no changes: if you keep a copy of the records, read them again. A `Listenable` does this for you.
-    /// Every listener receives such a set, whatever its topic, and it may be the first set that it receives.
+    /// Every listener of any topic receives such a set, and it may be the first set that it receives.
     public var discontinuity: StoreError.Code? {
       if case .discontinuity(let code) = content { code } else { nil }
     }
@@ -60,7 +59,7 @@ extension UserStore {
 
     /// Calls a closure with each change, in order; never if the set has a `discontinuity`.
     ///
-    /// - Parameter body: Called under no lock and in no transaction.
+    /// - Parameter body: Called without holding a lock, and outside of any transaction.
     /// - Throws: `StoreError.Code.compacted` if a huge set was deleted meanwhile, and the errors of reading. A set of up to
     ///   1,000 changes and 1 MiB is in memory and throws nothing.
     public func forEach(_ body: (Change) -> Void) throws(StoreError) {
@@ -72,7 +71,7 @@ extension UserStore {
 
     /// Calls a closure with each change, in order, until it returns false; the rest of a huge set is not read then.
     ///
-    /// - Parameter body: Returns whether to continue. Called under no lock and in no transaction.
+    /// - Parameter body: Returns whether to continue. Called without holding a lock, and outside of any transaction.
     /// - Throws: The errors of `forEach`.
     public func iterate(while body: (Change) -> Bool) throws(StoreError) {
       switch content {

@@ -7,23 +7,23 @@ extension UserStore {
       case createIfMissing
       /// Reads and writes an existing store.
       case readWrite
-      /// Only reads. The process needs no permission to write the file, if it may write the folder or a writer has the store
+      /// Only reads. The process needs no permission to write to the file if it can write to the folder or a writer has the store
       /// open. This is the only way to open a file that has several names (hard links); a state that a writer leaves in a -wal
       /// file under another name is not seen.
       case readOnly
     }
 
-    /// What survives a power cut.
+    /// How much a power cut can lose.
     public enum Durability: Sendable {
-      /// Every write that returned: `synchronous=FULL`, one sync of the disk for each commit.
+      /// No write that has returned: `synchronous=FULL`, one sync of the disk for each commit.
       case full
-      /// A consistent state, but the last writes may be lost, also after listeners received them: `synchronous=NORMAL`.
+      /// The last writes, even after listeners received them; the state stays consistent: `synchronous=NORMAL`.
       case normal
     }
 
     /// What the store may do with its file; by default `createIfMissing`.
     public var access: Access = .createIfMissing
-    /// What survives a power cut; by default `full`.
+    /// How much a power cut can lose; by default `full`.
     public var durability: Durability = .full
     /// How long to wait for the lock of another process before `StoreError.Code.busy` is thrown; by default 5 seconds.
     public var busyTimeout: Duration = .seconds(5)
@@ -36,7 +36,7 @@ extension UserStore {
     public var watchesOtherProcesses = true
     /// Whether the store uses the file events of the system, where it has them.
     ///
-    /// Otherwise, the file is polled: every millisecond after a change, and down to every 250 ms when nothing changes.
+    /// Otherwise, the file is polled: every millisecond after a change, then less and less often, at least every 250 ms.
     public var usesFileEvents = true
     /// How many rounds one change may cause through listeners that write; the next such write is refused.
     public var roundLimit = 1_000
@@ -49,7 +49,7 @@ extension UserStore {
     /// By default, it writes a line to standard error.
     public var onListenerError: @Sendable (_ listener: String?, any Error) -> Void = ListenerErrors.print
 
-    /// Measures the pause between two durable acknowledgements; tests have a manual clock.
+    /// Measures the pause between two durable acknowledgments; tests have a manual clock.
     var clock: any Clock<Duration> = ContinuousClock()
     /// The time in milliseconds since 1970, from which ages of changes are counted.
     var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }

@@ -1,5 +1,5 @@
 extension UserStore {
-  /// The position of a change set's end in the log: strictly increasing, but not by one.
+  /// The row number at which a change set ends in the log; it grows with each set, by the number of rows in the set.
   public struct Revision: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The number of the row in the log.
     public let rawValue: Int64

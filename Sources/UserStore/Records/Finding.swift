@@ -15,7 +15,7 @@ extension UserStore {
       case integrity
       /// Tables, views or migrations are not those of the library; the rest was not checked then.
       case schema
-      /// A trigger of the log is missing or changed: later changes are not in the log.
+      /// A trigger of the log is missing or changed: changes made since then are not in the log.
       case trigger
       /// The log has a gap or malformed rows, or contradicts the tables.
       case log
@@ -23,11 +23,11 @@ extension UserStore {
       case value
       /// An attribute belongs to no user.
       case orphan
-      /// The failed statement of a foreign writer left rows in the tables that the triggers use; the next one deletes them.
+      /// A failed statement of a foreign writer left rows in the triggers' helper tables; the next INSERT deletes them.
       case scratch
       /// A program keeps a read transaction open, and the -wal file grows until it ends.
       case reader
-      /// Other users than the owner may read or replace the file.
+      /// Users other than the owner can read or replace the file.
       case permissions
       /// The file has several names (hard links), and can only be opened for reading.
       case links

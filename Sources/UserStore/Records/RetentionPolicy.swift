@@ -2,8 +2,8 @@ extension UserStore {
   /// How much of the log to keep.
   ///
   /// If the log exceeds the limits, writes of the library delete its oldest rows, after their commit and after their listeners:
-  /// at most 1,000 rows more than were written since the last time. Whole change sets are deleted, and never the newest row. A
-  /// cursor before the start of the log gets `StoreError.Code.compacted`.
+  /// each time, up to 1,000 rows more than were written since the previous deletion. Whole change sets are deleted, and never
+  /// the newest row. A cursor before the start of the log gets `StoreError.Code.compacted`.
   ///
   ///     var configuration = UserStore.Configuration()
   ///     configuration.retention = UserStore.RetentionPolicy(.init(age: .seconds(7 * 86_400), changes: 100_000))
@@ -17,7 +17,7 @@ extension UserStore {
       ///
       /// A change from the future, written with a wrong clock, has the age of the next change that is not from the future.
       public var age: Duration?
-      /// The largest number of rows, one for each change and one for the end of each `write`; nil for any number.
+      /// The largest number of rows (not of changes): one for each change and one for the end of each `write`; nil for any.
       public var changes: Int?
       /// The largest size of the log in bytes; nil for any size.
       ///
@@ -38,9 +38,9 @@ extension UserStore {
 
     /// The limits beyond which changes are deleted, unless a named consumer still needs them.
     public var limits: Limits
-    /// How many of the newest rows are kept, however old they are.
+    /// How many of the newest rows (not changes) are kept, however old they are.
     ///
-    /// A store that is seldom written keeps its changes, and a clock that was wrong once deletes little.
+    /// A store that is seldom written keeps its changes, and one wrong clock setting cannot delete everything.
     public var minimumChanges: Int
     /// The limits beyond which changes are deleted even if a named consumer still needs them, so that a consumer that never
     /// continues does not fill the disk.

@@ -22,10 +22,14 @@ extension StoreError {
   /// A kind of error.
   ///
   /// A `catch` can name one: `catch StoreError.Code.closed`. Later versions may add codes.
+  ///
+  /// Every write can throw the codes under “Reading and writing”, and, because it may open another connection, `cannotOpen`,
+  /// `noPermission`, and `notADatabase`. So can every read, except `commitUnknown`, `mustReopen`, `rolledBackWithGroup`, and
+  /// `tooManyRounds`.
   @nonexhaustive public enum Code: String, Hashable, Sendable {
     // MARK: Opening
 
-    /// The file does not exist, and was not to be created.
+    /// The file does not exist, and `access` does not allow creating it.
     case notFound
     /// The path cannot be a database: it is a folder, a pipe, a device, or on a network file system. Or the file has several
     /// names (hard links) and was to be opened for writing. Or the system cannot open it now, for example because the process
@@ -35,8 +39,8 @@ extension StoreError {
     case cannotCreate
     /// The process has no permission for the file or for its folder.
     case noPermission
-    /// The process may read the file, but not write the folder, where SQLite needs to create its -shm file, and no process that
-    /// may write it has the store open.
+    /// The process can read the file, but cannot write to the folder, where SQLite needs to create its -shm file, and no process
+    /// that can write to it has the store open.
     ///
     /// Try again later: the store can be read while a writer has it open, and after a writer has crashed.
     case needsWriter
@@ -94,18 +98,17 @@ extension StoreError {
     case userNotFound
     /// The user to purge exists. Nothing was changed: remove the user first.
     case userExists
-    /// The store does not accept the value: an empty or too long name, control characters in a name, not-a-number, a value that
+    /// The store does not accept the value: an empty or too long name, control characters in a name, NaN, a value that
     /// is too large, or a page size that SQLite does not have.
     case badValue
-    /// A stored value is not of the attribute's type, or its text is not valid UTF-8: a foreign writer stored it. It is not
-    /// changed.
+    /// A stored value, which stays as it is, is not of the attribute's type or not valid UTF-8: a foreign writer stored it.
     case undecodable
-    /// The present value is not the expected one, or not the one that an undo would revert. Nothing was changed.
+    /// The current value is not the expected one, or not the one that an undo would revert. Nothing was changed.
     case conflict
 
     // MARK: Backup, restore, undo
 
-    /// The file to create exists, and was not to be replaced.
+    /// The destination already exists, and `replacing` is false.
     case alreadyExists
     /// `check` found problems, other than damaged pages, in the store to back up or the file to restore.
     ///
@@ -118,14 +121,14 @@ extension StoreError {
 
     /// The text is not a cursor, or is one of a newer version.
     case badCursor
-    /// Changes after the cursor were deleted: read the present records, and continue from there.
+    /// Changes after the cursor were deleted: read the current records, and continue from there.
     case compacted
     /// The log does not continue after the cursor: a backup was restored, a commit was lost, triggers were missing for a while,
     /// or the cursor is from another database.
     case diverged
     /// Another consumer took over the name, in this or another process, or the name was removed.
     ///
-    /// Earlier acknowledgements stay; this consumer can acknowledge no more.
+    /// Earlier acknowledgments stay; this consumer cannot acknowledge any more sets.
     case superseded
     /// Another file was put in place of the open one.
     case replaced

@@ -7,7 +7,7 @@ public enum StoredValue: Sendable {
   case null
   /// A 64-bit integer.
   case integer(Int64)
-  /// A 64-bit floating-point number; never not-a-number, which SQLite cannot store.
+  /// A 64-bit floating-point number; never NaN, which SQLite cannot store.
   case real(Double)
   /// Text, with every character in it, including NUL.
   case text(String)

@@ -28,7 +28,7 @@ extension UserStore {
 
     // MARK: Binding
 
-    /// Calls a closure in each round from the next one on, until the name is bound again or unbound.
+    /// Calls a closure in each round, starting with the next one, until the name is bound again or unbound.
     ///
     /// - Parameters:
     ///   - name: The listener's name. A listener that has this name in this topic is replaced; its place in the order is kept.
@@ -54,7 +54,7 @@ extension UserStore {
       bind(name, to: topic, on: .mainActor) { set in try MainActor.assumeIsolated { try action(set) } }
     }
 
-    /// Calls a closure in each round from the next one on, while an object is alive.
+    /// Calls a closure in each round, starting with the next one, while an object is alive.
     ///
     /// - Parameters:
     ///   - name: The listener's name. A listener that has this name in this topic is replaced; its place in the order is kept.
@@ -88,7 +88,7 @@ extension UserStore {
       }
     }
 
-    /// Calls a closure in each round from the next one on, while you hold the token.
+    /// Calls a closure in each round, starting with the next one, while you hold the token.
     ///
     /// - Parameters:
     ///   - topic: The changes to listen to.
@@ -110,7 +110,7 @@ extension UserStore {
 
     // MARK: Unbinding and counting
 
-    /// Ends a named listener immediately, also for the round that is being delivered; does nothing if the name is not bound.
+    /// Ends a named listener immediately, even for the round that is being delivered; does nothing if the name is not bound.
     ///
     /// - Parameters:
     ///   - name: The listener's name.

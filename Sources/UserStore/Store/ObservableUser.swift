@@ -89,7 +89,7 @@ extension UserStore {
   ///
   /// - Parameter id: The user's identifier; a user that does not exist has no attributes.
   /// - Returns: The user as currently stored.
-  /// - Throws: What reading can throw; `StoreError.Code.nested` inside a transaction of this store.
+  /// - Throws: The codes that every read can throw (see ``StoreError/Code``), such as `.nested` inside a transaction.
   @MainActor public func observable(_ id: User.ID) throws(StoreError) -> ObservableUser {
     try ObservableUser(id, listeners) { [reader, publication] id throws(StoreError) in
       try reader.reading { transaction throws(StoreError) in

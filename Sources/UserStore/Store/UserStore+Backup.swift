@@ -3,8 +3,8 @@ extension UserStore {
   ///
   /// The backup is a single file and a store itself: you can open, check and restore it. It has the same log, so that cursors
   /// are valid in it up to its end. It is written next to its destination as `FILE.….partial`, readable only by its owner, then
-  /// checked and synced, and renamed last: the name never has an incomplete file. `backup` runs on the calling thread, also for
-  /// a store that was opened only for reading. A store in memory blocks readers and writers meanwhile.
+  /// checked and synced, and finally renamed, so that an incomplete file never has the destination's name. `backup` runs on the
+  /// calling thread, even if the store was opened only for reading. A store in memory blocks readers and writers meanwhile.
   ///
   /// The copy is checked for everything that `check` looks for in a file, while writers continue: for a million users with a
   /// log of three million rows, this takes twelve seconds of processor time, and copying takes one. A store with problems is
@@ -14,13 +14,13 @@ extension UserStore {
   ///   - path: The file; its folder must exist.
   ///   - isReplacing: Whether an existing file is replaced.
   ///   - ignoringProblems: Whether to back up a store whose log contradicts its records, or that has values that cannot be
-  ///     decoded. The log is then not sorted, and copying takes most of the time.
+  ///     decoded. The copy is then only checked for damage, not for these problems, which is faster.
   ///   - progress: Called with the copied fraction, from 0 to 1, every few megabytes; an error that it throws ends the backup.
   /// - Returns: The end of the log in the backup.
-  /// - Throws: `StoreError.Code.alreadyExists`; `.cannotCreate`, also for the store's own file, and if `path` has a -wal or
-  ///   -journal file, which SQLite would apply to the backup; `.noPermission`, `.diskFull`; `.corrupt` if the copy is damaged;
-  ///   `.problemsFound` if `check` would find problems in it; `.nested` inside a transaction of this store; what reading can
-  ///   throw, and what `progress` throws.
+  /// - Throws: `StoreError.Code.alreadyExists`; `.cannotCreate`, for example if `path` is the store's own file, or has a -wal
+  ///   or -journal file, which SQLite would apply to the backup; `.noPermission`, `.diskFull`; `.corrupt` if the copy is damaged;
+  ///   `.problemsFound` if `check` would find problems in it; the codes that every read can throw (see ``StoreError/Code``),
+  ///   such as `.nested` inside a transaction of this store; and what `progress` throws.
   @discardableResult
   public func backup(
     to path: String, replacing isReplacing: Bool = false, ignoringProblems: Bool = false,
@@ -44,23 +44,23 @@ extension UserStore {
 
   /// Replaces the records and the log of the store with those of a backup, atomically.
   ///
-  /// Others can have the store open: they read the old state or the new one, also after a crash. Every listener and feed, here
+  /// Others can have the store open: they read the old state or the new one, even after a crash. Every listener and feed, here
   /// and in other processes, receives a discontinuity (`diverged`), and every cursor of either log becomes invalid: the
   /// restored log keeps its revisions under a new epoch. Listenables read their value again. When `restore` returns, every
   /// inline listener of this store has been called, except inside a listener.
   ///
-  /// The file is first checked for everything that `check` looks for. Then other writers wait, about six seconds for a million
-  /// users, or get `busy`. The file is not changed. If it was written by an older version or has broken triggers, a copy of it
-  /// is migrated and repaired, starts a new log, and is the one that is checked. Ids that were assigned in either of the two
-  /// are not assigned again. Other tables and indexes stay in the store, and are not taken from the backup. Named consumers
-  /// keep their names, and find that their position is `diverged`.
+  /// The backup is first checked for everything that `check` looks for. Its file is never changed: if it comes from an older
+  /// version or has broken triggers, a migrated and repaired copy, which starts a new log, is checked and restored instead.
+  /// During the replacement (about six seconds for a million users), other writers wait or get `busy`. Ids that were assigned in
+  /// the store or in the backup are not assigned again. Other tables and indexes stay in the store, and are not taken from the
+  /// backup. Named consumers keep their names, and find that their position is `diverged`.
   ///
   /// - Parameters:
   ///   - path: A backup or any other store, which may be in use.
   ///   - ignoringProblems: Whether to restore a file whose log contradicts its records, or that has values that cannot be
   ///     decoded. A file with damaged pages, an invalid log, or attributes without users is always refused.
-  /// - Throws: `StoreError`: the codes under “Opening”, `.corrupt` and `.problemsFound` for the file, before anything is
-  ///   changed; what writing can throw.
+  /// - Throws: The codes under “Opening” in ``StoreError/Code``, `.corrupt` and `.problemsFound` for the backup, before anything
+  ///   is changed; and the codes that every write can throw.
   public func restore(from path: String, ignoringProblems: Bool = false) throws(StoreError) {
     try restore(from: path, ignoringProblems: ignoringProblems) { _ in }
   }
@@ -81,7 +81,7 @@ extension UserStore {
   /// sorted, which takes about twelve seconds for a million users. For bugs of the SQLite library itself, use `checkLibrary`.
   ///
   /// - Returns: What was found; empty if all is well.
-  /// - Throws: What reading can throw.
+  /// - Throws: The codes that every read can throw (see ``StoreError/Code``).
   public func check() throws(StoreError) -> [Finding] {
     if let findings = try engine.check() { return findings }
     return try reader.reading { transaction throws(StoreError) in try transaction.session.check() }
@@ -94,7 +94,7 @@ extension UserStore {
   ///   - busyTimeout: How long to wait for a lock of another process.
   /// - Returns: What was found; empty if all is well.
   /// - Throws: `StoreError.Code.notFound`, `.cannotOpen`, `.noPermission`, `.notADatabase`, `.notAUserStore`, `.schemaTooNew`,
-  ///   and what reading can throw.
+  ///   and the codes that every read can throw (see ``StoreError/Code``).
   public static func check(path: String, busyTimeout: Duration = .seconds(5)) throws(StoreError) -> [Finding] {
     try check(path: path, busyTimeout: busyTimeout) { _ in }
   }

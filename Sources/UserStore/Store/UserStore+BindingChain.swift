@@ -1,14 +1,15 @@
 extension BindingChain {
   /// Adds an attribute of a user to the chain; its value is nil if it is not set.
   ///
-  /// Changes by any writer, also in other processes, reach the chain when the store delivers them; then the committed value is
+  /// Changes by any writer, even in other processes, reach the chain when the store delivers them; then the committed value is
   /// read, so a late delivery of the chain's own write changes nothing.
   ///
   /// The value of another member is written immediately, on the main actor: `UserStore.write` waits for the disk and for other
   /// writers, but a value that the store refuses is refused for all members.
   ///
   /// A committed value that a filter or a converter refuses is replaced by the previous one in another write, unless another
-  /// writer was faster. The same value is not replaced twice in a row: two processes with different filters would never stop.
+  /// writer was faster. The same value is not replaced twice in a row, because otherwise two processes with different filters
+  /// would overwrite each other forever.
   ///
   /// If the user is removed or the store is closed, the member leaves the chain, and the error handler is called.
   ///

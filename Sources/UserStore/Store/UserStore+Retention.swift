@@ -1,5 +1,5 @@
 extension UserStore {
-  /// Deletes the change sets that a policy does not keep from the log, on the calling thread.
+  /// Deletes from the log all change sets that the policy does not keep, on the calling thread.
   ///
   /// The store does so automatically after writes (`Configuration.retention`), in small portions; this deletes all of them now.
   /// It works in steps that hold the write lock for at most 1,000 rows each, so that other writers can continue between them.
@@ -8,14 +8,14 @@ extension UserStore {
   ///
   /// - Parameter policy: What to keep; nil for `Configuration.retention`.
   /// - Returns: What was deleted.
-  /// - Throws: `StoreError`: the codes under “Reading and writing”, and `.diverged` if rows of the log are missing. What was
-  ///   deleted before the error stays deleted.
+  /// - Throws: The codes that every write can throw (see ``StoreError/Code``), and `.diverged` if rows of the log are missing.
+  ///   What was deleted before the error stays deleted.
   @discardableResult
   public func compact(keeping policy: RetentionPolicy? = nil) throws -> Compaction {
     try writable(writer).compact(keeping: policy) { false }
   }
 
-  /// Works as the synchronous `compact`, on one of the store's threads; if the task is canceled, throws `CancellationError` between two steps.
+  /// Works like the synchronous `compact`, on a thread of the store; throws `CancellationError` between steps if canceled.
   @discardableResult
   public func compact(keeping policy: RetentionPolicy? = nil) async throws -> Compaction {
     try await perform { writer, isCancelled in try writer.compact(keeping: policy, isCancelled: isCancelled) }
@@ -25,7 +25,7 @@ extension UserStore {
   ///
   /// - Parameter policy: What to keep; nil for `Configuration.retention`.
   /// - Returns: What would be deleted.
-  /// - Throws: What reading can throw, and `StoreError.Code.diverged` if rows of the log are missing.
+  /// - Throws: The codes that every read can throw (see ``StoreError/Code``), and `.diverged` if rows of the log are missing.
   public func compactionPreview(keeping policy: RetentionPolicy? = nil) throws(StoreError) -> Compaction {
     try reader.compactionPreview(keeping: policy ?? compactor.policy, at: compactor.clock())
   }
@@ -38,20 +38,20 @@ extension UserStore {
   ///
   /// It does not erase backups and other copies of the file, what listeners and feeds have received, what the open transaction
   /// of another program can still read (`Purge.isErased`), and what a file system or a disk keeps of overwritten blocks. If
-  /// SQLite has split a page, a copy of a value may remain in an unused part of it; so may a value that a program deleted whose
-  /// SQLite does not overwrite. Only `vacuums` erases these.
+  /// SQLite has split a page, a copy of a value may remain in an unused part of it. A value can also remain if it was deleted by
+  /// a program whose SQLite does not overwrite deleted data (`secure_delete`). Only `vacuums` erases these.
   ///
   /// - Parameters:
   ///   - user: The removed user's identifier.
   ///   - vacuums: Whether to rewrite the whole file too. Other writers wait while it is copied, and two copies need disk space.
   /// - Returns: What was found and erased.
-  /// - Throws: `StoreError.Code.userExists`, and the codes under “Reading and writing”.
+  /// - Throws: `StoreError.Code.userExists`, and the codes that every write can throw.
   @discardableResult
   public func purge(_ user: User.ID, vacuums: Bool = false) throws -> Purge {
     try writable(writer).purge(user, vacuums: vacuums) { false }
   }
 
-  /// Works as the synchronous `purge`, on one of the store's threads; if the task is canceled, throws `CancellationError` between two steps.
+  /// Works like the synchronous `purge`, on a thread of the store; throws `CancellationError` between steps if canceled.
   @discardableResult
   public func purge(_ user: User.ID, vacuums: Bool = false) async throws -> Purge {
     try await perform { writer, isCancelled in

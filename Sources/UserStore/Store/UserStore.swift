@@ -1,7 +1,7 @@
 /// User records in SQLite, and named listeners that receive every committed change.
 ///
 ///     let store = try UserStore(path: "users.db")
-///     let zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
+///     let zoe = try store.write { try $0.add(name: "Zoë", hairColor: UserStore.Color("auburn")) }
 ///     let name = try store.listenable(.name, of: zoe)
 ///     name.bindAndFire("FirstScreen") { print("first screen:", $0 ?? "gone") }
 ///     try store.write { try $0.rename(zoe, to: "Zoe") }
@@ -39,8 +39,8 @@ public final class UserStore: Sendable {
   /// - Parameters:
   ///   - path: The database file, a path and not a `file:` URL. A missing folder is created with the file.
   ///   - configuration: How the store is opened.
-  /// - Throws: `StoreError`: the codes under “Opening”, `.busy`, `.diskFull`, `.corrupt`, `.ioError`; `.badValue` for a page
-  ///   size that SQLite does not support.
+  /// - Throws: The codes under “Opening” in ``StoreError/Code``, `.busy`, `.diskFull`, `.corrupt`, `.ioError`; `.badValue`
+  ///   for a page size that SQLite does not support.
   public convenience init(path: String, configuration: Configuration = Configuration()) throws(StoreError) {
     try self.init(SQLiteEngine(DatabaseFile(path, configuration)), configuration)
   }
@@ -115,11 +115,12 @@ public final class UserStore: Sendable {
   /// Whether the system reports writes of other processes; if not, the file is polled, except in memory.
   public var hasFileEvents: Bool { watcher?.hasEvents ?? false }
 
-  /// Reads one snapshot of the store on the calling thread, whatever others write at the same time.
+  /// Reads one snapshot of the store on the calling thread, unaffected by concurrent writes.
   ///
   /// - Parameter body: Receives the transaction, which ends when `body` returns.
   /// - Returns: The result of `body`.
-  /// - Throws: `StoreError.Code.nested` inside a transaction of the same store, `.closed`, and what `body` throws.
+  /// - Throws: The codes that every read can throw (see ``StoreError/Code``), such as `.nested` inside a transaction of the same
+  ///   store; and what `body` throws.
   public func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
     try reader.read(body)
   }
@@ -141,19 +142,18 @@ public final class UserStore: Sendable {
   /// such as the one that watches other processes, `write` returns as soon as its own change set has been delivered.
   ///
   /// The library's connections do not enforce foreign keys (`PRAGMA foreign_keys` is off). Your own table that references
-  /// `users` keeps the rows of removed users, whatever its `ON DELETE` says; a trigger on your own connection or a listener can
+  /// `users` keeps the rows of removed users, despite its `ON DELETE` clause; a trigger on your own connection or a listener can
   /// delete them.
   ///
   /// Writers that wait at the same time, on threads or in tasks, share a commit, in order of arrival. Each has its own change
   /// set, and one that throws does not affect the others. Therefore `write` may return only after other closures have run, and
-  /// `body` must not wait for another `write` to return. A single writer commits immediately, and so does a write inside a
-  /// listener.
+  /// `body` must not wait for another `write` to return. A single writer, or a write inside a listener, commits immediately.
   ///
   /// - Parameters:
   ///   - origin: The writer's name for itself, which listeners find in the change set.
   ///   - body: Receives the transaction, which ends when `body` returns. Must not block: other writers wait for it.
   /// - Returns: The result of `body`.
-  /// - Throws: `StoreError`: the codes under “Reading and writing”; and what `body` throws.
+  /// - Throws: The codes that every write can throw (see ``StoreError/Code``), and what `body` throws.
   @discardableResult
   public func write<Result>(
     origin: String? = nil, _ body: (inout WriteTransaction) throws -> Result
@@ -187,7 +187,7 @@ public final class UserStore: Sendable {
   ///   - attribute: The attribute.
   ///   - id: The user's identifier.
   /// - Returns: The listenable, which is kept current while you hold it.
-  /// - Throws: What reading can throw; `StoreError.Code.undecodable` if the current value does not have the attribute's type.
+  /// - Throws: The codes that every read can throw (see ``StoreError/Code``); `.undecodable` if the value has another type.
   public func listenable<Value>(
     _ attribute: Attribute<Value>, of id: User.ID
   ) throws(StoreError) -> Listenable<Value?> {
@@ -216,7 +216,7 @@ public final class UserStore: Sendable {
     return Listenable(held.backing)
   }
 
-  /// Returns a feed of all change sets after a cursor, which waits for new ones and does not end.
+  /// Returns a feed of all change sets after a cursor; it waits for new ones until its task is canceled or the store is closed.
   ///
   /// - Parameter cursor: The cursor of the last change set that you have processed, or `ReadTransaction.cursor` of the snapshot
   ///   that you have read.
@@ -229,7 +229,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter cursor: The cursor of a change set; nil to start with the oldest in the log.
   /// - Returns: Complete change sets in order; empty at the end of the log.
-  /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and what reading can throw.
+  /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and the codes that every read can throw.
   public func page(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
     try reader.sets { transaction throws(StoreError) in
       if let cursor { return cursor }
@@ -240,13 +240,13 @@ public final class UserStore: Sendable {
   /// Claims a consumer's name, and returns the consumer that continues after the last change set acknowledged under the name.
   ///
   /// Claiming the name again, in any process, takes it over: the previous holder gets `StoreError.Code.superseded` with its
-  /// next acknowledgement, or while it waits for changes. Waits for the write lock.
+  /// next acknowledgment, or while it waits for changes. Waits for the write lock.
   ///
   /// - Parameters:
   ///   - name: 1 to 200 Unicode scalars without control characters.
   ///   - start: Where a new consumer starts; has no effect if the name exists.
   /// - Returns: The consumer. It holds the name, even after it is released, until the name is claimed again or removed.
-  /// - Throws: `StoreError.Code.badValue` for the name, `.readOnly`, what writing can throw; `.compacted` or `.diverged` if the
+  /// - Throws: `StoreError.Code.badValue` for the name, the codes that every write can throw; `.compacted` or `.diverged` if the
   ///   log no longer continues from the cursor.
   public func consumer(_ name: String, from start: Consumer.Start = .now) throws(StoreError) -> Consumer {
     try writable(consumers).take(name, from: start)
@@ -258,7 +258,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter name: The consumer's name.
   /// - Returns: Whether the name existed.
-  /// - Throws: `StoreError.Code.readOnly`, and what writing can throw.
+  /// - Throws: The codes that every write can throw (see ``StoreError/Code``).
   @discardableResult
   public func removeConsumer(_ name: String) throws(StoreError) -> Bool {
     try writable(consumers).remove(name)
@@ -268,7 +268,7 @@ public final class UserStore: Sendable {
 
   /// Closes the store: feeds and signals end, listeners are released, and later calls throw `StoreError.Code.closed`.
   ///
-  /// Acknowledgements of consumers are written first. Reads and writes that are running on other threads finish; their writes
+  /// Acknowledgments of consumers are written first. Reads and writes that are running on other threads finish; their writes
   /// commit, but may not be delivered to listeners. Writes that wait for their turn throw `StoreError.Code.closed`. Releasing
   /// the store also closes it.
   ///

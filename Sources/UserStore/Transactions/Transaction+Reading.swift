@@ -1,7 +1,7 @@
 extension UserStore.Transaction where Mode == UserStore.Reading {
   /// The end of the log in this snapshot.
   ///
-  /// A feed that starts after it delivers every change that you cannot read here yet, and no other.
+  /// A feed that starts at this cursor delivers exactly the changes that this snapshot does not include.
   ///
   /// - Throws: `StoreError` if reading fails.
   public var cursor: UserStore.Cursor {

@@ -3,13 +3,13 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///
   /// An undo is a write like any other: it is logged and delivered, and can be undone. Pass the origin `undo` to `write` so
   /// that listeners can recognize it. A user that was added is removed; a user that was removed is added again with its id,
-  /// which no other user ever has. Values are restored as they were stored, also values that `set` refuses. If it throws,
+  /// which no other user ever has. Values are restored as they were stored, even values that `set` refuses. If it throws,
   /// it changes nothing.
   ///
   /// - Parameter revision: The revision at which a write of this library ends; nil for the newest. Writes by other programs
   ///   cannot be undone: the log does not record where they end.
   /// - Returns: The revision at which the undone write ends.
-  /// - Throws: `StoreError.Code.conflict` if a value is no longer the one that the write left, with the current one;
+  /// - Throws: `StoreError.Code.conflict` if a value has changed since the write (the message contains the current value);
   ///   `.revisionNotFound` if no such write ends there; `.compacted` if the log no longer has the write; and any other
   ///   `StoreError` if writing fails.
   @discardableResult

@@ -2,7 +2,7 @@ extension UserStore {
   /// The transaction that `read` and `write` pass to their closure, as a `ReadTransaction` or a `WriteTransaction`.
   ///
   /// It is valid until the closure returns, and has exclusive access to its session, a connection that runs one operation at
-  /// a time. So its methods are mutating, also those that only read: the closure that you pass to `forEachUser` cannot use the
+  /// a time. So its methods are mutating, even those that only read: the closure that you pass to `forEachUser` cannot use the
   /// transaction while the users are being read.
   ///
   /// If an error ends the transaction, such as a full disk, further reads and writes throw `StoreError.Code.transactionEnded`.
@@ -36,7 +36,7 @@ extension UserStore {
   /// The mode of a transaction that `write` starts.
   public enum Writing {}
 
-  /// What `read` passes to its closure: one snapshot of the store, whatever others write in the meantime.
+  /// The transaction that `read` passes to its closure: one snapshot, unaffected by concurrent writes.
   ///
   /// ## Topics
   ///
@@ -58,7 +58,7 @@ extension UserStore {
   /// - ``UserStore/Transaction/consumers()``
   public typealias ReadTransaction = Transaction<Reading>
 
-  /// What `write` passes to its closure: everything that you do with it is committed together, or nothing is.
+  /// The transaction that `write` passes to its closure: everything that you do with it is committed together, or nothing is.
   ///
   /// ## Topics
   ///

@@ -63,8 +63,7 @@ final class WriteConnection: Sendable {
 
   /// Commits for all writers in the group, appends to the hub's queue, and wakes the followers.
   ///
-  /// Until it has appended, the watcher's appends are refused. Returns a ticket of the hub's queue, or nil if there is nothing
-  /// to deliver.
+  /// Until it has appended, the watcher's appends are refused. Returns a ticket of the hub's queue; nil if there is no delivery.
   func end(_ group: WriteGroup, _ cascade: Cascade?) throws(StoreError) -> Int? {
     let session = group.session
     defer { sessions.give(back: session) }

@@ -13,9 +13,9 @@ struct CheckCommand: ParsableCommand {
         usertool check --db users-2026-11-21.db --format json
         usertool check --repair
 
-      check changes no record and no log row. --repair re-creates the log's triggers if they are missing or changed. \
+      check does not change records or the log. --repair re-creates the log's triggers if they are missing or changed. \
       Since the log does not contain what was written without them, it also starts a new log, and saved cursors report \
-      that it diverged. Like any command, check copies what a crash left in the -wal file into the database.
+      that it diverged. If a crash left commits in the -wal file, check, like any command, copies them into the database.
 
       The exit code is 1 if there are problems, and 0 if there are only warnings or no findings. Findings go to standard \
       output; notes about the SQLite library go to standard error.

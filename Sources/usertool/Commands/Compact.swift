@@ -14,11 +14,11 @@ struct CompactCommand: ParsableCommand {
         usertool compact --older-than 0s --dry-run
 
       Deletes whole writes that are beyond one of the given limits. Without limits, deletes what is older than 30 days \
-      or beyond 1,000,000 rows or 256 MiB, but keeps the newest 10,000 rows. Writing commands delete the same, a little \
-      each time. A write that crosses a limit is deleted once 10,000 rows have followed it. The records themselves \
-      stay. A watch that continues from a cursor and needs deleted changes restarts from the current state. Changes that \
-      a named consumer still needs are kept, up to 120 days, 4,000,000 rows and 1 GiB. The file does not shrink; its \
-      space is reused.
+      or beyond 1,000,000 rows or 256 MiB, but keeps the newest 10,000 rows. Commands that write delete by these \
+      default limits too, a little at a time. A write that lies partly beyond a limit is deleted once 10,000 rows have \
+      followed it. The records themselves stay. A watch that continues from a cursor and needs deleted changes restarts \
+      from the current state. Changes that a named consumer still needs are kept, up to 120 days, 4,000,000 rows and 1 \
+      GiB. The file does not shrink; its space is reused.
       """)
 
   @Option(help: ArgumentHelp("Delete changes older than this, with a unit: 30d, 12h.", valueName: "time"))

@@ -5,7 +5,7 @@ import UserStore
 struct ListenersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "listeners",
-    abstract: "List the listeners that rename, set and watch bind.",
+    abstract: "List the listeners that usertool binds for watch and for commands that change users.",
     usage: "usertool listeners [<user>] [<options>]",
     discussion: """
       Examples:

@@ -13,7 +13,7 @@ struct LogCommand: ParsableCommand {
         usertool log Zoë --limit 20
         usertool log --after v1-5c0ffee-2a-9e3779b9 --format jsonl
 
-      In the formats for programs, only the last line of each write has a cursor.
+      In every format except table, only the last line of each write has a cursor.
       """)
 
   @Argument(help: "Only changes of this user: a name, or an id, even of a removed user.")

@@ -18,7 +18,7 @@ struct PurgeCommand: ParsableCommand {
       whole file while other writers wait. Backups and other copies keep the values.
       """)
 
-  @Argument(help: "The id, or the last name, of a removed user.")
+  @Argument(help: "The removed user's id, or the name that the user had when removed.")
   var user: UserReference
 
   @Flag(help: "Do not ask for confirmation.")

@@ -17,7 +17,7 @@ struct WatchCommand: AsyncParsableCommand {
       Prints the current state first, then follows the changes until stopped. After the line "watching" on standard \
       error, no change is missed.
 
-      In the formats for programs, only the last line of each write, and of the current state, has a "cursor". To \
+      In every format except table, only the last line of each write, and of the current state, has a "cursor". To \
       continue without a gap, save the last cursor that you received and pass it to --after. The output of log and of \
       commands such as set has cursors in the same places.
       """)

@@ -2,7 +2,7 @@ import UserStore
 
 /// A user that was removed, and that only the log still has.
 enum RemovedUser {
-  /// Finds a removed user by id or by last name.
+  /// Finds a removed user by id, or by the name that the user had when removed.
   ///
   /// - Throws: `Failure` with status `notFound` if no user or several users match, with `conflict` if the user exists.
   static func resolve(_ reference: UserReference, in store: UserStore) throws -> User.ID {

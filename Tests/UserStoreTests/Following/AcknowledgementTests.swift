@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// When acknowledgements are written to disk.
+/// When acknowledgments are written to disk.
 @Suite(.timeLimit(.minutes(5))) struct AcknowledgementTests {
   let folder: Folder
   let clock = ManualClock()
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a thousand acknowledgements in a second are written ten times, including the last`() async throws {
+  @Test func `a thousand acknowledgments in a second are written ten times, including the last`() async throws {
     let store = try open()
     let sets = try store.addUsers(1_000)
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -38,7 +38,7 @@ import Testing
     #expect(written == expected.map { sets[$0].revision.rawValue })
   }
 
-  @Test func `acknowledgements with a rest between them are written singly, and an idle consumer writes nothing`()
+  @Test func `acknowledgments with a rest between them are written singly, and an idle consumer writes nothing`()
     async throws
   {
     let store = try open()
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: End.allCases)
-  func `an orderly end writes the last acknowledgement`(_ end: End) async throws {
+  func `an orderly end writes the last acknowledgment`(_ end: End) async throws {
     var store: UserStore? = try open()
     let sets = try #require(try store?.addUsers(3))
     var mailer: Consumer? = try store?.consumer("mailer", from: .oldest)
@@ -91,7 +91,7 @@ import Testing
     }.value
   }
 
-  @Test func `an acknowledgement of a canceled task is not lost`() async throws {
+  @Test func `an acknowledgment of a canceled task is not lost`() async throws {
     let store = try open()
     let sets = try store.addUsers(1)
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -103,7 +103,7 @@ import Testing
     #expect(try folder.durableRevision() == sets[0].revision.rawValue)
   }
 
-  @Test func `an acknowledgement that finds the database locked is kept, and written with the next one`() async throws {
+  @Test func `an acknowledgment that finds the database locked is kept, and written with the next one`() async throws {
     let store = try open()
     let sets = try store.addUsers(2)
     let mailer = try store.consumer("mailer", from: .oldest)
@@ -116,7 +116,7 @@ import Testing
     #expect(try folder.durableRevision() == sets[1].revision.rawValue)
   }
 
-  @Test func `after a failed write at the end of a rest, the next acknowledgement retries`() {
+  @Test func `after a failed write at the end of a rest, the next acknowledgment retries`() {
     let cursors = (1...3).map { Cursor(epoch: 1, revision: $0, nonce: 0) }
     var state = Acknowledgements()
     var writes = [state.add(cursors[0])]

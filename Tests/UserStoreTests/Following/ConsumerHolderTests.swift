@@ -72,7 +72,7 @@ import Testing
     withExtendedLifetime(second) {}
   }
 
-  @Test func `a superseded holder's pending acknowledgement does not overwrite the next holder's`() async throws {
+  @Test func `a superseded holder's pending acknowledgment does not overwrite the next holder's`() async throws {
     let clock = ManualClock()
     let store = try folder.open { $0.clock = clock }
     var first: Consumer? = try store.consumer("mailer", from: .oldest)

@@ -58,7 +58,7 @@ import Testing
     #expect(cursors.prefix(2) == there.map(\.cursor)[...])
   }
 
-  @Test func `an acknowledgement never moves the position back`() async throws {
+  @Test func `an acknowledgment never moves the position back`() async throws {
     let sets = try store.addUsers(3)
     let mailer = try store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[2])
@@ -120,7 +120,7 @@ import Testing
     #expect(await awaitedCode { try await mailer.acknowledge(sets[2]) } == .superseded)
   }
 
-  @Test func `an acknowledgement in a moved file is refused`() async throws {
+  @Test func `an acknowledgment in a moved file is refused`() async throws {
     let sets = try store.addUsers(2)
     let mailer = try store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[0])
@@ -130,7 +130,7 @@ import Testing
     #expect(await awaitedCode { try await mailer.next(1) } == .replaced)
   }
 
-  @Test func `a closed store refuses acknowledgements and claims, and ends iterations`() async throws {
+  @Test func `a closed store refuses acknowledgments and claims, and ends iterations`() async throws {
     let sets = try store.addUsers(1)
     let mailer = try store.consumer("mailer", from: .oldest)
     store.close()

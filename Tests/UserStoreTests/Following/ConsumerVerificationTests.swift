@@ -92,7 +92,7 @@ import Testing
     #expect(try mailer.cursor.revision.rawValue == 0)
   }
 
-  @Test func `a reset can move back, and earlier acknowledgements do not override it`() async throws {
+  @Test func `a reset can move back, and earlier acknowledgments do not override it`() async throws {
     let clock = ManualClock()
     let store = try folder.open { $0.clock = clock }
     let mailer = try store.consumer("mailer", from: .oldest)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// Effects and their acknowledgement in one write: both are committed, or neither.
+/// Effects and their acknowledgment in one write: both are committed, or neither.
 @Suite(.timeLimit(.minutes(5))) struct ExactlyOnceTests {
   let folder: Folder
   let store: UserStore
@@ -49,7 +49,7 @@ import Testing
     #expect(try store.allChanges(after: sets[1].cursor).isEmpty)
   }
 
-  @Test func `acknowledgements that share a commit are committed or rolled back independently`() async throws {
+  @Test func `acknowledgments that share a commit are committed or rolled back independently`() async throws {
     let sets = try store.addUsers(64)
     let mailer = try store.consumer("mailer", from: .oldest)
     struct Stop: Error {}

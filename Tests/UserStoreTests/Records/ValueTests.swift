@@ -34,7 +34,7 @@ import Testing
     try roundTrip(Color(red: 0, green: 1, blue: 255))
   }
 
-  @Test func `minus zero is stored as zero, and not-a-number is refused`() throws {
+  @Test func `minus zero is stored as zero, and NaN is refused`() throws {
     let real = Attribute<Double>("real")
     try store.write { try $0.set(real, of: zoe, to: -0.0) }
     #expect(try store.read { try $0.value(real, of: zoe) }?.sign == .plus)

@@ -56,7 +56,7 @@ import UserStore
     }
   }
 
-  /// SQLite does not store not-a-number.
+  /// SQLite does not store NaN.
   private static func real(_ number: Double) -> Double { number.isNaN ? 0 : number }
 }
 

@@ -9,7 +9,7 @@ final class ToolWriter: Role, @unchecked Sendable {
   private(set) var history: History
   private(set) var troubles = Troubles()
   private var number: Int64 = 0
-  /// The users that it added, with acknowledgement.
+  /// The users that it added, with acknowledgment.
   private var extras: [Int64] = []
   /// The last acknowledged write, if nothing was attempted after it.
   private var undoable: Int64?

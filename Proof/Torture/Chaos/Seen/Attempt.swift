@@ -14,7 +14,7 @@ struct Attempt {
     case acknowledged
     /// COMMIT was not executed, or failed. It must not be in the log.
     case abandoned
-    /// The writer was killed before an acknowledgement.
+    /// The writer was killed before an acknowledgment.
     case unknown
   }
 

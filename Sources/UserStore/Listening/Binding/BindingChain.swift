@@ -26,9 +26,9 @@
 ///   one. If a setter corrects its value, its member is the source of the next round. After 1,000 rounds that cause each other,
 ///   the chain stops, and the error handler gets the names of the members and blocks.
 /// - **Equal values** start no round and are not written. Values are compared by `==`, text by its UTF-8 bytes, and objects
-///   that are not `Equatable` by identity. Any other value has changed whenever its source reports a change.
+///   that are not `Equatable` by identity. Any other value counts as changed whenever its source reports a change.
 /// - **One chain for each property**: A property is a member of at most one chain in the process. If you bind a property that
-///   belongs to another chain, the two chains become one, in whatever order you built them: both `BindingChain` objects then
+///   belongs to another chain, the two chains become one, no matter which was built first: both `BindingChain` objects then
 ///   refer to it, and every value must pass the filters of both. So a filter on one screen can refuse an edit on another
 ///   screen; the error goes to the handler of the chain that the refusing member was first bound with. To keep two screens
 ///   apart, bind each property in one chain only: give each screen its own model object, or its own `UserStore` on the same
@@ -104,7 +104,7 @@
 
   // MARK: Blocks
 
-  /// Calls a closure in each round after the members were written, from the next round on.
+  /// Calls a closure in each round, starting with the next one, after the members were written.
   ///
   /// - Parameters:
   ///   - key: The block's key. It replaces the block that has this key, and takes its place in the order.
@@ -151,7 +151,7 @@
     unbind(MemberKey(object: ObjectIdentifier(object), property: keyPath))
   }
 
-  /// Removes a custom block immediately, also for the round that is being delivered.
+  /// Removes a custom block immediately, even for the round that is being delivered.
   public func unbind(_ key: String) { core.hub.remove(key, from: .all) }
 
   func unbind(_ key: MemberKey) { core.remove { $0.key == key } }

@@ -21,7 +21,7 @@
 
   /// Converts in both directions.
   ///
-  /// The two closures need not be inverse to each other: a member is never written in a round that it caused.
+  /// The two closures need not be inverses of each other: a member is never written in a round that it caused.
   ///
   /// - Parameters:
   ///   - incoming: Converts a value that the member receives.

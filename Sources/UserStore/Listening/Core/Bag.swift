@@ -15,7 +15,7 @@ public struct Bag<Element> {
   /// Creates an empty bag.
   public init() {}
 
-  /// Inserts an element at the end, also one that equals another element.
+  /// Inserts an element at the end, even one that equals another element.
   ///
   /// - Parameter element: The element.
   /// - Returns: The token that removes the element.

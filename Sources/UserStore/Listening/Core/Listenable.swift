@@ -20,7 +20,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///   - value: The first value.
   ///   - onError: Called with errors that listeners throw and the listener's name, on the thread that called the listener. The
   ///     default prints a line to standard error.
-  /// - Returns: The source, which sets the value, and the listenable. Every value is delivered, also one that equals the
+  /// - Returns: The source, which sets the value, and the listenable. Every value is delivered, even one that equals the
   ///   current value.
   public static func make(
     _ value: Value, onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
@@ -60,8 +60,8 @@ public final class Listenable<Value: Sendable>: Sendable {
 
   /// Calls a closure with the current value and then with each new value; none is missed, and none is received twice.
   ///
-  /// The first call is made before this method returns. Inside of a read, a write, a listener of another store, or a listener on
-  /// an actor, it is made when that has ended. If the place is an actor, it is made there.
+  /// Normally, the first call is made before this method returns. Inside a read, a write, a listener of another store, or a
+  /// listener on an actor, it is made when that ends. On an actor (`place`), it may be made after this method returns.
   ///
   /// - Parameters:
   ///   - name: The listener's name. A listener that has this name is replaced; its place in the order is kept.
@@ -174,7 +174,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     return bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, owner: owner, fires: true), onMain)
   }
 
-  /// Removes a named listener immediately, also for the round that is being delivered; does nothing if the name is not bound.
+  /// Removes a named listener immediately, even for the round that is being delivered; does nothing if the name is not bound.
   ///
   /// - Parameter name: The listener's name.
   public func unbind(_ name: String) { backing.unbind(name) }

@@ -57,16 +57,16 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   /// Adds a handler for as long as its token is held.
   ///
   /// - Parameters:
-  ///   - handler: Called with each notification from the next one on, in order.
+  ///   - handler: Called with each notification, starting with the next one, in order.
   ///   - place: The place where the handler is called.
-  /// - Returns: The token; releasing it removes the handler immediately, also for the round that is being delivered.
+  /// - Returns: The token; releasing it removes the handler immediately, even for the round that is being delivered.
   @inlinable public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> SubscriptionToken {
     hub.listen(ListeningTerms(place: place)) { round in
       if case .success(let value) = round.content { try handler.handle(ValueBox.unbox(value)) }
     }
   }
 
-  /// Removes a handler immediately, also for the round that is being delivered.
+  /// Removes a handler immediately, even for the round that is being delivered.
   ///
   /// - Parameter token: The token from `add`. If it is nil, or its handler was removed before, nothing changes.
   public func remove(_ token: SubscriptionToken?) { token?.dispose() }

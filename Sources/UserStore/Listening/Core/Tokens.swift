@@ -9,7 +9,7 @@ public final class ListenerToken: Sendable {
     removal = OneTimeAction(remove)
   }
 
-  /// Removes the listener immediately, also for the round that is being delivered.
+  /// Removes the listener immediately, even for the round that is being delivered.
   ///
   /// Can be called on any thread and in a listener. Calls after the first do nothing.
   public func dispose() { removal.run() }
@@ -28,14 +28,15 @@ public final class SubscriptionToken: Sendable {
 
   /// Creates a token for your own kind of subscription, for example for a signal that you create with `Signal.init(_:)`.
   ///
-  /// - Parameter end: Ends the subscription. Called once, on the thread that disposes or releases the token, under no lock.
+  /// - Parameter end: Ends the subscription. Called once, without holding a lock, on the thread that disposes or releases the
+  ///   token.
   public init(_ end: @escaping @Sendable () -> Void) {
     removal = OneTimeAction(end)
   }
 
   deinit { dispose() }
 
-  /// Ends the subscription immediately, also for the round that is being delivered.
+  /// Ends the subscription immediately, even for the round that is being delivered.
   ///
   /// Can be called on any thread and in a listener. Calls after the first do nothing.
   public func dispose() { removal.run() }

@@ -1,7 +1,7 @@
 /// Tests whether two values are equal, and so whether a value has changed; the test is chosen once for each type.
 ///
 /// Values and objects of `Equatable` types are compared by `==`, with two exceptions: text is compared by its UTF-8 bytes, as
-/// everywhere in this library, and a value that does not equal itself (not-a-number) equals another one that does not. Objects of
+/// everywhere in this library, and a value that does not equal itself (NaN) equals another one that does not. Objects of
 /// other types are equal when they are identical. For all other types the result is nil.
 enum ValueEquality {
   typealias Test<Value> = (Value, Value) -> Bool?

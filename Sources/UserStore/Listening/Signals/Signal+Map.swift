@@ -38,7 +38,7 @@ extension Signal {
 
   /// Transforms each failure, for instance into one that names the operation that failed.
   ///
-  /// - Parameter transform: Returns the new failure. An error that it throws is emitted in place of the failure as well.
+  /// - Parameter transform: Returns the new failure. An error that it throws is emitted in place of the failure.
   /// - Returns: A signal with the new failures.
   public func mapFailure(_ transform: @escaping @Sendable (any Error) throws -> any Error) -> Signal {
     let replacement: @Sendable (any Error) throws -> Value = { throw try transform($0) }

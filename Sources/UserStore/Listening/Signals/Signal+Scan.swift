@@ -67,7 +67,7 @@ extension Signal {
   /// Text is compared by its UTF-8 bytes.
   ///
   /// - Parameter key: Returns the key of a value; called once for each value. If it throws an error, the next value is compared
-  ///   with the value before that one.
+  ///   with the last one whose key is known.
   /// - Returns: A signal without repeated values.
   public func removeDuplicates<Key: Equatable & Sendable>(by key: @escaping @Sendable (Value) throws -> Key) -> Signal {
     let isSame = ValueEquality.equality(of: Key.self)

@@ -13,7 +13,7 @@
 ///   receives the end once, and is then released.
 /// - **Operators** emit failures and the end unchanged, and call their closures for each subscription, in the subscriber's place,
 ///   unless their documentation says otherwise. An error that a closure throws is emitted as a failure in place of the value.
-/// - **Lifetime**: a subscription lives as long as its token, and retains its signal. A `SignalSource` does not.
+/// - **Lifetime**: a subscription lives as long as its token, and retains its signal. A `SignalSource` holds its signal weakly.
 public struct Signal<Value: Sendable>: Sendable {
   /// An event of a signal.
   public enum Event: Sendable {
@@ -121,7 +121,7 @@ public struct Signal<Value: Sendable>: Sendable {
 
   /// Calls a closure on the main actor with each value for as long as the token is held.
   ///
-  /// The current value of a listenable is delivered before this method returns, also through `map`, `filter`, `scan`, and
+  /// The current value of a listenable is delivered before this method returns, even through `map`, `filter`, `scan`, and
   /// the like. Through operators that combine, share, or delay values, it may be delivered later.
   ///
   /// - Parameters:

@@ -22,8 +22,7 @@ extension StoreCheck {
   /// Warns of a read transaction that is held open, on a connection that has just started to read: a long check holds one open.
   ///
   /// SQLite does not report such readers, and the size of the -wal file is no evidence: one large transaction leaves it long.
-  /// But the pages in it that are not yet in the database are few more than the limit of a checkpoint, unless checkpoints are
-  /// blocked.
+  /// But the pages in it that are not yet in the database are few more than the limit of a checkpoint, unless it is blocked.
   mutating func checkReaders(on connection: borrowing Connection) {
     guard let pages = connection.uncopiedPages, pages > Checkpoints.waitingLimit else { return }
     note(

@@ -84,8 +84,7 @@ struct StoreCheck {
 
   // MARK: Integrity
 
-  /// Runs SQLite's integrity check, twice if it fails: it also reports a page that could not be read for lack of memory as
-  /// damaged.
+  /// Runs SQLite's integrity check, twice if it fails: without memory to read a page, it reports the page as damaged.
   ///
   /// A table of another program may need that program's functions, or unlimited time, to be checked. If there is one, ours are
   /// checked one by one, without the check that every page is used.

@@ -157,8 +157,7 @@ struct DatabaseFile: Sendable {
   /// Returns the error for a permission that is missing to read the file; nil if `error` has another reason.
   ///
   /// SQLite reports “a readonly database” or “unable to open”, depending on how far it gets. `immutable=1` would open the file
-  /// without permission to write the folder, but must not be used: it ignores the -wal file, and reads pages that a writer
-  /// is changing.
+  /// without permission to write to the folder, but ignores the -wal file, and reads pages that a writer is changing.
   private func missingPermission(_ error: StoreError) -> StoreError? {
     guard let cause = error.cause as? SQLiteError, [.readOnly, .cannotOpen].contains(cause.code.primary) else {
       return nil

@@ -160,7 +160,7 @@ import Testing
     #expect(two.writes.count == 1 && Array(two.value.utf8) == Array("\u{e9}".utf8))
   }
 
-  @Test func `not-a-number is propagated once`() {
+  @Test func `NaN is propagated once`() {
     let (one, two) = (Counted(1.0), Counted(1.0))
     let chain = faults.chain().bind(one, \.value).bind(two, \.value)
     one.value = .nan

@@ -62,7 +62,7 @@ import Testing
     #expect(try connection.first(Self.selectStored, .integer(1)) { $0.integer(1) } == Int64(length))
   }
 
-  @Test func `not-a-number is stored as null`() throws {
+  @Test func `NaN is stored as null`() throws {
     let connection = try Connection.withTable()
     try connection.run(Self.insert, .integer(1), .real(.nan))
     #expect(try connection.first(Self.select, .integer(1)) { $0.value(0) } == .null)
