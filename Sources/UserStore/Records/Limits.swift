@@ -34,7 +34,7 @@ enum Limits {
     default: try check(attribute.text, "the name of an attribute", attributeNameLength)
     }
     switch value {
-    case .real(let real) where real.isNaN: throw StoreError(.badValue, "not-a-number cannot be stored")
+    case .real(let real) where real.isNaN: throw StoreError(.badValue, "NaN cannot be stored")
     case .real(let real) where real == 0: return .real(0)  // SQL cannot tell −0.0 from it
     case .invalidText: throw StoreError(.badValue, "the \(attribute) is not valid UTF-8")
     default: return value
