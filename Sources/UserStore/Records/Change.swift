@@ -32,14 +32,6 @@ extension UserStore {
     /// The number of the change's row in the log.
     let sequence: Int64
 
-    /// Hashes the properties in which most changes differ.
-    public func hash(into hasher: inout Hasher) {
-      hasher.combine(sequence)
-      hasher.combine(user)
-      hasher.combine(attribute)
-      hasher.combine(new)
-    }
-
     /// Whether a purge removed the values: both are null.
     ///
     /// False for the hair color of a user that was added or removed: it may not have been set.

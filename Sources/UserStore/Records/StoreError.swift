@@ -26,113 +26,123 @@ extension StoreError {
   /// Every write can throw the codes under “Reading and writing”, and, because it may open another connection, `cannotOpen`,
   /// `noPermission`, and `notADatabase`. So can every read, except `commitUnknown`, `mustReopen`, `rolledBackWithGroup`, and
   /// `tooManyRounds`.
-  @nonexhaustive public enum Code: String, Hashable, Sendable {
-    // MARK: Opening
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The name of the code, such as `closed`.
+    public let rawValue: String
 
-    /// The file does not exist, and `access` does not allow creating it.
-    case notFound
-    /// The path cannot be a database: it is a folder, a pipe, a device, or on a network file system. Or the file has several
-    /// names (hard links) and was to be opened for writing. Or the system cannot open it now, for example because the process
-    /// has too many open files.
-    case cannotOpen
-    /// The file or its folder cannot be created.
-    case cannotCreate
-    /// The process has no permission for the file or for its folder.
-    case noPermission
-    /// The process can read the file, but cannot write to the folder, where SQLite needs to create its -shm file, and no process
-    /// that can write to it has the store open.
-    ///
-    /// Try again later: the store can be read while a writer has it open, and after a writer has crashed.
-    case needsWriter
-    /// The file is not an SQLite database, or is encrypted.
-    case notADatabase
-    /// The file is an SQLite database of another program.
-    case notAUserStore
-    /// A newer version of the library wrote the file.
-    case schemaTooNew
-    /// An older version of the library wrote the file, and it was opened only for reading. Open it for writing once.
-    case schemaTooOld
-    /// Tables, triggers, views or migrations in the file are not those of the library. None of them was run.
-    case schemaChanged
-    /// The store was opened only for reading, and a trigger of the log is missing: later changes are not in the log.
-    case logIncomplete
-
-    // MARK: Reading and writing
-
-    /// Another process held a lock for longer than `busyTimeout`. Nothing was changed; you can try again.
-    case busy
-    /// The store was opened only for reading, or the file or its file system is read-only.
-    case readOnly
-    /// The disk is full. Nothing was changed; you can write again when there is space.
-    case diskFull
-    /// The database file is damaged.
-    case corrupt
-    /// Reading or writing the file failed. Nothing was changed.
-    case ioError
-    /// The open file was moved, deleted or replaced, so that a write would be lost. Reopen the store.
-    case moved
-    /// COMMIT failed in a sync: after a crash, the change may or may not be there.
-    ///
-    /// The store refuses writes until you reopen it. If the change survived, the log delivers it then.
-    case commitUnknown
-    /// The store refuses writes after `commitUnknown`.
-    case mustReopen
-    /// The store was closed.
-    case closed
-    /// `read` or `write` was called inside a `read` or `write` of the same store.
-    case nested
-    /// SQLite ended the transaction after an error that the closure ignored. Nothing was changed.
-    case transactionEnded
-    /// SQLite ended a transaction that this write shared with others. Nothing was changed; you can try again.
-    case rolledBackWithGroup
-    /// Writes by listeners cause one another, and this one exceeds `roundLimit`. It changed nothing.
-    case tooManyRounds
-    /// SQLite is out of memory. Nothing was changed.
-    case outOfMemory
-    /// SQLite reported an error that has no other code.
-    case unexpected
-
-    // MARK: Records
-
-    /// No user has this id.
-    case userNotFound
-    /// The user to purge exists. Nothing was changed: remove the user first.
-    case userExists
-    /// The store does not accept the value: an empty or too long name, control characters in a name, NaN, a value that
-    /// is too large, or a page size that SQLite does not have.
-    case badValue
-    /// A stored value, which stays as it is, is not of the attribute's type or not valid UTF-8: a foreign writer stored it.
-    case undecodable
-    /// The current value is not the expected one, or not the one that an undo would revert. Nothing was changed.
-    case conflict
-
-    // MARK: Backup, restore, undo
-
-    /// The destination already exists, and `replacing` is false.
-    case alreadyExists
-    /// `check` found problems, other than damaged pages, in the store to back up or the file to restore.
-    ///
-    /// Nothing was changed; `ignoringProblems` overrides this.
-    case problemsFound
-    /// No write of this library ended at the revision to undo.
-    case revisionNotFound
-
-    // MARK: The log
-
-    /// The text is not a cursor, or is one of a newer version.
-    case badCursor
-    /// Changes after the cursor were deleted: read the current records, and continue from there.
-    case compacted
-    /// The log does not continue after the cursor: a backup was restored, a commit was lost, triggers were missing for a while,
-    /// or the cursor is from another database.
-    case diverged
-    /// Another consumer took over the name, in this or another process, or the name was removed.
-    ///
-    /// Earlier acknowledgments stay; this consumer cannot acknowledge any more sets.
-    case superseded
-    /// Another file was put in place of the open one.
-    case replaced
+    /// Creates a code from its name.
+    public init(rawValue: String) { self.rawValue = rawValue }
   }
+}
+
+// Static members, because `catch` matches only these with `~=`: it takes a case of an enum for an error of that type.
+// swift-format-ignore: NoAccessLevelOnExtensionDeclaration
+public extension StoreError.Code {
+  // MARK: Opening
+
+  /// The file does not exist, and `access` does not allow creating it.
+  static let notFound = Self(rawValue: "notFound")
+  /// The path cannot be a database (it is a folder, a pipe, a device, or on a network file system); or the file has several
+  /// names (hard links) and was to be opened for writing; or the system cannot open it now, for example because the process
+  /// has too many open files.
+  static let cannotOpen = Self(rawValue: "cannotOpen")
+  /// The file or its folder cannot be created.
+  static let cannotCreate = Self(rawValue: "cannotCreate")
+  /// The process has no permission for the file or for its folder.
+  static let noPermission = Self(rawValue: "noPermission")
+  /// The process can read the file, but cannot write to the folder, where SQLite needs to create its -shm file, and no process
+  /// that can write to it has the store open.
+  ///
+  /// Try again later: the store can be read while a writer has it open, and after a writer has crashed.
+  static let needsWriter = Self(rawValue: "needsWriter")
+  /// The file is not an SQLite database, or is encrypted.
+  static let notADatabase = Self(rawValue: "notADatabase")
+  /// The file is an SQLite database of another program.
+  static let notAUserStore = Self(rawValue: "notAUserStore")
+  /// A newer version of the library wrote the file.
+  static let schemaTooNew = Self(rawValue: "schemaTooNew")
+  /// An older version of the library wrote the file, and it was opened only for reading; open it for writing once.
+  static let schemaTooOld = Self(rawValue: "schemaTooOld")
+  /// Tables, triggers, views or migrations in the file are not those of the library; none of them was run.
+  static let schemaChanged = Self(rawValue: "schemaChanged")
+  /// The store was opened only for reading, and a trigger of the log is missing: later changes are not in the log.
+  static let logIncomplete = Self(rawValue: "logIncomplete")
+
+  // MARK: Reading and writing
+
+  /// Another process held a lock for longer than `busyTimeout`; nothing was changed; you can try again.
+  static let busy = Self(rawValue: "busy")
+  /// The store was opened only for reading, or the file or its file system is read-only.
+  static let readOnly = Self(rawValue: "readOnly")
+  /// The disk is full; nothing was changed; you can write again when there is space.
+  static let diskFull = Self(rawValue: "diskFull")
+  /// The database file is damaged.
+  static let corrupt = Self(rawValue: "corrupt")
+  /// Reading or writing the file failed; nothing was changed.
+  static let ioError = Self(rawValue: "ioError")
+  /// The open file was moved, deleted or replaced, so that a write would be lost; reopen the store.
+  static let moved = Self(rawValue: "moved")
+  /// COMMIT failed in a sync: after a crash, the change may or may not be there.
+  ///
+  /// The store refuses writes until you reopen it. If the change survived, the log delivers it then.
+  static let commitUnknown = Self(rawValue: "commitUnknown")
+  /// The store refuses writes after `commitUnknown`.
+  static let mustReopen = Self(rawValue: "mustReopen")
+  /// The store was closed.
+  static let closed = Self(rawValue: "closed")
+  /// `read` or `write` was called inside a `read` or `write` of the same store.
+  static let nested = Self(rawValue: "nested")
+  /// SQLite ended the transaction after an error that the closure ignored; nothing was changed.
+  static let transactionEnded = Self(rawValue: "transactionEnded")
+  /// SQLite ended a transaction that this write shared with others; nothing was changed; you can try again.
+  static let rolledBackWithGroup = Self(rawValue: "rolledBackWithGroup")
+  /// Writes by listeners cause one another, and this one exceeds `roundLimit`; it changed nothing.
+  static let tooManyRounds = Self(rawValue: "tooManyRounds")
+  /// SQLite is out of memory; nothing was changed.
+  static let outOfMemory = Self(rawValue: "outOfMemory")
+  /// SQLite reported an error that has no other code.
+  static let unexpected = Self(rawValue: "unexpected")
+
+  // MARK: Records
+
+  /// No user has this id.
+  static let userNotFound = Self(rawValue: "userNotFound")
+  /// The user to purge exists; nothing was changed: remove the user first.
+  static let userExists = Self(rawValue: "userExists")
+  /// The store does not accept the value: an empty or too long name, control characters in a name, NaN, a value that
+  /// is too large, or a page size that SQLite does not have.
+  static let badValue = Self(rawValue: "badValue")
+  /// A stored value, which stays as it is, is not of the attribute's type or not valid UTF-8: a foreign writer stored it.
+  static let undecodable = Self(rawValue: "undecodable")
+  /// The current value is not the expected one, or not the one that an undo would revert; nothing was changed.
+  static let conflict = Self(rawValue: "conflict")
+
+  // MARK: Backup, restore, undo
+
+  /// The destination already exists, and `replacing` is false.
+  static let alreadyExists = Self(rawValue: "alreadyExists")
+  /// `check` found problems, other than damaged pages, in the store to back up or the file to restore.
+  ///
+  /// Nothing was changed; `ignoringProblems` overrides this.
+  static let problemsFound = Self(rawValue: "problemsFound")
+  /// No write of this library ended at the revision to undo.
+  static let revisionNotFound = Self(rawValue: "revisionNotFound")
+
+  // MARK: The log
+
+  /// The text is not a cursor, or is one of a newer version.
+  static let badCursor = Self(rawValue: "badCursor")
+  /// Changes after the cursor were deleted: read the current records, and continue from there.
+  static let compacted = Self(rawValue: "compacted")
+  /// The log does not continue after the cursor: a backup was restored, a commit was lost, triggers were missing for a while,
+  /// or the cursor is from another database.
+  static let diverged = Self(rawValue: "diverged")
+  /// Another consumer took over the name, in this or another process, or the name was removed.
+  ///
+  /// Earlier acknowledgments stay; this consumer cannot acknowledge any more sets.
+  static let superseded = Self(rawValue: "superseded")
+  /// Another file was put in place of the open one.
+  static let replaced = Self(rawValue: "replaced")
 }
 
 extension StoreError.Code {
