@@ -1,8 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// A program beside whose dependencies ours must build: no two packages of one build may have targets or modules of the
-// same name. `scripts/test` builds and runs it.
+// Our library in one program with other well-known packages: no two packages of one build may have targets or modules of
+// the same name. `scripts/test` builds and runs it.
 let package = Package(
   name: "Neighbors",
   platforms: [.macOS(.v15)],

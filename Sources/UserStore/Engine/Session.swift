@@ -15,13 +15,13 @@ protocol Session: RecordOperations, LogOperations, RetentionOperations, Consumer
   /// - Throws: `StoreError.Code.moved`, `.busy`.
   func beginWriting(isWaiting: Bool) throws(StoreError) -> (end: Cursor, isRead: Bool)
 
-  /// Sets the one savepoint to which the transaction can be rolled back.
+  /// Sets a savepoint, to which the transaction can be rolled back. Savepoints can be nested.
   func savepoint() throws(StoreError)
 
-  /// Removes the savepoint and keeps the changes since.
+  /// Removes the last savepoint and keeps the changes since.
   func releaseSavepoint() throws(StoreError)
 
-  /// Undoes the changes since the savepoint, and removes it.
+  /// Undoes the changes since the last savepoint, and removes it.
   func rollBackToSavepoint() throws(StoreError)
 
   /// Commits.

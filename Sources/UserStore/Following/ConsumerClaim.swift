@@ -6,7 +6,7 @@ struct ConsumerClaim: Sendable {
   let name: String
   private let fencingToken = Int64.random(in: .min ... .max)
 
-  /// Claims the name, whoever holds it; a new name starts at `start`.
+  /// Claims the name, even if another consumer holds it; a new name starts at `start`.
   init(_ name: String, from start: Consumer.Start, in transaction: inout WriteTransaction) throws(StoreError) {
     self.name = name
     let session = try transaction.session

@@ -45,7 +45,7 @@ final class OpenConsumers: Sendable {
       try await writer.write(origin: nil) { transaction in try body(&transaction) }
     }
     do { return try await task.value } catch {
-      throw error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error)
+      throw StoreError(error)
     }
   }
 

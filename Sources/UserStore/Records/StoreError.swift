@@ -151,6 +151,9 @@ extension StoreError.Code {
 }
 
 extension StoreError {
+  /// Returns the error itself if it is one of the store, and otherwise one with the code `unexpected`.
+  init(_ error: any Error) { self = error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error) }
+
   /// Creates an error for a failed file operation; `code` is for error numbers that have no code of their own.
   init(_ error: SystemError, otherwise code: Code) {
     let code: Code =

@@ -8,7 +8,7 @@ extension UserStore {
     _ = engine.interrupt()
     close()
     // The next interrupt ends a statement that started after the last one; nothing reports that it has ended.
-    while engine.interrupt() == true { SystemThread.sleep(milliseconds: 1) }
+    while engine.interrupt() { SystemThread.sleep(milliseconds: 1) }
     engine.release()
   }
 

@@ -6,7 +6,7 @@ extension UserStore {
   /// Only complete change sets are deleted, and never the newest row, so that revisions continue. The file does not shrink; its
   /// free pages are reused.
   ///
-  /// - Parameter policy: What to keep; nil for `Configuration.retention`.
+  /// - Parameter policy: The changes to keep; if nil, `Configuration.retention` decides.
   /// - Returns: What was deleted.
   /// - Throws: The codes that every write can throw (see ``StoreError/Code``), and `.diverged` if rows of the log are missing.
   ///   What was deleted before the error stays deleted.
@@ -23,7 +23,7 @@ extension UserStore {
 
   /// Returns what `compact` would delete now, without deleting it.
   ///
-  /// - Parameter policy: What to keep; nil for `Configuration.retention`.
+  /// - Parameter policy: The changes to keep; if nil, `Configuration.retention` decides.
   /// - Returns: What would be deleted.
   /// - Throws: The codes that every read can throw (see ``StoreError/Code``), and `.diverged` if rows of the log are missing.
   public func compactionPreview(keeping policy: RetentionPolicy? = nil) throws(StoreError) -> Compaction {

@@ -38,7 +38,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameters:
   ///   - path: The database file, a path and not a `file:` URL. A missing folder is created with the file.
-  ///   - configuration: How the store is opened.
+  ///   - configuration: The settings.
   /// - Throws: The codes under “Opening” in ``StoreError/Code``, `.busy`, `.diskFull`, `.corrupt`, `.ioError`; `.badValue`
   ///   for a page size that SQLite does not support.
   public convenience init(path: String, configuration: Configuration = Configuration()) throws(StoreError) {
@@ -49,7 +49,7 @@ public final class UserStore: Sendable {
   ///
   /// No other process has access to it, and reads and writes wait for each other. Everything else is as in a file.
   ///
-  /// - Parameter configuration: How the store is opened; settings for files have no effect.
+  /// - Parameter configuration: The settings; those for files have no effect.
   /// - Returns: An empty store.
   /// - Throws: `StoreError.Code.outOfMemory`, `.badValue` for a page size that SQLite does not support.
   public static func inMemory(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
@@ -58,7 +58,7 @@ public final class UserStore: Sendable {
 
   /// Creates a store in its own temporary folder, which is removed with the store.
   ///
-  /// - Parameter configuration: How the store is opened; `access` has no effect.
+  /// - Parameter configuration: The settings; `access` has no effect.
   /// - Returns: An empty store.
   /// - Throws: `StoreError.Code.diskFull`, `.noPermission`, `.cannotCreate`, `.badValue` for a page size that SQLite does not
   ///   support.
@@ -308,7 +308,7 @@ extension WorkerThread {
         let isAccepted = try run { continuation.resume(with: Swift.Result(catching: body)) }
         if !isAccepted { continuation.resume(throwing: StoreError(.closed, "the store is closed")) }
       } catch {
-        continuation.resume(throwing: StoreError(.unexpected, "\(error)", cause: error))
+        continuation.resume(throwing: StoreError(error))
       }
     }
   }

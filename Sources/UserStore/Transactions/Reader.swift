@@ -29,7 +29,7 @@ final class Reader: Sendable {
   /// Like `read`, for a body that throws only `StoreError`.
   func reading<Result>(_ body: (inout ReadTransaction) throws(StoreError) -> Result) throws(StoreError) -> Result {
     do { return try read { transaction in try body(&transaction) } } catch {
-      throw error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error)
+      throw StoreError(error)
     }
   }
 

@@ -60,7 +60,7 @@ final class Writer: Sendable {
   func writing<Value>(_ body: (inout WriteTransaction) throws(StoreError) -> Value) throws(StoreError) -> Value {
     var value: Value?
     do { try write(origin: nil) { transaction in value = try body(&transaction) } } catch {
-      throw error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error)
+      throw StoreError(error)
     }
     return value!
   }

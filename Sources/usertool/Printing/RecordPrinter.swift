@@ -64,10 +64,10 @@ struct RecordPrinter {
   private var allColumns: [String] {
     if let columns { return columns }
     var names: [String] = ["id", "name", "hair_color"]
-    var known = Set(names.map { StoredValue.text($0) })
+    var known = Set(names.map { AttributeName($0) })
     var further: [String] = []
     for record in collected {
-      for field in record.fields where known.insert(.text(field.name)).inserted { further.append(field.name) }
+      for field in record.fields where known.insert(AttributeName(field.name)).inserted { further.append(field.name) }
     }
     names += further.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     return names

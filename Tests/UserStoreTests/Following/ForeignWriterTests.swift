@@ -122,7 +122,7 @@ import Testing
     #expect(try left.allChanges().map(\.cursor) == leftSets.all.map(\.cursor))
   }
 
-  @Test func `a write without an origin and one with an empty origin differ, wherever a small or huge set is read`()
+  @Test func `a write without an origin and one with an empty origin differ in small and in huge sets`()
     async throws
   {
     let (store, sets) = try open(events: true)

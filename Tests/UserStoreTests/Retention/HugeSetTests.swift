@@ -134,7 +134,7 @@ import Testing
   // MARK: Compaction on demand
 
   @Test(arguments: Author.allCases)
-  func `compaction deletes what its preview returned, wherever earlier steps stopped`(_ author: Author) throws {
+  func `compaction deletes what its preview returned, also after steps that stopped early`(_ author: Author) throws {
     try writeHugeSet(author)
     for _ in 0..<10 { try writeOnce(Self.policy) }
     for _ in 0..<10 { try writeOnce(.unlimited) }

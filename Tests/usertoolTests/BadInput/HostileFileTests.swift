@@ -63,7 +63,7 @@ import Testing
   ]
 
   @Test(arguments: hostile)
-  func `hostile names, values, attributes and origins are escaped wherever they are printed`(_ text: String) throws {
+  func `hostile names, values, attributes and origins are escaped in all output`(_ text: String) throws {
     let workspace = try makeWorkspace()
     let quoted = "CAST(x'" + text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "' AS TEXT)"
     try workspace.sqlite(

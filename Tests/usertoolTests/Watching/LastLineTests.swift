@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A consumer that saves the cursor of each line as it arrives skips nothing, wherever it stops.
+/// A consumer that saves the cursor of each line as it arrives skips nothing, at whichever line it stops.
 @Suite struct `The cursor on the last line of a set` {
   private let workspace: Workspace
   /// The cursor before the first change.

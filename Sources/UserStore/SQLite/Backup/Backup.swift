@@ -22,11 +22,10 @@ struct Backup: EngineBackup {
       draft = target + "." + String(UInt64.random(in: .min ... .max), radix: 36) + ".partial"
       try Self.check(target, replaces: replaces, store)
       try Files.createNew(draft)
-    } catch let error as StoreError {
-      throw error
+    } catch let error as SystemError {
+      throw StoreError(error, otherwise: .cannotCreate)
     } catch {
-      throw (error as? SystemError).map { StoreError($0, otherwise: .cannotCreate) }
-        ?? StoreError(.unexpected, "\(error)", cause: error)
+      throw StoreError(error)
     }
   }
 

@@ -15,6 +15,8 @@ import CUserStoreSQLite
   private let sleep: (_ milliseconds: Int) -> Void
 
   /// Creates a handler with a timeout in milliseconds, which `file` can interrupt.
+  ///
+  /// A test passes its own `sleep`.
   init(
     timeout: Int, of file: FileConnections?, isInterruptible: Bool,
     sleep: @escaping (_ milliseconds: Int) -> Void = { SystemThread.sleep(milliseconds: $0) }

@@ -146,11 +146,10 @@ struct DatabaseFile: Sendable {
 
   private static func storeError(_ error: any Error, _ path: String, _ access: Configuration.Access) -> StoreError {
     switch error {
-    case let error as StoreError: error
     // Even if it is a folder of the path that is missing, the caller looks for a database.
     case let error as SystemError where error.isMissing && access != .createIfMissing: missing(path)
     case let error as SystemError: StoreError(error, otherwise: error.isMissing ? .cannotCreate : .cannotOpen)
-    default: StoreError(.unexpected, "\(error)", cause: error)
+    default: StoreError(error)
     }
   }
 
