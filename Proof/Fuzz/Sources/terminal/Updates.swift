@@ -8,9 +8,9 @@ import UserStore
 enum Updates {
   static func check(_ fields: [Field]) {
     let entries = fields.enumerated().map { index, field in
-      Entry(of: UserStore.User.ID(1), field.name, field.value, at: Int64(index) << 40)
+      Entry(of: UserStore.User.ID(1), AttributeName(field.name), field.value, at: Int64(index) << 40)
     }
-    let standIns = fields.map { StandIn($0.name, $0.name) } + [StandIn("all", nil)]
+    let standIns = fields.map { StandIn($0.name, AttributeName($0.name)) } + [StandIn("all", nil)]
     checkReadable(entries, nil)
     checkReadable(entries, standIns)
     checkLines(entries, standIns)
