@@ -67,7 +67,7 @@ private func consume(_ store: UserStore, saved: String?, save: (String) -> Void)
   var cursor = try await store.read { try $0.cursor }
   if let saved { cursor = try UserStore.Cursor(saved) }  // the last text that was saved
   for try await set in store.changes(after: cursor) {
-    try set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
+    try await set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
     cursor = set.cursor
     save(cursor.description)
   }
@@ -75,7 +75,7 @@ private func consume(_ store: UserStore, saved: String?, save: (String) -> Void)
 
 /// The consumer of the README, which is only compiled here; `ExactlyOnceTests` runs similar code.
 private func count(_ store: UserStore, for nix: UserStore.User.ID) async throws {
-  let counter = try store.consumer("counter", from: .oldest)
+  let counter = try await store.consumer("counter", from: .oldest)
   for try await set in counter where set.origin != "counter" {
     try await store.write(origin: "counter") { users in
       try users.set(.setsSeen, of: nix, to: (try users.value(.setsSeen, of: nix) ?? 0) + 1)

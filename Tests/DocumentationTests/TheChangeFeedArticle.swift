@@ -48,7 +48,7 @@ import UserStore
 
 func countRenames(in store: UserStore, for counter: UserStore.User.ID) async throws {
   let renames = Attribute<Int>("renames")
-  let consumer = try store.consumer("rename counter", from: .oldest)
+  let consumer = try await store.consumer("rename counter", from: .oldest)
   for try await set in consumer {
     let count = try set.changes.count { $0.attribute == "name" && $0.kind == .updated }
     try await store.write(origin: "rename counter") { users in

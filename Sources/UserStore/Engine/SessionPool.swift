@@ -31,10 +31,10 @@ final class SessionPool: Sendable {
     case open, wait, closed
   }
 
-  /// Borrows a session; waits for one when all are lent.
+  /// Borrows a session; when all are lent, waits for one, or throws `StoreError.Code.busy`.
   ///
   /// - Throws: `StoreError.Code.closed`, and the errors of opening a session.
-  func take() throws(StoreError) -> any Session {
+  func take(isWaiting: Bool = true) throws(StoreError) -> any Session {
     var parker: Parker?
     while true {
       let waiter = parker
@@ -57,6 +57,7 @@ final class SessionPool: Sendable {
           throw error
         }
       case .wait:
+        guard isWaiting else { throw StoreError(.busy, "all connections are in use") }
         if let parker { parker.park() } else { parker = Parker() }
       }
     }

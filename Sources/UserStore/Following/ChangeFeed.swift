@@ -10,6 +10,8 @@ extension UserStore {
   ///       save(set.cursor)
   ///     }
   ///
+  /// The log is read on the store's threads: a task that waits for the next set blocks neither its actor nor a thread.
+  ///
   /// A feed ends when its task is canceled or the store is closed. It throws `StoreError.Code.compacted`, `.diverged` or
   /// `.replaced` if the log does not continue after the cursor. Then read the current records and their cursor in one `read`,
   /// and start a new feed after that cursor: it misses nothing.
@@ -19,33 +21,61 @@ extension UserStore {
     /// The store's error.
     public typealias Failure = StoreError
 
-    /// Reads the next sets; nil stands for the start of the iteration.
-    typealias Step = @Sendable (_ after: Cursor?) throws(StoreError) -> [ChangeSet]
+    /// Reads the next page; nil stands for the start of the iteration.
+    typealias Step = @Sendable (_ after: Cursor?) async throws -> LogPage
 
     private let publication: Publication
+    private let interval: Duration?
+    private let clock: any Clock<Duration>
     private let step: Step
 
-    init(_ publication: Publication, step: @escaping Step) {
+    /// Creates a feed of the changes of some topics.
+    ///
+    /// `start` returns the cursor after which the log is read next, in the snapshot of the step; it receives the cursor that the
+    /// iteration has reached, nil at its start.
+    init(
+      _ publication: Publication, _ reader: Reader, of topics: [Topic] = [.everything],
+      heartbeat interval: Duration? = nil,
+      clock: any Clock<Duration> = ContinuousClock(),
+      from start: @escaping @Sendable (Cursor?, inout ReadTransaction) throws(StoreError) -> Cursor
+    ) {
       self.publication = publication
-      self.step = step
+      self.interval = interval
+      self.clock = clock
+      step = { last in
+        try await reader.awaiting { reader in
+          var page = try reader.page { transaction throws(StoreError) in try start(last, &transaction) }
+          try page.keep(topics)
+          return page
+        }
+      }
     }
 
     /// Creates an iterator that starts right after the cursor.
-    public func makeAsyncIterator() -> Iterator { Iterator(publication, step: step) }
+    public func makeAsyncIterator() -> Iterator {
+      // Before the first step, so that no ring is lost between a step and the wait after it.
+      let rings = publication.rings()
+      let heartbeat = interval.map { Heartbeat(every: $0, on: clock, rings) }
+      return Iterator(step: step, rings: rings, ringing: rings.stream.makeAsyncIterator(), heartbeat: heartbeat)
+    }
 
     /// Reads the log in steps of up to 1,000 changes or 1 MiB.
     public struct Iterator: AsyncIteratorProtocol {
+      fileprivate let step: Step
+      fileprivate let rings: Bell.Rings
+      fileprivate var ringing: AsyncStream<Void>.Iterator
+      fileprivate let heartbeat: Heartbeat?
       private var cursor: Cursor?
-      private let step: Step
       private var pending: ArraySlice<ChangeSet> = []
-      private let rings: AsyncStream<Void>
-      private var ringing: AsyncStream<Void>.Iterator
+      private var hasCaughtUp = false
 
-      fileprivate init(_ publication: Publication, step: @escaping Step) {
+      fileprivate init(
+        step: @escaping Step, rings: Bell.Rings, ringing: AsyncStream<Void>.Iterator, heartbeat: Heartbeat?
+      ) {
         self.step = step
-        // Before the first step, so that no ring is lost between a step and the wait after it.
-        rings = publication.rings()
-        ringing = rings.makeAsyncIterator()
+        self.rings = rings
+        self.ringing = ringing
+        self.heartbeat = heartbeat
       }
 
       /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
@@ -56,22 +86,61 @@ extension UserStore {
       /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
       public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> ChangeSet? {
         while !Task.isCancelled {
-          if let set = pending.popFirst() { return set }
-          do {
-            let sets = try step(cursor)
-            pending = sets[...]
-            cursor = sets.last?.cursor ?? cursor
-            if !sets.isEmpty { continue }
-          } catch {
-            if error.code == .closed { return nil }
-            throw error
+          if let set = pending.popFirst() {
+            // A set is a sign of life too.
+            _ = heartbeat?.isDue()
+            return set
           }
-          if await ringing.next(isolation: actor) == nil { return nil }
+          guard let page = try await nextPage(isolation: actor) else { return nil }
+          cursor = page.position
+          pending = page.sets[...]
+          if !pending.isEmpty { continue }
+          if let heartbeat, heartbeat.isDue() || (page.isLast && !hasCaughtUp) {
+            hasCaughtUp = hasCaughtUp || page.isLast
+            return ChangeSet(
+              cursor: page.position, origin: nil, isForeign: false, content: .heartbeat(isUpToDate: page.isLast))
+          }
+          // The topics may hide a whole page.
+          if page.isLast, await ringing.next(isolation: actor) == nil { return nil }
         }
         return nil
       }
+
+      private func nextPage(isolation actor: isolated (any Actor)?) async throws(StoreError) -> LogPage? {
+        do { return try await step(cursor) } catch is CancellationError { return nil } catch {
+          let error = StoreError(error)
+          if error.code == .closed { return nil }
+          throw error
+        }
+      }
     }
   }
+}
+
+/// Wakes an iteration at regular times, until it is released.
+private final class Heartbeat: Sendable {
+  private let due: Due
+  private let task: Task<Void, Never>
+
+  private final class Due: Sendable {
+    let state = Lock(false)
+  }
+
+  init(every interval: Duration, on clock: any Clock<Duration>, _ rings: Bell.Rings) {
+    let due = Due()
+    self.due = due
+    task = Task { [ring = rings.ring] in
+      while (try? await clock.sleep(for: max(interval, .milliseconds(1)))) != nil {
+        due.state.withLock { $0 = true }
+        ring()
+      }
+    }
+  }
+
+  deinit { task.cancel() }
+
+  /// Returns whether an interval has ended since the last call.
+  func isDue() -> Bool { due.state.withLock { exchange(&$0, with: false) } }
 }
 
 extension Reader {
@@ -79,15 +148,24 @@ extension Reader {
   ///
   /// `start` returns the cursor, in that snapshot. Throws `StoreError.Code.compacted`, `.diverged` or `.replaced` if the log
   /// does not continue, and the codes that every read can throw.
-  func sets(after start: (inout ReadTransaction) throws(StoreError) -> Cursor) throws(StoreError) -> [ChangeSet] {
-    do {
-      return try reading { transaction throws(StoreError) in
-        let cursor = try start(&transaction)
-        let session = try transaction.session
-        let end = try session.verify(cursor)
-        return try LogPage(after: cursor, through: end, session, pages: page).sets
-      }
-    } catch {
+  func page(after start: (inout ReadTransaction) throws(StoreError) -> Cursor) throws(StoreError) -> LogPage {
+    try verifying { transaction throws(StoreError) in
+      let cursor = try start(&transaction)
+      let session = try transaction.session
+      let end = try session.verify(cursor)
+      return try LogPage(after: cursor, through: end, session, pages: self)
+    }
+  }
+
+  /// Checks that the log continues after a cursor; throws as `page(after:)`.
+  func verify(_ cursor: Cursor) throws(StoreError) {
+    try verifying { transaction throws(StoreError) in _ = try transaction.session.verify(cursor) }
+  }
+
+  private func verifying<Result>(
+    _ body: (inout ReadTransaction) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    do { return try reading(body) } catch {
       guard error.code == .moved else { throw error }
       throw StoreError(.replaced, "the database file was moved, deleted, or replaced by another file")
     }

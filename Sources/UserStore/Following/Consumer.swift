@@ -1,7 +1,7 @@
 extension UserStore {
   /// A named consumer of the change log, which keeps its position in the database.
   ///
-  ///     let mailer = try store.consumer("mailer")
+  ///     let mailer = try await store.consumer("mailer")
   ///     for try await set in mailer {
   ///       try await send(set)
   ///       try await mailer.acknowledge(set)
@@ -20,8 +20,8 @@ extension UserStore {
   ///
   /// A name has one holder. Claiming the name again, in this process or another, takes it over from its current holder, whose
   /// iterations and acknowledgments then throw `StoreError.Code.superseded`. All methods may be called on any thread. Run only
-  /// one iteration at a time. Acknowledgments that are not on disk yet are written when you close the store, or release the
-  /// consumer outside of a transaction.
+  /// one iteration at a time. Acknowledgments that are not on disk yet are written soon after an iteration ends or you release
+  /// the consumer, and before `UserStore.close` returns.
   public final class Consumer: Sendable {
     /// Where a consumer with a new name starts.
     public enum Start: Sendable {
@@ -55,9 +55,9 @@ extension UserStore {
 
     /// The end of the last set that was acknowledged, or where the consumer started.
     ///
-    /// - Throws: `StoreError.Code.superseded`, and any other `StoreError` if reading fails.
+    /// - Throws: `StoreError.Code.superseded`, any other `StoreError` if reading fails, and `CancellationError`.
     public var cursor: Cursor {
-      get throws(StoreError) { try position.read() }
+      get async throws { try await position.read() }
     }
 
     // MARK: Acknowledging
@@ -66,7 +66,8 @@ extension UserStore {
     ///
     /// The first acknowledgment is on disk when this returns. Those within the next 100 ms are written together at the end of
     /// this time, even if the task is canceled; after a crash before that, their sets are delivered again. The end of an
-    /// iteration, releasing the consumer, closing the store, and `flush` write at once. A set up to the position is ignored.
+    /// iteration, releasing the consumer, closing the store, and `flush` do not wait for this time. A set up to the position is
+    /// ignored.
     ///
     /// - Parameter set: The last set that you have processed.
     /// - Throws: `StoreError.Code.superseded`; `.diverged` or `.compacted` if the log does not continue after the set; `.moved`;
@@ -153,7 +154,7 @@ extension UserStore.Consumer: AsyncSequence {
       self.consumer = consumer
     }
 
-    deinit { try? consumer.position.flushNow() }
+    deinit { consumer.position.flushSoon() }
   }
 }
 

@@ -11,13 +11,11 @@ final class ConsumerPosition: Sendable {
 
   /// The change sets after the last acknowledgment, written or not.
   var feed: ChangeFeed {
-    ChangeFeed(consumers.publication) { last throws(StoreError) in
-      try self.consumers.reader.sets { transaction throws(StoreError) in
-        // Before the row is read, as in `ConsumerClaim.isBefore`.
-        if let last { _ = try transaction.session.verify(last) }
-        let current = try self.current(in: &transaction)
-        return last ?? current
-      }
+    ChangeFeed(consumers.publication, consumers.reader) { last, transaction throws(StoreError) in
+      // Before the row is read, as in `ConsumerClaim.isBefore`.
+      if let last { _ = try transaction.session.verify(last) }
+      let current = try self.current(in: &transaction)
+      return last ?? current
     }
   }
 
@@ -28,22 +26,26 @@ final class ConsumerPosition: Sendable {
   }
 
   /// Reads the last acknowledgment, written or not.
-  func read() throws(StoreError) -> Cursor {
-    try consumers.reader.reading { transaction throws(StoreError) in try current(in: &transaction) }
+  func read() async throws -> Cursor {
+    try await consumers.reader.awaiting { reader in
+      try reader.reading { transaction throws(StoreError) in try self.current(in: &transaction) }
+    }
   }
 
+  /// Also if the task is canceled, as a set that was processed must not be delivered again.
   func acknowledge(_ cursor: Cursor) async throws(StoreError) {
-    let isNew = try consumers.reader.reading { transaction throws(StoreError) in
-      try claim.isBefore(cursor, in: &transaction)
+    let isNew = try await consumers.reader.completing { [claim] reader throws(StoreError) in
+      try reader.reading { transaction throws(StoreError) in try claim.isBefore(cursor, in: &transaction) }
     }
     if isNew, state.withLock({ $0.add(cursor) }) { try await writeAndRest() }
   }
 
   func reset(to cursor: Cursor) async throws(StoreError) {
-    try await consumers.writing { transaction throws(StoreError) in
+    try await write { transaction throws(StoreError) in
       try self.claim.move(to: cursor, in: &transaction)
       // In the turn of this write, so that no earlier acknowledgment is written after it.
       self.state.withLock { $0.discard() }
+      return nil
     }
   }
 
@@ -52,23 +54,55 @@ final class ConsumerPosition: Sendable {
   /// Writes what is pending, on the store's thread.
   func flush() async throws(StoreError) {
     guard hasPending else { return }
-    let written = try await consumers.writing { transaction throws(StoreError) in try self.write(in: &transaction) }
-    state.withLock { $0.written(written) }
+    try await write { transaction throws(StoreError) in try self.writePending(in: &transaction) }
   }
 
-  /// Writes what is pending, on the calling thread: where `await` is not possible.
+  /// Queues a write of what is pending, and returns: where `await` is not possible; errors are ignored.
+  func flushSoon(then finish: @escaping @Sendable () -> Void = {}) {
+    guard hasPending else { return finish() }
+    submit({ transaction throws(StoreError) in try self.writePending(in: &transaction) }) { _ in finish() }
+  }
+
+  /// Writes what is pending, on the calling thread, before the store is closed.
   func flushNow() throws(StoreError) {
     guard hasPending else { return }
-    let written = try consumers.writer.writing { transaction throws(StoreError) in try write(in: &transaction) }
+    let written = try consumers.writer.writing { transaction throws(StoreError) in
+      try writePending(in: &transaction)
+    }
     state.withLock { $0.written(written) }
   }
 
   private var hasPending: Bool { state.withLock { $0.pending != nil } }
 
-  private func write(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor? {
+  /// Returns the cursor that was written.
+  private func writePending(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor? {
     let pending = state.withLock { $0.pending }
     if let pending { try claim.advance(to: pending, in: &transaction) }
     return pending
+  }
+
+  /// Runs `body`, which returns the cursor that it wrote, on the store's thread, even if the task is canceled.
+  private func write(
+    _ body: @escaping @Sendable (inout WriteTransaction) throws(StoreError) -> Cursor?
+  ) async throws(StoreError) {
+    let error = await withCheckedContinuation { continuation in
+      submit(body) { continuation.resume(returning: $0) }
+    }
+    if let error { throw error }
+  }
+
+  private func submit(
+    _ body: @escaping @Sendable (inout WriteTransaction) throws(StoreError) -> Cursor?,
+    finish: @escaping @Sendable (StoreError?) -> Void
+  ) {
+    let written = Lock<Cursor?>(nil)
+    consumers.writer.submit { transaction in
+      let cursor = try body(&transaction)
+      written.withLock { $0 = cursor }
+    } finish: { error in
+      if error == nil { self.state.withLock { $0.written(written.withLock { $0 }) } }
+      finish(error.map { StoreError($0) })
+    }
   }
 
   private func writeAndRest() async throws(StoreError) {

@@ -17,9 +17,17 @@ final class OpenConsumers: Sendable {
 
   func take(_ name: String, from start: Consumer.Start) throws(StoreError) -> Consumer {
     try Limits.checkConsumer(name)
-    let claim = try writer.writing { transaction throws(StoreError) in
-      try ConsumerClaim(name, from: start, in: &transaction)
-    }
+    return add(
+      try writer.writing { transaction throws(StoreError) in try ConsumerClaim(name, from: start, in: &transaction) })
+  }
+
+  func take(_ name: String, from start: Consumer.Start) async throws -> Consumer {
+    try Limits.checkConsumer(name)
+    return add(
+      try await writer.write(origin: nil) { transaction in try ConsumerClaim(name, from: start, in: &transaction) })
+  }
+
+  private func add(_ claim: ConsumerClaim) -> Consumer {
     // Nothing was logged, but the previous holder may be waiting for a change.
     publication.wakeFollowers()
     let position = ConsumerPosition(claim, of: self)
@@ -28,32 +36,22 @@ final class OpenConsumers: Sendable {
   }
 
   func remove(_ name: String) throws(StoreError) -> Bool {
-    let isRemoved = try writer.writing { transaction throws(StoreError) in
-      try transaction.session.removeConsumer(name)
-    }
+    announce(try writer.writing { transaction throws(StoreError) in try transaction.session.removeConsumer(name) })
+  }
+
+  func remove(_ name: String) async throws -> Bool {
+    announce(try await writer.write(origin: nil) { transaction in try transaction.session.removeConsumer(name) })
+  }
+
+  private func announce(_ isRemoved: Bool) -> Bool {
     if isRemoved { publication.wakeFollowers() }
     return isRemoved
   }
 
-  /// Writes on the store's thread, so that no thread of the concurrency pool is blocked.
-  ///
-  /// The write has a task of its own, so that an acknowledgment is written even if the caller is canceled.
-  func writing<Result: Sendable>(
-    _ body: @escaping @Sendable (inout WriteTransaction) throws(StoreError) -> Result
-  ) async throws(StoreError) -> Result {
-    let task = Task { [writer] in
-      try await writer.write(origin: nil) { transaction in try body(&transaction) }
-    }
-    do { return try await task.value } catch {
-      throw StoreError(error)
-    }
-  }
-
   /// Called when a consumer is released.
   func release(_ position: ConsumerPosition) {
-    // Before the removal: a store that is being closed at the same time flushes only the positions in the list.
-    try? position.flushNow()
-    _ = positions.withLock { $0.removeValue(forKey: ObjectIdentifier(position)) }
+    // Removed afterwards: a store that is being closed at the same time flushes only the positions in the list.
+    position.flushSoon { _ = self.positions.withLock { $0.removeValue(forKey: ObjectIdentifier(position)) } }
   }
 
   /// Called before the store is closed.

@@ -145,7 +145,7 @@ final class Watcher: Sendable {
         publication.skip(to: head)
         return nil
       }
-      return try LogPage(after: position, through: end, session, pages: reader.page)
+      return try LogPage(after: position, through: end, session, pages: reader)
     } catch {
       guard error.code == .diverged || error.code == .compacted else { throw error }
       let result = publication.resetFound(from: position, to: head, because: error.code, retry: events.wake)

@@ -10,8 +10,15 @@ final class Bell: Sendable {
     var isClosed = false
   }
 
+  /// The rings for one feed.
+  struct Rings: Sendable {
+    let stream: AsyncStream<Void>
+    /// Wakes only this feed.
+    let ring: @Sendable () -> Void
+  }
+
   /// The rings from now on, until the stream is released or the store is closed.
-  func rings() -> AsyncStream<Void> {
+  func rings() -> Rings {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let key = state.withLock { state -> Int? in
       if state.isClosed { return nil }
@@ -24,7 +31,7 @@ final class Bell: Sendable {
     } else {
       continuation.finish()
     }
-    return stream
+    return Rings(stream: stream) { continuation.yield() }
   }
 
   /// Wakes all feeds, without the lock: the cancellation of a feed may need it.

@@ -13,7 +13,7 @@ struct LogPage {
   ///
   /// - Throws: `StoreError.Code.diverged` for a gap, and the errors of reading.
   init(
-    after position: Cursor, through end: Int64, _ session: any Session, pages: @escaping PagedChanges.Read
+    after position: Cursor, through end: Int64, _ session: any Session, pages: any PageSource
   ) throws(StoreError) {
     self.position = position
     let rows = try session.rows(withoutGapAfter: position.revision.rawValue, through: end)
@@ -32,12 +32,22 @@ struct LogPage {
     isLast = self.position.revision.rawValue >= end
   }
 
+  /// Leaves out what belongs to no topic; called outside of the transaction, because it may read a huge set.
+  mutating func keep(_ topics: [Topic]) throws(StoreError) {
+    if topics.contains(.everything) { return }
+    var kept: [ChangeSet] = []
+    for set in sets {
+      if let part = try set.part(of: topics) { kept.append(part) }
+    }
+    sets = kept
+  }
+
   /// The sets with contents that are read again later: so a long queue of them takes little memory.
-  func ranges(after start: Cursor, pages: @escaping PagedChanges.Read) -> [ChangeSet] {
+  func ranges(after start: Cursor, pages: any PageSource) -> [ChangeSet] {
     var start = start.revision.rawValue
     return sets.map { set in
       defer { start = set.revision.rawValue }
-      return set.with(.paged(PagedChanges(start: start, end: set.revision.rawValue, topic: nil, read: pages)))
+      return set.with(.paged(PagedChanges(start: start, end: set.revision.rawValue, source: pages)))
     }
   }
 
@@ -55,7 +65,7 @@ struct LogPage {
 
   /// Appends a set whose end is beyond this page, or the foreign set before it, which may be small.
   private mutating func appendHugeSet(
-    _ rows: [LogRow], through end: Int64, _ session: any Session, _ pages: @escaping PagedChanges.Read
+    _ rows: [LogRow], through end: Int64, _ session: any Session, _ pages: any PageSource
   ) throws(StoreError) {
     let start = position.revision.rawValue
     let setEnd = try session.nextEnd(after: start, through: end)
@@ -65,7 +75,7 @@ struct LogPage {
       return
     }
     func content(through end: Int64) -> ChangeSet.Content {
-      .paged(PagedChanges(start: start, end: end, topic: nil, read: pages))
+      .paged(PagedChanges(start: start, end: end, source: pages))
     }
     if let foreignEnd {
       let nonce = try session.nonce(of: foreignEnd) ?? 0

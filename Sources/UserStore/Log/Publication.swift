@@ -47,7 +47,7 @@ final class Publication: Sendable {
   // MARK: Feeds
 
   /// A stream with an element whenever there may be more of the log, until the store is closed.
-  func rings() -> AsyncStream<Void> { bell.rings() }
+  func rings() -> Bell.Rings { bell.rings() }
 
   /// Wakes the feeds.
   func ring() { bell.ring() }

@@ -30,7 +30,9 @@ extension UserStore {
     /// For information only: the order of changes is that of the log.
     public let timestamp: Int64
     /// The number of the change's row in the log.
-    let sequence: Int64
+    ///
+    /// It is greater for later changes of the same log, and not greater than the revision of the change's set.
+    public let sequence: Int64
 
     /// Whether a purge removed the values: both are null.
     ///

@@ -23,6 +23,7 @@ extension UserStore {
       case held([Change])
       case paged(PagedChanges)
       case discontinuity(StoreError.Code)
+      case heartbeat(isUpToDate: Bool)
     }
 
     /// The row number at which the set ends in the log: strictly increasing in one log.
@@ -42,9 +43,25 @@ extension UserStore {
       if case .discontinuity(let code) = content { code } else { nil }
     }
 
+    /// How far a feed has read when it delivers this set as a heartbeat.
+    public enum Heartbeat: Sendable {
+      /// There is more to read.
+      case behind
+      /// The feed had reached the end of the log.
+      case upToDate
+    }
+
+    /// How far the feed has read, if this set is a heartbeat; nil for an ordinary set.
+    ///
+    /// A heartbeat has no changes. Only a feed that was created with a heartbeat delivers it. Its cursor is after everything
+    /// that the feed has read, also after sets that its topics hide.
+    public var heartbeat: Heartbeat? {
+      if case .heartbeat(let isUpToDate) = content { isUpToDate ? .upToDate : .behind } else { nil }
+    }
+
     /// All changes as an array, for sets that fit into memory; use `forEach` for others.
     ///
-    /// Empty if the set has a `discontinuity`, which any listener may receive at any time: iterate, or use `first`, because
+    /// The changes of a huge set are read on the calling thread. Empty if the set has a `discontinuity`, which any listener may receive at any time: iterate, or use `first`, because
     /// `changes[0]` would stop the program.
     ///
     /// - Throws: The errors of `forEach`.
@@ -77,7 +94,30 @@ extension UserStore {
       switch content {
       case .held(let changes): for change in changes where !body(change) { return }
       case .paged(let pages): try pages.iterate(while: body)
-      case .discontinuity: break
+      case .discontinuity, .heartbeat: break
+      }
+    }
+
+    /// Calls a closure with each change, in order, and reads a huge set on a thread of the store.
+    ///
+    /// - Parameter body: Called on the actor of the caller; what it throws ends the iteration.
+    /// - Throws: What the synchronous `forEach` throws, `CancellationError`, and what `body` throws.
+    public func forEach(_ body: (Change) throws -> Void) async throws {
+      try await iterate { change in
+        try body(change)
+        return true
+      }
+    }
+
+    /// Calls a closure with each change, in order, until it returns false, and reads a huge set on a thread of the store.
+    ///
+    /// - Parameter body: Returns whether to continue. Called on the actor of the caller; what it throws ends the iteration.
+    /// - Throws: What the synchronous `forEach` throws, `CancellationError`, and what `body` throws.
+    public func iterate(while body: (Change) throws -> Bool) async throws {
+      switch content {
+      case .held(let changes): for change in changes where try !body(change) { return }
+      case .paged(let pages): try await pages.iterate(while: body)
+      case .discontinuity, .heartbeat: break
       }
     }
   }
@@ -89,6 +129,11 @@ extension UserStore.ChangeSet {
     ChangeSet(cursor: cursor, origin: origin, isForeign: isForeign, content: content, position: position)
   }
 
+  /// The changes, if they are in memory; nil for a huge set and for a discontinuity.
+  var heldChanges: [Change]? {
+    if case .held(let changes) = content { changes } else { nil }
+  }
+
   /// The set without the changes through `sequence`; nil if it ends there or before.
   func dropping(through sequence: Int64) -> ChangeSet? {
     guard revision.rawValue > sequence else { return nil }
@@ -98,7 +143,18 @@ extension UserStore.ChangeSet {
       if let first = changes.first, first.sequence > sequence { return self }
       return with(.held(changes.filter { $0.sequence > sequence }))
     case .paged(let pages): return with(.paged(pages.dropping(through: sequence)))
-    case .discontinuity: return self
+    case .discontinuity, .heartbeat: return self
+    }
+  }
+
+  /// The changes of some topics, with the same cursor; nil if there are none.
+  func part(of topics: [Topic]) throws(StoreError) -> ChangeSet? {
+    switch content {
+    case .held(let changes):
+      let kept = changes.filter { topics.contain($0) }
+      return kept.isEmpty ? nil : with(.held(kept))
+    case .paged(let pages): return try pages.content(of: topics).map { with($0) }
+    case .discontinuity, .heartbeat: return self
     }
   }
 }
@@ -118,7 +174,7 @@ extension UserStore.ChangeSet: Routable {
     switch content {
     case .held(let changes): Self.divide(changes, bound).map { ($0, with(.held($1))) }
     case .paged(let pages): pages.divide(for: bound).map { ($0, with($1)) }
-    case .discontinuity: nil
+    case .discontinuity, .heartbeat: nil
     }
   }
 

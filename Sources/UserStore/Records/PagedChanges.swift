@@ -5,26 +5,41 @@ struct PagedChanges: Sendable {
   /// The largest size of the values in a page, not counting its last row.
   static let byteLimit = 1 << 20
 
-  /// Reads at most a page of the changes after one row, through another; `last` is the last row that was read.
-  typealias Read = @Sendable (_ after: Int64, _ through: Int64) throws(StoreError) -> (changes: [Change], last: Int64)
+  /// A page of changes; `last` is the last row that was read.
+  typealias Page = (changes: [Change], last: Int64)
 
   /// The row before the first.
   let start: Int64
   /// The last row.
   let end: Int64
-  /// The topic of the changes; nil for all changes.
-  let topic: Topic?
-  let read: Read
+  /// The topics of the changes; nil for all changes.
+  var topics: [Topic]?
+  let source: any PageSource
 
   func iterate(while body: (Change) -> Bool) throws(StoreError) {
     var position = start
     while position < end {
-      let (changes, last) = try read(position, end)
-      for change in changes where topic?.contains(change) ?? true {
-        if !body(change) { return }
-      }
-      position = last
+      let page = try source.page(after: position, through: end)
+      if !iterate(page, while: body) { return }
+      position = page.last
     }
+  }
+
+  /// Reads each page on a thread of the source, and calls `body` where it was called.
+  func iterate(while body: (Change) throws -> Bool) async throws {
+    var position = start
+    while position < end {
+      let page = try await source.awaitedPage(after: position, through: end)
+      if try !iterate(page, while: body) { return }
+      position = page.last
+    }
+  }
+
+  private func iterate<Failure>(_ page: Page, while body: (Change) throws(Failure) -> Bool) throws(Failure) -> Bool {
+    for change in page.changes where topics?.contain(change) ?? true {
+      if try !body(change) { return false }
+    }
+    return true
   }
 
   /// The parts for the bound topics: a part that fits in a page is held, a larger one is read again by pages.
@@ -40,10 +55,22 @@ struct PagedChanges: Sendable {
     } catch {
       parts = Dictionary(uniqueKeysWithValues: bound.all.map { ($0, Part(changes: nil)) })
     }
-    return parts.map { topic, part in
-      let content = part.changes.map { ChangeSet.Content.held($0) }
-      return (topic, content ?? .paged(PagedChanges(start: start, end: end, topic: topic, read: read)))
+    return parts.map { topic, part in (topic, content(of: part, [topic])) }
+  }
+
+  /// The changes of some topics, held if they fit in a page; nil if there are none.
+  func content(of topics: [Topic]) throws(StoreError) -> ChangeSet.Content? {
+    var part = Part()
+    try iterate { change in
+      if topics.contain(change) { part.append(change) }
+      // The rest is read when the part is iterated.
+      return part.changes != nil
     }
+    return part.changes?.isEmpty == true ? nil : content(of: part, topics)
+  }
+
+  private func content(of part: Part, _ topics: [Topic]) -> ChangeSet.Content {
+    part.changes.map { .held($0) } ?? .paged(PagedChanges(start: start, end: end, topics: topics, source: source))
   }
 
   private struct Part {
@@ -63,6 +90,15 @@ struct PagedChanges: Sendable {
   }
 
   func dropping(through sequence: Int64) -> PagedChanges {
-    PagedChanges(start: max(start, sequence), end: end, topic: topic, read: read)
+    PagedChanges(start: max(start, sequence), end: end, topics: topics, source: source)
   }
+}
+
+/// Reads the pages of a huge set.
+protocol PageSource: Sendable {
+  /// Reads at most a page of the changes after one row, through another.
+  func page(after start: Int64, through end: Int64) throws(StoreError) -> PagedChanges.Page
+
+  /// Reads a page as the other method does, on a thread of its own.
+  func awaitedPage(after start: Int64, through end: Int64) async throws -> PagedChanges.Page
 }

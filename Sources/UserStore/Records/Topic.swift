@@ -42,6 +42,11 @@ extension UserStore {
   }
 }
 
+extension [UserStore.Topic] {
+  /// Whether a change belongs to any of the topics.
+  func contain(_ change: Change) -> Bool { contains { $0.contains(change) } }
+}
+
 extension UserStore.Change {
   /// The topics that this change belongs to.
   var topics: [Topic] {

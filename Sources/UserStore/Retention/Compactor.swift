@@ -1,10 +1,8 @@
-/// The policy, clock, schedule and thread with which a writer compacts the log.
+/// The policy, clock and schedule with which a writer compacts the log.
 final class Compactor: Sendable {
   let policy: RetentionPolicy
   /// The time in milliseconds since 1970.
   let clock: @Sendable () -> Int64
-  /// Runs asynchronous compactions and purges, and a compaction that is due while a listener is being called.
-  let thread = WorkerThread(name: "userstore-keep")
   private let schedule = Lock(CompactionSchedule())
 
   init(_ configuration: Configuration) {

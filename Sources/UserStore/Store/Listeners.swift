@@ -51,7 +51,7 @@ extension UserStore {
       _ name: String, to topic: Topic, on place: MainActorPlace,
       _ action: @escaping @MainActor @Sendable (ChangeSet) throws -> Void
     ) -> ListenerToken {
-      bind(name, to: topic, on: .mainActor) { set in try MainActor.assumeIsolated { try action(set) } }
+      bind(name, to: topic, on: place.delivery) { set in try MainActor.assumeIsolated { try action(set) } }
     }
 
     /// Calls a closure in each round, starting with the next one, while an object is alive.
@@ -83,7 +83,7 @@ extension UserStore {
       _ name: String, to topic: Topic, on place: MainActorPlace, owner: Owner,
       _ action: @escaping @MainActor @Sendable (Owner, ChangeSet) throws -> Void
     ) -> ListenerToken {
-      bind(name, to: topic, on: .mainActor, owner: owner) { owner, set in
+      bind(name, to: topic, on: place.delivery, owner: owner) { owner, set in
         try MainActor.assumeIsolated { try action(owner, set) }
       }
     }
@@ -105,7 +105,7 @@ extension UserStore {
     public func bind(
       to topic: Topic, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (ChangeSet) throws -> Void
     ) -> SubscriptionToken {
-      bind(to: topic, on: .mainActor) { set in try MainActor.assumeIsolated { try action(set) } }
+      bind(to: topic, on: place.delivery) { set in try MainActor.assumeIsolated { try action(set) } }
     }
 
     // MARK: Unbinding and counting

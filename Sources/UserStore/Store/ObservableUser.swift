@@ -17,21 +17,27 @@ public import Observation
   public let id: UserStore.User.ID
 
   private let registrar = ObservationRegistrar()
-  private let read: @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int128)
+  private let readLater: @Sendable () async throws -> Current
+  private let handleError: ListenerErrors.Handler
   private var values: [AttributeName: StoredValue] = [:]
   /// The last round that the values include.
   private var through = Int128.min
+  /// The sets that arrived since the user is being read; nil if it is not.
+  private var waiting: [ChangeSet]? = []
   private var registration: SubscriptionToken?
 
-  init(
-    _ id: User.ID, _ listeners: Listeners,
-    read: @escaping @Sendable (User.ID) throws(StoreError) -> (user: User?, round: Int128)
-  ) throws(StoreError) {
+  /// A user as currently stored, and the last round that it includes.
+  typealias Current = (user: User?, round: Int128)
+
+  /// Creates an object without values, until `finish` or `reload` is called; `readLater` reads on a thread of the store.
+  ///
+  /// It is registered before the first read, so that no change is missed; `apply` skips the rounds that the values already
+  /// include.
+  init(_ id: User.ID, _ listeners: Listeners, readLater: @escaping @Sendable () async throws -> Current) {
     self.id = id
-    self.read = read
-    // Registered before reading, so that no change is missed; `apply` skips the rounds that the values already include.
-    registration = listeners.bind(to: .user(id), on: .main) { [weak self] set in try self?.apply(set) }
-    try reload()
+    self.readLater = readLater
+    handleError = listeners.hub.handleError
+    registration = listeners.bind(to: .user(id), on: .main) { [weak self] set in self?.receive(set) }
   }
 
   /// Whether the user exists.
@@ -54,25 +60,46 @@ public import Observation
     return values[name]
   }
 
-  private func apply(_ set: ChangeSet) throws {
+  private func receive(_ set: ChangeSet) {
+    waiting?.append(set)
+    if waiting == nil { apply(set) }
+  }
+
+  private func apply(_ set: ChangeSet) {
     guard set.position > through else { return }
-    if set.discontinuity != nil { return try reload() }
-    var new = values
-    do throws(StoreError) {
-      try set.forEach { new[$0.attribute] = $0.new.isNull ? nil : $0.new }
-    } catch {
-      // A huge set that was compacted before it was delivered: the current values include it.
-      if error.code == .compacted { return try reload() }
-      throw error
+    guard let changes = set.heldChanges else {
+      // A discontinuity, or a set that is too large to be read on the main actor: the current values include it.
+      waiting = []
+      Task { [weak self] in await self?.repair() }
+      return
     }
+    var new = values
+    for change in changes { new[change.attribute] = change.new.isNull ? nil : change.new }
     through = set.position
     replace(by: new)
   }
 
-  private func reload() throws(StoreError) {
-    let (user, round) = try read(id)
-    through = round
-    replace(by: user?.storedValues ?? [:])
+  /// Reads the user on a thread of the store.
+  func reload() async throws { finish(try await readLater()) }
+
+  /// Reads the user again; if that fails, the error is reported, and the values stay as they are until the next change.
+  private func repair() async {
+    do { try await reload() } catch {
+      handleError(nil, error)
+      receiveWaiting()
+    }
+  }
+
+  /// Replaces the values by those that were read, and applies the changes that have arrived since.
+  func finish(_ current: Current) {
+    through = current.round
+    replace(by: current.user?.storedValues ?? [:])
+    receiveWaiting()
+  }
+
+  private func receiveWaiting() {
+    let sets = waiting.take() ?? []
+    for set in sets { receive(set) }
   }
 
   /// Notifies the observers of each attribute that changes.
@@ -91,11 +118,30 @@ extension UserStore {
   /// - Returns: The user as currently stored.
   /// - Throws: The codes that every read can throw (see ``StoreError/Code``), such as `.nested` inside a transaction.
   @MainActor public func observable(_ id: User.ID) throws(StoreError) -> ObservableUser {
-    try ObservableUser(id, listeners) { [reader, publication] id throws(StoreError) in
-      try reader.reading { transaction throws(StoreError) in
-        let cursor = try transaction.cursor
-        return (try transaction.user(id), publication.round(at: cursor))
-      }
+    let user = observableWithoutValues(id)
+    user.finish(try reader.current(id, in: publication))
+    return user
+  }
+
+  /// Returns a user for views as the synchronous `observable` does, and reads it on a thread of the store.
+  @MainActor public func observable(_ id: User.ID) async throws -> ObservableUser {
+    let user = observableWithoutValues(id)
+    try await user.reload()
+    return user
+  }
+
+  @MainActor private func observableWithoutValues(_ id: User.ID) -> ObservableUser {
+    ObservableUser(id, listeners) { [reader, publication] in
+      try await reader.awaiting { reader in try reader.current(id, in: publication) }
+    }
+  }
+}
+
+extension Reader {
+  fileprivate func current(_ id: User.ID, in publication: Publication) throws(StoreError) -> ObservableUser.Current {
+    try reading { transaction throws(StoreError) in
+      let cursor = try transaction.cursor
+      return (try transaction.user(id), publication.round(at: cursor))
     }
   }
 }

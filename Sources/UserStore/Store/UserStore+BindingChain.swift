@@ -2,7 +2,8 @@ extension BindingChain {
   /// Adds an attribute of a user to the chain; its value is nil if it is not set.
   ///
   /// Changes by any writer, even in other processes, reach the chain when the store delivers them; then the committed value is
-  /// read, so a late delivery of the chain's own write changes nothing.
+  /// read on a thread of the store, so a late delivery of the chain's own write changes nothing. While the main actor is busy,
+  /// several changes become one.
   ///
   /// The value of another member is written immediately, on the main actor: `UserStore.write` waits for the disk and for other
   /// writers, but a value that the store refuses is refused for all members.
@@ -59,6 +60,12 @@ extension MemberKey {
   private weak var userStore: UserStore?
   private let attribute: Attribute<Content>
   private let id: User.ID
+  /// The committed value that was read after a change, for the next `read`.
+  private var fetched: Result<Content?, any Error>?
+  /// How often the chain has written: a value that was read before its last write may be older than that.
+  private var writes = 0
+  /// Whether a value is being read, and has to be read once more because there was another change.
+  private var (isFetching, mustFetchAgain) = (false, false)
 
   init(_ store: UserStore, _ attribute: Attribute<Content>, _ id: User.ID) {
     key = MemberKey(store, attribute, id)
@@ -73,23 +80,54 @@ extension MemberKey {
 
   /// Reads the committed value: a listenable's value may be older than the chain's own write.
   func read() throws -> Content?? {
+    if let fetched = fetched.take() { return .some(try fetched.get()) }
     guard let userStore else { return nil }
-    do {
-      return try userStore.read { transaction in
-        if try transaction.storedValue(.name, of: id).isNull {
-          throw MemberUnavailable(cause: StoreError(.userNotFound, "there is no user \(id)"))
-        }
-        return .some(try transaction.value(attribute, of: id))
+    do { return .some(try Self.committed(attribute, of: id, userStore.reader)) } catch { throw Self.reason(error) }
+  }
+
+  /// The error of a member whose store is closed is that the member is gone.
+  private static func reason(_ error: any Error) -> any Error {
+    StoreError.Code.closed ~= error ? MemberUnavailable(cause: error) : error
+  }
+
+  private nonisolated static func committed(
+    _ attribute: Attribute<Content>, of id: User.ID, _ reader: Reader
+  ) throws -> Content? {
+    try reader.read { transaction in
+      if try transaction.storedValue(.name, of: id).isNull {
+        throw MemberUnavailable(cause: StoreError(.userNotFound, "there is no user \(id)"))
       }
-    } catch let error as StoreError where error.code == .closed {
-      throw MemberUnavailable(cause: error)
+      return try transaction.value(attribute, of: id)
+    }
+  }
+
+  /// Reads the committed value on a thread of the store, then reports the change: the main actor does not wait for SQLite.
+  private func fetch(for member: any ChainMember, _ cause: RoundCause?) {
+    mustFetchAgain = true
+    guard !isFetching, let reader = userStore?.reader else { return }
+    isFetching = true
+    Task { [weak member, attribute, id] in
+      var result: Result<Content?, any Error>?
+      while mustFetchAgain || result == nil {
+        mustFetchAgain = false
+        let writes = writes
+        do { result = .success(try await reader.awaiting { try Self.committed(attribute, of: id, $0) }) } catch {
+          result = .failure(Self.reason(error))
+        }
+        if writes != self.writes { mustFetchAgain = true }
+      }
+      isFetching = false
+      fetched = result
+      member?.placeChanged(cause)
     }
   }
 
   func write(_ value: Content?) {}
 
   func change(to value: Content?, expecting expected: Content??) -> any Sendable {
-    AttributeChange(
+    writes += 1
+    fetched = nil
+    return AttributeChange(
       attribute: attribute.name, id: id, value: value?.storedValue ?? .null,
       expected: expected.map { $0?.storedValue ?? .null })
   }
@@ -104,8 +142,10 @@ extension MemberKey {
     return topics.map { topic in
       SubscriptionToken(
         userStore.listeners.hub.register(
-          nil, to: topic, on: .mainActor, owner: nil, onEnd: closed,
-          .init { [weak member] _ in MainActor.assumeIsolated { member?.placeChanged(.current) } }))
+          nil, to: topic, on: .latest(on: MainActor.shared), owner: nil, onEnd: closed,
+          .init { [weak self, weak member] _ in
+            MainActor.assumeIsolated { if let self, let member { self.fetch(for: member, .current) } }
+          }))
     }
   }
 }

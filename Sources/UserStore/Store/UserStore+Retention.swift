@@ -15,12 +15,6 @@ extension UserStore {
     try writable(writer).compact(keeping: policy) { false }
   }
 
-  /// Works like the synchronous `compact`, on a thread of the store; throws `CancellationError` between steps if canceled.
-  @discardableResult
-  public func compact(keeping policy: RetentionPolicy? = nil) async throws -> Compaction {
-    try await perform { writer, isCancelled in try writer.compact(keeping: policy, isCancelled: isCancelled) }
-  }
-
   /// Returns what `compact` would delete now, without deleting it.
   ///
   /// - Parameter policy: The changes to keep; if nil, `Configuration.retention` decides.
@@ -49,26 +43,5 @@ extension UserStore {
   @discardableResult
   public func purge(_ user: User.ID, vacuums: Bool = false) throws -> Purge {
     try writable(writer).purge(user, vacuums: vacuums) { false }
-  }
-
-  /// Works like the synchronous `purge`, on a thread of the store; throws `CancellationError` between steps if canceled.
-  @discardableResult
-  public func purge(_ user: User.ID, vacuums: Bool = false) async throws -> Purge {
-    try await perform { writer, isCancelled in
-      try writer.purge(user, vacuums: vacuums, isCancelled: isCancelled)
-    }
-  }
-
-  /// Runs `body` on the compactor's thread.
-  private func perform<Result: Sendable>(
-    _ body: @escaping @Sendable (Writer, _ isCancelled: () -> Bool) throws -> Result
-  ) async throws -> Result {
-    let writer = try writable(writer)
-    let isCancelled = Lock(false)
-    return try await withTaskCancellationHandler {
-      try await compactor.thread.perform { try body(writer) { isCancelled.withLock { $0 } } }
-    } onCancel: {
-      isCancelled.withLock { $0 = true }
-    }
   }
 }

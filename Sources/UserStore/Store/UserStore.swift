@@ -26,9 +26,11 @@ public final class UserStore: Sendable {
   let reader: Reader
   let writer: Writer?
   let compactor: Compactor
-  private let consumers: OpenConsumers?
-  private let readers = WorkerThread(name: "userstore-read")
+  let consumers: OpenConsumers?
+  /// The threads of long operations, such as a backup; they do not hold up reads.
+  let workers = WorkerThreads(name: "userstore-work", limit: 4)
   let watcher: Watcher?
+  private let clock: any Clock<Duration>
 
   // MARK: Opening
 
@@ -90,7 +92,9 @@ public final class UserStore: Sendable {
     compactor = Compactor(configuration)
     publication = Publication(hub: listeners.hub, position: try Self.logEnd(engine), signal: { engine.signalCommit() })
     writer = Writer(
-      engine, publication, reader: reader, store: identity, compactor: compactor, roundLimit: configuration.roundLimit)
+      engine, publication, reader: reader, store: identity, compactor: compactor, workers: workers,
+      roundLimit: configuration.roundLimit)
+    clock = configuration.clock
     consumers = OpenConsumers(writer: writer, reader: reader, publication, clock: configuration.clock)
     watcher = try engine.openWatch().map { [publication, reader] in
       Watcher($0.session, $0.events, publication, reader: reader)
@@ -125,13 +129,6 @@ public final class UserStore: Sendable {
     try reader.read(body)
   }
 
-  /// Reads one snapshot of the store as the synchronous `read` does, on one of the store's threads.
-  public func read<Result: Sendable>(
-    _ body: @escaping @Sendable (inout ReadTransaction) throws -> Result
-  ) async throws -> Result {
-    try await readers.perform { [reader] in try reader.read(body) }
-  }
-
   /// Changes records on the calling thread: everything that `body` does is committed together, or nothing if it throws.
   ///
   /// When `write` returns, the change is on disk (`Configuration.durability`) and every inline listener has been called with
@@ -162,20 +159,6 @@ public final class UserStore: Sendable {
     var result: Result?
     try writable(writer).write(origin: origin) { transaction in result = try body(&transaction) }
     return result!
-  }
-
-  /// Changes records as the synchronous `write` does, on the store's own thread.
-  ///
-  /// - Parameters:
-  ///   - origin: The writer's name for itself, which listeners find in the change set.
-  ///   - body: Receives the transaction. Runs once, or never if the task is canceled before.
-  /// - Returns: The result of `body`.
-  /// - Throws: What the synchronous `write` throws, and `CancellationError`.
-  @discardableResult
-  public func write<Result: Sendable>(
-    origin: String? = nil, _ body: @escaping @Sendable (inout WriteTransaction) throws -> Result
-  ) async throws -> Result {
-    try await writable(writer).write(origin: origin, body)
   }
 
   /// Returns an attribute of a user as a current value with listeners.
@@ -216,14 +199,34 @@ public final class UserStore: Sendable {
     return Listenable(held.backing)
   }
 
-  /// Returns a feed of all change sets after a cursor; it waits for new ones until its task is canceled or the store is closed.
+  /// Returns a feed of the change sets after a cursor; it waits for new ones until its task is canceled or the store is closed.
   ///
-  /// - Parameter cursor: The cursor of the last change set that you have processed, or `ReadTransaction.cursor` of the snapshot
-  ///   that you have read.
+  /// The feed of a server has topics and a heartbeat. A client that saves the cursor of each set, also of heartbeats, later
+  /// continues after everything that the feed has read, even if the topics have hidden all of it:
+  ///
+  ///     try await store.verify(cursor)  // before the response begins
+  ///     for try await set in store.changes(after: cursor, of: [.attribute(.name)], heartbeat: .seconds(15)) {
+  ///       if set.heartbeat == nil { send(set) } else { sendProgress(set.cursor) }
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - cursor: The cursor of the last change set that you have processed, or `ReadTransaction.cursor` of the snapshot that you
+  ///     have read.
+  ///   - topics: The changes to deliver, those that belong to any of the topics; sets without such a change are hidden.
+  ///   - interval: If it is not nil, the feed delivers a set with a `heartbeat` when it first has read to the end of the log, and
+  ///     then whenever it has delivered nothing for about this time.
   /// - Returns: The feed; each iteration starts at the cursor.
-  public func changes(after cursor: Cursor) -> ChangeFeed {
-    ChangeFeed(publication) { [reader] last throws(StoreError) in try reader.sets { _ in last ?? cursor } }
+  public func changes(
+    after cursor: Cursor, of topics: [Topic] = [.everything], heartbeat interval: Duration? = nil
+  ) -> ChangeFeed {
+    ChangeFeed(publication, reader, of: topics, heartbeat: interval, clock: clock) { last, _ in last ?? cursor }
   }
+
+  /// Checks that the log continues after a cursor, so that a feed can start there.
+  ///
+  /// - Parameter cursor: Any cursor.
+  /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and the codes that every read can throw.
+  public func verify(_ cursor: Cursor) throws(StoreError) { try reader.verify(cursor) }
 
   /// Returns the next existing change sets after a cursor, up to 1,000 changes or 1 MiB, or a single larger one.
   ///
@@ -231,10 +234,10 @@ public final class UserStore: Sendable {
   /// - Returns: Complete change sets in order; empty at the end of the log.
   /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and the codes that every read can throw.
   public func page(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
-    try reader.sets { transaction throws(StoreError) in
+    try reader.page { transaction throws(StoreError) in
       if let cursor { return cursor }
       return try transaction.session.horizon()
-    }
+    }.sets
   }
 
   /// Claims a consumer's name, and returns the consumer that continues after the last change set acknowledged under the name.
@@ -281,13 +284,15 @@ public final class UserStore: Sendable {
     let mayWait = !DeliveryThread.current.isBusy
     if mayWait { watcher?.join() }
     consumers?.close()
-    readers.stop()
+    reader.stop()
     publication.close()
     reader.close()
     writer?.stop()
+    workers.stop()
     if mayWait {
-      readers.join()
+      reader.join()
       writer?.join()
+      workers.join()
     }
     engine.writers?.close()
     engine.close()
@@ -297,19 +302,5 @@ public final class UserStore: Sendable {
   func writable<Part>(_ part: Part?) throws(StoreError) -> Part {
     guard let part else { throw StoreError(.readOnly, "the store was opened only for reading") }
     return part
-  }
-}
-
-extension WorkerThread {
-  /// Runs `body` on this thread, and returns its result; throws `closed` after `stop`.
-  func perform<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-      do {
-        let isAccepted = try run { continuation.resume(with: Swift.Result(catching: body)) }
-        if !isAccepted { continuation.resume(throwing: StoreError(.closed, "the store is closed")) }
-      } catch {
-        continuation.resume(throwing: StoreError(error))
-      }
-    }
   }
 }

@@ -1,7 +1,9 @@
-/// Runs read transactions.
-final class Reader: Sendable {
+/// Runs read transactions, on the calling thread or on threads of its own.
+final class Reader: PageSource, Sendable {
   private let pool: SessionPool
   private let store: StoreIdentity
+  /// The threads of awaited reads; as many as a file has sessions, so that a short read seldom waits behind a long one.
+  private let threads = WorkerThreads(name: "userstore-read", limit: 4)
 
   init(pool: SessionPool, store: StoreIdentity) {
     self.pool = pool
@@ -10,15 +12,17 @@ final class Reader: Sendable {
 
   /// Runs `body` in one snapshot of the store, on the calling thread.
   ///
+  /// When all sessions are lent, it waits for one, or throws `StoreError.Code.busy`.
+  ///
   /// - Throws: `StoreError.Code.nested` inside a transaction of the same store, and what `body` throws.
-  func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
+  func read<Result>(isWaiting: Bool = true, _ body: (inout ReadTransaction) throws -> Result) throws -> Result {
     try store.enter()
     defer {
       store.leave()
       // Deliveries that a write to another store, or a binding, deferred to the end of this transaction.
       DeliveryThread.current.runDeferred()
     }
-    let session = try pool.take()
+    let session = try pool.take(isWaiting: isWaiting)
     // This ends the transaction.
     defer { pool.give(back: session) }
     try session.beginReading()
@@ -27,14 +31,29 @@ final class Reader: Sendable {
   }
 
   /// Like `read`, for a body that throws only `StoreError`.
-  func reading<Result>(_ body: (inout ReadTransaction) throws(StoreError) -> Result) throws(StoreError) -> Result {
-    do { return try read { transaction in try body(&transaction) } } catch {
+  func reading<Result>(
+    isWaiting: Bool = true, _ body: (inout ReadTransaction) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    do { return try read(isWaiting: isWaiting) { transaction in try body(&transaction) } } catch {
       throw StoreError(error)
     }
   }
 
-  /// Reads a page of the changes of a huge set.
-  func page(after start: Int64, through end: Int64) throws(StoreError) -> (changes: [Change], last: Int64) {
+  /// Runs `body`, which reads, on a thread of its own.
+  ///
+  /// - Throws: `CancellationError` if the task is canceled before `body` starts, `StoreError.Code.closed`, and what `body` throws.
+  func awaiting<Result: Sendable>(_ body: @escaping @Sendable (Reader) throws -> Result) async throws -> Result {
+    try await threads.perform { try body(self) }
+  }
+
+  /// Runs `body`, which reads, on a thread of its own, even if the task is canceled.
+  func completing<Result: Sendable>(
+    _ body: @escaping @Sendable (Reader) throws(StoreError) -> Result
+  ) async throws(StoreError) -> Result {
+    try await threads.complete { () throws(StoreError) in try body(self) }
+  }
+
+  func page(after start: Int64, through end: Int64) throws(StoreError) -> PagedChanges.Page {
     try reading { transaction throws(StoreError) in
       let session = try transaction.session
       let horizon = try session.horizon().revision.rawValue
@@ -45,6 +64,16 @@ final class Reader: Sendable {
       return (rows.filter { !$0.isEnd }.map(\.change), last)
     }
   }
+
+  func awaitedPage(after start: Int64, through end: Int64) async throws -> PagedChanges.Page {
+    try await awaiting { reader in try reader.page(after: start, through: end) }
+  }
+
+  /// Ends the threads after the reads that they have accepted.
+  func stop() { threads.stop() }
+
+  /// Waits until the threads have ended, after `stop`.
+  func join() { threads.join() }
 
   func close() { pool.close() }
 }

@@ -48,44 +48,50 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     return id
   }
 
-  /// Renames a user, and returns whether the name changed; a name has 1 to 1,000 Unicode scalars and no control characters.
+  /// Renames a user; a name has 1 to 1,000 Unicode scalars and no control characters.
   ///
   /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
-  @discardableResult
-  public mutating func rename(_ id: UserStore.User.ID, to name: String) throws(StoreError) -> Bool {
-    try set("name", of: id, to: name.storedValue)
+  public mutating func rename(_ id: UserStore.User.ID, to name: String) throws(StoreError) {
+    try set(.name, of: id, to: name.storedValue)
   }
 
-  /// Sets an attribute, or unsets it with nil, and returns whether that changed the stored value or its storage class (1 → 1.0).
+  /// Sets an attribute, or unsets it with nil.
+  ///
+  /// The present value is not written again: a write that changes nothing creates no change set. Whether it has changed
+  /// anything is in `changes`. The integer 1 and the real number 1.0 are different values.
   ///
   /// - Throws: `StoreError.Code.userNotFound`; `.badValue`, for example if it unsets the name; and any other `StoreError` if
   ///   writing fails.
-  @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?
-  ) throws(StoreError) -> Bool {
+  ) throws(StoreError) {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null)
   }
 
-  /// Sets an attribute if it has the expected value, where nil means not set (compare and set), and returns whether it changed.
+  /// Sets an attribute if it has the expected value, where nil means not set (compare and set).
   ///
   /// - Throws: `StoreError.Code.conflict` if it has another value (text is compared byte by byte); and the same errors as
   ///   without an expected value.
-  @discardableResult
   public mutating func set<Value>(
     _ attribute: Attribute<Value>, of id: UserStore.User.ID, to value: Value?, expecting expected: Value?
-  ) throws(StoreError) -> Bool {
+  ) throws(StoreError) {
     try set(attribute.name, of: id, to: value?.storedValue ?? .null, expecting: expected?.storedValue ?? .null)
   }
 
-  /// Sets an attribute by name to a value as it is to be stored, or unsets it with null, and returns whether that changed it.
+  /// Sets an attribute by name to a value as it is to be stored, or unsets it with null.
   ///
   /// - Throws: `StoreError.Code.userNotFound`; `.badValue`, for example if `name` is not text or `hair_color` is no color; and
   ///   any other `StoreError` if writing fails.
-  @discardableResult
-  public mutating func set(_ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue)
-    throws(StoreError) -> Bool
-  {
+  public mutating func set(
+    _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue
+  ) throws(StoreError) {
+    _ = try update(attribute, of: id, to: value)
+  }
+
+  /// Sets an attribute as `set` does, and returns whether that changed the stored value or its storage class (1 → 1.0).
+  package mutating func update(
+    _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue
+  ) throws(StoreError) -> Bool {
     let value = try Limits.checked(value, for: attribute)
     switch try session.put(attribute, of: id, value) {
     case .changed: return true
@@ -94,11 +100,17 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
-  /// Sets an attribute by name if it has the expected stored value, where null means not set, and returns whether it changed.
+  /// Sets an attribute by name if it has the expected stored value, where null means not set.
   ///
   /// - Throws: `StoreError.Code.conflict` if it has another value; and the same errors as without an expected value.
-  @discardableResult
   public mutating func set(
+    _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue, expecting expected: StoredValue
+  ) throws(StoreError) {
+    _ = try update(attribute, of: id, to: value, expecting: expected)
+  }
+
+  /// Sets an attribute as `set` does if it has the expected value, and returns whether that changed it.
+  package mutating func update(
     _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue, expecting expected: StoredValue
   ) throws(StoreError) -> Bool {
     let current = try storedValue(attribute, of: id)
@@ -107,7 +119,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
       throw StoreError(
         .conflict, "the \(attribute) of user \(id) is \(current.forMessages), not \(expected.forMessages)")
     }
-    return try set(attribute, of: id, to: value)
+    return try update(attribute, of: id, to: value)
   }
 
   /// Sets several attributes, as they are to be stored.
@@ -117,25 +129,28 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// - Parameters:
   ///   - values: Each attribute at most once; null unsets it. Other attributes do not change.
   ///   - id: The user's identifier.
-  /// - Returns: Whether any stored value changed.
   /// - Throws: `StoreError.Code.userNotFound`, `.badValue`, and any other `StoreError` if writing fails.
-  @discardableResult
   public mutating func set(
+    _ values: [(attribute: AttributeName, value: StoredValue)], of id: UserStore.User.ID
+  ) throws(StoreError) {
+    _ = try update(values, of: id)
+  }
+
+  /// Sets several attributes as `set` does, and returns whether any stored value changed.
+  package mutating func update(
     _ values: [(attribute: AttributeName, value: StoredValue)], of id: UserStore.User.ID
   ) throws(StoreError) -> Bool {
     let values = try Limits.checked(values)
     try requireUser(id)
     var hasChanged = false
-    for (attribute, value) in values where try set(attribute, of: id, to: value) { hasChanged = true }
+    for (attribute, value) in values where try update(attribute, of: id, to: value) { hasChanged = true }
     return hasChanged
   }
 
-  /// Unsets an attribute, and returns whether it was set.
+  /// Unsets an attribute; has no effect if it is not set.
   ///
   /// - Throws: `StoreError.Code.userNotFound`, `.badValue` for the name, and any other `StoreError` if writing fails.
-  @discardableResult
-  public mutating func unset<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError) -> Bool
-  {
+  public mutating func unset<Value>(_ attribute: Attribute<Value>, of id: UserStore.User.ID) throws(StoreError) {
     try set(attribute.name, of: id, to: .null)
   }
 

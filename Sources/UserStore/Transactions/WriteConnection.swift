@@ -187,8 +187,8 @@ final class WriteConnection: Sendable {
     guard position.epoch == end.epoch else { return [] }
     var sets: [ChangeSet] = []
     while position.revision < end.revision {
-      let page = try LogPage(after: position, through: end.revision.rawValue, session, pages: reader.page)
-      if sets.isEmpty { sets = page.sets } else { sets += page.ranges(after: position, pages: reader.page) }
+      let page = try LogPage(after: position, through: end.revision.rawValue, session, pages: reader)
+      if sets.isEmpty { sets = page.sets } else { sets += page.ranges(after: position, pages: reader) }
       position = page.position
     }
     return sets

@@ -4,7 +4,7 @@
 final class WriteTurns: Sendable {
   let line = Lock(WriteLine())
   /// The write thread, which runs the closures of awaited writes.
-  private let worker = WorkerThread(name: "userstore-write")
+  private let worker = WorkerThreads(name: "userstore-write", limit: 1)
 
   /// Waits for the turn, and returns the transaction to continue, if `joins`; nil to begin one.
   ///

@@ -21,6 +21,18 @@ final class AwaitedWrite: Sendable {
 }
 
 extension Writer {
+  /// Queues `body`, which runs on the write thread, and returns; `finish` is called after its commit and delivery.
+  func submit(
+    origin: String? = nil, isCancelled: @escaping @Sendable () -> Bool = { false },
+    _ body: @escaping @Sendable (inout WriteTransaction) throws -> Void,
+    finish: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    turns.enter(
+      AwaitedWrite(
+        origin: origin, body: body, isCancelled: isCancelled, finish: finish,
+        serve: { task, group in self.serve(task, in: group) }))
+  }
+
   /// Queues `body`, which runs on the write thread, and waits for its commit and delivery.
   ///
   /// - Throws: `CancellationError` if the task was canceled before `body` started; what `body` throws; the store's errors.
@@ -31,19 +43,13 @@ extension Writer {
     let isCancelled = Lock(false)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let task = AwaitedWrite(
-          origin: origin,
-          body: { transaction in
-            let value = try body(&transaction)
-            result.withLock { $0 = value }
-          },
-          isCancelled: { isCancelled.withLock { $0 } },
-          finish: { error in
-            // A write that reports no error has run its closure.
-            continuation.resume(with: error.map { .failure($0) } ?? .success(result.withLock { $0! }))
-          },
-          serve: { task, group in self.serve(task, in: group) })
-        turns.enter(task)
+        submit(origin: origin, isCancelled: { isCancelled.withLock { $0 } }) { transaction in
+          let value = try body(&transaction)
+          result.withLock { $0 = value }
+        } finish: { error in
+          // A write that reports no error has run its closure.
+          continuation.resume(with: error.map { .failure($0) } ?? .success(result.withLock { $0! }))
+        }
       }
     } onCancel: {
       isCancelled.withLock { $0 = true }

@@ -7,7 +7,7 @@ extension Writer {
   func maintainAfterWrite() {
     if let rows = compactor.begin() {
       if DeliveryThread.current.isBusy {
-        let isAccepted = try? compactor.thread.run {
+        let isAccepted = try? workers.run {
           self.compactLog(rows: rows)
           self.checkpointIfNeeded()
         }
@@ -55,7 +55,8 @@ extension Writer {
   private func compactStep(keeping policy: RetentionPolicy, isWaiting: Bool) throws(StoreError) -> CompactionStep {
     var refused: LogExtent?
     while true {
-      let step = try reader.reading { transaction throws(StoreError) in
+      // After a write, it does not wait for a session: long reads would hold up writers.
+      let step = try reader.reading(isWaiting: isWaiting) { transaction throws(StoreError) in
         let session = try transaction.session
         let extent = try session.extent(assuming: nil)
         return try CompactionStep(in: extent, keeping: policy, at: compactor.clock(), session)

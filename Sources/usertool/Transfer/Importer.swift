@@ -76,7 +76,7 @@ struct Importer {
     _ content: RecordContent, to transaction: inout WriteTransaction
   ) throws(StoreError) {
     if identity == .updating, let id = content.id, try !transaction.storedValue(.name, of: id).isNull {
-      if try transaction.set(content.values, of: id) { counts.changed += 1 } else { counts.unchanged += 1 }
+      if try transaction.update(content.values, of: id) { counts.changed += 1 } else { counts.unchanged += 1 }
       return
     }
     if identity == .kept, content.id == nil { throw StoreError(.badValue, "the record has no id to keep") }

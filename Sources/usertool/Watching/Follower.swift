@@ -58,7 +58,7 @@ struct Follower {
         // A consumer that writes to a replaced file gets `moved`.
         reset = error.code == .moved ? .replaced : error.code
         if reset == .replaced {
-          store.close()
+          await store.close()
           guard let next = try await opened(isReplaced: true) else { return finish() }
           store = next
         }
@@ -70,8 +70,8 @@ struct Follower {
 
   /// Finds the position to start from, reports that the watch is ready, and prints the current state if needed.
   private mutating func start(_ store: UserStore, after reset: StoreError.Code?) async throws -> Cursor {
-    if reset == nil, let cursor = try savedPosition(store) {
-      try resume(store, after: cursor)
+    if reset == nil, let cursor = try await savedPosition(store) {
+      try await resume(store, after: cursor)
       return cursor
     }
     let cursor = try printCurrentState(store, after: reset)
@@ -91,16 +91,16 @@ struct Follower {
   }
 
   /// The saved position; nil if there is none, and the watch starts from the current state.
-  private mutating func savedPosition(_ store: UserStore) throws -> Cursor? {
+  private mutating func savedPosition(_ store: UserStore) async throws -> Cursor? {
     switch request.start {
     case .currentState: return nil
     case .after(let cursor): return cursor
     case .file(let file): return try file.read()
     case .consumer(let name):
       // A new name is claimed after the current state is printed: a watch that is killed before prints it again.
-      guard try store.read({ try $0.consumers() }).contains(where: { $0.isNamed(name) }) else { return nil }
-      consumer = try store.consumer(name)
-      return try consumer?.cursor
+      guard try await store.read({ try $0.consumers() }).contains(where: { $0.isNamed(name) }) else { return nil }
+      consumer = try await store.consumer(name)
+      return try await consumer?.cursor
     }
   }
 
@@ -111,18 +111,22 @@ struct Follower {
     case .currentState, .after: break
     case .file(let file): try file.write(cursor)
     case .consumer(let name):
-      let consumer = try store.consumer(name, from: .after(cursor))
+      let consumer = try await store.consumer(name, from: .after(cursor))
       if isReset { try await consumer.reset(to: cursor) }
       self.consumer = consumer
     }
   }
 
-  private mutating func resume(_ store: UserStore, after cursor: Cursor) throws {
-    try store.read { transaction in try chooseUser(&transaction, mustExist: false) }
+  private mutating func resume(_ store: UserStore, after cursor: Cursor) async throws {
+    try chooseUser(in: store)
     // Throws if the log does not continue from the cursor, before the watch reports that it is ready.
-    _ = try store.page(after: cursor)
+    try await store.verify(cursor)
     position = cursor
     reportReady(at: cursor, of: store)
+  }
+
+  private mutating func chooseUser(in store: UserStore) throws {
+    try store.read { transaction in try chooseUser(&transaction, mustExist: false) }
   }
 
   /// Resolves the requested user; unless it must exist, an id may be that of a removed user, which the log may still have.

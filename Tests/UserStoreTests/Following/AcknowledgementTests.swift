@@ -21,7 +21,7 @@ import Testing
   @Test func `a thousand acknowledgments in a second are written ten times, including the last`() async throws {
     let store = try open()
     let sets = try store.addUsers(1_000)
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     var written: [Int64?] = []
     var sleeps = 1
     for set in sets {
@@ -43,7 +43,7 @@ import Testing
   {
     let store = try open()
     let sets = try store.addUsers(3)
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     for (index, set) in sets.enumerated() {
       try await mailer.acknowledge(set)
       await clock.slept.reached(index + 1)
@@ -62,7 +62,7 @@ import Testing
   func `an orderly end writes the last acknowledgment`(_ end: End) async throws {
     var store: UserStore? = try open()
     let sets = try #require(try store?.addUsers(3))
-    var mailer: Consumer? = try store?.consumer("mailer", from: .oldest)
+    var mailer: Consumer? = try await store?.consumer("mailer", from: .oldest)
     if end == .break || end == .cancellation {
       try await iterate(try #require(mailer), through: sets[1].cursor, isCancelled: end == .cancellation)
     } else {
@@ -74,7 +74,7 @@ import Testing
     case .break, .cancellation: break
     case .flush: try await mailer?.flush()
     case .release: mailer = nil
-    case .close: store?.close()
+    case .close: await store?.close()
     case .storeRelease: store = nil
     }
     #expect(try folder.durableRevision() == sets[1].revision.rawValue)
@@ -94,7 +94,7 @@ import Testing
   @Test func `an acknowledgment of a canceled task is not lost`() async throws {
     let store = try open()
     let sets = try store.addUsers(1)
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       try await mailer.acknowledge(sets[0])
@@ -106,11 +106,11 @@ import Testing
   @Test func `an acknowledgment that finds the database locked is kept, and written with the next one`() async throws {
     let store = try open()
     let sets = try store.addUsers(2)
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     let other = try folder.plain()
     try other.execute("BEGIN IMMEDIATE")
     #expect(await awaitedCode { try await mailer.acknowledge(sets[1]) } == .busy)
-    #expect(try mailer.cursor == sets[1].cursor)
+    #expect(try await mailer.cursor == sets[1].cursor)
     try other.execute("COMMIT")
     try await mailer.acknowledge(sets[0])
     #expect(try folder.durableRevision() == sets[1].revision.rawValue)
@@ -137,7 +137,7 @@ import Testing
     let sets = try store.addUsers(1)
     weak var released: Consumer?
     do {
-      let mailer = try store.consumer("mailer", from: .oldest)
+      let mailer = try await store.consumer("mailer", from: .oldest)
       try await mailer.acknowledge(sets[0])
       await clock.slept.reached(1)
       released = mailer

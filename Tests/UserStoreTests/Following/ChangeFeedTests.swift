@@ -143,7 +143,7 @@ import Testing
     await received.reached(2)
     tasks[0].cancel()
     #expect(try await tasks[0].value)
-    store.close()
+    await store.close()
     #expect(try await tasks[1].value)
     var count = 0
     for try await _ in store.changes(after: start) { count += 1 }

@@ -30,14 +30,14 @@ import Testing
   func `a superseded holder gets an error from every call, and cannot move the position`(_ successor: Successor)
     async throws
   {
-    let first = try store.consumer("mailer", from: .oldest)
+    let first = try await store.consumer("mailer", from: .oldest)
     try await first.acknowledge(sets[0])
     let second = try takeOver(successor)
     #expect(await awaitedCode { try await first.acknowledge(sets[1]) } == .superseded)
     #expect(await awaitedCode { try await store.write { try first.acknowledge(sets[1], in: &$0) } } == .superseded)
     #expect(await awaitedCode { try await first.reset(to: sets[2].cursor) } == .superseded)
     #expect(await awaitedCode { try await first.next(1) } == .superseded)
-    #expect(code { try first.cursor } == .superseded)
+    #expect(await awaitedCode { try await first.cursor } == .superseded)
     let expected = successor == .remover ? nil : sets[0].revision.rawValue
     #expect(try folder.durableRevision() == expected)
     withExtendedLifetime(second) {}
@@ -46,7 +46,7 @@ import Testing
   @Test(arguments: Successor.allCases)
   func `a superseded holder that waits for changes gets the error without a change`(_ successor: Successor) async throws
   {
-    let first = try store.consumer("mailer", from: .oldest)
+    let first = try await store.consumer("mailer", from: .oldest)
     let received = Recorder<Revision>()
     let waiting = Task {
       await awaitedCode { for try await set in first { received.record(set.revision) } }
@@ -61,13 +61,13 @@ import Testing
   @Test func `in memory, without file events, a waiting holder gets the error as well`() async throws {
     let store = try UserStore.inMemory()
     let added = try store.addUsers(1)
-    let first = try store.consumer("mailer", from: .oldest)
+    let first = try await store.consumer("mailer", from: .oldest)
     let received = Recorder<Revision>()
     let waiting = Task {
       await awaitedCode { for try await set in first { received.record(set.revision) } }
     }
     await received.reached(added.count)
-    let second = try store.consumer("mailer")
+    let second = try await store.consumer("mailer")
     #expect(await waiting.value == .superseded)
     withExtendedLifetime(second) {}
   }
@@ -75,18 +75,18 @@ import Testing
   @Test func `a superseded holder's pending acknowledgment does not overwrite the next holder's`() async throws {
     let clock = ManualClock()
     let store = try folder.open { $0.clock = clock }
-    var first: Consumer? = try store.consumer("mailer", from: .oldest)
+    var first: Consumer? = try await store.consumer("mailer", from: .oldest)
     try await first?.acknowledge(sets[0])
     try await first?.acknowledge(sets[2])
-    let second = try self.store.consumer("mailer")
+    let second = try await self.store.consumer("mailer")
     try await second.acknowledge(sets[1])
     first = nil
-    store.close()
+    await store.close()
     #expect(try folder.durableRevision() == sets[1].revision.rawValue)
     #expect(try await second.next(1).map(\.cursor) == [sets[2].cursor])
   }
 
-  @Test func `if several threads claim a name at once, one keeps it`() throws {
+  @Test func `if several threads claim a name at once, one keeps it`() async throws {
     let consumers = Recorder<Consumer>()
     let folder = folder
     try Threads.run(4) { _ in
@@ -96,15 +96,15 @@ import Testing
       consumers.wait(for: 40)
       withExtendedLifetime(store) {}
     }
-    let late = try store.consumer("mailer")
-    #expect(consumers.all.allSatisfy { consumer in code { try consumer.cursor } != nil })
-    #expect(try late.cursor == sets[2].cursor)
+    let late = try await store.consumer("mailer")
+    for consumer in consumers.all { #expect(await awaitedCode { try await consumer.cursor } != nil) }
+    #expect(try await late.cursor == sets[2].cursor)
   }
 
-  @Test func `a removed name can be claimed as a new one`() throws {
-    _ = try store.consumer("mailer", from: .oldest)
-    #expect(try store.removeConsumer("mailer"))
-    #expect(try !store.removeConsumer("mailer"))
-    #expect(try store.consumer("mailer").cursor == sets[2].cursor)
+  @Test func `a removed name can be claimed as a new one`() async throws {
+    _ = try await store.consumer("mailer", from: .oldest)
+    #expect(try await store.removeConsumer("mailer"))
+    #expect(try await !store.removeConsumer("mailer"))
+    #expect(try await store.consumer("mailer").cursor == sets[2].cursor)
   }
 }

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `after a new epoch a consumer is diverged, has no lag, and can be reset`() async throws {
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[0])
     try folder.shell("UPDATE meta SET epoch = epoch + 1")
     #expect(await awaitedCode { try await mailer.next(1) } == .diverged)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func `a consumer that needs deleted changes is compacted, and can be reset`() async throws {
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[0])
     try compact(through: sets[2].revision)
     #expect(await awaitedCode { try await mailer.next(1) } == .compacted)
@@ -66,7 +66,7 @@ import Testing
     async throws
   {
     let copy = folder.path + "/copy.db"
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[1])
     try folder.shell(".backup '\(copy)'")
     let lost = try store.addUsers(1)
@@ -75,27 +75,27 @@ import Testing
     let other = try store.addUsers(1)
     #expect(other[0].revision == lost[0].revision)
     #expect(await awaitedCode { try await mailer.acknowledge(lost[0]) } == .diverged, "a reused revision")
-    let again = try store.consumer("mailer")
+    let again = try await store.consumer("mailer")
     #expect(try await again.next(3).map(\.cursor) == (sets.suffix(2) + other).map(\.cursor))
   }
 
   @Test func `a set of another database cannot be acknowledged`() async throws {
     let other = try UserStore.temporary()
     let foreign = try other.addUsers(2)
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     #expect(await awaitedCode { try await mailer.acknowledge(foreign[0]) } == .diverged)
     #expect(await awaitedCode { try await mailer.reset(to: foreign[0].cursor) } == .diverged)
     #expect(code { try store.consumer("new", from: .after(foreign[0].cursor)) } == .diverged)
     let inOther = await awaitedCode { try await other.write { try mailer.acknowledge(foreign[0], in: &$0) } }
     #expect(inOther == .superseded, "the name does not exist there")
     #expect(try await lags().count == 1)
-    #expect(try mailer.cursor.revision.rawValue == 0)
+    #expect(try await mailer.cursor.revision.rawValue == 0)
   }
 
   @Test func `a reset can move back, and earlier acknowledgments do not override it`() async throws {
     let clock = ManualClock()
     let store = try folder.open { $0.clock = clock }
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[2])
     try await mailer.acknowledge(sets[3])
     try await mailer.reset(to: sets[0].cursor)
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test func `a consumer row that was tampered with is an error, not a crash`() async throws {
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     for (seq, expected) in [(-1, StoreError.Code.compacted), (Int.max, .diverged)] {
       try folder.shell("UPDATE consumers SET seq = \(seq)")
       #expect(await awaitedCode { try await mailer.next(1) } == expected)

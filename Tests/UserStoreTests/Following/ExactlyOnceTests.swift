@@ -15,7 +15,7 @@ import Testing
 
   @Test func `position and effects are committed or rolled back together`() async throws {
     let id = try await store.write { try $0.add(name: "count") }
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     let set = try await mailer.next(1)[0]
     struct Stop: Error {}
     await #expect(throws: Stop.self) {
@@ -37,7 +37,7 @@ import Testing
 
   @Test func `a write that only acknowledges creates no change set and no round`() async throws {
     let sets = try store.addUsers(2)
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     let received = Recorder<ChangeSet>()
     store.listeners.bind("test", to: .everything) { received.record($0) }
     let rows = try folder.shell("SELECT count(*) FROM changes")
@@ -51,7 +51,7 @@ import Testing
 
   @Test func `acknowledgments that share a commit are committed or rolled back independently`() async throws {
     let sets = try store.addUsers(64)
-    let mailer = try store.consumer("mailer", from: .oldest)
+    let mailer = try await store.consumer("mailer", from: .oldest)
     struct Stop: Error {}
     let store = store
     await withTaskGroup(of: Void.self) { group in
@@ -75,7 +75,7 @@ import Testing
   private static func count(in database: String, killedAt moment: Moment?) async throws {
     let store = try UserStore(path: database)
     let end = try await store.read { try $0.cursor }
-    let counter = try store.consumer("counter", from: .oldest)
+    let counter = try await store.consumer("counter", from: .oldest)
     var written = 0
     for try await set in counter {
       if set.origin == "work" {
@@ -97,7 +97,7 @@ import Testing
   @Test func `a process that is killed at any point has counted each set exactly once`() async throws {
     try await store.write { try $0.add(name: "count") }
     for number in 0..<7 { try await store.write(origin: "work") { try $0.add(name: "\(number)") } }
-    store.close()
+    await store.close()
     let database = folder.database
     for (moment, count) in zip(Moment.allCases, [1, 2, 4]) {
       await #expect(processExitsWith: .signal(SIGKILL)) { [database = database as String, moment = moment as Moment] in

@@ -66,7 +66,7 @@ import Testing
   func `a thousand updates by Python are delivered, each once`(_ events: Bool) async throws {
     let (store, sets) = try open(events: events)
     let zoe = try await store.write { try $0.add(name: "0") }
-    let name = try store.listenable(.name, of: zoe)
+    let name = try await store.listenable(.name, of: zoe)
     try folder.python("for i in range(1, 1001): db.execute('UPDATE users SET name = ?', (str(i),))")
     await sets.reached { $0.last?.lines.last == "updated 1 name '999' '1000'" }
     let expected = (1...1_000).map { "updated 1 name '\($0 - 1)' '\($0)'" }
@@ -168,7 +168,7 @@ import Testing
     let counts = Recorder<Int>()
     let received = Recorder<String>()
     store.listeners.unbind("test", from: .everything)
-    let last = try store.listenable(.name, of: User.ID(100_000))
+    let last = try await store.listenable(.name, of: User.ID(100_000))
     store.listeners.bind("all", to: .attribute(.name)) { set in
       guard set.revision.rawValue > 200_000 else { return }
       if case .held = set.content { Issue.record("a huge set was held in memory") }

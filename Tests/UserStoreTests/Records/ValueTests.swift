@@ -38,7 +38,7 @@ import Testing
     let real = Attribute<Double>("real")
     try store.write { try $0.set(real, of: zoe, to: -0.0) }
     #expect(try store.read { try $0.value(real, of: zoe) }?.sign == .plus)
-    #expect(try !store.write { try $0.set(real, of: zoe, to: 0.0) })
+    #expect(try !store.write { try $0.update(real.name, of: zoe, to: .real(0.0)) })
     #expect(code { try store.write { try $0.set(real, of: zoe, to: .nan) } } == .badValue)
   }
 
@@ -51,8 +51,8 @@ import Testing
 
   @Test func `from the integer 1 to the real 1 is a change`() throws {
     try store.write { try $0.set("x", of: zoe, to: .integer(1)) }
-    #expect(try store.write { try $0.set("x", of: zoe, to: .real(1)) })
-    #expect(try !store.write { try $0.set("x", of: zoe, to: .real(1)) })
+    #expect(try store.write { try $0.update("x", of: zoe, to: .real(1)) })
+    #expect(try !store.write { try $0.update("x", of: zoe, to: .real(1)) })
     #expect(sets.all == [["updated 1 x - 1"], ["updated 1 x 1 1.0"]])
   }
 
@@ -68,7 +68,7 @@ import Testing
 
   @Test func `a value of 16 MiB is accepted, one more byte is refused`() throws {
     let blob = Attribute<[UInt8]>("blob")
-    #expect(try store.write { try $0.set(blob, of: zoe, to: Array(repeating: 1, count: 1 << 24)) })
+    try store.write { try $0.set(blob, of: zoe, to: Array(repeating: 1, count: 1 << 24)) }
     #expect(
       code { try store.write { try $0.set(blob, of: zoe, to: Array(repeating: 1, count: 1 << 24 + 1)) } } == .badValue)
   }

@@ -32,7 +32,7 @@ extension Attribute where Value == Int {
     #expect(field.text == "NIX")
     field.text = "Zoë"
     chain.update()
-    #expect(try store.listenable(.name, of: nix).value == "Zoë")
+    #expect(try await store.listenable(.name, of: nix).value == "Zoë")
     #expect(try sets() == [["updated 1 name 'NIX' 'Zoë'"]])
     try store.writeNow { try $0.rename(nix, to: "Zoe") }
     await turns { field.text == "Zoe" }
@@ -100,11 +100,11 @@ extension Attribute where Value == Int {
     b.text = "36"
     chain.update()
     #expect(a.age == 36)
-    #expect(try store.listenable(.age, of: nix).value == 36)
+    #expect(try await store.listenable(.age, of: nix).value == 36)
     a.age = nil
     chain.update()
     #expect(b.text == "")
-    #expect(try store.listenable(.age, of: nix).value == nil)
+    #expect(try await store.listenable(.age, of: nix).value == nil)
     #expect(try sets() == [["updated 1 age - 36"], ["updated 1 age 36 -"]])
   }
 
@@ -149,13 +149,13 @@ extension Attribute where Value == Int {
     try store.writeNow { try $0.rename(nix, to: "too long") }
     await turns { !faults.all.isEmpty }
     #expect(field.text == "NIX")
-    #expect(try store.listenable(.name, of: nix).value == "NIX")
+    #expect(try await store.listenable(.name, of: nix).value == "NIX")
     try store.writeNow { try $0.rename(nix, to: "too long") }
     await turns { faults.all.count >= 2 }
-    #expect(try store.listenable(.name, of: nix).value == "too long")
+    #expect(try await store.listenable(.name, of: nix).value == "too long")
     field.text = "Z"
     chain.update()
-    #expect(try store.listenable(.name, of: nix).value == "Z")
+    #expect(try await store.listenable(.name, of: nix).value == "Z")
     #expect(try sets() == [["updated 1 name 'too long' 'NIX'"], ["updated 1 name 'too long' 'Z'"]])
   }
 
@@ -197,7 +197,7 @@ extension Attribute where Value == Int {
     let zoe = try store.writeNow { try $0.add(name: "Zoë") }
     name.bind(store, .name, of: zoe, initial: .tail)
     #expect(field.text == "Zoë")
-    store.close()
+    await store.close()
     await turns { !name.isBound(store) }
     #expect(faults.texts.last == "name: name of user 2 has left the chain: the store is closed")
     field.text = "later"

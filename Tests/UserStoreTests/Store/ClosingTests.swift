@@ -45,7 +45,7 @@ import Testing
     for run in 1...Repetitions.count {
       let store = try UserStore(path: path)
       try await store.write { try $0.add(name: "NIX") }
-      store.close()
+      await store.close()
       try expectOneFile(users: run, run)
     }
   }
@@ -55,7 +55,7 @@ import Testing
       let store = try UserStore(path: path)
       async let count = try? store.read { try $0.userCount }
       async let added = try? store.write { try $0.add(name: "NIX") }
-      store.close()
+      await store.close()
       _ = await (count, added)
       let users = try await UserStore(path: path).read { try $0.userCount }
       try expectOneFile(users: users, run)
@@ -199,7 +199,7 @@ import Testing
       } else {
         if let store { try add(to: store) }
       }
-      if run.isMultiple(of: 3) { store?.close() }
+      if run.isMultiple(of: 3) { await store?.close() }
       store = nil
       #expect(try Files.kind(of: folder) == .missing, "run \(run)")
     }

@@ -151,7 +151,7 @@ import Testing
     #expect(await awaitedCode { try await store.write { try $0.add(name: "refused") } } == .mustReopen)
     #expect(sets.count == 0)
     #expect(try await store.read { try $0.userCount } == 1)
-    store.close()
+    await store.close()
     try await folder.open().write { try $0.add(name: "again") }
     #expect(try folder.shell("PRAGMA integrity_check; SELECT name FROM users LIMIT 1") == "ok\nkept\n")
   }
@@ -203,7 +203,7 @@ import Testing
     try Program.run("mount", ["-o", "remount,size=8m", disk])
     try await store.write { try $0.set(blob, of: zoe, to: big) }
     #expect(sets.count == 2)
-    store.close()
+    await store.close()
     #expect(try folder.shell("PRAGMA integrity_check", disk + "/users.db") == "ok\n")
     try Program.run("mount", ["-o", "remount,size=1m", disk])
   }

@@ -31,7 +31,7 @@ private let age = Attribute<Int>("age")
   }
 
   @Test func `it has the values in the store and follows their changes`() async throws {
-    let user = try store.observable(id)
+    let user = try await store.observable(id)
     #expect((user.name, user.hairColor, user[age], user.exists) == ("NIX", Color("black"), nil, true))
     try await store.write {
       try $0.rename(id, to: "Zoë")
@@ -47,7 +47,7 @@ private let age = Attribute<Int>("age")
 
   @Test func `two spellings of an attribute are observed separately`() async throws {
     let spellings = ["\u{E9}", "e\u{301}"].map { Attribute<Int>($0) }
-    let user = try store.observable(id)
+    let user = try await store.observable(id)
     for (number, attribute) in spellings.enumerated() { watch("\(number)") { _ = user[attribute] } }
     try await store.write { try $0.set(spellings[1], of: id, to: 1) }
     try await settle(store)
@@ -55,7 +55,7 @@ private let age = Attribute<Int>("age")
   }
 
   @Test func `only observers that read a changed property are notified`() async throws {
-    let user = try store.observable(id)
+    let user = try await store.observable(id)
     watch("name") { _ = user.name }
     watch("hair") { _ = user.hairColor }
     watch("age") { _ = user[age] }
@@ -73,7 +73,7 @@ private let age = Attribute<Int>("age")
   }
 
   @Test func `two attributes that change in one commit change in one turn`() async throws {
-    let user = try store.observable(id)
+    let user = try await store.observable(id)
     watch("both") {
       _ = (user.name, user.hairColor)
     }
@@ -88,7 +88,7 @@ private let age = Attribute<Int>("age")
   }
 
   @Test func `an attribute that ends with its old value has not changed`() async throws {
-    let user = try store.observable(id)
+    let user = try await store.observable(id)
     watch("name") { _ = user.name }
     try await store.write {
       try $0.rename(id, to: "x")
@@ -99,8 +99,8 @@ private let age = Attribute<Int>("age")
   }
 
   @Test func `a value that is not of the type is nil, and a user that is added later is followed`() async throws {
-    let user = try store.observable(id)
-    let nobody = try store.observable(User.ID(2))
+    let user = try await store.observable(id)
+    let nobody = try await store.observable(User.ID(2))
     #expect(!nobody.exists)
     try await store.write { try $0.set(Attribute<String>("age"), of: id, to: "old") }
     try await settle(store)
@@ -115,7 +115,7 @@ private let age = Attribute<Int>("age")
     }
     var last = 0
     while last < 500 {
-      let user = try store.observable(id)
+      let user = try await store.observable(id)
       var present = user[age] ?? 0
       #expect(present >= last)
       for _ in 0..<3 {
@@ -133,7 +133,7 @@ private let age = Attribute<Int>("age")
     var store: UserStore? = try UserStore.inMemory()
     weak let keptStore = store
     let id = try await store?.write { try $0.add(name: "NIX") } ?? User.ID(0)
-    var user = try store?.observable(id)
+    var user = try await store?.observable(id)
     weak let keptUser = user
     let hub = store?.listeners
     #expect(hub?.count == 1)
@@ -141,9 +141,9 @@ private let age = Attribute<Int>("age")
     #expect(keptStore == nil && user?.name == "NIX")
     user = nil
     #expect(keptUser == nil)
-    let other = try self.store.observable(self.id)
+    let other = try await self.store.observable(self.id)
     #expect(self.store.listeners.count == 1)
-    self.store.close()
+    await self.store.close()
     #expect(other.name == "NIX")
     #expect(code { try self.store.observable(self.id) } == .closed)
     #expect(self.store.listeners.count == 0)
@@ -156,26 +156,53 @@ private let age = Attribute<Int>("age")
     #expect(store.listeners.count == 0)
   }
 
+  /// What the reads of a user return, the first at round 10, the second at 20.
+  private func observable(
+    _ listeners: Listeners, _ reads: Recorder<User.ID>, failingAt failure: Int = .max
+  ) async throws -> ObservableUser {
+    let user = ObservableUser(id, listeners) { [id] in
+      reads.record(id)
+      if reads.count == failure { throw StoreError(.ioError, "no") }
+      return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int128(reads.count * 10))
+    }
+    try await user.reload()
+    return user
+  }
+
   @Test func `after a discontinuity the user is read again, and changes before that read are skipped`() async throws {
     let errors = Recorder<String?>()
     let listeners = Listeners { name, error in errors.record((error as? StoreError)?.message) }
-    let reads = Recorder<User.ID>()
-    let user = try ObservableUser(id, listeners) { id throws(StoreError) in
-      reads.record(id)
-      if reads.count == 3 { throw StoreError(.ioError, "no") }
-      return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int128(reads.count * 10))
-    }
-    let received = received
-    let token = listeners.bind(to: .user(id), on: .main) { set in received.record("\(set.position) \(user.name ?? "-")")
-    }
+    let user = try await observable(listeners, Recorder(), failingAt: 3)
     post(.discontinuity(.diverged), 15, to: listeners)
+    await turns { user.name == "read 2" }
     post(.held([rename(to: "known")]), 20, to: listeners)
     post(.held([rename(to: "new")]), 21, to: listeners)
+    await turns { user.name != "read 2" }
+    #expect(user.name == "new")
     post(.discontinuity(.diverged), 30, to: listeners)
-    await received.reached(4)
-    #expect(received.all == ["15 read 2", "20 read 2", "21 new", "30 new"])
-    #expect(errors.all == ["no"])
-    withExtendedLifetime(token) {}
+    await errors.reached(1)
+    #expect(errors.all == ["no"] && user.name == "new")
+    post(.held([rename(to: "later")]), 31, to: listeners)
+    await turns { user.name == "later" }
+  }
+
+  @Test func `changes that arrive while the user is read are applied after it`() async throws {
+    let listeners = Listeners { _, _ in }
+    let (reads, mayRead) = (Recorder<User.ID>(), Gate())
+    let user = ObservableUser(id, listeners) { [id] in
+      reads.record(id)
+      try await Task.detached { try Threads.start { mayRead.wait() }.join() }.value
+      return (User(id: id, storedValues: ["name": .text("read")]), 20)
+    }
+    let reading = Task { try await user.reload() }
+    await reads.reached(1)
+    post(.held([rename(to: "known")]), 20, to: listeners)
+    post(.held([rename(to: "new")]), 21, to: listeners)
+    await turns(500)
+    #expect(user.name == nil)
+    mayRead.open()
+    try await reading.value
+    #expect(user.name == "new")
   }
 
   @Test func `a huge set that was compacted before its delivery is not an error, and the user is read again`()
@@ -183,24 +210,23 @@ private let age = Attribute<Int>("age")
   {
     let errors = Recorder<String>()
     let listeners = Listeners { _, error in errors.record("\(error)") }
-    let reads = Recorder<User.ID>()
-    let user = try ObservableUser(id, listeners) { id throws(StoreError) in
-      reads.record(id)
-      return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int128(reads.count * 10))
-    }
-    let received = received
-    let token = listeners.bind(to: .user(id), on: .main) { set in received.record("\(set.position) \(user.name ?? "-")")
-    }
-    let compacted = PagedChanges(start: 10, end: 2_000, topic: nil) { _, _ throws(StoreError) in
-      throw StoreError(.compacted, "the changes were deleted")
-    }
-    post(.paged(compacted), 15, to: listeners)
+    let user = try await observable(listeners, Recorder())
+    post(.paged(PagedChanges(start: 10, end: 2_000, source: Deleted())), 15, to: listeners)
+    await turns { user.name == "read 2" }
     post(.held([rename(to: "known")]), 20, to: listeners)
     post(.held([rename(to: "new")]), 21, to: listeners)
-    await received.reached(3)
-    #expect(received.all == ["15 read 2", "20 read 2", "21 new"])
+    await turns { user.name == "new" }
     #expect(errors.all == [])
-    withExtendedLifetime(token) {}
+  }
+
+  private struct Deleted: PageSource {
+    func page(after start: Int64, through end: Int64) throws(StoreError) -> PagedChanges.Page {
+      throw StoreError(.compacted, "the changes were deleted")
+    }
+
+    func awaitedPage(after start: Int64, through end: Int64) async throws -> PagedChanges.Page {
+      try page(after: start, through: end)
+    }
   }
 
   private func rename(to name: String) -> Change {

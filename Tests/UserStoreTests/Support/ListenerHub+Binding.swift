@@ -16,7 +16,7 @@ extension ListenerHub {
     _ name: String, to topic: Topic, on place: MainActorPlace,
     _ action: @escaping @MainActor @Sendable (Content) throws -> Void
   ) -> ListenerToken {
-    bind(name, to: topic, on: .mainActor) { part in try MainActor.assumeIsolated { try action(part) } }
+    bind(name, to: topic, on: place.delivery) { part in try MainActor.assumeIsolated { try action(part) } }
   }
 
   @discardableResult
@@ -37,7 +37,7 @@ extension ListenerHub {
     _ name: String, to topic: Topic, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, Content) throws -> Void
   ) -> ListenerToken {
-    bind(name, to: topic, on: .mainActor, owner: owner) { owner, part in
+    bind(name, to: topic, on: place.delivery, owner: owner) { owner, part in
       try MainActor.assumeIsolated { try action(owner, part) }
     }
   }
@@ -52,7 +52,7 @@ extension ListenerHub {
   func bind(
     to topic: Topic, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Content) throws -> Void
   ) -> SubscriptionToken {
-    bind(to: topic, on: .mainActor) { part in try MainActor.assumeIsolated { try action(part) } }
+    bind(to: topic, on: place.delivery) { part in try MainActor.assumeIsolated { try action(part) } }
   }
 
   func unbind(_ name: String, from topic: Topic) { remove(name, from: topic) }

@@ -22,7 +22,7 @@ actor Place {
 }
 
 private final class ThreadExecutor: SerialExecutor {
-  private let thread = WorkerThread(name: "test-actor")
+  private let thread = WorkerThreads(name: "test-actor", limit: 1)
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

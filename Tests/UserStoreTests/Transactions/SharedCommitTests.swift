@@ -222,7 +222,7 @@ import Testing
   @Test func `closing refuses all waiting writers immediately, and lets the present write finish`() async throws {
     let lineup = await Lineup(store, first: .thread) { try $0.add(name: "kept") }
     await addWriters(10, to: lineup)
-    store.close()
+    await store.close()
     #expect(await lineup.results() == Array(repeating: "closed", count: 10))
     #expect(code { try store.write { _ in } } == .closed)
     await lineup.go()

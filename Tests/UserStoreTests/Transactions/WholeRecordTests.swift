@@ -56,8 +56,8 @@ import Testing
 
   @Test func `setting several attributes returns whether anything changed, and does not change the others`() throws {
     try store.write { transaction throws in
-      #expect(try transaction.set([("age", .null), ("note", .text("n"))], of: zoe))
-      #expect(try !transaction.set([("age", .null), ("note", .text("n"))], of: zoe))
+      #expect(try transaction.update([("age", .null), ("note", .text("n"))], of: zoe))
+      #expect(try !transaction.update([("age", .null), ("note", .text("n"))], of: zoe))
     }
     #expect(try values == ["name": .text("Zoë"), "hair_color": .text("#a52a2a"), "note": .text("n")])
     #expect(code { try store.write { try $0.set([("age", .integer(1))], of: User.ID(99)) } } == .userNotFound)

@@ -161,8 +161,8 @@ import Testing
   @Test func `every later call on a closed store throws closed`() async throws {
     let store = try UserStore.temporary()
     let cursor = try await store.read { try $0.cursor }
-    store.close()
-    store.close()
+    await store.close()
+    await store.close()
     #expect(code { try store.write { try $0.add(name: "a") } } == .closed)
     #expect(code { try store.read { try $0.userCount } } == .closed)
     #expect(await awaitedCode { try await store.write { try $0.add(name: "a") } } == .closed)

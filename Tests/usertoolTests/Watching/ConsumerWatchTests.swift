@@ -121,14 +121,14 @@ import UserStore
     #expect(try line.map(Line.decode)?.summary == "update 1 name 'one'>'two' @A")
   }
 
-  @Test func `a watch takes over the name from another program, and loses it to another program`() throws {
+  @Test func `a watch takes over the name from another program, and loses it to another program`() async throws {
     let store = try UserStore(path: workspace.database)
-    let consumer = try store.consumer("sync")
+    let consumer = try await store.consumer("sync")
     let watcher = try workspace.start("watch", "--consumer", "sync", "--timeout", "300s")
     try watcher.waitUntilWatching()
-    let error = #expect(throws: StoreError.self) { try consumer.cursor }
+    let error = await #expect(throws: StoreError.self) { try await consumer.cursor }
     #expect(error?.code == .superseded)
-    _ = try store.consumer("sync")
+    _ = try await store.consumer("sync")
     #expect(watcher.wait() == 4)
   }
 

@@ -1,8 +1,10 @@
 /// The conversions of members without a converter: to the same type, and between text, integers, floats and bools.
 ///
 /// A conversion is exact or fails: 3.0 becomes 3, but 3.5 does not become an integer. Only a float that becomes another float
-/// is rounded. nil becomes only nil. The text of a value is what Swift prints: `7`, `-0.5`, `true`. The texts `1` and `0` are
-/// bools too.
+/// is rounded. The text of a value is what Swift prints: `7`, `-0.5`, `true`. The texts `1` and `0` are bools too.
+///
+/// nil becomes nil, or empty text if the other type is not optional: a text field shows a value that is not set as empty.
+/// Therefore empty text becomes nil where the other type is an optional number or bool. An optional text keeps it.
 enum AutomaticConversion {
   struct Impossible: Error {
     let type: String
@@ -11,11 +13,14 @@ enum AutomaticConversion {
   static func convert<Target>(_ value: Any, to type: Target.Type) throws(Impossible) -> Target {
     guard let value = unwrapped(value) else {
       if let optional = type as? any OptionalValue.Type, let none = optional.none as? Target { return none }
-      if let same = value as? Target { return same }
+      if let same = value as? Target ?? "" as? Target { return same }
       throw Impossible(type: "\(type)")
     }
     if let same = value as? Target { return same }
-    let wanted = (type as? any OptionalValue.Type)?.wrappedType ?? type
+    let optional = type as? any OptionalValue.Type
+    let wanted = optional?.wrappedType ?? type
+    let isNumber = wanted == Bool.self || wanted is any Numeric.Type
+    if value as? String == "", isNumber, let none = optional?.none as? Target { return none }
     // In two steps: a direct cast to an optional succeeds for every value.
     guard let result = convert(value, toExactly: wanted), let converted = result as? Target else {
       throw Impossible(type: "\(type)")

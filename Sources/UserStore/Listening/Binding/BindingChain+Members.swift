@@ -12,14 +12,19 @@ extension BindingChain {
   ///   - converter: Converts between the member's values and those of the other members.
   ///   - initial: The member whose value the others receive now.
   ///   - filter: The conditions for its values, both those that it sends and those that it receives. All must accept.
+  ///   - fileID: The file of the call, which names the property in messages if it has no name at run time.
+  ///   - line: The line of the call.
   /// - Returns: This chain.
   @discardableResult
   public func bind<Object: AnyObject, Value>(
     _ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, Value>, _ direction: Direction = .inout,
     converting converter: BindingConverter<Value> = .automatic, initial: Initial = .head,
-    filter: (@MainActor (Value) -> Bool)...
+    filter: (@MainActor (Value) -> Bool)..., fileID: String = #fileID, line: Int = #line
   ) -> BindingChain {
-    add(Member(PropertyPlace(object, keyPath), context, direction, converter, filter), initial)
+    add(
+      Member(
+        PropertyPlace(object, keyPath, name: keyPath.name(at: fileID, line)), context, direction, converter, filter),
+      initial)
   }
 
   /// Adds a property that has its own source of changes, for example a control.
@@ -32,14 +37,18 @@ extension BindingChain {
   ///   - initial: The member whose value the others receive now.
   ///   - events: Emits any value when the property has changed. The property is read on the main actor.
   ///   - filter: The conditions for its values. All must accept.
+  ///   - fileID: The file of the call, which names the property in messages if it has no name at run time.
+  ///   - line: The line of the call.
   /// - Returns: This chain.
   @discardableResult
   public func bind<Object: AnyObject, Value: Equatable, Event>(
     _ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, Value>, _ direction: Direction = .inout,
     converting converter: BindingConverter<Value> = .automatic, initial: Initial = .head, events: Signal<Event>,
-    filter: (@MainActor (Value) -> Bool)...
+    filter: (@MainActor (Value) -> Bool)..., fileID: String = #fileID, line: Int = #line
   ) -> BindingChain {
-    let new = Member(PropertyPlace(object, keyPath), context, direction, converter, filter) { member in
+    let new = Member(
+      PropertyPlace(object, keyPath, name: keyPath.name(at: fileID, line)), context, direction, converter, filter
+    ) { member in
       events.subscribe(on: .main) { [weak member] _ in member?.placeChanged(.current) }
     }
     return add(new, initial)
@@ -57,14 +66,17 @@ extension BindingChain {
   ///   - converter: Converts between the member's values and those of the other members.
   ///   - initial: The member whose value the others receive now.
   ///   - filter: The conditions for its values. All must accept.
+  ///   - fileID: The file of the call, which names the property in messages if it has no name at run time.
+  ///   - line: The line of the call.
   /// - Returns: This chain.
   @discardableResult
   public func bind<Object: AnyObject, Element>(
     _ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, [Element]>, at index: Int,
     _ direction: Direction = .inout, converting converter: BindingConverter<Element> = .automatic,
-    initial: Initial = .head, filter: (@MainActor (Element) -> Bool)...
+    initial: Initial = .head, filter: (@MainActor (Element) -> Bool)..., fileID: String = #fileID, line: Int = #line
   ) -> BindingChain {
-    let place = PropertyPlace(object, keyPath.appending(path: \.[index]), name: "\(keyPath.name)[\(index)]") {
+    let name = keyPath.name(at: fileID, line, element: index)
+    let place = PropertyPlace(object, keyPath.appending(path: \.[index]), name: name) {
       $0[keyPath: keyPath].indices.contains(index)
     }
     return add(Member(place, context, direction, converter, filter), initial)

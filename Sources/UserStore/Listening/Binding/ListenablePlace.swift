@@ -33,7 +33,7 @@
   func connect(_ member: any ChainMember) -> [SubscriptionToken] {
     guard let listenable else { return [] }
     let terms = ListeningTerms(
-      place: .mainActor, onEnd: { [weak member] in MainActor.assumeIsolated { member?.placeEnded(nil) } })
+      place: .actor(MainActor.shared), onEnd: { [weak member] in MainActor.assumeIsolated { member?.placeEnded(nil) } })
     let token = listenable.subscribe(terms) { [weak self, weak member] value in
       MainActor.assumeIsolated { self?.receive(value, for: member) }
     }

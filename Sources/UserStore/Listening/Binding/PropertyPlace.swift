@@ -15,11 +15,11 @@ import Observation
 
   /// Creates a place; it is read and written only while `exists` returns true.
   init(
-    _ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, Value>, name: String? = nil,
+    _ object: Object, _ keyPath: ReferenceWritableKeyPath<Object, Value>, name: String,
     exists: @escaping (Object) -> Bool = { _ in true }
   ) {
     key = MemberKey(object: ObjectIdentifier(object), property: keyPath)
-    self.name = name ?? keyPath.name
+    self.name = name
     self.object = object
     self.keyPath = keyPath
     self.exists = exists
@@ -56,9 +56,12 @@ import Observation
 }
 
 extension KeyPath {
-  /// The name as in `Field.text`, or the types if the property has no name at run time, as computed and observed ones.
-  var name: String {
+  /// The name as in `Field.text`; the types and the place of the call for a computed or observed property, which has no name at
+  /// run time.
+  func name(at fileID: String, _ line: Int, element index: Int? = nil) -> String {
     let text = "\(self)".drop { $0 == "\\" }
-    return text.contains("<") ? "\(Root.self).(\(Value.self))" : String(text)
+    let element = index.map { "[\($0)]" } ?? ""
+    if !text.contains("<") { return text + element }
+    return "\(Root.self).(\(Value.self))\(element) (bound at \(fileID):\(line))"
   }
 }

@@ -79,14 +79,14 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - name: The listener's name. A listener that has this name is replaced.
-  ///   - place: `.main`.
+  ///   - place: `.main`, or `.latestOnMain` to skip values that are no longer current.
   ///   - action: Called on the main actor with the new value, in commit order.
   /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @discardableResult @inlinable
   public func bind(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> ListenerToken {
-    bind(name, ListeningTerms(place: .mainActor)) { value in
+    bind(name, ListeningTerms(place: place.delivery)) { value in
       try MainActor.assumeIsolated { try action(value) }
     }
   }
@@ -95,14 +95,14 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - name: The listener's name. A listener that has this name is replaced.
-  ///   - place: `.main`.
+  ///   - place: `.main`, or `.latestOnMain` to skip values that are no longer current.
   ///   - action: Called on the main actor with the value, in commit order.
   /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
   @MainActor @discardableResult @inlinable
   public func bindAndFire(
     _ name: String, on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> ListenerToken {
-    bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, fires: true)) { value in
+    bind(name, ListeningTerms(place: place.delivery, isOnPlace: true, fires: true)) { value in
       try MainActor.assumeIsolated { try action(value) }
     }
   }
@@ -143,7 +143,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - name: The listener's name. A listener that has this name is replaced.
-  ///   - place: `.main`.
+  ///   - place: `.main`, or `.latestOnMain` to skip values that are no longer current.
   ///   - owner: Held weakly; when it is released, the listener is removed.
   ///   - action: Called on the main actor with the owner and the new value, in commit order.
   /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
@@ -152,7 +152,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ name: String, on place: MainActorPlace, owner: Owner,
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
   ) -> ListenerToken {
-    bind(name, on: .mainActor, owner: owner) { owner, value in
+    bind(name, on: place.delivery, owner: owner) { owner, value in
       try MainActor.assumeIsolated { try action(owner, value) }
     }
   }
@@ -161,7 +161,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - name: The listener's name. A listener that has this name is replaced.
-  ///   - place: `.main`.
+  ///   - place: `.main`, or `.latestOnMain` to skip values that are no longer current.
   ///   - owner: Held weakly; when it is released, the listener is removed.
   ///   - action: Called on the main actor with the owner and the value, in commit order.
   /// - Returns: A token that unbinds the listener when it is disposed; releasing it does nothing.
@@ -171,7 +171,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ action: @escaping @MainActor @Sendable (Owner, Value) throws -> Void
   ) -> ListenerToken {
     let onMain = Self.weakly(owner) { owner, value in try MainActor.assumeIsolated { try action(owner, value) } }
-    return bind(name, ListeningTerms(place: .mainActor, isOnPlace: true, owner: owner, fires: true), onMain)
+    return bind(name, ListeningTerms(place: place.delivery, isOnPlace: true, owner: owner, fires: true), onMain)
   }
 
   /// Removes a named listener immediately, even for the round that is being delivered; does nothing if the name is not bound.

@@ -39,6 +39,8 @@ final class ListenerConditions: Sendable {
   }
 
   let mailbox: Mailbox?
+  /// The place of the only call that waits in the mailbox; nil if all calls wait.
+  let latest: LatestCall?
   /// Held, unless it is the owner.
   private let actor: (any Actor)?
   /// Read only under no lock: reading takes a reference, and releasing the last one runs a deinitializer.
@@ -46,9 +48,10 @@ final class ListenerConditions: Sendable {
   /// The first value that is still to be delivered; here and not in the queue, so that it is released with the action.
   let first: Lock<FirstValue?>
 
-  init(mailbox: Mailbox?, actor: (any Actor)?, owner: WeakReference?, first: FirstValue?) {
+  init(mailbox: Mailbox?, place: DeliveryPlace, owner: WeakReference?, first: FirstValue?) {
     self.mailbox = mailbox
-    self.actor = actor === owner?.object ? nil : actor
+    latest = place.isOnlyLatest ? LatestCall() : nil
+    actor = place.actor === owner?.object ? nil : place.actor
     self.owner = owner
     self.first = Lock(first)
   }

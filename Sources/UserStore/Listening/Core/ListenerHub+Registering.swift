@@ -12,7 +12,7 @@ extension ListenerHub {
     onEnd: ListenerConditions.OnEnd? = nil, _ action: Content.Action
   ) -> ListenerRemoval {
     let options = Registry.Options(
-      place: place.actor, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
+      place: place, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
     let (binding, isOver) = state.withLock { state in
       let start = max(position, state.lastStarted)
       return (state.registry.bind(name, to: topic, options, startsAfter: start, action: action), state.isOver)
@@ -29,7 +29,7 @@ extension ListenerHub {
   ) -> ListenerRemoval {
     let startsAtOnce = terms.isOnPlace || (terms.place.actor == nil && DeliveryThread.current.isInside(self))
     let options = Registry.Options(
-      place: terms.place.actor, owner: terms.owner.map { WeakReference(object: $0) }, first: startsAtOnce ? nil : first,
+      place: terms.place, owner: terms.owner.map { WeakReference(object: $0) }, first: startsAtOnce ? nil : first,
       onEnd: terms.onEnd)
     let (binding, ticket) = state.withLock { state in
       let start = startsAtOnce ? state.lastStarted : .max

@@ -59,13 +59,13 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   /// How a listener is to be called.
   struct Options {
-    var place: (any Actor)?
+    var place = DeliveryPlace.inline
     var owner: WeakReference?
     var keepsValue = false
     var first: ListenerConditions.FirstValue?
     var onEnd: ListenerConditions.OnEnd?
 
-    var isPlain: Bool { place == nil && owner == nil && first == nil }
+    var isPlain: Bool { place.actor == nil && owner == nil && first == nil }
   }
 
   /// The registration of a new listener, and the listener that it replaced, to be released under no lock.
@@ -197,7 +197,8 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   private mutating func conditions(of options: Options) -> ListenerConditions {
     ListenerConditions(
-      mailbox: options.place.map { mailbox(of: $0) }, actor: options.place, owner: options.owner, first: options.first)
+      mailbox: options.place.actor.map { mailbox(of: $0) }, place: options.place, owner: options.owner,
+      first: options.first)
   }
 
   private mutating func mailbox(of actor: any Actor) -> Mailbox {

@@ -125,13 +125,13 @@ public struct Signal<Value: Sendable>: Sendable {
   /// the like. Through operators that combine, share, or delay values, it may be delivered later.
   ///
   /// - Parameters:
-  ///   - place: `.main`.
+  ///   - place: `.main`, or `.latestOnMain` to skip values that are no longer current.
   ///   - action: Called on the main actor with the values, in order, but not with failures.
   /// - Returns: The token. Releasing it ends the subscription immediately, even in the current round.
   @MainActor @inlinable public func subscribe(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> SubscriptionToken {
-    attach(ListeningTerms(place: .mainActor, isOnPlace: true)) { event in
+    attach(ListeningTerms(place: place.delivery, isOnPlace: true)) { event in
       if case .value(let value) = event { try MainActor.assumeIsolated { try action(value) } }
     }
   }
@@ -140,7 +140,7 @@ public struct Signal<Value: Sendable>: Sendable {
   @MainActor @inlinable public func subscribeToEvents(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Event) throws -> Void
   ) -> SubscriptionToken {
-    attach(ListeningTerms(place: .mainActor, isOnPlace: true)) { event in
+    attach(ListeningTerms(place: place.delivery, isOnPlace: true)) { event in
       try MainActor.assumeIsolated { try action(event) }
     }
   }

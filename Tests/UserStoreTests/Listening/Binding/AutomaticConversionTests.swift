@@ -33,11 +33,19 @@ struct AutomaticConversionTests {
     #expect(become(1, true) && become(false, 0) && cannot(2, become: Bool.self) && cannot(0.0, become: Bool.self))
   }
 
-  @Test func `nil converts only to nil, and other values convert to optionals`() {
+  @Test func `nil converts to nil or to empty text, and other values convert to optionals`() {
     #expect(become(Int?.none as Any, String?.none) && become(Int??.some(nil) as Any, Int?.none))
-    #expect(cannot(Int?.none as Any, become: String.self) && cannot(Int?.none as Any, become: Int.self))
+    #expect(become(Int?.none as Any, "") && become(String??.some(nil) as Any, ""))
+    #expect(cannot(Int?.none as Any, become: Int.self) && cannot(Int?.none as Any, become: Bool.self))
     #expect(become(Int?.some(3) as Any, "3") && become("3", Int?.some(3)) && become(3, Int??.some(3)))
     #expect(cannot("x", become: Int?.self))
+  }
+
+  @Test
+  func `empty text converts to nil where the other value is an optional number or bool, and stays text otherwise`() {
+    #expect(become("", Int?.none) && become("", Double?.none) && become("", Bool?.none))
+    #expect(become("", String?.some("")) && become("", "") && become(" ", String?.some(" ")))
+    #expect(cannot(" ", become: Int?.self) && cannot("", become: Int.self) && cannot("", become: [Int]?.self))
   }
 
   @Test func `other types are converted only to themselves`() {

@@ -77,6 +77,7 @@ import Testing
   @Test func `the name of a member is its type and its property, or the property's type if its name is not known`() {
     let observed = ObservedThing()
     let chain = faults.chain().bind(a, \.number).bind(observed, \.number).bind(b, \.list, at: 3)
-    #expect(chain.members == ["Thing.number", "ObservedThing.(Int)", "Thing.list[3]"])
+    #expect(
+      chain.members == ["Thing.number", "ObservedThing.(Int) (bound at \(#fileID):\(#line - 1))", "Thing.list[3]"])
   }
 }

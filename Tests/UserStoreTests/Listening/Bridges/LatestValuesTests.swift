@@ -97,13 +97,13 @@ import Testing
   @Test func `C4, the values of an attribute are a sequence until the store is closed`() async throws {
     let store = try UserStore.inMemory()
     let id = try await store.write { try $0.add(name: "NIX") }
-    var iterator = try store.listenable(.name, of: id).values.makeAsyncIterator()
+    var iterator = try await store.listenable(.name, of: id).values.makeAsyncIterator()
     #expect(await iterator.next() == "NIX")
     try await store.write { try $0.rename(id, to: "Zoë") }
     #expect(await iterator.next() == "Zoë")
     try await store.write { _ = try $0.remove(id) }
     #expect(await iterator.next() == .some(nil))
-    store.close()
+    await store.close()
     #expect(await iterator.next() == .none)
   }
 
@@ -111,7 +111,7 @@ import Testing
     var store: UserStore? = try UserStore.inMemory()
     weak let kept = store
     let id = try await store?.write { try $0.add(name: "NIX") } ?? User.ID(0)
-    var iterator = try store?.listenable(.name, of: id).values.makeAsyncIterator()
+    var iterator = try await store?.listenable(.name, of: id).values.makeAsyncIterator()
     #expect(await iterator?.next() == "NIX")
     store = nil
     #expect(kept == nil)

@@ -137,18 +137,18 @@ import Testing
     let store = try folder.open { $0.watchesOtherProcesses = isWatching }
     let received = Recorder<StoreError.Code?>()
     let names = Recorder<String?>()
-    let name = try store.listenable(.name, of: zoe)
+    let name = try await store.listenable(.name, of: zoe)
     name.bind("screen") { names.record($0) }
     store.listeners.bind("all", to: .everything) { received.record($0.discontinuity) }
     let cursor = try await store.read { try $0.cursor }
-    try store.restore(from: backup)
+    try await store.restore(from: backup)
     #expect(received.all == [.diverged])
     #expect(names.all == ["Zoë"] && name.value == "Zoë")
     #expect(await awaitedCode { for try await _ in store.changes(after: cursor) {} } == .diverged)
     try await store.write { try $0.rename(zoe, to: "next") }
     #expect(received.all == [.diverged, nil])
     #expect(names.all == ["Zoë", "next"])
-    try store.restore(from: backup)
+    try await store.restore(from: backup)
     #expect(received.all == [.diverged, nil, .diverged] && name.value == "Zoë")
   }
 

@@ -13,7 +13,7 @@ import Testing
     async throws
   {
     let folder = try Folder()
-    try folder.open().close()
+    try await folder.open().close()
     let program = """
       import fcntl, os, signal, sqlite3, sys
       path = sys.argv[1]

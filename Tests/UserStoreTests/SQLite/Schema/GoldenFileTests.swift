@@ -82,7 +82,7 @@ import Testing
   @Test func `a named consumer continues where it was in the older layout`() async throws {
     _ = try copyFile(3)
     let store = try folder.open()
-    let counter = try store.consumer("counter", from: .now)
+    let counter = try await store.consumer("counter", from: .now)
     _ = try await store.write { try $0.rename(User.ID(2), to: "Zoë") }
     #expect(try await counter.next(1).flatMap(\.lines) == ["updated 2 name '佐江' 'Zoë'"])
   }

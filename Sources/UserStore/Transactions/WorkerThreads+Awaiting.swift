@@ -1,0 +1,62 @@
+extension WorkerThreads {
+  /// Runs `body` on one of the threads, and returns its result.
+  ///
+  /// - Throws: `CancellationError` if the task is canceled before `body` starts, `StoreError.Code.closed` after `stop`, and what
+  ///   `body` throws.
+  func perform<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    let waiting = Lock(Waiting<Result>.new)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let isCanceled = waiting.withLock { $0.begin(continuation) }
+        if isCanceled { return continuation.resume(throwing: CancellationError()) }
+        let refusal = run(orFailure: { waiting.withLock { $0.end() }?.resume(with: Swift.Result(catching: body)) })
+        if let refusal { waiting.withLock { $0.end() }?.resume(throwing: refusal) }
+      }
+    } onCancel: {
+      waiting.withLock { $0.end() }?.resume(throwing: CancellationError())
+    }
+  }
+
+  /// Runs `body` on one of the threads, even if the task is canceled, and returns its result.
+  ///
+  /// - Throws: `StoreError.Code.closed` after `stop`, and what `body` throws.
+  func complete<Result: Sendable>(
+    _ body: @escaping @Sendable () throws(StoreError) -> Result
+  ) async throws(StoreError) -> Result {
+    let result = await withCheckedContinuation { continuation in
+      let refusal = run(orFailure: { continuation.resume(returning: Swift.Result(catching: body)) })
+      if let refusal { continuation.resume(returning: .failure(refusal)) }
+    }
+    return try result.get()
+  }
+
+  /// Appends a job, or returns the reason why it will not run.
+  private func run(orFailure job: @escaping Job) -> StoreError? {
+    do { return try run(job) ? nil : StoreError(.closed, "the store is closed") } catch {
+      return StoreError(error)
+    }
+  }
+}
+
+/// A task that awaits a job: whoever ends the wait resumes it, the job that starts, or the cancellation.
+private enum Waiting<Result: Sendable>: Sendable {
+  typealias Continuation = CheckedContinuation<Result, any Error>
+
+  case new
+  case waiting(Continuation)
+  case over
+
+  /// Returns whether the task was canceled before it waited.
+  mutating func begin(_ continuation: Continuation) -> Bool {
+    if case .over = self { return true }
+    self = .waiting(continuation)
+    return false
+  }
+
+  /// Returns the task if it is waiting.
+  mutating func end() -> Continuation? {
+    defer { self = .over }
+    if case .waiting(let continuation) = self { return continuation }
+    return nil
+  }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// The main actor never waits for SQLite: all readers are busy, and everything that is awaited on it leaves it free.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct FreeMainActorTests {
+  private let folder: Folder
+  private let store: UserStore
+  private let id: User.ID
+  private let mayRead = Gate()
+
+  init() throws {
+    folder = try Folder()
+    store = try folder.open()
+    id = try store.write { try $0.add(name: "NIX") }
+  }
+
+  /// Lends all sessions that read to threads that wait.
+  private func holdReaders() async throws -> [Threads.Running] {
+    let reading = Recorder<Void>()
+    let (store, mayRead) = (store, mayRead)
+    let threads = try (0..<4).map { _ in
+      try Threads.start {
+        try store.read { transaction in
+          _ = try transaction.userCount
+          reading.record(())
+          mayRead.wait()
+        }
+      }
+    }
+    await reading.reached(4)
+    return threads
+  }
+
+  private func release(_ threads: [Threads.Running]) async throws {
+    mayRead.open()
+    try await Task.detached { for thread in threads { try thread.join() } }.value
+  }
+
+  @Test func `while all readers are busy, nothing that is awaited on the main actor holds it`() async throws {
+    let start = try await store.read { try $0.cursor }
+    let consumer = try await store.consumer("mailer", from: .oldest)
+    let label = ObservedThing()
+    let chain = BindingChain().bind(store, .name, of: id).bind(label, \.text, .out)
+    let name = try await store.listenable(.name, of: id)
+    let (every, latest) = (Recorder<String?>(), Recorder<String?>())
+    name.bind("every", on: .main) { every.record($0) }
+    name.bind("latest", on: .latestOnMain) { latest.record($0) }
+
+    let threads = try await holdReaders()
+    let (store, id) = (store, id)
+    let fed = Task {
+      var count = 0
+      for try await _ in store.changes(after: start) {
+        count += 1
+        if count == 10_000 { break }
+      }
+      return count
+    }
+    let consumed = Task {
+      var count = 0
+      for try await set in consumer {
+        try await consumer.acknowledge(set)
+        count += 1
+        if count == 100 { break }
+      }
+      return count
+    }
+    let others: [Task<Void, any Error>] = [
+      Task { _ = try await store.read { try $0.userCount } }, Task { _ = try await store.page(after: start) },
+      Task { try await store.verify(start) }, Task { _ = try await consumer.cursor },
+      Task { _ = try await store.listenable(.hairColor, of: id) }, Task { _ = try await store.observable(id) },
+      Task { _ = try await store.compactionPreview() },
+      Task { try await store.write { try $0.set(.age, of: id, to: 1) } },
+    ]
+    let writer = try Threads.start {
+      for number in 1..<10_000 { try store.write { try $0.rename(id, to: "\(number)") } }
+    }
+    // The main actor is free: it makes all calls while no read can begin, and other tasks get turns.
+    await every.reached(9_999)
+    await turns(1_000)
+    #expect(label.text == "NIX")
+    try await release(threads)
+
+    #expect(try await fed.value == 10_000)
+    #expect(try await consumed.value == 100)
+    for task in others { try await task.value }
+    await turns { label.text == "9999" }
+    #expect(every.all == (1..<10_000).map { "\($0)" })
+    #expect(latest.all.last == "9999")
+    try await Task.detached { try writer.join() }.value
+    withExtendedLifetime(chain) {}
+  }
+
+  @Test func `a backup, a check and a compaction leave the main actor free`() async throws {
+    let (store, folder, id) = (store, folder, id)
+    let (copying, mayCopy) = (Recorder<Void>(), Gate())
+    for number in 0..<2_000 { try await store.write { try $0.rename(id, to: "\(number)") } }
+    // The copy takes several steps.
+    try await store.write { try $0.set(Attribute<[UInt8]>("photo"), of: id, to: Array(repeating: 1, count: 12 << 20)) }
+    let backup = Task {
+      try await store.backup(to: folder.path + "/backup.db") { _ in
+        copying.record(())
+        mayCopy.wait()
+      }
+    }
+    await copying.reached(1)
+    // Other long operations do not wait for the backup.
+    #expect(try await store.check().allSatisfy { $0.kind == .reader })
+    #expect(try await UserStore.check(path: folder.database).allSatisfy { $0.kind == .reader })
+    mayCopy.open()
+    let end = try await backup.value
+    #expect(try await store.compact(keeping: .rows(0)).sets > 1_000)
+    try await store.restore(from: folder.path + "/backup.db")
+    #expect(try await store.read { try $0.cursor }.revision >= end.revision)
+    #expect(try await store.removeConsumer("none") == false)
+  }
+
+  @Test func `a canceled backup ends, and leaves no file`() async throws {
+    let (store, folder, id) = (store, folder, id)
+    try await store.write { try $0.set(Attribute<[UInt8]>("photo"), of: id, to: Array(repeating: 1, count: 12 << 20)) }
+    let (copying, mayCopy) = (Recorder<Double>(), Gate())
+    let backup = Task {
+      try await store.backup(to: folder.path + "/backup.db") { fraction in
+        copying.record(fraction)
+        mayCopy.wait()
+      }
+    }
+    await copying.reached(1)
+    backup.cancel()
+    mayCopy.open()
+    await #expect(throws: CancellationError.self) { try await backup.value }
+    #expect(copying.count == 1)
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(!files.contains { $0.hasPrefix("backup") })
+  }
+
+  @Test func `a store is opened and closed on another thread`() async throws {
+    let store = try await UserStore.open(path: folder.database)
+    #expect(try await store.read { try $0.value(.name, of: id) } == "NIX")
+    await store.close()
+    #expect(await awaitedCode { try await store.read { try $0.userCount } } == .closed)
+    #expect(await awaitedCode { try await UserStore.open(path: folder.path) } == .cannotOpen)
+  }
+
+  @Test func `the last reference to a store may be released by an awaited operation`() async throws {
+    var store: UserStore? = try UserStore(path: folder.path + "/other.db")
+    weak let kept = store
+    let mayEnd = Gate()
+    let reading = Recorder<Void>()
+    let task = Task { [store] in
+      try await store?.read { transaction in
+        reading.record(())
+        mayEnd.wait()
+        return try transaction.userCount
+      }
+    }
+    await reading.reached(1)
+    store = nil
+    mayEnd.open()
+    #expect(try await task.value == 0)
+    await turns { kept == nil }
+  }
+}
