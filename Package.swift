@@ -27,6 +27,11 @@ let package = Package(
     .library(name: "UserStoreFoundation", targets: ["UserStoreFoundation"]),
     .executable(name: "usertool", targets: ["usertool"]),
   ],
+  traits: [
+    .default(enabledTraits: ["Tool"]),
+    // A package that turns it off with `traits: []` does not download the argument parser.
+    .trait(name: "Tool", description: "The command-line tool, usertool."),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
   ],
@@ -52,7 +57,7 @@ let package = Package(
       name: "usertool",
       dependencies: [
         "UserStore",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings
     ),

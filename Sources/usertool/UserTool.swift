@@ -23,7 +23,7 @@ struct UserTool: ParsableCommand {
       busy, 6 the log does not continue from the cursor, 64 usage, 65 bad data, 66 no input file or database, \
       73 cannot create, 77 no permission, 124 --timeout, 129/130/143 signal, 141 closed pipe.
       """,
-    version: "0.1.0",
+    version: UserStore.version,
     subcommands: [
       InitCommand.self, AddCommand.self, GetCommand.self, ListCommand.self, RenameCommand.self, SetCommand.self,
       RemoveCommand.self, WatchCommand.self, LogCommand.self, UndoCommand.self, ConsumersCommand.self,

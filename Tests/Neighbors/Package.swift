@@ -7,7 +7,7 @@ let package = Package(
   name: "Neighbors",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "UserStore", path: "../.."),
+    .package(name: "UserStore", path: "../..", traits: []),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),

@@ -5,7 +5,7 @@ import Testing
 @Suite struct `The README's commands` {
   @Test func `all commands of the README succeed in their order`() throws {
     let workspace = try Workspace()
-    let readme = try String(contentsOf: Self.readme, encoding: .utf8)
+    let readme = try String(contentsOf: Workspace.project.appendingPathComponent("README.md"), encoding: .utf8)
     let commands = Self.commands(in: readme)
     #expect(commands.count > 12 && commands.contains { $0.hasPrefix("usertool undo") }, "\(commands)")
     let head = ["cd ~", "mkdir bin", "ln -s '\(Workspace.tool)' bin/usertool", "PATH=$HOME/bin:$PATH", Self.files]
@@ -37,8 +37,4 @@ import Testing
   }
 
   private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
-
-  private static let readme = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("README.md")
 }

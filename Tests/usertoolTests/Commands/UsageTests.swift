@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UserStore
 
 @Suite struct `Using the tool` {
   private static let commands = [
@@ -17,8 +18,14 @@ import Testing
       #expect(examples.lowerBound < usage.lowerBound)
       #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(help.output)")
     }
-    #expect(try workspace.run("--version").output.contains("."))
     #expect(try workspace.run().output.contains("SUBCOMMANDS"))
+  }
+
+  @Test func `the version of the tool is that of the library and of the newest entry in the changelog`() throws {
+    #expect(try Workspace().run("--version").output == UserStore.version + "\n")
+    let changelog = try String(contentsOf: Workspace.project.appendingPathComponent("CHANGELOG.md"), encoding: .utf8)
+    let entry = try #require(changelog.split(separator: "\n").first { $0.hasPrefix("## ") })
+    #expect(entry.hasPrefix("## [\(UserStore.version)] - "))
   }
 
   @Test func `common options may precede the command`() throws {

@@ -14,6 +14,10 @@ final class Workspace {
     return URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("usertool").path
   }()
 
+  /// The folder of the package.
+  static let project = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
   init() throws {
     var template = Array("/tmp/usertool-test-XXXXXX".utf8CString)
     let made = unsafe mkdtemp(&template).map { unsafe String(cString: $0) }
