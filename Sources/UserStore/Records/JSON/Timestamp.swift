@@ -1,26 +1,22 @@
 /// A time in milliseconds since 1970, and its text.
-struct Timestamp {
-  let milliseconds: Int64
+package struct Timestamp {
+  package let milliseconds: Int64
+
+  package init(milliseconds: Int64) {
+    self.milliseconds = milliseconds
+  }
 
   /// UTC as in RFC 3339: `2026-11-21T05:20:11.482Z`.
-  var utc: String {
+  package var utc: String {
     let (date, time) = parts(offset: 0)
     return "\(date)T\(time).\(Self.pad(Self.divide(milliseconds, 1_000).rest, 3))Z"
   }
 
-  /// The local time of day: `05:20:11`.
-  var localTime: String { parts(offset: System.utcOffset(atSecond: second)).time }
-
-  /// The local date and time: `2026-11-21 05:20:11`.
-  var local: String {
-    let (date, time) = parts(offset: System.utcOffset(atSecond: second))
-    return date + " " + time
-  }
-
   /// The time in seconds, rounded down, also before 1970.
-  private var second: Int64 { Self.divide(milliseconds, 1_000).quotient }
+  package var second: Int64 { Self.divide(milliseconds, 1_000).quotient }
 
-  private func parts(offset: Int64) -> (date: String, time: String) {
+  /// The date and the time of day, which is `offset` seconds ahead of UTC.
+  package func parts(offset: Int64) -> (date: String, time: String) {
     let (day, rest) = Self.divide(second + offset, 86_400)
     let time = [rest / 3_600, rest / 60 % 60, rest % 60].map { Self.pad($0, 2) }.joined(separator: ":")
     return (Self.date(ofDay: day), time)
