@@ -4,7 +4,7 @@ extension UserStore {
   /// Adding or removing a user is a change of each of its attributes.
   public struct Change: Hashable, Sendable {
     /// A kind of change; its raw value is the `op` of the JSON text.
-    public enum Kind: String, Sendable {
+    public enum Kind: String, Codable, Sendable {
       /// The user was added: one change for the name and one for the hair color, without old values.
       case added = "insert"
       /// An attribute was set (no old value), changed, or unset (no new value).

@@ -21,3 +21,32 @@ extension UserStore.Change {
     ]
   }
 }
+
+extension UserStore.Change: Codable {
+  private enum Member: CodingKey { case op, user, attribute, old, new, at }
+
+  /// Encodes the members of `json`.
+  ///
+  /// `JSONEncoder` changes their order, and values as `StoredValue` describes; the text of `json` is exact.
+  public func encode(to encoder: any Encoder) throws { try jsonValue.encode(to: encoder) }
+
+  /// Decodes a change from the members of `json`; ignores others, such as those of a change set.
+  ///
+  /// A decoded change has no row in a log, and is therefore not equal to a change from a log.
+  ///
+  /// - Throws: `DecodingError` if a member is missing, or is not of its type.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Member.self)
+    kind = try container.decode(Kind.self, forKey: .op)
+    user = try container.decode(UserStore.User.ID.self, forKey: .user)
+    attribute = try container.decode(AttributeName.self, forKey: .attribute)
+    old = try container.decode(StoredValue.self, forKey: .old)
+    new = try container.decode(StoredValue.self, forKey: .new)
+    guard let time = Timestamp(utc: try container.decode(String.self, forKey: .at)) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .at, in: container, debugDescription: "expected a time such as 2026-11-21T05:20:11.482Z")
+    }
+    timestamp = time.milliseconds
+    sequence = 0
+  }
+}

@@ -1,4 +1,4 @@
-/// A JSON value, which the library and usertool print.
+/// A JSON value, which the library and usertool print, and which the library's `Codable` types encode.
 ///
 /// The text is not Foundation's, whose encoder keeps neither the order of members nor the difference between `1` and `1.0`.
 package indirect enum JSON {
@@ -68,4 +68,32 @@ extension JSON: CustomStringConvertible {
     }
     bytes.append(UInt8(ascii: "\""))
   }
+}
+
+extension JSON: Encodable {
+  package func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .null:
+      var container = encoder.singleValueContainer()
+      try container.encodeNil()
+    case .bool(let bool): try bool.encode(to: encoder)
+    case .integer(let integer): try integer.encode(to: encoder)
+    case .real(let real): try real.encode(to: encoder)
+    case .text(let text): try text.encode(to: encoder)
+    case .object(let members):
+      var container = encoder.container(keyedBy: TextKey.self)
+      for member in members { try container.encode(member.value, forKey: TextKey(member.name)) }
+    }
+  }
+}
+
+/// The name of a member.
+struct TextKey: CodingKey {
+  let stringValue: String
+
+  init(_ text: String) { stringValue = text }
+  init?(stringValue: String) { self.init(stringValue) }
+
+  var intValue: Int? { nil }
+  init?(intValue: Int) { nil }
 }

@@ -12,6 +12,24 @@ package struct Timestamp {
     return "\(date)T\(time).\(Self.pad(Self.divide(milliseconds, 1_000).rest, 3))Z"
   }
 
+  /// Reads the text of `utc`; nil for any other text.
+  init?(utc text: String) {
+    // The year may have a sign and more than four digits; the rest has a fixed length.
+    let rest = "-MM-DDTHH:MM:SS.mmmZ".utf8.count
+    guard text.utf8.count > rest, text.utf8.allSatisfy({ $0 < 0x80 }), let year = Int64(text.dropLast(rest)) else {
+      return nil
+    }
+    let fields = text.suffix(rest).dropFirst().split { "-T:.Z".contains($0) }.map { Int64($0) ?? -1 }
+    // No time of 64 bits has a larger year: beyond it the numbers of days could overflow.
+    guard fields.count == 6, year.magnitude < 1_000_000_000 else { return nil }
+    let day = Self.day(year: year, month: fields[0], day: fields[1])
+    let second = Int128(day) * 86_400 + Int128(fields[2] * 3_600 + fields[3] * 60 + fields[4])
+    guard let milliseconds = Int64(exactly: second * 1_000 + Int128(fields[5])) else { return nil }
+    self.init(milliseconds: milliseconds)
+    // Each time has one text, so that a day or an hour that does not exist is refused too.
+    if !utc.hasSameBytes(as: text) { return nil }
+  }
+
   /// The time in seconds, rounded down, also before 1970.
   package var second: Int64 { Self.divide(milliseconds, 1_000).quotient }
 
@@ -34,6 +52,14 @@ package struct Timestamp {
     let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
     let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     return [pad(year, 4), pad(month, 2), pad(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2)].joined(separator: "-")
+  }
+
+  /// The day of a Gregorian date, counted from 1970-01-01.
+  private static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let (era, yearOfEra) = divide(month <= 2 ? year - 1 : year, 400)
+    let shiftedMonth = month > 2 ? month - 3 : month + 9
+    let dayOfYear = (153 * shiftedMonth + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
   /// Divides and rounds down, without overflow for the smallest number, which another program may have stored in the log.
