@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import UserStore
 
@@ -41,9 +42,39 @@ import UserStore
     #expect(try await count(store, counter) == 5)
   }
 
+  @Test func `changes are printed as JSON, and encoded in a message`() async throws {
+    let printed = Printed()
+    let print = printed.print
+    let store = try UserStore.inMemory()
+    let user = try await store.write { try $0.add(name: "NIX") }
+    let cursor = try await store.read { try $0.cursor }
+    _ = try await store.write { try $0.rename(user, to: "Zoë") }
+
+    for try await set in store.changes(after: cursor) {
+      for change in try set.changes { print(change.json) }
+      break
+    }
+
+    let lines = printed.taken()
+    #expect(lines.count == 1)
+    #expect(lines[0].hasPrefix(#"{"op":"update","user":1,"attribute":"name","old":"NIX","new":"Zoë","at":""#))
+    let set = try #require(try store.page(after: cursor).first)
+    let message = try JSONDecoder().decode(Message.self, from: try encode(set))
+    #expect(message.cursor == set.cursor && message.changes.map(\.json) == lines)
+  }
+
   private func count(_ store: UserStore, _ counter: UserStore.User.ID) async throws -> Int {
     try await store.read { try $0.value(Attribute<Int>("renames"), of: counter) } ?? 0
   }
+}
+
+struct Message: Codable {
+  var cursor: UserStore.Cursor
+  var changes: [UserStore.Change]
+}
+
+func encode(_ set: UserStore.ChangeSet) throws -> Data {
+  try JSONEncoder().encode(Message(cursor: set.cursor, changes: set.changes))
 }
 
 func countRenames(in store: UserStore, for counter: UserStore.User.ID) async throws {

@@ -3,14 +3,14 @@ extension UserStore {
   ///
   /// Adding or removing a user is a change of each of its attributes.
   public struct Change: Hashable, Sendable {
-    /// A kind of change.
-    public enum Kind: Hashable, Sendable {
+    /// A kind of change; its raw value is the `op` of the JSON text.
+    public enum Kind: String, Codable, Sendable {
       /// The user was added: one change for the name and one for the hair color, without old values.
-      case added
+      case added = "insert"
       /// An attribute was set (no old value), changed, or unset (no new value).
-      case updated
+      case updated = "update"
       /// The user was removed: one change for each attribute, without new values.
-      case removed
+      case removed = "delete"
       /// A row of the log that no version of this library writes, delivered as it is.
       case unknown
     }

@@ -59,7 +59,7 @@ struct AddCommand: ParsableCommand {
     if format == .table || format == .plain {
       output.writeLine("\(user.id)")
     } else if format == .json {
-      output.write(user.record.json.bytes + [0x0A])
+      output.writeLine(user.json)
     } else {
       var printer = RecordPrinter(format, columns: nil, to: output, common.style)
       printer.print(user.record)

@@ -33,7 +33,7 @@ struct GetCommand: ParsableCommand {
     if let attribute {
       try printValue(of: attribute, user, to: output)
     } else if common.recordFormat == .json {
-      output.write(user.record.json.bytes + [0x0A])
+      output.writeLine(user.json)
     } else {
       let fit = System.columns(of: System.standardOutput).map { RecordPrinter.Fit.turned(at: $0) }
       var printer = RecordPrinter(common.recordFormat, columns: nil, to: output, common.style, fit: fit ?? .none)
@@ -68,7 +68,7 @@ struct GetCommand: ParsableCommand {
     switch common.recordFormat {
     // A program that reads a pipe needs the value as it is; only a terminal acts on control characters in it.
     case .table, .plain: output.writeLine(System.isTerminal(1) ? value.shown : value.bare)
-    case .json, .jsonl: output.write(value.json.bytes + [0x0A])
+    case .json, .jsonl: output.writeLine(value.json)
     case .csv:
       output.writeLine(CSV.line([attribute.text]))
       output.writeLine(CSV.line([value.bare]))

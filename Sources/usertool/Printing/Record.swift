@@ -10,15 +10,8 @@ struct Record {
     self.fields = fields
   }
 
-  /// One line of JSON, with `"invalid":true` if a text is not valid UTF-8, and `"purged":true` if the values were erased.
-  var json: JSON {
-    var members = fields.map { (name: $0.name, value: $0.value.json) }
-    if fields.contains(where: \.value.isInvalid), !members.contains(where: { $0.name == "invalid" }) {
-      members.append(("invalid", .bool(true)))
-    }
-    if isPurged { members.append(("purged", .bool(true))) }
-    return .object(members)
-  }
+  /// One line of JSON.
+  var json: JSON { .record(fields, isPurged: isPurged) }
 
   /// One line of fields separated by tabs; a field that the record does not have is empty.
   ///

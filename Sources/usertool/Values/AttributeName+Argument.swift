@@ -3,8 +3,6 @@ public import UserStore
 
 /// The names of attributes on the command line and in files.
 extension AttributeName {
-  static let builtIn: [AttributeName] = [.name, .hairColor]
-
   /// Reads a name; `hair-color` is an alias of `hair_color`.
   init(typed text: String) {
     self = text == "hair-color" ? .hairColor : AttributeName(text)

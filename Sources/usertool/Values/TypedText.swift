@@ -54,7 +54,7 @@ enum TypedText {
     guard text.first(where: { !$0.isWhitespace }) == "{" else { return nil }
     let compact = text.filter { !$0.isWhitespace }
     guard compact.hasPrefix("{\"base64\":\""), compact.hasSuffix("\"}") else { return nil }
-    guard let bytes = Base64.decode(compact.dropFirst(11).dropLast(2)) else {
+    guard let bytes = Base64.decode(String(compact.dropFirst(11).dropLast(2))) else {
       throw Failure(.badData, "this is not base64: \(text.excerpt)", hint: "k:=TEXT stores any text unchanged")
     }
     return bytes

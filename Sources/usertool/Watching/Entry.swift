@@ -22,13 +22,7 @@ struct Entry {
   let isPurged: Bool
 
   init(_ change: Change) {
-    operation =
-      switch change.kind {
-      case .added: .insert
-      case .updated: .update
-      case .removed: .delete
-      case .unknown: .unknown
-      }
+    operation = Operation(rawValue: change.kind.rawValue) ?? .unknown
     user = change.user
     attribute = change.attribute
     old = change.old
@@ -65,10 +59,7 @@ struct Entry {
     if isLast || cursor == nil {
       record.fields.append(("cursor", cursor.map { .text($0.description) } ?? .null))
     }
-    record.fields += [
-      ("op", .text(operation.rawValue)), ("user", .integer(user.rawValue)), ("attribute", .text(attribute.text)),
-      ("old", old), ("new", new), ("at", .text(Timestamp(milliseconds: milliseconds).utc)),
-    ]
+    record.fields += Change.fields(operation.rawValue, of: user, attribute, old: old, new: new, at: milliseconds)
     record.isPurged = isPurged
     if let listener { record.fields.append(("listener", listener)) }
     return record

@@ -1,11 +1,11 @@
 /// Bytes as text, as in RFC 4648, section 4.
-enum Base64 {
+package enum Base64 {
   private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
   /// The value of each letter; 64 for other bytes.
   private static let numbers: [UInt8] = (0...255).map { byte in UInt8(letters.firstIndex(of: byte) ?? 64) }
 
-  static func encode(_ bytes: [UInt8]) -> String {
+  package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -20,7 +20,7 @@ enum Base64 {
   }
 
   /// Decodes a text; nil for a text that `encode` does not produce.
-  static func decode(_ text: some StringProtocol) -> [UInt8]? {
+  package static func decode(_ text: String) -> [UInt8]? {
     let digits = text.utf8.prefix { $0 != padding }
     let rest = text.utf8.dropFirst(digits.count)
     guard text.utf8.count % 4 == 0, rest.count <= 2, rest.allSatisfy({ $0 == padding }) else { return nil }

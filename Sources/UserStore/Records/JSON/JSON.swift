@@ -1,21 +1,21 @@
-import UserStore
-
-/// A JSON value to print.
+/// A JSON value, which the library and usertool print, and which the library's `Codable` types encode.
 ///
-/// The tool promises the order of members, which Foundation's encoder does not preserve.
-indirect enum JSON {
+/// The text is not Foundation's, whose encoder keeps neither the order of members nor the difference between `1` and `1.0`.
+package indirect enum JSON {
   case null
   case bool(Bool)
   case integer(Int64)
   case real(Double)
   case text(String)
-  case list([JSON])
   case object([(name: String, value: JSON)])
 }
 
-extension JSON {
+extension JSON: CustomStringConvertible {
   /// The JSON text, on one line.
-  var bytes: [UInt8] {
+  package var description: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The UTF-8 bytes of the text.
+  package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)
     return bytes
@@ -28,37 +28,24 @@ extension JSON {
     case .integer(let integer): bytes += String(integer).utf8
     case .real(let real): bytes += Self.text(of: real).utf8
     case .text(let text): Self.append(text, to: &bytes)
-    case .list(let items): Self.append(items, between: "[]", to: &bytes) { $0.append(to: &$1) }
     case .object(let members):
-      Self.append(members, between: "{}", to: &bytes) { member, bytes in
-        append(member.name, to: &bytes)
+      bytes.append(UInt8(ascii: "{"))
+      for (index, member) in members.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        Self.append(member.name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         member.value.append(to: &bytes)
       }
+      bytes.append(UInt8(ascii: "}"))
     }
-  }
-
-  private static func append<Item>(
-    _ items: [Item], between brackets: String, to bytes: inout [UInt8], _ body: (Item, inout [UInt8]) -> Void
-  ) {
-    bytes.append(brackets.utf8.first!)
-    for (index, item) in items.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      body(item, &bytes)
-    }
-    bytes.append(brackets.utf8.last!)
   }
 
   /// The shortest text that reads back as the same number.
   ///
   /// JSON has no infinity, but nearly every parser reads 1e999 as one.
-  static func text(of real: Double) -> String {
+  package static func text(of real: Double) -> String {
     if real.isInfinite { return real < 0 ? "-1e999" : "1e999" }
     return real.isNaN ? "null" : "\(real)"
-  }
-
-  private func append(_ text: String, to bytes: inout [UInt8]) {
-    Self.append(text, to: &bytes)
   }
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
@@ -81,4 +68,32 @@ extension JSON {
     }
     bytes.append(UInt8(ascii: "\""))
   }
+}
+
+extension JSON: Encodable {
+  package func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .null:
+      var container = encoder.singleValueContainer()
+      try container.encodeNil()
+    case .bool(let bool): try bool.encode(to: encoder)
+    case .integer(let integer): try integer.encode(to: encoder)
+    case .real(let real): try real.encode(to: encoder)
+    case .text(let text): try text.encode(to: encoder)
+    case .object(let members):
+      var container = encoder.container(keyedBy: TextKey.self)
+      for member in members { try container.encode(member.value, forKey: TextKey(member.name)) }
+    }
+  }
+}
+
+/// The name of a member.
+struct TextKey: CodingKey {
+  let stringValue: String
+
+  init(_ text: String) { stringValue = text }
+  init?(stringValue: String) { self.init(stringValue) }
+
+  var intValue: Int? { nil }
+  init?(intValue: Int) { nil }
 }

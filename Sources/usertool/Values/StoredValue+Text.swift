@@ -1,33 +1,6 @@
 import UserStore
 
 extension StoredValue {
-  /// The JSON value of the same type; data is `{"base64":"…"}`, and invalid UTF-8 becomes U+FFFD.
-  var json: JSON {
-    switch self {
-    case .null: .null
-    case .integer(let integer): .integer(integer)
-    case .real(let real): .real(real)
-    case .text(let text): .text(text)
-    case .blob(let bytes): .object([("base64", .text(Base64.encode(bytes)))])
-    case .invalidText(let bytes): .text(String(decoding: bytes, as: UTF8.self))
-    }
-  }
-
-  /// The JSON value without loss: text that is not valid UTF-8 is `{"text_base64":"…"}`.
-  var losslessJSON: JSON {
-    if case .invalidText(let bytes) = self { .object([("text_base64", .text(Base64.encode(bytes)))]) } else { json }
-  }
-
-  /// Text from bytes that may not be valid UTF-8.
-  static func text(ofBytes bytes: [UInt8]) -> StoredValue {
-    String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .invalidText(bytes)
-  }
-
-  /// Whether `json` loses information.
-  var isInvalid: Bool {
-    if case .invalidText = self { true } else { false }
-  }
-
   /// The value without quotes and escapes, for CSV; empty for null.
   var bare: String {
     switch self {
@@ -35,7 +8,7 @@ extension StoredValue {
     case .integer(let integer): String(integer)
     case .real(let real): JSON.text(of: real)
     case .text(let text): text
-    case .blob: String(decoding: json.bytes, as: UTF8.self)
+    case .blob: json
     case .invalidText(let bytes): String(decoding: bytes, as: UTF8.self)
     }
   }

@@ -1,0 +1,51 @@
+extension UserStore.User {
+  /// The user as JSON text, as `usertool get` and `list` print it: `{"id":1,"name":"Zoë","hair_color":null,"age":41}`.
+  ///
+  /// The further attributes are sorted by the bytes of their names. `"invalid":true` follows them if a text is not valid UTF-8.
+  public var json: String { JSON.record(fields).description }
+
+  /// The id, then one field for each attribute.
+  package var fields: [(name: String, value: StoredValue)] {
+    [("id", .integer(id.rawValue))] + orderedValues.map { ($0.name.text, $0.value) }
+  }
+
+  /// The attributes in the order in which they are shown.
+  package var orderedValues: [(name: AttributeName, value: StoredValue)] {
+    let names = AttributeName.builtIn + storedValues.keys.sorted().filter { !AttributeName.builtIn.contains($0) }
+    return names.map { ($0, storedValues[$0] ?? .null) }
+  }
+}
+
+extension AttributeName {
+  /// The attributes that every user has, in the order in which they are shown.
+  package static let builtIn: [AttributeName] = [.name, .hairColor]
+}
+
+extension UserStore.User: Codable {
+  /// Encodes the members of `json`.
+  ///
+  /// `JSONEncoder` changes their order, and values as `StoredValue` describes; the text of `json` is exact. Strategies for keys
+  /// would rename attributes. Of two attributes whose names are equal as Swift strings, an encoder may keep one.
+  public func encode(to encoder: any Encoder) throws { try JSON.record(fields).encode(to: encoder) }
+
+  /// Decodes a user from the members of `json`.
+  ///
+  /// An attribute that is null is not set, and `"invalid":true` is not an attribute.
+  ///
+  /// - Throws: `DecodingError` if there is no id or no name, or if a member is not a value.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: TextKey.self)
+    id = try container.decode(ID.self, forKey: TextKey("id"))
+    storedValues = [:]
+    for key in container.allKeys where key.stringValue != "id" {
+      // Attributes have no Boolean values, so that the mark differs from an attribute with its name.
+      if key.stringValue == "invalid", let mark = try? container.decode(Bool.self, forKey: key), mark { continue }
+      let value = try container.decode(StoredValue.self, forKey: key)
+      if !value.isNull { storedValues[AttributeName(key.stringValue)] = value }
+    }
+    if storedValues[.name] == nil {
+      let path = container.codingPath + [TextKey("name")]
+      throw DecodingError.valueNotFound(String.self, .init(codingPath: path, debugDescription: "a user needs a name"))
+    }
+  }
+}
