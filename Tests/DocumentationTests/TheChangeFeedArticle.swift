@@ -58,7 +58,7 @@ import UserStore
     let lines = printed.taken()
     #expect(lines.count == 1)
     #expect(lines[0].hasPrefix(#"{"op":"update","user":1,"attribute":"name","old":"NIX","new":"Zoë","at":""#))
-    let set = try #require(try store.page(after: cursor).first)
+    let set = try #require(try await store.page(after: cursor).first)
     let message = try JSONDecoder().decode(Message.self, from: try encode(set))
     #expect(message.cursor == set.cursor && message.changes.map(\.json) == lines)
   }
