@@ -28,6 +28,28 @@ import UserStore
     #expect(printed.taken().first?.hasPrefix("1 name text(") == true)
   }
 
+  @Test func `a feed of a topic tells how far it has read`() async throws {
+    let printed = Printed()
+    let print = printed.print
+    let store = try UserStore.inMemory()
+    let user = try await store.write { try $0.add(name: "NIX") }
+    let cursor = try await store.read { try $0.cursor }
+    var saved = ""
+    try await store.write { try $0.rename(user, to: "Zoë") }
+    try await store.write { try $0.set(.hairColor, of: user, to: UserStore.Color("auburn")) }
+
+    try await store.verify(cursor)  // refuses a bad cursor before you answer a request
+    for try await set in store.changes(after: cursor, of: [.attribute(.name)], heartbeat: .seconds(15)) {
+      for change in try set.changes { print(change.new) }
+      saved = set.cursor.description
+      if set.heartbeat == .upToDate { break }
+    }
+
+    #expect(printed.taken() == [#"text("Zoë")"#])
+    let end = try await store.read { try $0.cursor }
+    #expect(saved == end.description)
+  }
+
   @Test func `a consumer counts each change exactly once, however often it is stopped`() async throws {
     let store = try UserStore.inMemory()
     let counter = try await store.write { try $0.add(name: "counter") }

@@ -111,7 +111,8 @@ struct Follower {
     case .currentState, .after: break
     case .file(let file): try file.write(cursor)
     case .consumer(let name):
-      let consumer = try await store.consumer(name, from: .after(cursor))
+      // Also if the watch is canceled now: the state is printed, and the message at the end names the consumer.
+      let consumer = try await Task { try await store.consumer(name, from: .after(cursor)) }.value
       if isReset { try await consumer.reset(to: cursor) }
       self.consumer = consumer
     }

@@ -56,6 +56,43 @@ extension Attribute where Value == Int {
       ])
   }
 
+  @Test func `a committed value that was read before the chain's last write is not propagated after it`() async throws {
+    let (field, label) = (Thing(), Counted(0))
+    try store.writeNow { try $0.set(.age, of: nix, to: 0) }
+    let chain = faults.chain().bind(store, .age, of: nix).bind(field, \.age).bind(label, \.value, .out)
+    for step in 1...500 {
+      if step % 2 == 0 {
+        field.age = step
+        chain.update()
+      } else {
+        try store.writeNow { try $0.set(.age, of: nix, to: step) }
+      }
+      await turns(step % 9)
+    }
+    await turns { label.value == 500 }
+    await turns(500)
+    #expect(label.writes == label.writes.sorted(), "a value is never followed by an older one")
+    #expect(label.writes.last == 500 && faults.texts == [])
+  }
+
+  @Test func `a field that is bound to an attribute that is not set is empty, and an empty number is unset`()
+    async throws
+  {
+    let field = ObservedThing()
+    let chain = faults.chain().bind(store, .age, of: nix).bind(field, \.text)
+    #expect(field.text == "" && faults.texts == [])
+    field.text = "41"
+    await turns { (try? store.readNow { try $0.value(.age, of: nix) }) == 41 }
+    field.text = ""
+    await turns { (try? store.readNow { try $0.value(.age, of: nix) }) == .some(nil) }
+    try store.writeNow { try $0.set(.age, of: nix, to: 7) }
+    await turns { field.text == "7" }
+    field.text = "seven"
+    await turns { faults.texts.count == 1 }
+    #expect(faults.texts[0].contains("“seven”") && faults.texts[0].contains("age of user"))
+    withExtendedLifetime(chain) {}
+  }
+
   @Test func `a value that the store refuses is refused for all members, with the store's reason`() throws {
     let (field, label) = (Thing(), Thing())
     let chain = faults.chain().bind(field, \.text, initial: .none).bind(store, .name, of: nix, initial: .tail)
