@@ -56,24 +56,22 @@ extension UserStore {
       // Before the first step, so that no ring is lost between a step and the wait after it.
       let rings = publication.rings()
       let heartbeat = interval.map { Heartbeat(every: $0, on: clock, rings) }
-      return Iterator(step: step, rings: rings, ringing: rings.stream.makeAsyncIterator(), heartbeat: heartbeat)
+      return Iterator(step: step, ringing: rings.stream.makeAsyncIterator(), heartbeat: heartbeat)
     }
 
     /// Reads the log in steps of up to 1,000 changes or 1 MiB.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate let step: Step
-      fileprivate let rings: Bell.Rings
       fileprivate var ringing: AsyncStream<Void>.Iterator
       fileprivate let heartbeat: Heartbeat?
       private var cursor: Cursor?
       private var pending: ArraySlice<ChangeSet> = []
       private var hasCaughtUp = false
+      /// Sets that are in memory are returned without a suspension, which would hold the actor.
+      private var turn = ActorTurn()
 
-      fileprivate init(
-        step: @escaping Step, rings: Bell.Rings, ringing: AsyncStream<Void>.Iterator, heartbeat: Heartbeat?
-      ) {
+      fileprivate init(step: @escaping Step, ringing: AsyncStream<Void>.Iterator, heartbeat: Heartbeat?) {
         self.step = step
-        self.rings = rings
         self.ringing = ringing
         self.heartbeat = heartbeat
       }
@@ -87,12 +85,14 @@ extension UserStore {
       public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> ChangeSet? {
         while !Task.isCancelled {
           if let set = pending.popFirst() {
+            await turn.yieldIfOver()
             // A set is a sign of life too.
             _ = heartbeat?.isDue()
             return set
           }
           guard let page = try await nextPage(isolation: actor) else { return nil }
           cursor = page.position
+          turn = ActorTurn()
           pending = page.sets[...]
           if !pending.isEmpty { continue }
           if let heartbeat, heartbeat.isDue() || (page.isLast && !hasCaughtUp) {

@@ -182,14 +182,15 @@ public final class UserStore: Sendable {
           value: ValueBox(try transaction.value(attribute, of: id)), through: publication.round(at: cursor))
       }
     }
-    let decode: Source.Decode = { set in
-      if set.discontinuity != nil { return try read() }
+    // A listener on an actor that is behind must not read there.
+    let decode: Source.Decode = { set, isOutdated in
+      if set.discontinuity != nil { return isOutdated ? nil : try read() }
       do throws(StoreError) {
         guard let change = try set.changes.last else { return nil }
         return Source.Decoded(value: ValueBox(try change.new(attribute)), through: set.position)
       } catch {
         // A huge set that was compacted before it was delivered: the current value includes it.
-        if error.code == .compacted { return try read() }
+        if error.code == .compacted { return isOutdated ? nil : try read() }
         throw error
       }
     }

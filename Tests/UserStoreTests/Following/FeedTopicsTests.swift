@@ -71,6 +71,14 @@ import Testing
     let set = try #require(try await iterator.next())
     #expect(set.heartbeat == nil)
     #expect(set.lines == ["updated 1 age - 1"])
+    // The set took the place of the heartbeat that was due: the next element is another set, and not a heartbeat.
+    try await store.write { [zoe] in try $0.rename(zoe, to: "hidden too") }
+    let later = Task { [store, nix] in
+      for _ in 0..<1_000 { await Task.yield() }
+      try await store.write { try $0.set(.age, of: nix, to: 2) }
+    }
+    #expect(try await iterator.next()?.heartbeat == nil)
+    try await later.value
     clock.advance(by: .seconds(15))
     #expect(try await iterator.next()?.heartbeat == .upToDate, "the set took the place of one heartbeat, not of two")
     #expect(clock.slept.all.prefix(3) == [.seconds(15), .seconds(30), .seconds(45)])

@@ -86,7 +86,7 @@ import Testing
       Source.Decoded(
         value: ValueBox(publication.position.revision.rawValue), through: publication.round(at: publication.position))
     }
-    return Source(hub: hub, topic: .everything, fallback: nil, decode: { _ in read() }, read: read)
+    return Source(hub: hub, topic: .everything, fallback: nil, decode: { _, _ in read() }, read: read)
   }
 
   private func append() -> Publication.Found {

@@ -59,7 +59,7 @@ final class Board: Sendable {
     Listenable(
       HubValue(
         hub: hub, topic: topic, fallback: ValueBox(-1),
-        decode: { note in note.values[topic].map { .init(value: ValueBox($0), through: note.position) } },
+        decode: { note, _ in note.values[topic].map { .init(value: ValueBox($0), through: note.position) } },
         read: { state.withLock { .init(value: ValueBox($0.values[topic] ?? 0), through: $0.position) } }
       ).backing)
   }

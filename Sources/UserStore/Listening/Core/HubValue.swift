@@ -10,8 +10,9 @@ final class HubValue<Content: Routable>: Sendable {
 
   /// Gets the value from a round; nil if the round does not change it.
   ///
-  /// An error goes to the hub's error handler, and the fallback, if there is one, becomes the value.
-  typealias Decode = @Sendable (Content) throws -> Decoded?
+  /// `isOutdated` is whether a later round, which will be delivered too, has replaced the value: then there is no need to read it
+  /// again. An error goes to the hub's error handler, and the fallback, if there is one, becomes the value.
+  typealias Decode = @Sendable (Content, _ isOutdated: Bool) throws -> Decoded?
 
   typealias Action = @Sendable (ErasedValue) throws -> Void
 
@@ -36,7 +37,7 @@ final class HubValue<Content: Routable>: Sendable {
     let stored = StoredValueOfTopic()
     let update = Content.Action { content in
       do {
-        guard let decoded = try decode(content) else { return }
+        guard let decoded = try decode(content, false) else { return }
         stored.store(decoded.value, at: content.position, through: max(content.position, decoded.through))
       } catch {
         // The error is reported once, here; the listeners receive the fallback.
@@ -87,9 +88,9 @@ final class HubValue<Content: Routable>: Sendable {
       switch stored.meaning(of: content.position) {
       case .value(let value): try action(value)
       case .included: break
-      case .unknown:
+      case .unknown(let isOutdated):
         let decoded: Decoded?
-        do { decoded = try decode(content) } catch {
+        do { decoded = try decode(content, isOutdated) } catch {
           // `store` succeeds if no `HubValue` has received the round, because it was released: then the first listener reports
           // the error.
           if let fallback, stored.store(fallback, at: content.position, through: content.position) {
@@ -123,7 +124,7 @@ private final class StoredValueOfTopic: Sendable {
     /// The listeners have received the content of this round, in a value that was read again.
     case included
     /// Not stored: the `HubValue` was released, or later rounds have replaced the value.
-    case unknown
+    case unknown(isOutdated: Bool)
   }
 
   private let state: Lock<Entry?> = Lock(nil)
@@ -137,9 +138,10 @@ private final class StoredValueOfTopic: Sendable {
 
   func meaning(of position: Int128) -> Meaning {
     state.withLock { entry in
-      guard let entry else { return .unknown }
+      guard let entry else { return .unknown(isOutdated: false) }
       if entry.position == position { return .value(entry.value) }
-      return entry.position < position && position <= entry.through ? .included : .unknown
+      if entry.position < position, position <= entry.through { return .included }
+      return .unknown(isOutdated: entry.position > position)
     }
   }
 

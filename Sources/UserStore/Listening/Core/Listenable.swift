@@ -27,7 +27,8 @@ public final class Listenable<Value: Sendable>: Sendable {
   ) -> (source: SignalSource<Value>, listenable: Listenable) {
     let hub = SignalHub(reportingTo: onError)
     let held = HubValue(
-      hub: hub, topic: .all, fallback: nil, decode: { .init(value: try $0.content.get(), through: $0.position) },
+      hub: hub, topic: .all, fallback: nil,
+      decode: { round, _ in .init(value: try round.content.get(), through: round.position) },
       adapt: { action, onFailure in
         SignalRound.Action { round in
           switch round.content {

@@ -5,9 +5,6 @@
 final class Mailbox: Sendable {
   typealias Call = @Sendable () -> Void
 
-  /// How long calls are made until the actor's other work gets a turn: a quarter of a frame at 60 Hz.
-  private static let turn = Duration.milliseconds(4)
-
   private weak let actor: (any Actor)?
   let id: ObjectIdentifier
   private let state = Lock((calls: [Call](), isScheduled: false))
@@ -30,7 +27,7 @@ final class Mailbox: Sendable {
   }
 
   private func deliver(on actor: isolated any Actor) async {
-    var start = ContinuousClock.now
+    var turn = ActorTurn()
     while true {
       let calls = state.withLock { state in
         if state.calls.isEmpty { state.isScheduled = false }
@@ -39,9 +36,7 @@ final class Mailbox: Sendable {
       if calls.isEmpty { return }
       for call in calls {
         call()
-        guard ContinuousClock.now - start >= Self.turn else { continue }
-        await Task.yield()
-        start = .now
+        await turn.yieldIfOver()
       }
     }
   }

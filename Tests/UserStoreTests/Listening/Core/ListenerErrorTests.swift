@@ -48,7 +48,7 @@ import Testing
     let listenable = Listenable<Int>(
       HubValue(
         hub: hub, topic: "x", fallback: ValueBox(-1),
-        decode: { note in
+        decode: { note, _ in
           guard let value = note.values["x"], value < 10 else { throw Refusal() }
           return .init(value: ValueBox(value), through: note.position)
         }, read: { .init(value: ValueBox(0), through: 0) }
@@ -68,7 +68,7 @@ import Testing
     var listenable: Listenable<Int>? = Listenable<Int>(
       HubValue(
         hub: hub, topic: "x", fallback: ValueBox(-1),
-        decode: { note in
+        decode: { note, _ in
           guard let value = note.values["x"], value < 10 else { throw Refusal() }
           return .init(value: ValueBox(value), through: note.position)
         }, read: { .init(value: ValueBox(0), through: 0) }
