@@ -12,7 +12,7 @@ import UserStore
     var saved = ""
     let writer = Task {
       while printed.isEmpty {
-        _ = try await store.write { try $0.rename(user, to: "\(UInt64.random(in: .min ... .max))") }
+        try await store.write { try $0.rename(user, to: "\(UInt64.random(in: .min ... .max))") }
       }
     }
 
@@ -54,7 +54,7 @@ import UserStore
     let store = try UserStore.inMemory()
     let counter = try await store.write { try $0.add(name: "counter") }
     let user = try await store.write { try $0.add(name: "0") }
-    for number in 1...5 { try await store.write { _ = try $0.rename(user, to: "\(number)") } }
+    for number in 1...5 { try await store.write { try $0.rename(user, to: "\(number)") } }
     for expected in [2, 5] {
       let counting = Task { try await countRenames(in: store, for: counter) }
       while try await count(store, counter) < expected { await Task.yield() }
@@ -70,7 +70,7 @@ import UserStore
     let store = try UserStore.inMemory()
     let user = try await store.write { try $0.add(name: "NIX") }
     let cursor = try await store.read { try $0.cursor }
-    _ = try await store.write { try $0.rename(user, to: "Zoë") }
+    try await store.write { try $0.rename(user, to: "Zoë") }
 
     for try await set in store.changes(after: cursor) {
       for change in try set.changes { print(change.json) }

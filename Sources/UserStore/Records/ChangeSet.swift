@@ -61,8 +61,8 @@ extension UserStore {
 
     /// All changes as an array, for sets that fit into memory; use `forEach` for others.
     ///
-    /// The changes of a huge set are read on the calling thread. Empty if the set has a `discontinuity`, which any listener may receive at any time: iterate, or use `first`, because
-    /// `changes[0]` would stop the program.
+    /// The changes of a huge set are read on the calling thread. Empty if the set has a `discontinuity`, which any listener may
+    /// receive at any time: iterate, or use `first`, because `changes[0]` would stop the program.
     ///
     /// - Throws: The errors of `forEach`.
     public var changes: [Change] {
