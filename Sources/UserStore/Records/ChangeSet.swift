@@ -69,30 +69,31 @@ extension UserStore {
       get throws(StoreError) {
         if case .held(let changes) = content { return changes }
         var changes: [Change] = []
-        try forEach { changes.append($0) }
+        do { try forEach { changes.append($0) } } catch { throw StoreError(error) }
         return changes
       }
     }
 
     /// Calls a closure with each change, in order; never if the set has a `discontinuity`.
     ///
-    /// - Parameter body: Called without holding a lock, and outside of any transaction.
-    /// - Throws: `StoreError.Code.compacted` if a huge set was deleted meanwhile, and the errors of reading. A set of up to
-    ///   1,000 changes and 1 MiB is in memory and throws nothing.
-    public func forEach(_ body: (Change) -> Void) throws(StoreError) {
+    /// - Parameter body: Called without holding a lock, and outside of any transaction; what it throws ends the iteration.
+    /// - Throws: `StoreError.Code.compacted` if a huge set was deleted meanwhile, the errors of reading, and what `body` throws. A
+    ///   set of up to 1,000 changes and 1 MiB is in memory and throws nothing of its own.
+    public func forEach(_ body: (Change) throws -> Void) throws {
       try iterate { change in
-        body(change)
+        try body(change)
         return true
       }
     }
 
     /// Calls a closure with each change, in order, until it returns false; the rest of a huge set is not read then.
     ///
-    /// - Parameter body: Returns whether to continue. Called without holding a lock, and outside of any transaction.
+    /// - Parameter body: Returns whether to continue. Called without holding a lock, and outside of any transaction; what it
+    ///   throws ends the iteration.
     /// - Throws: The errors of `forEach`.
-    public func iterate(while body: (Change) -> Bool) throws(StoreError) {
+    public func iterate(while body: (Change) throws -> Bool) throws {
       switch content {
-      case .held(let changes): for change in changes where !body(change) { return }
+      case .held(let changes): for change in changes where try !body(change) { return }
       case .paged(let pages): try pages.iterate(while: body)
       case .discontinuity, .heartbeat: break
       }

@@ -16,11 +16,11 @@ struct PagedChanges: Sendable {
   var topics: [Topic]?
   let source: any PageSource
 
-  func iterate(while body: (Change) -> Bool) throws(StoreError) {
+  func iterate(while body: (Change) throws -> Bool) throws {
     var position = start
     while position < end {
       let page = try source.page(after: position, through: end)
-      if !iterate(page, while: body) { return }
+      if try !iterate(page, while: body) { return }
       position = page.last
     }
   }
@@ -35,7 +35,7 @@ struct PagedChanges: Sendable {
     }
   }
 
-  private func iterate<Failure>(_ page: Page, while body: (Change) throws(Failure) -> Bool) throws(Failure) -> Bool {
+  private func iterate(_ page: Page, while body: (Change) throws -> Bool) throws -> Bool {
     for change in page.changes where topics?.contain(change) ?? true {
       if try !body(change) { return false }
     }
@@ -61,11 +61,13 @@ struct PagedChanges: Sendable {
   /// The changes of some topics, held if they fit in a page; nil if there are none.
   func content(of topics: [Topic]) throws(StoreError) -> ChangeSet.Content? {
     var part = Part()
-    try iterate { change in
-      if topics.contain(change) { part.append(change) }
-      // The rest is read when the part is iterated.
-      return part.changes != nil
-    }
+    do {
+      try iterate { change in
+        if topics.contain(change) { part.append(change) }
+        // The rest is read when the part is iterated.
+        return part.changes != nil
+      }
+    } catch { throw StoreError(error) }
     return part.changes?.isEmpty == true ? nil : content(of: part, topics)
   }
 

@@ -30,7 +30,7 @@ struct StreamPrinter {
   /// Prints a set, for the listeners in the order of their calls, or, if `standIns` is nil, change by change.
   ///
   /// - Returns: false if lines are missing, because of the limit or because a signal arrived between two lines.
-  mutating func print(_ set: ChangeSet, to standIns: [StandIn]?) throws(StoreError) -> Bool {
+  mutating func print(_ set: ChangeSet, to standIns: [StandIn]?) throws -> Bool {
     isCut = false
     if isReadable {
       try printReadable(set, to: standIns)
@@ -123,7 +123,7 @@ struct StreamPrinter {
     records.print(line.entry.record(at: cursor, isLast: isLast, listener: line.standIn?.listener))
   }
 
-  private mutating func printLines(_ set: ChangeSet, to standIn: StandIn?) throws(StoreError) {
+  private mutating func printLines(_ set: ChangeSet, to standIn: StandIn?) throws {
     if isCut { return }
     try set.iterate { change in
       let entry = Entry(change)
@@ -134,7 +134,7 @@ struct StreamPrinter {
     }
   }
 
-  private mutating func printReadable(_ set: ChangeSet, to standIns: [StandIn]?) throws(StoreError) {
+  private mutating func printReadable(_ set: ChangeSet, to standIns: [StandIn]?) throws {
     try set.iterate { change in
       let entry = Entry(change)
       guard filter.accepts(entry), isReceived(entry, standIns) else { return true }
