@@ -18,7 +18,7 @@ struct Counting {
     configuration.access = .readWrite
     configuration.busyTimeout = .seconds(60)
     let store = try UserStore(path: database, configuration: configuration)
-    let counter = try store.consumer("counter", from: .oldest)
+    let counter = try await store.consumer("counter", from: .oldest)
     say("ready")
     for try await set in counter where set.origin != "counter" {
       let (user, count, revision) = (user, try set.changes.count, Int(set.revision.rawValue))

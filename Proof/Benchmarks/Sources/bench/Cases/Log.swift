@@ -62,7 +62,7 @@ enum Log {
             let store = try Fixture.open(path, .normal)
             var seen = 0
             for try await set in store.changes(after: start) {
-              try set.forEach { _ in seen += 1 }
+              try await set.forEach { _ in seen += 1 }
               if seen == expected { break }
             }
           }
