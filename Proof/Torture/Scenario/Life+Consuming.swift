@@ -40,7 +40,7 @@ extension Life {
   ///
   /// If the log was compacted past it, the consumer restarts at the current state.
   private func missed(by consumer: UserStore.Consumer, of store: UserStore) async throws -> [UserStore.ChangeSet] {
-    do { return try await store.page(after: consumer.cursor) } catch StoreError.Code.compacted {
+    do { return try await store.page(after: consumer.cursor()) } catch StoreError.Code.compacted {
       let current = try await store.read { try $0.cursor }
       say(.covering(consumer: consumer.name, cursor: current.description))
       try await consumer.reset(to: current)
@@ -53,8 +53,7 @@ extension Life {
     let name = nextName("e")
     attempt(name) { store in
       let consumer = try consumer(of: store)
-      let position = try store.read { try $0.consumers().first { $0.name == consumer.name }?.cursor }
-      guard let set = try store.page(after: position).first else { return [.done(name)] }
+      guard let set = try store.page(after: try consumer.cursor()).first else { return [.done(name)] }
       let cursor = set.cursor.description
       try store.write(origin: name) { users in
         if try users.storedValue("name", of: UserStore.User.ID(1)).isNull {

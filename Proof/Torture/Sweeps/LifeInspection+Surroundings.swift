@@ -44,7 +44,7 @@ extension LifeInspection {
     }
     expect(name == "inspected", "a later write reads \(name ?? "nothing")")
     let consumer = try store.consumer("mailer", from: .oldest)
-    for text in [try consumer.cursor.description] + (claims.saved.map { [$0] } ?? []) {
+    for text in [try consumer.cursor().description] + (claims.saved.map { [$0] } ?? []) {
       try inspectResuming(text, store)
     }
   }

@@ -53,12 +53,13 @@ extension UserStore {
       try Limits.checkConsumer(name)
     }
 
-    /// The end of the last set that was acknowledged, or where the consumer started.
+    /// Returns the end of the last set that was acknowledged, or where the consumer started.
     ///
-    /// - Throws: `StoreError.Code.superseded`, any other `StoreError` if reading fails, and `CancellationError`.
-    public var cursor: Cursor {
-      get async throws { try await position.read() }
-    }
+    /// - Throws: `StoreError.Code.superseded`, and any other `StoreError` if reading fails.
+    public func cursor() throws(StoreError) -> Cursor { try position.read() }
+
+    /// Returns the cursor as the synchronous `cursor` does, and reads it on one of the store's threads.
+    public func cursor() async throws -> Cursor { try await position.readLater() }
 
     // MARK: Acknowledging
 

@@ -26,11 +26,12 @@ final class ConsumerPosition: Sendable {
   }
 
   /// Reads the last acknowledgment, written or not.
-  func read() async throws -> Cursor {
-    try await consumers.reader.awaiting { reader in
-      try reader.reading { transaction throws(StoreError) in try self.current(in: &transaction) }
-    }
+  func read() throws(StoreError) -> Cursor {
+    try consumers.reader.reading { transaction throws(StoreError) in try current(in: &transaction) }
   }
+
+  /// Reads as `read` does, on a thread of the store.
+  func readLater() async throws -> Cursor { try await consumers.reader.awaiting { _ in try self.read() } }
 
   /// Also if the task is canceled, as a set that was processed must not be delivered again.
   func acknowledge(_ cursor: Cursor) async throws(StoreError) {

@@ -100,7 +100,7 @@ struct Follower {
       // A new name is claimed after the current state is printed: a watch that is killed before prints it again.
       guard try await store.read({ try $0.consumers() }).contains(where: { $0.isNamed(name) }) else { return nil }
       consumer = try await store.consumer(name)
-      return try await consumer?.cursor
+      return try await consumer?.cursor()
     }
   }
 

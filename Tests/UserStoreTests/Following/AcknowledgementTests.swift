@@ -112,7 +112,7 @@ import Testing
     let other = try folder.plain()
     try other.execute("BEGIN IMMEDIATE")
     #expect(await awaitedCode { try await mailer.acknowledge(sets[1]) } == .busy)
-    #expect(try await mailer.cursor == sets[1].cursor)
+    #expect(try await mailer.cursor() == sets[1].cursor)
     try other.execute("COMMIT")
     try await mailer.acknowledge(sets[0])
     #expect(try folder.durableRevision() == sets[1].revision.rawValue)

@@ -37,7 +37,7 @@ import Testing
     #expect(await awaitedCode { try await store.write { try first.acknowledge(sets[1], in: &$0) } } == .superseded)
     #expect(await awaitedCode { try await first.reset(to: sets[2].cursor) } == .superseded)
     #expect(await awaitedCode { try await first.next(1) } == .superseded)
-    #expect(await awaitedCode { try await first.cursor } == .superseded)
+    #expect(await awaitedCode { try await first.cursor() } == .superseded)
     let expected = successor == .remover ? nil : sets[0].revision.rawValue
     #expect(try folder.durableRevision() == expected)
     withExtendedLifetime(second) {}
@@ -97,14 +97,14 @@ import Testing
       withExtendedLifetime(store) {}
     }
     let late = try await store.consumer("mailer")
-    for consumer in consumers.all { #expect(await awaitedCode { try await consumer.cursor } != nil) }
-    #expect(try await late.cursor == sets[2].cursor)
+    for consumer in consumers.all { #expect(await awaitedCode { try await consumer.cursor() } != nil) }
+    #expect(try await late.cursor() == sets[2].cursor)
   }
 
   @Test func `a removed name can be claimed as a new one`() async throws {
     _ = try await store.consumer("mailer", from: .oldest)
     #expect(try await store.removeConsumer("mailer"))
     #expect(try await !store.removeConsumer("mailer"))
-    #expect(try await store.consumer("mailer").cursor == sets[2].cursor)
+    #expect(try await store.consumer("mailer").cursor() == sets[2].cursor)
   }
 }

@@ -89,7 +89,7 @@ import Testing
     let inOther = await awaitedCode { try await other.write { try mailer.acknowledge(foreign[0], in: &$0) } }
     #expect(inOther == .superseded, "the name does not exist there")
     #expect(try await lags().count == 1)
-    #expect(try await mailer.cursor.revision.rawValue == 0)
+    #expect(try await mailer.cursor().revision.rawValue == 0)
   }
 
   @Test func `a reset can move back, and earlier acknowledgments do not override it`() async throws {

@@ -69,7 +69,7 @@ import Testing
     }
     let others: [Task<Void, any Error>] = [
       Task { _ = try await store.read { try $0.userCount } }, Task { _ = try await store.page(after: start) },
-      Task { try await store.verify(start) }, Task { _ = try await consumer.cursor },
+      Task { try await store.verify(start) }, Task { _ = try await consumer.cursor() },
       Task { _ = try await store.listenable(.hairColor, of: id) }, Task { _ = try await store.observable(id) },
       Task { _ = try await store.compactionPreview() },
       Task { try await store.write { try $0.set(.age, of: id, to: 1) } },

@@ -126,7 +126,7 @@ import UserStore
     let consumer = try await store.consumer("sync")
     let watcher = try workspace.start("watch", "--consumer", "sync", "--timeout", "300s")
     try watcher.waitUntilWatching()
-    let error = await #expect(throws: StoreError.self) { try await consumer.cursor }
+    let error = await #expect(throws: StoreError.self) { try await consumer.cursor() }
     #expect(error?.code == .superseded)
     _ = try await store.consumer("sync")
     #expect(watcher.wait() == 4)
