@@ -45,7 +45,8 @@ extension UserStore {
       step = { last in
         try await reader.awaiting { reader in
           var page = try reader.page { transaction throws(StoreError) in try start(last, &transaction) }
-          try page.keep(topics)
+          // A huge set is read after the transaction that verified its log.
+          if try page.keep(topics) { try reader.verify(page.position) }
           return page
         }
       }
@@ -110,7 +111,8 @@ extension UserStore {
         do { return try await step(cursor) } catch is CancellationError { return nil } catch {
           let error = StoreError(error)
           if error.code == .closed { return nil }
-          throw error
+          // A huge set is read on its own, and finds by itself that the file was replaced.
+          throw error.code == .moved ? StoreError(.replaced, error.message, cause: error) : error
         }
       }
     }

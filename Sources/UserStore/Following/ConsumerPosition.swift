@@ -21,8 +21,9 @@ final class ConsumerPosition: Sendable {
 
   private func current<Mode>(in transaction: inout Transaction<Mode>) throws(StoreError) -> Cursor {
     let written = try claim.position(in: &transaction)
-    guard let pending = state.withLock({ $0.pending }), pending.epoch == written.epoch else { return written }
-    return pending.revision > written.revision ? pending : written
+    // Not only what is pending: it may have been written since this transaction began.
+    guard let last = state.withLock({ $0.last }), last.epoch == written.epoch else { return written }
+    return last.revision > written.revision ? last : written
   }
 
   /// Reads the last acknowledgment, written or not.
@@ -76,7 +77,7 @@ final class ConsumerPosition: Sendable {
   private var hasPending: Bool { state.withLock { $0.pending != nil } }
 
   /// Returns the cursor that was written.
-  private func writePending(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor? {
+  func writePending(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor? {
     let pending = state.withLock { $0.pending }
     if let pending { try claim.advance(to: pending, in: &transaction) }
     return pending
@@ -132,6 +133,8 @@ struct Acknowledgements {
 
   /// The latest acknowledgment that is not written yet.
   private(set) var pending: Cursor?
+  /// The latest acknowledgment, written or not.
+  private(set) var last: Cursor?
   /// Whether a write has started and the rest after it has not ended.
   private var isResting = false
 
@@ -139,7 +142,7 @@ struct Acknowledgements {
   mutating func add(_ cursor: Cursor) -> Bool {
     // A cursor of another log is later, because only cursors of the current log are acknowledged.
     let isLater = pending.map { $0.epoch != cursor.epoch || $0.revision < cursor.revision } ?? true
-    if isLater { pending = cursor }
+    if isLater { (pending, last) = (cursor, cursor) }
     defer { isResting = true }
     return !isResting
   }
@@ -148,7 +151,7 @@ struct Acknowledgements {
     if pending == cursor { pending = nil }
   }
 
-  mutating func discard() { pending = nil }
+  mutating func discard() { (pending, last) = (nil, nil) }
 
   /// - Returns: Whether the caller must write what was acknowledged during the rest, and rest again.
   mutating func endRest() -> Bool {

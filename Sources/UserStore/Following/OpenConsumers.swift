@@ -18,13 +18,23 @@ final class OpenConsumers: Sendable {
   func take(_ name: String, from start: Consumer.Start) throws(StoreError) -> Consumer {
     try Limits.checkConsumer(name)
     return add(
-      try writer.writing { transaction throws(StoreError) in try ConsumerClaim(name, from: start, in: &transaction) })
+      try writer.writing { transaction throws(StoreError) in try self.claim(name, from: start, in: &transaction) })
   }
 
   func take(_ name: String, from start: Consumer.Start) async throws -> Consumer {
     try Limits.checkConsumer(name)
     return add(
-      try await writer.write(origin: nil) { transaction in try ConsumerClaim(name, from: start, in: &transaction) })
+      try await writer.write(origin: nil) { transaction in try self.claim(name, from: start, in: &transaction) })
+  }
+
+  /// Writes the acknowledgments of a previous holder in this store first: one that was released has only queued them.
+  private func claim(
+    _ name: String, from start: Consumer.Start, in transaction: inout WriteTransaction
+  ) throws(StoreError) -> ConsumerClaim {
+    let holders = positions.withLock { $0.values.filter { $0.claim.name.hasSameBytes(as: name) } }
+    // A holder that was superseded by another process has nothing to write.
+    for holder in holders { _ = try? holder.writePending(in: &transaction) }
+    return try ConsumerClaim(name, from: start, in: &transaction)
   }
 
   private func add(_ claim: ConsumerClaim) -> Consumer {

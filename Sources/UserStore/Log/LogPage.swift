@@ -33,13 +33,17 @@ struct LogPage {
   }
 
   /// Leaves out what belongs to no topic; called outside of the transaction, because it may read a huge set.
-  mutating func keep(_ topics: [Topic]) throws(StoreError) {
-    if topics.contains(.everything) { return }
+  ///
+  /// - Returns: Whether it has read a huge set.
+  mutating func keep(_ topics: [Topic]) throws(StoreError) -> Bool {
+    if topics.contains(.everything) { return false }
+    let isHuge = sets.contains { $0.heldChanges == nil }
     var kept: [ChangeSet] = []
     for set in sets {
       if let part = try set.part(of: topics) { kept.append(part) }
     }
     sets = kept
+    return isHuge
   }
 
   /// The sets with contents that are read again later: so a long queue of them takes little memory.

@@ -1,8 +1,10 @@
-/// The policy, clock and schedule with which a writer compacts the log.
+/// The policy, clock, schedule and thread with which a writer compacts the log.
 final class Compactor: Sendable {
   let policy: RetentionPolicy
   /// The time in milliseconds since 1970.
   let clock: @Sendable () -> Int64
+  /// Runs a compaction that is due while a listener is being called.
+  let thread = WorkerThreads(name: "userstore-keep", limit: 1)
   private let schedule = Lock(CompactionSchedule())
 
   init(_ configuration: Configuration) {

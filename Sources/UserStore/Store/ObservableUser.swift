@@ -24,6 +24,8 @@ public import Observation
   private var through = Int128.min
   /// The sets that arrived since the user is being read; nil if it is not.
   private var waiting: [ChangeSet]? = []
+  /// Whether the last read failed, so that changes alone do not make the values current.
+  private var isStale = false
   private var registration: SubscriptionToken?
 
   /// A user as currently stored, and the last round that it includes.
@@ -67,7 +69,7 @@ public import Observation
 
   private func apply(_ set: ChangeSet) {
     guard set.position > through else { return }
-    guard let changes = set.heldChanges else {
+    guard !isStale, let changes = set.heldChanges else {
       // A discontinuity, or a set that is too large to be read on the main actor: the current values include it.
       waiting = []
       Task { [weak self] in await self?.repair() }
@@ -82,22 +84,20 @@ public import Observation
   /// Reads the user on a thread of the store.
   func reload() async throws { finish(try await readLater()) }
 
-  /// Reads the user again; if that fails, the error is reported, and the values stay as they are until the next change.
+  /// Reads the user again; if that fails, the error is reported, and the next change is the occasion for another attempt.
   private func repair() async {
     do { try await reload() } catch {
-      handleError(nil, error)
-      receiveWaiting()
+      if !(StoreError.Code.closed ~= error) { handleError(nil, error) }
+      isStale = true
+      waiting = nil
     }
   }
 
   /// Replaces the values by those that were read, and applies the changes that have arrived since.
   func finish(_ current: Current) {
     through = current.round
+    isStale = false
     replace(by: current.user?.storedValues ?? [:])
-    receiveWaiting()
-  }
-
-  private func receiveWaiting() {
     let sets = waiting.take() ?? []
     for set in sets { receive(set) }
   }

@@ -151,7 +151,10 @@ extension UserStore {
   ) async throws -> Result {
     let isCancelled = Lock(false)
     return try await withTaskCancellationHandler {
-      try await workers.perform { try body { isCancelled.withLock { $0 } } }
+      try await workers.perform { [workers] in
+        if workers.isStopped { throw StoreError(.closed, "the store is closed") }
+        return try body { isCancelled.withLock { $0 } }
+      }
     } onCancel: {
       isCancelled.withLock { $0 = true }
     }

@@ -107,18 +107,21 @@ extension MemberKey {
     guard !isFetching, let reader = userStore?.reader else { return }
     isFetching = true
     Task { [weak member, attribute, id] in
-      var result: Result<Content?, any Error>?
-      while mustFetchAgain || result == nil {
+      while mustFetchAgain {
         mustFetchAgain = false
         let writes = writes
+        let result: Result<Content?, any Error>
         do { result = .success(try await reader.awaiting { try Self.committed(attribute, of: id, $0) }) } catch {
           result = .failure(Self.reason(error))
         }
-        if writes != self.writes { mustFetchAgain = true }
+        if writes == self.writes {
+          fetched = result
+          member?.placeChanged(cause)
+        } else {
+          mustFetchAgain = true
+        }
       }
       isFetching = false
-      fetched = result
-      member?.placeChanged(cause)
     }
   }
 

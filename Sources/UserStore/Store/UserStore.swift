@@ -92,8 +92,7 @@ public final class UserStore: Sendable {
     compactor = Compactor(configuration)
     publication = Publication(hub: listeners.hub, position: try Self.logEnd(engine), signal: { engine.signalCommit() })
     writer = Writer(
-      engine, publication, reader: reader, store: identity, compactor: compactor, workers: workers,
-      roundLimit: configuration.roundLimit)
+      engine, publication, reader: reader, store: identity, compactor: compactor, roundLimit: configuration.roundLimit)
     clock = configuration.clock
     consumers = OpenConsumers(writer: writer, reader: reader, publication, clock: configuration.clock)
     watcher = try engine.openWatch().map { [publication, reader] in
@@ -186,11 +185,12 @@ public final class UserStore: Sendable {
     let decode: Source.Decode = { set, isOutdated in
       if set.discontinuity != nil { return isOutdated ? nil : try read() }
       do throws(StoreError) {
+        if isOutdated, set.heldChanges == nil { return nil }
         guard let change = try set.changes.last else { return nil }
         return Source.Decoded(value: ValueBox(try change.new(attribute)), through: set.position)
       } catch {
         // A huge set that was compacted before it was delivered: the current value includes it.
-        if error.code == .compacted { return isOutdated ? nil : try read() }
+        if error.code == .compacted { return try read() }
         throw error
       }
     }
@@ -215,7 +215,7 @@ public final class UserStore: Sendable {
   ///     have read.
   ///   - topics: The changes to deliver, those that belong to any of the topics; sets without such a change are hidden.
   ///   - interval: If it is not nil, the feed delivers a set with a `heartbeat` when it first has read to the end of the log, and
-  ///     then whenever it has delivered nothing for about this time.
+  ///     then at the end of each interval in which it has delivered nothing.
   /// - Returns: The feed; each iteration starts at the cursor.
   public func changes(
     after cursor: Cursor, of topics: [Topic] = [.everything], heartbeat interval: Duration? = nil
@@ -272,8 +272,9 @@ public final class UserStore: Sendable {
 
   /// Closes the store: feeds and signals end, listeners are released, and later calls throw `StoreError.Code.closed`.
   ///
-  /// Acknowledgments of consumers are written first. Reads and writes that are running on other threads finish; their writes
-  /// commit, but may not be delivered to listeners. Writes that wait for their turn throw `StoreError.Code.closed`. Releasing
+  /// Acknowledgments of consumers are written first, unless it is called inside a transaction. Reads, writes, and long operations
+  /// such as a check that are running on other threads finish; their writes commit, but may not be delivered to listeners. Writes
+  /// that wait for their turn throw `StoreError.Code.closed`. Releasing
   /// the store also closes it.
   ///
   /// When `close` returns, the store's threads have ended and its connections are closed, except those in use by another

@@ -41,6 +41,9 @@ final class WorkerThreads: Sendable {
     return isAccepted
   }
 
+  /// Whether `stop` was called; a long job that was accepted before need not begin.
+  var isStopped: Bool { state.withLock { $0.isStopped } }
+
   /// Ends the threads after the accepted jobs; returns immediately.
   func stop() {
     let idle = state.withLock { state in

@@ -5,11 +5,15 @@ extension WorkerThreads {
   ///   `body` throws.
   func perform<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     let waiting = Lock(Waiting<Result>.new)
+    let job = AwaitedJob(body)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let isCanceled = waiting.withLock { $0.begin(continuation) }
         if isCanceled { return continuation.resume(throwing: CancellationError()) }
-        let refusal = run(orFailure: { waiting.withLock { $0.end() }?.resume(with: Swift.Result(catching: body)) })
+        let refusal = run(orFailure: {
+          guard let task = waiting.withLock({ $0.end() }) else { return }
+          task.resume(with: job.result())
+        })
         if let refusal { waiting.withLock { $0.end() }?.resume(throwing: refusal) }
       }
     } onCancel: {
@@ -35,6 +39,23 @@ extension WorkerThreads {
     do { return try run(job) ? nil : StoreError(.closed, "the store is closed") } catch {
       return StoreError(error)
     }
+  }
+}
+
+/// The closure of a job, which is released when it has run.
+///
+/// So it is before its task resumes: what it holds, perhaps a store, must not be released last by a thread of a store, which
+/// would then close the store and wait for that thread.
+private final class AwaitedJob<Result: Sendable>: Sendable {
+  private let body: Lock<(@Sendable () throws -> Result)?>
+
+  init(_ body: @escaping @Sendable () throws -> Result) {
+    self.body = Lock(body)
+  }
+
+  func result() -> Swift.Result<Result, any Error> {
+    guard let body = body.withLock({ $0.take() }) else { preconditionFailure("a job runs once") }
+    return Swift.Result(catching: body)
   }
 }
 

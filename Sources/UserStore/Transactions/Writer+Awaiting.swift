@@ -1,9 +1,11 @@
 /// A write that a task awaits: its closure runs at most once, and `finish` is called once.
 final class AwaitedWrite: Sendable {
   let origin: String?
-  let body: @Sendable (inout WriteTransaction) throws -> Void
+  /// Released before `finish`: what it holds, perhaps a store, must not be released last by the write thread, which would then
+  /// close the store and wait for itself.
+  private let body: Lock<(@Sendable (inout WriteTransaction) throws -> Void)?>
   let isCancelled: @Sendable () -> Bool
-  let finish: @Sendable ((any Error)?) -> Void
+  private let onFinish: @Sendable ((any Error)?) -> Void
   /// Runs the write on the write thread, which has the turn.
   let serve: @Sendable (AwaitedWrite, WriteGroup?) -> Void
 
@@ -13,10 +15,19 @@ final class AwaitedWrite: Sendable {
     serve: @escaping @Sendable (AwaitedWrite, WriteGroup?) -> Void
   ) {
     self.origin = origin
-    self.body = body
+    self.body = Lock(body)
     self.isCancelled = isCancelled
-    self.finish = finish
+    onFinish = finish
     self.serve = serve
+  }
+
+  /// Runs the closure; called at most once.
+  func run(_ transaction: inout WriteTransaction) throws { try body.withLock { $0.take() }?(&transaction) }
+
+  /// Reports the end of the write, or why it did not run; called once.
+  func finish(_ error: (any Error)?) {
+    _ = body.withLock { $0.take() }
+    onFinish(error)
   }
 }
 
@@ -88,7 +99,7 @@ extension Writer {
   private func takePart(in group: inout WriteGroup?, _ task: AwaitedWrite) {
     if task.isCancelled() { return task.finish(CancellationError()) }
     do {
-      try takePart(in: &group, origin: task.origin, nil, task.body)
+      try takePart(in: &group, origin: task.origin, nil, task.run)
       group?.members.append(.task(task))
     } catch {
       task.finish(error)

@@ -7,7 +7,7 @@ extension Writer {
   func maintainAfterWrite() {
     if let rows = compactor.begin() {
       if DeliveryThread.current.isBusy {
-        let isAccepted = try? workers.run {
+        let isAccepted = try? compactor.thread.run {
           self.compactLog(rows: rows)
           self.checkpointIfNeeded()
         }

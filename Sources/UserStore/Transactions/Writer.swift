@@ -17,15 +17,13 @@ final class Writer: Sendable {
   let reader: Reader
   let store: StoreIdentity
   let compactor: Compactor
-  /// Runs a compaction that is due while a listener is being called.
-  let workers: WorkerThreads
   let connection: WriteConnection
   let turns = WriteTurns()
 
   /// - Returns: nil for a read-only store.
   init?(
     _ engine: any Engine, _ publication: Publication, reader: Reader, store: StoreIdentity, compactor: Compactor,
-    workers: WorkerThreads, roundLimit: Int
+    roundLimit: Int
   ) {
     guard let sessions = engine.writers else { return nil }
     self.engine = engine
@@ -33,7 +31,6 @@ final class Writer: Sendable {
     self.reader = reader
     self.store = store
     self.compactor = compactor
-    self.workers = workers
     connection = WriteConnection(sessions, publication, reader: reader, compactor: compactor, roundLimit: roundLimit)
   }
 
@@ -84,10 +81,16 @@ final class Writer: Sendable {
   }
 
   /// Admits no more writes: those that wait for their turn get `StoreError.Code.closed`, the one that has it finishes.
-  func stop() { turns.close() }
+  func stop() {
+    turns.close()
+    compactor.thread.stop()
+  }
 
-  /// Waits until the write thread has ended, after `stop`.
-  func join() { turns.join() }
+  /// Waits until the writer's threads have ended, after `stop`.
+  func join() {
+    turns.join()
+    compactor.thread.join()
+  }
 
   /// Runs `body` in a turn that no other writer joins.
   func withTurn<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {

@@ -86,6 +86,22 @@ import Testing
     #expect(try await second.next(1).map(\.cursor) == [sets[2].cursor])
   }
 
+  @Test func `a claim continues after what a released holder has acknowledged`() async throws {
+    let clock = ManualClock()
+    for number in 1...100 {
+      let store = try folder.open { $0.clock = clock }
+      var first: Consumer? = try await store.consumer("mailer \(number)", from: .oldest)
+      try await first?.acknowledge(sets[0])
+      try await first?.acknowledge(sets[1])
+      first = nil
+      // The release has queued the second acknowledgment, and a thread may be served before the write thread.
+      let second = try claim("mailer \(number)", in: store)
+      #expect(try await second.cursor() == sets[1].cursor)
+    }
+  }
+
+  private func claim(_ name: String, in store: UserStore) throws -> Consumer { try store.consumer(name) }
+
   @Test func `if several threads claim a name at once, one keeps it`() async throws {
     let consumers = Recorder<Consumer>()
     let folder = folder

@@ -75,6 +75,26 @@ extension Attribute where Value == Int {
     #expect(label.writes.last == 500 && faults.texts == [])
   }
 
+  @Test func `a chain follows a writer that never pauses`() async throws {
+    let label = Thing()
+    let chain = faults.chain().bind(store, .name, of: nix).bind(label, \.text, .out)
+    let (store, nix, seen) = (store, nix, Recorder<Void>())
+    let writer = try Threads.start {
+      var number = 0
+      while seen.count == 0 {
+        number += 1
+        try store.write { try $0.rename(nix, to: "\(number)") }
+      }
+    }
+    for _ in 1...5 {
+      let shown = label.text
+      await turns { label.text != shown }
+    }
+    seen.record(())
+    try await Task.detached { try writer.join() }.value
+    withExtendedLifetime(chain) {}
+  }
+
   @Test func `a field that is bound to an attribute that is not set is empty, and an empty number is unset`()
     async throws
   {

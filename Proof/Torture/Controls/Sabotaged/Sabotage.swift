@@ -24,7 +24,7 @@ extension WriteConnection {
   /// It uses another thread, because the hub calls no listeners inside a transaction.
   func deliverEarly(_ session: any Session) {
     guard Sabotage.isOn("commit-hook"), let last = try? session.verify(publication.position),
-      let page = try? LogPage(after: publication.position, through: last, session, pages: reader.page)
+      let page = try? LogPage(after: publication.position, through: last, session, pages: reader)
     else { return }
     let ticket = publication.append(page.sets, cascade: nil)
     let thread = try? SystemThread.start(named: "sabotage") { [publication] in publication.deliver(through: ticket) }

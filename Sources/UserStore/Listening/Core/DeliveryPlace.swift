@@ -1,7 +1,7 @@
 /// The place where a listener is called.
 ///
-/// The calls of one listener, and the calls of all listeners in the same place, are made in commit order. There is no order
-/// between places.
+/// The calls of one listener, and the calls of all listeners in the same place, except `latest`, are made in commit order. There
+/// is no order between places.
 public enum DeliveryPlace: Sendable {
   /// On the delivering thread, which is usually the thread that wrote, before its `write` returns.
   case inline
@@ -13,7 +13,8 @@ public enum DeliveryPlace: Sendable {
   /// On an actor, but only the latest value: a value that still waits for the actor is replaced by a newer one.
   ///
   /// Use it for what shows a state, such as a label. A listener of change sets misses the changes of the sets that were
-  /// replaced, so that it must read again what it needs. A value may be delivered before older ones of other listeners.
+  /// replaced, so that it must read again what it needs; an observer misses notifications. A value may be delivered before older
+  /// ones of other listeners. The closures of a signal's operators are called inline.
   case latest(on: any Actor)
 
   var actor: (any Actor)? {
@@ -23,8 +24,9 @@ public enum DeliveryPlace: Sendable {
     }
   }
 
-  var isOnlyLatest: Bool {
-    if case .latest = self { true } else { false }
+  /// The actor that receives only the latest value, if it does.
+  var actorOfLatest: (any Actor)? {
+    if case .latest(let actor) = self { actor } else { nil }
   }
 }
 

@@ -68,18 +68,32 @@ final class HubValue<Content: Routable>: Sendable {
   }
 
   private func bind(_ name: String?, _ terms: ListeningTerms, _ action: @escaping Action) -> ListenerRemoval {
+    guard let actor = terms.place.actorOfLatest else { return bind(name, terms, first: action, action) }
+    let latest = LatestDelivery(
+      on: actor, owner: terms.owner, name: name, handleError: hub.handleError, action)
+    var inline = terms
+    inline.place = .inline
+    inline.onEnd = terms.onEnd.map { end in { @Sendable in latest.end(end) } }
+    let send: Action = { latest.send($0) }
+    return bind(name, inline, first: terms.isOnPlace ? action : send, send)
+  }
+
+  /// Binds a listener; the first value goes to `first`.
+  private func bind(
+    _ name: String?, _ terms: ListeningTerms, first: @escaping Action, _ action: @escaping Action
+  ) -> ListenerRemoval {
     guard terms.fires else {
       return hub.register(
         name, to: topic, on: terms.place, owner: terms.owner, after: stored.current.through, onEnd: terms.onEnd,
         onRound(action, terms))
     }
     // Holds this object until the first value is delivered.
-    let first = ListenerConditions.FirstValue(
+    let firstValue = ListenerConditions.FirstValue(
       read: {
         let entry = self.stored.current
         return (entry.value, entry.through)
-      }, deliver: action)
-    return hub.register(name, to: topic, terms, first: first, onRound(action, terms))
+      }, deliver: first)
+    return hub.register(name, to: topic, terms, first: firstValue, onRound(action, terms))
   }
 
   private func onRound(_ action: @escaping Action, _ terms: ListeningTerms) -> Content.Action {

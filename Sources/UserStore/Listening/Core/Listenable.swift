@@ -218,7 +218,7 @@ public final class Listenable<Value: Sendable>: Sendable {
 
 /// How a listener is called.
 @usableFromInline struct ListeningTerms {
-  let place: DeliveryPlace
+  var place: DeliveryPlace
   /// Whether the caller is on the actor that the listener is called on.
   let isOnPlace: Bool
   let owner: (any AnyObject & Sendable)?

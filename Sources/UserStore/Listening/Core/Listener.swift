@@ -39,8 +39,6 @@ final class ListenerConditions: Sendable {
   }
 
   let mailbox: Mailbox?
-  /// The place of the only call that waits in the mailbox; nil if all calls wait.
-  let latest: LatestCall?
   /// Held, unless it is the owner.
   private let actor: (any Actor)?
   /// Read only under no lock: reading takes a reference, and releasing the last one runs a deinitializer.
@@ -50,7 +48,6 @@ final class ListenerConditions: Sendable {
 
   init(mailbox: Mailbox?, place: DeliveryPlace, owner: WeakReference?, first: FirstValue?) {
     self.mailbox = mailbox
-    latest = place.isOnlyLatest ? LatestCall() : nil
     actor = place.actor === owner?.object ? nil : place.actor
     self.owner = owner
     self.first = Lock(first)

@@ -11,6 +11,12 @@ extension ListenerHub {
     keepsValue: Bool = false, after position: Int128 = .min, holdsHub: Bool = false,
     onEnd: ListenerConditions.OnEnd? = nil, _ action: Content.Action
   ) -> ListenerRemoval {
+    if let actor = place.actorOfLatest {
+      let latest = LatestDelivery(on: actor, owner: owner, name: name, handleError: handleError) { try action($0) }
+      return register(
+        name, to: topic, on: .inline, owner: owner, keepsValue: keepsValue, after: position, holdsHub: holdsHub,
+        onEnd: onEnd.map { end in { @Sendable in latest.end(end) } }, Content.Action { latest.send($0) })
+    }
     let options = Registry.Options(
       place: place, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
     let (binding, isOver) = state.withLock { state in

@@ -220,8 +220,8 @@
     let owner = listener.conditions?.owner?.object
     if owner == nil, listener.conditions?.owner != nil {
       remove(registration)
-    } else if let conditions = listener.conditions, let mailbox = conditions.mailbox {
-      post(part, to: mailbox, onlyLatest: conditions.latest, context.cascade, at: registration)
+    } else if let mailbox = listener.conditions?.mailbox {
+      post(part, to: mailbox, context.cascade, at: registration)
     } else {
       make(context, listener) { try listener.action(part) }
     }
@@ -239,16 +239,12 @@
   }
 
   /// Posts a call to an actor, which checks there whether the listener is still registered.
-  private func post(
-    _ part: Content, to mailbox: Mailbox, onlyLatest latest: LatestCall?, _ cascade: Cascade,
-    at registration: Registration
-  ) {
-    let call: Mailbox.Call = {
+  private func post(_ part: Content, to mailbox: Mailbox, _ cascade: Cascade, at registration: Registration) {
+    mailbox.post {
       let listener = self.state.withLock { $0.registry.call(registration, at: part.position) }
       if let listener { self.call(listener, cascade) { try listener.action(part) } }
       DeliveryThread.current.runDeferred()
     }
-    if let latest { latest.post(call, to: mailbox) } else { mailbox.post(call) }
   }
 
   // MARK: First values, and the end

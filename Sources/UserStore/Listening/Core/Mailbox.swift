@@ -41,15 +41,3 @@ final class Mailbox: Sendable {
     }
   }
 }
-
-/// The call of a listener that receives only the latest value.
-final class LatestCall: Sendable {
-  private let waiting = Lock<Mailbox.Call?>(nil)
-
-  /// Posts a call, or replaces the one that waits.
-  func post(_ call: @escaping Mailbox.Call, to mailbox: Mailbox) {
-    // Released under no lock.
-    let replaced = waiting.withLock { exchange(&$0, with: call) }
-    if replaced == nil { mailbox.post { self.waiting.withLock { $0.take() }?() } }
-  }
-}

@@ -107,7 +107,7 @@ public struct Signal<Value: Sendable>: Sendable {
   @inlinable public func subscribe(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> SubscriptionToken {
-    attach(ListeningTerms(place: place)) { event in
+    attach(on: place) { event in
       if case .value(let value) = event { try action(value) }
     }
   }
@@ -116,13 +116,13 @@ public struct Signal<Value: Sendable>: Sendable {
   @inlinable public func subscribeToEvents(
     on place: DeliveryPlace = .inline, _ action: @escaping @Sendable (Event) throws -> Void
   ) -> SubscriptionToken {
-    attach(ListeningTerms(place: place), action)
+    attach(on: place, receivesFailures: true, action)
   }
 
   /// Calls a closure on the main actor with each value for as long as the token is held.
   ///
   /// The current value of a listenable is delivered before this method returns, even through `map`, `filter`, `scan`, and
-  /// the like. Through operators that combine, share, or delay values, it may be delivered later.
+  /// the like. Through operators that combine, share, or delay values, and with `.latestOnMain`, it may be delivered later.
   ///
   /// - Parameters:
   ///   - place: `.main`, or `.latestOnMain` to skip values that are no longer current.
@@ -131,7 +131,7 @@ public struct Signal<Value: Sendable>: Sendable {
   @MainActor @inlinable public func subscribe(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Value) throws -> Void
   ) -> SubscriptionToken {
-    attach(ListeningTerms(place: place.delivery, isOnPlace: true)) { event in
+    attach(on: place.delivery, isOnPlace: true) { event in
       if case .value(let value) = event { try MainActor.assumeIsolated { try action(value) } }
     }
   }
@@ -140,8 +140,25 @@ public struct Signal<Value: Sendable>: Sendable {
   @MainActor @inlinable public func subscribeToEvents(
     on place: MainActorPlace, _ action: @escaping @MainActor @Sendable (Event) throws -> Void
   ) -> SubscriptionToken {
-    attach(ListeningTerms(place: place.delivery, isOnPlace: true)) { event in
+    attach(on: place.delivery, isOnPlace: true, receivesFailures: true) { event in
       try MainActor.assumeIsolated { try action(event) }
+    }
+  }
+
+  /// Attaches an observer in a place; a failure that it does not receive replaces no value that waits.
+  @usableFromInline func attach(
+    on place: DeliveryPlace, isOnPlace: Bool = false, receivesFailures: Bool = false, _ observer: @escaping Observer
+  ) -> SubscriptionToken {
+    guard let actor = place.actorOfLatest else {
+      return attach(ListeningTerms(place: place, isOnPlace: isOnPlace), observer)
+    }
+    let latest = LatestDelivery(on: actor, handleError: onError, observer)
+    return attach(ListeningTerms()) { event in
+      switch event {
+      case .value: latest.send(event)
+      case .failure: if receivesFailures { latest.send(event) }
+      case .end: latest.end { try observer(.end) }
+      }
     }
   }
 }

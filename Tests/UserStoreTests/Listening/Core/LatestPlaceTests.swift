@@ -20,7 +20,7 @@ import Testing
     #expect(latest.all == [100, 101])
   }
 
-  @Test func `the first value comes before the latest one`() async {
+  @Test func `a first value that waits is replaced too`() async {
     let (place, mayContinue) = (Place(), Gate())
     let (source, number) = Listenable.make(0)
     let latest = Recorder<Int>()
@@ -29,7 +29,7 @@ import Testing
     for value in 1...100 { source.send(value) }
     mayContinue.open()
     await latest.reached { $0.last == 100 }
-    #expect(latest.all == [0, 100])
+    #expect(latest.all == [100])
   }
 
   @Test func `a listener that is unbound or bound again is not called with a value that waits`() async {
@@ -62,6 +62,40 @@ import Testing
     await received.reached(2)
     #expect(received.all == ["value(3)", "end"])
     withExtendedLifetime(token) {}
+  }
+
+  @MainActor @Test func `bound on the main actor, the first value is delivered before the method returns`() async {
+    let (source, number) = Listenable.make(0)
+    let received = Recorder<Int>()
+    number.bindAndFire("latest", on: .latestOnMain) { received.record($0) }
+    #expect(received.all == [0])
+    for value in 1...3 { source.send(value) }
+    await received.reached(2)
+    #expect(received.all == [0, 3])
+  }
+
+  @Test func `what an operator drops, and a failure that is not received, replaces no value`() async {
+    let (place, mayContinue) = (Place(), Gate())
+    struct Refusal: Error {}
+    let (source, number) = Listenable.make(0, onError: { _, _ in })
+    let (even, values, sums, bound) = (Recorder<Int>(), Recorder<Int>(), Recorder<Int>(), Recorder<Int>())
+    let tokens = [
+      number.signal.filter { $0 % 2 == 0 }.subscribe(on: .latest(on: place)) { even.record($0) },
+      number.signal.subscribe(on: .latest(on: place)) { values.record($0) },
+      number.signal.scan(0, +).subscribe(on: .latest(on: place)) { sums.record($0) },
+    ]
+    number.bind("bound", on: .latest(on: place)) { bound.record($0) }
+    place.hold(until: mayContinue)
+    for value in 1...4 { source.send(value) }
+    source.send(5)
+    source.fail(Refusal())
+    mayContinue.open()
+    await bound.reached(1)
+    await values.reached { $0.last == 5 }
+    await even.reached { $0.last == 4 }
+    await sums.reached { $0.last == 15 }
+    #expect(bound.all == [5])
+    withExtendedLifetime(tokens) {}
   }
 
   @MainActor @Test func `a replaced value is released under no lock`() async {
