@@ -76,17 +76,20 @@ struct App {
   static func search(_ store: UserStore) async {
     let clock = ManualClock()
     let (field, text) = Signal<String>.make()
-    var results: [String] = []
+    var found: [UserStore.User.ID]?
     let token = text.debounce(for: .milliseconds(300), clock: clock)
-      .flatMapLatest { text in (text, try await store.read { users in try users.users(named: text) }) }
-      .subscribe(on: .main) { text, ids in results.append("searched \(text): \(ids)") }
+      .flatMapLatest { name in
+        print("searching for \(name)")
+        return try await store.read { users in try users.users(named: name) }
+      }
+      .subscribe(on: .main) { ids in found = ids }
     for keys in ["Z", "Zo", "Zoë"] {
       field.send(keys)
       clock.advance(by: .milliseconds(100))
     }
     clock.advance(by: .milliseconds(200))
-    while results.isEmpty { await Task.yield() }
-    print("one search:", results)
+    while found == nil { await Task.yield() }
+    print("found users \(found ?? [])")
     token.dispose()
   }
 
