@@ -36,7 +36,8 @@ struct Mirror {
   /// Copies the changes after the mirror's cursor, then new ones as they are committed.
   func follow() async throws {
     try await prepare()
-    // The store keeps its log for a named consumer, up to the limits of the store's retention policy.
+    // The store keeps its log for a named consumer, up to the limits of its retention policy. Each mirror of a store needs a
+    // name of its own.
     let consumer = try await store.consumer("mirror")
     var saved = try await database.read { mirror in
       try String.fetchOne(mirror, sql: "SELECT cursor FROM position").map { try UserStore.Cursor($0) }
