@@ -24,6 +24,6 @@ struct Neighbors {
 
     print(EveryName.types.count, "public types")
     print(name ?? "nobody", version ?? "no SQLite", answer, info?.type == .directory)
-    store.close()
+    await store.close()
   }
 }
