@@ -95,12 +95,7 @@ struct Mirror {
         arguments: [changes.cursor.description, cursor.description])
       // An older process may still be writing after a newer one has taken over.
       guard mirror.changesCount == 1 else { throw StoreError(.superseded, "another process writes to the mirror") }
-      var failure: (any Error)?
-      try changes.iterate { change in
-        do { try set(change.attribute, of: change.user, to: change.new, in: mirror) } catch { failure = error }
-        return failure == nil
-      }
-      if let failure { throw failure }
+      try changes.forEach { change in try set(change.attribute, of: change.user, to: change.new, in: mirror) }
     }
   }
 

@@ -23,7 +23,7 @@ enum AutomaticConversion {
     if value as? String == "", isNumber, let none = optional?.none as? Target { return none }
     // In two steps: a direct cast to an optional succeeds for every value.
     guard let result = convert(value, toExactly: wanted), let converted = result as? Target else {
-      throw Impossible(type: "\(type)")
+      throw Impossible(type: "\(wanted)")
     }
     return converted
   }
