@@ -43,11 +43,19 @@ final class ConsumerPosition: Sendable {
   }
 
   func reset(to cursor: Cursor) async throws(StoreError) {
-    try await write { transaction throws(StoreError) in
-      try self.claim.move(to: cursor, in: &transaction)
-      // In the turn of this write, so that no earlier acknowledgment is written after it.
-      self.state.withLock { $0.discard() }
-      return nil
+    let discarded = Lock<Cursor?>(nil)
+    do throws(StoreError) {
+      try await write { transaction throws(StoreError) in
+        try self.claim.move(to: cursor, in: &transaction)
+        // In the turn of this write, so that no earlier acknowledgment is written after it.
+        let pending = self.state.withLock { $0.discard() }
+        discarded.withLock { $0 = pending }
+        return nil
+      }
+    } catch {
+      // The commit may have failed after that.
+      if let pending = discarded.withLock({ $0 }) { state.withLock { $0.restore(pending) } }
+      throw error
     }
   }
 
@@ -151,7 +159,16 @@ struct Acknowledgements {
     if pending == cursor { pending = nil }
   }
 
-  mutating func discard() { (pending, last) = (nil, nil) }
+  /// - Returns: What was pending.
+  mutating func discard() -> Cursor? {
+    defer { (pending, last) = (nil, nil) }
+    return pending
+  }
+
+  /// Takes back what `discard` has returned, unless there is another acknowledgment already.
+  mutating func restore(_ cursor: Cursor) {
+    if pending == nil { (pending, last) = (cursor, cursor) }
+  }
 
   /// - Returns: Whether the caller must write what was acknowledged during the rest, and rest again.
   mutating func endRest() -> Bool {

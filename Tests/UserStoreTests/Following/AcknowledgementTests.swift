@@ -93,6 +93,19 @@ import Testing
     }.value
   }
 
+  @Test func `what a reset discards is pending again if its commit fails, unless there is a later acknowledgment`() {
+    let cursors = (1...3).map { Cursor(epoch: 1, revision: $0, nonce: 1) }
+    var acknowledgements = Acknowledgements()
+    #expect(acknowledgements.add(cursors[0]) && acknowledgements.discard() == cursors[0])
+    #expect(acknowledgements.pending == nil && acknowledgements.last == nil)
+    acknowledgements.restore(cursors[0])
+    #expect(acknowledgements.pending == cursors[0] && acknowledgements.last == cursors[0])
+    _ = acknowledgements.discard()
+    _ = acknowledgements.add(cursors[2])
+    acknowledgements.restore(cursors[1])
+    #expect(acknowledgements.pending == cursors[2])
+  }
+
   @Test func `an acknowledgment of a canceled task is not lost`() async throws {
     let store = try open()
     let sets = try store.addUsers(1)

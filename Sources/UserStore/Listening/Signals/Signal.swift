@@ -101,7 +101,8 @@ public struct Signal<Value: Sendable>: Sendable {
   /// Calls a closure with each value for as long as the token is held.
   ///
   /// - Parameters:
-  ///   - place: Where `action` and the closures of operators such as `map` are called.
+  ///   - place: Where `action` and the closures of operators such as `map` are called; with `latest`, the latter are called
+  ///     where the value is sent.
   ///   - action: Called with the values, in order, but not with failures. It may send, subscribe, and dispose tokens.
   /// - Returns: The token. Releasing it ends the subscription immediately, even in the current round.
   @inlinable public func subscribe(
