@@ -19,6 +19,7 @@ import UserStore
 
   @MainActor private final class Form {
     var name = ""
+    var note = ""
   }
 
   private let printed = Printed()
@@ -71,4 +72,23 @@ import UserStore
     let lines = printed.taken()
     #expect(lines.first == "stored: Zoë" && lines.last == "form: Zoë" && lines.count == 3)
   }
+
+  @Test func `an empty field unsets a text`() throws {
+    let store = try UserStore.inMemory()
+    let user = try store.write { try $0.add(name: "NIX") }
+    try store.write { try $0.set(.note, of: user, to: "x") }
+    let form = Form()
+
+    let emptyIsUnset = BindingConverter<String>.both(
+      incoming: { (text: String?) in text ?? "" }, outgoing: { $0.isEmpty ? nil : $0 })
+    let note = BindingChain("note").bind(store, .note, of: user).bind(form, \.note, converting: emptyIsUnset)
+    form.note = ""
+    note.update()
+
+    #expect(try store.read { try $0.value(.note, of: user) } == nil && form.note == "")
+  }
+}
+
+extension Attribute where Value == String {
+  fileprivate static var note: Attribute { Attribute("note") }
 }
