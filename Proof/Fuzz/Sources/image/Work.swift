@@ -165,7 +165,7 @@ struct Work {
 
   private func consume(_ store: UserStore) throws {
     let consumer = try store.consumer("sync", from: .oldest)
-    let sets = try store.page(after: consumer.cursor)
+    let sets = try store.page(after: consumer.cursor())
     if let set = sets.first { try store.write { try consumer.acknowledge(set, in: &$0) } }
     _ = try store.removeConsumer("other")
   }

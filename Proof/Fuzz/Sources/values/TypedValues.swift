@@ -16,7 +16,9 @@ enum TypedValues {
       let value = try assignment.value()
       try store?.write { users in
         let id = try users.add(name: "N")
-        if try users.set(assignment.attribute, of: id, to: value) {
+        let changes = try users.changes.count
+        try users.set(assignment.attribute, of: id, to: value)
+        if try users.changes.count > changes {
           check(try users.storedValue(assignment.attribute, of: id), of: assignment, typed: value)
         }
         throw RolledBack()
