@@ -5,7 +5,7 @@ import UserStore
 /// Keeps the users of a store equal in another SQLite database, until SIGTERM: `mirror users.db mirror.db`.
 ///
 /// The mirror has the cursor of the last change set that it contains, and each set is written in one transaction together with
-/// its cursor. So each change is made exactly once, wherever the program is killed.
+/// its cursor. So a kill at any moment neither loses a change nor makes one twice.
 @main
 struct Mirror {
   let store: UserStore

@@ -10,7 +10,8 @@ final class SessionPool: Sendable {
   }
 
   private let open: @Sendable () throws(StoreError) -> any Session
-  private let limit: Int
+  /// The number of sessions that can be lent at the same time.
+  let limit: Int
   private let state: Lock<State>
 
   /// Creates a pool of up to `limit` sessions: `session`, if it is given, and those that `open` opens when all are lent.

@@ -43,11 +43,8 @@ extension UserStore {
       self.interval = interval
       self.clock = clock
       step = { last in
-        try await reader.awaiting { reader in
-          var page = try reader.page { transaction throws(StoreError) in try start(last, &transaction) }
-          // A huge set is read after the transaction that verified its log.
-          if try page.keep(topics) { try reader.verify(page.position) }
-          return page
+        try await reader.awaiting {
+          try reader.page(of: topics) { transaction throws(StoreError) in try start(last, &transaction) }
         }
       }
     }
@@ -97,7 +94,7 @@ extension UserStore {
           pending = page.sets[...]
           if !pending.isEmpty { continue }
           if let heartbeat, heartbeat.isDue() || (page.isLast && !hasCaughtUp) {
-            hasCaughtUp = hasCaughtUp || page.isLast
+            if page.isLast { hasCaughtUp = true }
             return ChangeSet(
               cursor: page.position, origin: nil, isForeign: false, content: .heartbeat(isUpToDate: page.isLast))
           }
@@ -109,10 +106,8 @@ extension UserStore {
 
       private func nextPage(isolation actor: isolated (any Actor)?) async throws(StoreError) -> LogPage? {
         do { return try await step(cursor) } catch is CancellationError { return nil } catch {
-          let error = StoreError(error)
-          if error.code == .closed { return nil }
-          // A huge set is read on its own, and finds by itself that the file was replaced.
-          throw error.code == .moved ? StoreError(.replaced, error.message, cause: error) : error
+          if StoreError.Code.closed ~= error { return nil }
+          throw StoreError(error)
         }
       }
     }
@@ -146,28 +141,37 @@ private final class Heartbeat: Sendable {
 }
 
 extension Reader {
-  /// Reads one page of whole sets, after checking in the same snapshot that the log continues after the cursor.
+  /// Reads one page of whole sets, after checking in the same snapshot that the log continues after the cursor; leaves out the
+  /// changes that belong to none of the topics.
   ///
   /// `start` returns the cursor, in that snapshot. Throws `StoreError.Code.compacted`, `.diverged` or `.replaced` if the log
   /// does not continue, and the codes that every read can throw.
-  func page(after start: (inout ReadTransaction) throws(StoreError) -> Cursor) throws(StoreError) -> LogPage {
-    try verifying { transaction throws(StoreError) in
-      let cursor = try start(&transaction)
-      let session = try transaction.session
-      let end = try session.verify(cursor)
-      return try LogPage(after: cursor, through: end, session, pages: self)
+  func page(
+    of topics: [Topic] = [.everything], after start: (inout ReadTransaction) throws(StoreError) -> Cursor
+  ) throws(StoreError) -> LogPage {
+    try following { () throws(StoreError) in
+      var page = try reading { transaction throws(StoreError) in
+        let cursor = try start(&transaction)
+        let session = try transaction.session
+        let end = try session.verify(cursor)
+        return try LogPage(after: cursor, through: end, session, pages: self)
+      }
+      // A huge set is read after the transaction that verified its log.
+      if try page.keep(topics) { try verify(page.position) }
+      return page
     }
   }
 
   /// Checks that the log continues after a cursor; throws as `page(after:)`.
   func verify(_ cursor: Cursor) throws(StoreError) {
-    try verifying { transaction throws(StoreError) in _ = try transaction.session.verify(cursor) }
+    try following { () throws(StoreError) in
+      try reading { transaction throws(StoreError) in _ = try transaction.session.verify(cursor) }
+    }
   }
 
-  private func verifying<Result>(
-    _ body: (inout ReadTransaction) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    do { return try reading(body) } catch {
+  /// Throws `replaced` in place of `moved`: whoever follows the log has to know that there is another one.
+  private func following<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do { return try body() } catch {
       guard error.code == .moved else { throw error }
       throw StoreError(.replaced, "the database file was moved, deleted, or replaced by another file")
     }

@@ -32,11 +32,11 @@ final class ConsumerPosition: Sendable {
   }
 
   /// Reads as `read` does, on a thread of the store.
-  func readLater() async throws -> Cursor { try await consumers.reader.awaiting { _ in try self.read() } }
+  func readLater() async throws -> Cursor { try await consumers.reader.awaiting { try self.read() } }
 
   /// Also if the task is canceled, as a set that was processed must not be delivered again.
   func acknowledge(_ cursor: Cursor) async throws(StoreError) {
-    let isNew = try await consumers.reader.completing { [claim] reader throws(StoreError) in
+    let isNew = try await consumers.reader.completing { [claim, reader = consumers.reader] () throws(StoreError) in
       try reader.reading { transaction throws(StoreError) in try claim.isBefore(cursor, in: &transaction) }
     }
     if isNew, state.withLock({ $0.add(cursor) }) { try await writeAndRest() }
@@ -149,7 +149,7 @@ struct Acknowledgements {
   /// - Returns: Whether the caller must write now.
   mutating func add(_ cursor: Cursor) -> Bool {
     // A cursor of another log is later, because only cursors of the current log are acknowledged.
-    let isLater = pending.map { $0.epoch != cursor.epoch || $0.revision < cursor.revision } ?? true
+    let isLater = last.map { $0.epoch != cursor.epoch || $0.revision < cursor.revision } ?? true
     if isLater { (pending, last) = (cursor, cursor) }
     defer { isResting = true }
     return !isResting

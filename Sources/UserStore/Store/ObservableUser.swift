@@ -132,7 +132,7 @@ extension UserStore {
 
   @MainActor private func observableWithoutValues(_ id: User.ID) -> ObservableUser {
     ObservableUser(id, listeners) { [reader, publication] in
-      try await reader.awaiting { reader in try reader.current(id, in: publication) }
+      try await reader.awaiting { try reader.current(id, in: publication) }
     }
   }
 }

@@ -5,19 +5,16 @@ extension UserStore {
 
   /// Opens the store in a file as `init(path:configuration:)` does, on another thread.
   public static func open(path: String, configuration: Configuration = Configuration()) async throws -> UserStore {
-    let thread = WorkerThreads(name: "userstore-open", limit: 1)
-    defer { thread.stop() }
-    return try await thread.complete { () throws(StoreError) in try UserStore(path: path, configuration: configuration)
+    try await WorkerThreads.complete(onThread: "userstore-open") { () throws(StoreError) in
+      try UserStore(path: path, configuration: configuration)
     }
   }
 
   /// Closes the store as the synchronous `close` does, on another thread.
   public func close() async {
-    let thread = WorkerThreads(name: "userstore-close", limit: 1)
-    defer { thread.stop() }
     let close: @Sendable () -> Void = { self.close() }
     // Without another thread, the store is closed on this one.
-    do { try await thread.complete(close) } catch { close() }
+    do { try await WorkerThreads.complete(onThread: "userstore-close", close) } catch { close() }
   }
 
   // MARK: Reading
@@ -30,28 +27,24 @@ extension UserStore {
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (inout ReadTransaction) throws -> Result
   ) async throws -> Result {
-    try await reading { [self] in try read(body) }
+    try await reader.awaiting { [self] in try read(body) }
   }
 
   /// Returns an attribute of a user as the synchronous `listenable` does, and reads its value on one of the store's threads.
   public func listenable<Value>(
     _ attribute: Attribute<Value>, of id: User.ID
   ) async throws -> Listenable<Value?> {
-    try await reading { [self] in try listenable(attribute, of: id) }
+    try await reader.awaiting { [self] in try listenable(attribute, of: id) }
   }
 
   /// Checks a cursor as the synchronous `verify` does, on one of the store's threads.
   public func verify(_ cursor: Cursor) async throws {
-    try await reading { [self] in try verify(cursor) }
+    try await reader.awaiting { [self] in try verify(cursor) }
   }
 
   /// Returns change sets as the synchronous `page` does, on one of the store's threads.
   public func page(after cursor: Cursor?) async throws -> [ChangeSet] {
-    try await reading { [self] in try page(after: cursor) }
-  }
-
-  private func reading<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await reader.awaiting { _ in try body() }
+    try await reader.awaiting { [self] in try page(after: cursor) }
   }
 
   // MARK: Writing
@@ -140,9 +133,9 @@ extension UserStore {
 
   /// Checks a file as the synchronous `check(path:busyTimeout:)` does, on another thread.
   public static func check(path: String, busyTimeout: Duration = .seconds(5)) async throws -> [Finding] {
-    let thread = WorkerThreads(name: "userstore-check", limit: 1)
-    defer { thread.stop() }
-    return try await thread.perform { try check(path: path, busyTimeout: busyTimeout) }
+    try await WorkerThreads.complete(onThread: "userstore-check") { () throws(StoreError) in
+      try check(path: path, busyTimeout: busyTimeout)
+    }
   }
 
   /// Runs a long operation on a thread of the store, which can ask whether the task was canceled.

@@ -111,7 +111,7 @@ extension MemberKey {
         mustFetchAgain = false
         let writes = writes
         let result: Result<Content?, any Error>
-        do { result = .success(try await reader.awaiting { try Self.committed(attribute, of: id, $0) }) } catch {
+        do { result = .success(try await reader.awaiting { try Self.committed(attribute, of: id, reader) }) } catch {
           result = .failure(Self.reason(error))
         }
         if writes == self.writes {

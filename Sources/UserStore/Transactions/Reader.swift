@@ -2,12 +2,13 @@
 final class Reader: PageSource, Sendable {
   private let pool: SessionPool
   private let store: StoreIdentity
-  /// The threads of awaited reads; as many as a file has sessions, so that a short read seldom waits behind a long one.
-  private let threads = WorkerThreads(name: "userstore-read", limit: 4)
+  /// The threads of awaited reads; as many as there are sessions, so that a short read seldom waits behind a long one.
+  private let threads: WorkerThreads
 
   init(pool: SessionPool, store: StoreIdentity) {
     self.pool = pool
     self.store = store
+    threads = WorkerThreads(name: "userstore-read", limit: pool.limit)
   }
 
   /// Runs `body` in one snapshot of the store, on the calling thread.
@@ -42,15 +43,15 @@ final class Reader: PageSource, Sendable {
   /// Runs `body`, which reads, on a thread of its own.
   ///
   /// - Throws: `CancellationError` if the task is canceled before `body` starts, `StoreError.Code.closed`, and what `body` throws.
-  func awaiting<Result: Sendable>(_ body: @escaping @Sendable (Reader) throws -> Result) async throws -> Result {
-    try await threads.perform { try body(self) }
+  func awaiting<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await threads.perform(body)
   }
 
   /// Runs `body`, which reads, on a thread of its own, even if the task is canceled.
   func completing<Result: Sendable>(
-    _ body: @escaping @Sendable (Reader) throws(StoreError) -> Result
+    _ body: @escaping @Sendable () throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {
-    try await threads.complete { () throws(StoreError) in try body(self) }
+    try await threads.complete(body)
   }
 
   func page(after start: Int64, through end: Int64) throws(StoreError) -> PagedChanges.Page {
@@ -66,7 +67,7 @@ final class Reader: PageSource, Sendable {
   }
 
   func awaitedPage(after start: Int64, through end: Int64) async throws -> PagedChanges.Page {
-    try await awaiting { reader in try reader.page(after: start, through: end) }
+    try await awaiting { try self.page(after: start, through: end) }
   }
 
   /// Ends the threads after the reads that they have accepted.

@@ -10,7 +10,7 @@ extension WorkerThreads {
       try await withCheckedThrowingContinuation { continuation in
         let isCanceled = waiting.withLock { $0.begin(continuation) }
         if isCanceled { return continuation.resume(throwing: CancellationError()) }
-        let refusal = run(orFailure: {
+        let refusal = refusal(of: {
           guard let task = waiting.withLock({ $0.end() }) else { return }
           task.resume(with: job.result())
         })
@@ -27,15 +27,25 @@ extension WorkerThreads {
   func complete<Result: Sendable>(
     _ body: @escaping @Sendable () throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {
+    let job = AwaitedJob(body)
     let result = await withCheckedContinuation { continuation in
-      let refusal = run(orFailure: { continuation.resume(returning: Swift.Result(catching: body)) })
+      let refusal = refusal(of: { continuation.resume(returning: job.result()) })
       if let refusal { continuation.resume(returning: .failure(refusal)) }
     }
     return try result.get()
   }
 
+  /// Runs `body` on a thread of its own, which then ends, even if the task is canceled.
+  static func complete<Result: Sendable>(
+    onThread name: StaticString, _ body: @escaping @Sendable () throws(StoreError) -> Result
+  ) async throws(StoreError) -> Result {
+    let thread = WorkerThreads(name: name, limit: 1)
+    defer { thread.stop() }
+    return try await thread.complete(body)
+  }
+
   /// Appends a job, or returns the reason why it will not run.
-  private func run(orFailure job: @escaping Job) -> StoreError? {
+  private func refusal(of job: @escaping Job) -> StoreError? {
     do { return try run(job) ? nil : StoreError(.closed, "the store is closed") } catch {
       return StoreError(error)
     }
@@ -46,20 +56,20 @@ extension WorkerThreads {
 ///
 /// So it is before its task resumes: what it holds, perhaps a store, must not be released last by a thread of a store, which
 /// would then close the store and wait for that thread.
-private final class AwaitedJob<Result: Sendable>: Sendable {
-  private let body: Lock<(@Sendable () throws -> Result)?>
+private final class AwaitedJob<Result: Sendable, Failure: Error>: Sendable {
+  private let body: Lock<(@Sendable () throws(Failure) -> Result)?>
 
-  init(_ body: @escaping @Sendable () throws -> Result) {
+  init(_ body: @escaping @Sendable () throws(Failure) -> Result) {
     self.body = Lock(body)
   }
 
-  func result() -> Swift.Result<Result, any Error> {
+  func result() -> Swift.Result<Result, Failure> {
     guard let body = body.withLock({ $0.take() }) else { preconditionFailure("a job runs once") }
     return Swift.Result(catching: body)
   }
 }
 
-/// A task that awaits a job: whoever ends the wait resumes it, the job that starts, or the cancellation.
+/// A task that awaits a job, until the job starts or the task is canceled: only the first of these resumes it.
 private enum Waiting<Result: Sendable>: Sendable {
   typealias Continuation = CheckedContinuation<Result, any Error>
 

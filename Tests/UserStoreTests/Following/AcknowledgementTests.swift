@@ -106,6 +106,30 @@ import Testing
     #expect(acknowledgements.pending == cursors[2])
   }
 
+  @Test func `an iteration starts after all that was acknowledged, even while that is written`() async throws {
+    let store = try folder.open()
+    let mailer = try await store.consumer("mailer", from: .oldest)
+    for number in 1...300 {
+      let set = try store.addUsers(1)[0]
+      for try await next in mailer {
+        #expect(next.cursor == set.cursor, "round \(number)")
+        try await mailer.acknowledge(next)
+        break
+      }
+    }
+  }
+
+  @Test func `an acknowledgment that comes late does not move the position back`() {
+    let cursors = (1...3).map { Cursor(epoch: 1, revision: $0, nonce: 1) }
+    var acknowledgements = Acknowledgements()
+    _ = acknowledgements.add(cursors[2])
+    acknowledgements.written(cursors[2])
+    _ = acknowledgements.add(cursors[0])
+    #expect(acknowledgements.pending == nil && acknowledgements.last == cursors[2])
+    _ = acknowledgements.add(Cursor(epoch: 2, revision: 1, nonce: 1))
+    #expect(acknowledgements.last?.epoch == 2)
+  }
+
   @Test func `an acknowledgment of a canceled task is not lost`() async throws {
     let store = try open()
     let sets = try store.addUsers(1)

@@ -183,6 +183,66 @@ import Testing
     #expect(!files.contains { $0.hasPrefix("backup") })
   }
 
+  @Test func `a short read does not wait behind a long one`() async throws {
+    let (store, mayEnd, reading) = (store, Gate(), Recorder<Void>())
+    let long = (1...3).map { _ in
+      Task {
+        try await store.read { transaction in
+          _ = try transaction.userCount
+          reading.record(())
+          mayEnd.wait()
+        }
+      }
+    }
+    await reading.reached(3)
+    #expect(try await store.read { try $0.userCount } == 1)
+    mayEnd.open()
+    for task in long { try await task.value }
+  }
+
+  @Test func `reads that wait for a session hold no thread of the concurrency pool`() async throws {
+    let threads = try await holdReaders()
+    let store = store
+    // More than the pool has threads.
+    let waiting = (1...100).map { _ in Task.detached { try await store.read { try $0.userCount } } }
+    for _ in 1...100 { await Task.detached { await Task.yield() }.value }
+    try await release(threads)
+    for task in waiting { #expect(try await task.value == 1) }
+  }
+
+  @Test func `a long operation that has not begun when the store is closed does not begin`() async throws {
+    let (store, begun, mayEnd) = (store, Recorder<Void>(), Gate())
+    for _ in 1...4 {
+      #expect(
+        try store.workers.run {
+          begun.record(())
+          mayEnd.wait()
+        })
+    }
+    await begun.reached(4)
+    let check = Task { await awaitedCode { try await store.check() } }
+    let backup = Task { [folder] in await awaitedCode { try await store.backup(to: folder.path + "/backup.db") } }
+    await turns(100)
+    let closing = Task { await store.close() }
+    while !store.workers.isStopped { await Task.yield() }
+    mayEnd.open()
+    await closing.value
+    #expect(await check.value == .closed)
+    #expect(await backup.value == .closed)
+  }
+
+  @Test func `what a closure holds is released when the awaited call returns`() async throws {
+    final class Token: Sendable {}
+    for _ in 1...200 {
+      var token: Token? = Token()
+      weak let kept = token
+      try await store.read { [token] _ in withExtendedLifetime(token) {} }
+      try await store.write { [token] _ in withExtendedLifetime(token) {} }
+      token = nil
+      #expect(kept == nil)
+    }
+  }
+
   @Test func `a store is opened and closed on another thread`() async throws {
     let store = try await UserStore.open(path: folder.database)
     #expect(try await store.read { try $0.value(.name, of: id) } == "NIX")

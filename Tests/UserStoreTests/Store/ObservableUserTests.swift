@@ -187,6 +187,22 @@ private let age = Attribute<Int>("age")
     await turns { user.name == "read 4" }
   }
 
+  @Test func `when the store is closed before the user is read again, no error is reported`() async throws {
+    let errors = Recorder<String?>()
+    let listeners = Listeners { _, error in errors.record("\(error)") }
+    let reads = Recorder<Void>()
+    let user = ObservableUser(id, listeners) { [id] in
+      reads.record(())
+      if reads.count > 1 { throw StoreError(.closed, "the store is closed") }
+      return (User(id: id, storedValues: ["name": .text("read")]), 10)
+    }
+    try await user.reload()
+    post(.discontinuity(.diverged), 15, to: listeners)
+    await reads.reached(2)
+    await turns(100)
+    #expect(errors.all == [] && user.name == "read")
+  }
+
   @Test func `changes that arrive while the user is read are applied after it`() async throws {
     let listeners = Listeners { _, _ in }
     let (reads, mayRead) = (Recorder<User.ID>(), Gate())

@@ -1,7 +1,7 @@
 import Testing
 import UserStore
 
-/// A value with its JSON text, and with what Foundation's encoder and decoder make of it.
+/// A value, its JSON text, and the value after Foundation has encoded and decoded it.
 struct JSONSample: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let value: StoredValue
