@@ -1,7 +1,7 @@
 /// A connection to the database, with the operations of the store; `SessionPool` lends it to one thread at a time.
 ///
 /// The methods throw `StoreError` with the codes of reading, or of writing if they write, and those that are listed.
-protocol Session: RecordOperations, LogOperations, RetentionOperations, ConsumerOperations, AnyObject, Sendable {
+protocol Session: RecordOperations, QueryOperations, LogOperations, RetentionOperations, ConsumerOperations, AnyObject, Sendable {
   /// Whether a transaction is open; also false after the database ended it because of an error.
   var isInTransaction: Bool { get }
 
@@ -90,6 +90,28 @@ protocol RecordOperations {
 
   /// Removes a user with all attributes, and returns whether there was one.
   func removeUser(_ id: User.ID) throws(StoreError) -> Bool
+}
+
+/// Reading users by a query, in an open transaction, and the indexes that make it fast.
+protocol QueryOperations {
+  /// Calls `body` with each row of a request, in its order, until it returns false.
+  ///
+  /// `values` has the value of each column of the request.
+  func eachRow(
+    _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
+  ) throws(StoreError)
+
+  /// The number of users that meet a condition.
+  func userCount(where condition: Condition) throws(StoreError) -> Int
+
+  /// The attributes that have an index, in the order of their names' bytes.
+  func indexes() throws(StoreError) -> [AttributeName]
+
+  /// Creates the index of an attribute, and returns whether there was none.
+  func addIndex(on attribute: AttributeName) throws(StoreError) -> Bool
+
+  /// Removes the index of an attribute, and returns whether there was one.
+  func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool
 }
 
 /// The result of setting an attribute.

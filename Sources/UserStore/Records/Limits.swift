@@ -56,6 +56,67 @@ enum Limits {
     return checked
   }
 
+  /// The number of values that the condition of a query can compare with.
+  static let queryValues = 1_000
+  /// How deep the parts of a condition can be nested.
+  static let conditionDepth = 100
+  /// The number of attributes that a query can sort by.
+  static let sortKeys = 20
+
+  /// Throws `StoreError.Code.badValue` for a query that cannot be run.
+  static func check(_ query: Query) throws(StoreError) {
+    try check(query.condition)
+    if let limit = query.limit, limit < 1 {
+      throw StoreError(.badValue, "the limit of a query is 1 or more, not \(limit)")
+    }
+    guard query.order.count <= sortKeys else {
+      throw StoreError(.badValue, "a query can have at most \(sortKeys) sort keys, not \(query.order.count)")
+    }
+    for key in query.order { try checkAttribute(key.attribute) }
+    for attribute in query.shown ?? [] { try checkAttribute(attribute) }
+    if let start = query.start, start.values.count != query.order.count {
+      throw StoreError(
+        .badValue,
+        "the start of a query has a value for each of its \(query.order.count) sort keys, not \(start.values.count) values")
+    }
+  }
+
+  /// Throws `StoreError.Code.badValue` for a condition that cannot be evaluated.
+  static func check(_ condition: Condition) throws(StoreError) {
+    var count = 0
+    try check(condition.node, depth: 0, &count)
+    guard count <= queryValues else {
+      throw StoreError(.badValue, "a condition can have at most \(queryValues) values, not \(count)")
+    }
+  }
+
+  private static func check(_ node: Condition.Node, depth: Int, _ count: inout Int) throws(StoreError) {
+    guard depth <= conditionDepth else {
+      throw StoreError(.badValue, "the parts of a condition can be nested at most \(conditionDepth) times")
+    }
+    switch node {
+    case .all(let parts), .any(let parts): for part in parts { try check(part, depth: depth + 1, &count) }
+    case .not(let part): try check(part, depth: depth + 1, &count)
+    case .comparison(let attribute, _, let value): try check([value], of: attribute, &count)
+    case .isOneOf(let attribute, let values): try check(values, of: attribute, &count)
+    case .exists(let attribute): try check([], of: attribute, &count)
+    }
+  }
+
+  private static func check(
+    _ values: [StoredValue], of attribute: AttributeName, _ count: inout Int
+  ) throws(StoreError) {
+    try checkAttribute(attribute)
+    count += max(values.count, 1)
+    for case .real(let real) in values where real.isNaN {
+      throw StoreError(.badValue, "NaN cannot be compared with")
+    }
+  }
+
+  private static func checkAttribute(_ attribute: AttributeName) throws(StoreError) {
+    if attribute != .id { try check(attribute.text, "the name of an attribute", attributeNameLength) }
+  }
+
   static func checkConsumer(_ name: String) throws(StoreError) {
     try check(name, "the name of a consumer", consumerNameLength)
   }

@@ -29,3 +29,32 @@ extension String {
   /// The first 80 scalars, for messages; a single character may have any number of accents.
   package var excerpt: String { String(String.UnicodeScalarView(unicodeScalars.prefix(80))) }
 }
+
+extension String {
+  /// Compares the UTF-8 bytes: less than 0 if this text is before the other, 0 if they are equal.
+  func byteOrder(to other: String) -> Int {
+    var (left, right) = (self, other)
+    return left.withUTF8 { left in
+      right.withUTF8 { right in
+        unsafe UnsafeRawBufferPointer(left).byteOrder(to: UnsafeRawBufferPointer(right))
+      }
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Compares the bytes: less than 0 if these are before the others, 0 if they are equal.
+  func byteOrder(to other: [UInt8]) -> Int {
+    unsafe withUnsafeBytes { left in
+      unsafe other.withUnsafeBytes { right in unsafe left.byteOrder(to: right) }
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate func byteOrder(to other: UnsafeRawBufferPointer) -> Int {
+    let length = Swift.min(count, other.count)
+    let order = unsafe length == 0 ? 0 : Int(memcmp(baseAddress!, other.baseAddress!, length))
+    return order == 0 ? count - other.count : order
+  }
+}

@@ -34,7 +34,7 @@ extension SQLiteSession {
   }
 }
 
-extension Query {
+extension SQL {
   init(_ sql: String) { self.init("run a test", sql) }
 }
 

@@ -29,8 +29,8 @@ extension Connection {
   func insertRows(
     _ insert: String, of select: String, columns: Int32, from source: borrowing Connection, afterEach: () -> Void
   ) throws(StoreError) {
-    let reading = unsafe try Statement(Query(once: "restore", select), on: source.handle)
-    let writing = unsafe try Statement(Query(once: "restore", insert), on: handle)
+    let reading = unsafe try Statement(SQL(once: "restore", select), on: source.handle)
+    let writing = unsafe try Statement(SQL(once: "restore", insert), on: handle)
     while try reading.step() {
       try writing.bind(reading, columns: columns)
       while try writing.step() {}

@@ -15,7 +15,7 @@ import CUserStoreSQLite
   }
 
   /// Prepared when the connection is opened, because a rollback must not fail for lack of memory.
-  private static let rollback = Query("open the database", "ROLLBACK")
+  private static let rollback = SQL("open the database", "ROLLBACK")
 
   let handle: OpaquePointer
   let busyWait: BusyWait
@@ -56,22 +56,22 @@ import CUserStoreSQLite
   }
 
   /// Runs a cached statement to its end.
-  func run(_ query: Query, _ values: StoredValue...) throws(StoreError) {
-    try withStatement(query, values) { statement throws(StoreError) in while try statement.step() {} }
+  func run(_ sql: SQL, _ values: StoredValue...) throws(StoreError) {
+    try withStatement(sql, values) { statement throws(StoreError) in while try statement.step() {} }
   }
 
   /// Returns what `make` returns for the first row, or nil if there is no row.
   func first<Result>(
-    _ query: Query, _ values: StoredValue..., make: (borrowing Statement) throws(StoreError) -> Result
+    _ sql: SQL, _ values: StoredValue..., make: (borrowing Statement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
-    try withStatement(query, values) { statement throws(StoreError) in try statement.step() ? make(statement) : nil }
+    try withStatement(sql, values) { statement throws(StoreError) in try statement.step() ? make(statement) : nil }
   }
 
   /// Returns what `make` returns for each row.
   func all<Element>(
-    _ query: Query, _ values: StoredValue..., make: (borrowing Statement) -> Element
+    _ sql: SQL, _ values: StoredValue..., make: (borrowing Statement) -> Element
   ) throws(StoreError) -> [Element] {
-    try withStatement(query, values) { statement throws(StoreError) in
+    try withStatement(sql, values) { statement throws(StoreError) in
       var elements: [Element] = []
       while try statement.step() { elements.append(make(statement)) }
       return elements
@@ -79,15 +79,15 @@ import CUserStoreSQLite
   }
 
   /// Calls `body` with each row until it returns false.
-  func each(_ query: Query, _ values: StoredValue..., while body: (borrowing Statement) -> Bool) throws(StoreError) {
-    try withStatement(query, values) { statement throws(StoreError) in while try statement.step(), body(statement) {} }
+  func each(_ sql: SQL, _ values: StoredValue..., while body: (borrowing Statement) -> Bool) throws(StoreError) {
+    try withStatement(sql, values) { statement throws(StoreError) in while try statement.step(), body(statement) {} }
   }
 
   /// Calls `body` with a cached statement whose parameters are bound, and resets it afterwards.
   private func withStatement<Result>(
-    _ query: Query, _ values: [StoredValue], _ body: (borrowing Statement) throws(StoreError) -> Result
+    _ sql: SQL, _ values: [StoredValue], _ body: (borrowing Statement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    let prepared = unsafe try statements.prepared(query, on: handle)
+    let prepared = unsafe try statements.prepared(sql, on: handle)
     let result: Result
     do throws(StoreError) {
       for (index, value) in values.enumerated() { try prepared.statement.bind(value, at: Int32(index + 1)) }
@@ -110,7 +110,7 @@ import CUserStoreSQLite
 
   /// Runs SQL once and calls `body` with each row.
   func rows(_ sql: String, to purpose: String, _ body: (borrowing Statement) -> Void) throws(StoreError) {
-    let statement = unsafe try Statement(Query(once: purpose, sql), on: handle)
+    let statement = unsafe try Statement(SQL(once: purpose, sql), on: handle)
     while try statement.step() { body(statement) }
   }
 

@@ -2,23 +2,23 @@ import CUserStoreSQLite
 import Synchronization
 
 /// SQL that each connection prepares once: a static constant next to the code that runs it.
-struct Query: Sendable {
+struct SQL: Sendable {
   /// What the SQL does, for error messages: “cannot PURPOSE: …”.
   let purpose: String
-  let sql: String
+  let text: String
   /// The position in every connection's `StatementCache`; -1 for SQL that runs once.
   let index: Int
 
   private static let count = Atomic(0)
 }
 
-extension Query {
-  init(_ purpose: String, _ sql: String) {
-    self.init(purpose: purpose, sql: sql, index: Self.count.add(1, ordering: .relaxed).oldValue)
+extension SQL {
+  init(_ purpose: String, _ text: String) {
+    self.init(purpose: purpose, text: text, index: Self.count.add(1, ordering: .relaxed).oldValue)
   }
 
-  /// Creates a query that runs once and is not cached.
-  init(once purpose: String, _ sql: String) { self.init(purpose: purpose, sql: sql, index: -1) }
+  /// Creates SQL that runs once and is not cached.
+  init(once purpose: String, _ text: String) { self.init(purpose: purpose, text: text, index: -1) }
 }
 
 /// A prepared statement: the only owner of SQLite's handle, which it finalizes when it is destroyed.
@@ -27,16 +27,16 @@ extension Query {
   private let connection: OpaquePointer
   private let purpose: String
 
-  init(_ query: Query, on connection: OpaquePointer) throws(StoreError) {
+  init(_ sql: SQL, on connection: OpaquePointer) throws(StoreError) {
     var handle: OpaquePointer?
-    let flags = query.index >= 0 ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
-    let code = unsafe sqlite3_prepare_v3(connection, query.sql, -1, flags, &handle, nil)
+    let flags = sql.index >= 0 ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    let code = unsafe sqlite3_prepare_v3(connection, sql.text, -1, flags, &handle, nil)
     guard code == SQLITE_OK, let handle = unsafe handle else {
-      throw StoreError(SQLiteError(code == SQLITE_OK ? SQLITE_MISUSE : code, on: connection), query.purpose)
+      throw StoreError(SQLiteError(code == SQLITE_OK ? SQLITE_MISUSE : code, on: connection), sql.purpose)
     }
     unsafe self.handle = handle
     unsafe self.connection = connection
-    purpose = query.purpose
+    purpose = sql.purpose
   }
 
   deinit { unsafe sqlite3_finalize(handle) }
@@ -146,12 +146,12 @@ extension Query {
 final class StatementCache {
   private var statements: [PreparedStatement?] = []
 
-  /// Returns the statement of a query, and prepares it at its first use.
-  func prepared(_ query: Query, on handle: OpaquePointer) throws(StoreError) -> PreparedStatement {
-    if query.index < statements.count, let statement = statements[query.index] { return statement }
-    while statements.count <= query.index { statements.append(nil) }
-    let statement = PreparedStatement(unsafe try Statement(query, on: handle))
-    statements[query.index] = statement
+  /// Returns the statement of some SQL, and prepares it at its first use.
+  func prepared(_ sql: SQL, on handle: OpaquePointer) throws(StoreError) -> PreparedStatement {
+    if sql.index < statements.count, let statement = statements[sql.index] { return statement }
+    while statements.count <= sql.index { statements.append(nil) }
+    let statement = PreparedStatement(unsafe try Statement(sql, on: handle))
+    statements[sql.index] = statement
     return statement
   }
 

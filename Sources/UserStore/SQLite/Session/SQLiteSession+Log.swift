@@ -1,38 +1,38 @@
 extension SQLiteSession {
-  private static let selectEnd = Query(
+  private static let selectEnd = SQL(
     "read the log",
     """
     SELECT meta.epoch, coalesce(changes.seq, meta.horizon), coalesce(changes.nonce, meta.horizon_nonce)
     FROM meta LEFT JOIN changes ON changes.seq = (SELECT max(seq) FROM changes) WHERE meta.id = 1
     """)
-  private static let selectMeta = Query("read the log", "SELECT epoch, horizon, horizon_nonce FROM meta WHERE id = 1")
-  private static let selectNonce = Query("read the log", "SELECT nonce FROM changes WHERE seq = ?1")
-  private static let selectLast = Query("read the log", "SELECT max(seq) FROM changes")
+  private static let selectMeta = SQL("read the log", "SELECT epoch, horizon, horizon_nonce FROM meta WHERE id = 1")
+  private static let selectNonce = SQL("read the log", "SELECT nonce FROM changes WHERE seq = ?1")
+  private static let selectLast = SQL("read the log", "SELECT max(seq) FROM changes")
   private static let selectChanges = "SELECT seq, op, user, attribute, old, new, nonce, at FROM changes"
   // One row more than the limit: the row that ends a set of that many changes.
-  private static let selectRows = Query(
+  private static let selectRows = SQL(
     "read the log",
     selectChanges + " WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT \(PagedChanges.rowLimit) + 1")
-  private static let selectRowsBackwards = Query(
+  private static let selectRowsBackwards = SQL(
     "read the log",
     selectChanges + " WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT \(PagedChanges.rowLimit)")
   /// SQL for the first row of the write that a row ends; any program can store something else there.
   private static let firstOfSet = "CASE WHEN typeof(old) = 'integer' THEN min(old, seq) ELSE seq END"
   private static let selectEnds =
     "SELECT seq, \(firstOfSet), nonce, attribute FROM changes WHERE coalesce(op, 0) = 0 AND seq > ?1"
-  private static let selectNextEnd = Query("read the log", selectEnds + " AND seq <= ?2 ORDER BY seq LIMIT 1")
-  private static let selectLastEnd = Query("read the log", selectEnds + " ORDER BY seq DESC LIMIT 1")
-  private static let countChanges = Query(
+  private static let selectNextEnd = SQL("read the log", selectEnds + " AND seq <= ?2 ORDER BY seq LIMIT 1")
+  private static let selectLastEnd = SQL("read the log", selectEnds + " ORDER BY seq DESC LIMIT 1")
+  private static let countChanges = SQL(
     "count changes", "SELECT count(*) FROM changes WHERE seq > ?1 AND op IS NOT 0")
   // Not INSERT … SELECT … WHERE: it reads the table that it writes, so SQLite creates a temporary table, which was 27 % of the
   // instructions of a small write. The time is a parameter for the same reason: julianday('now') takes another 1 %.
-  private static let insertEnd = Query(
+  private static let insertEnd = SQL(
     "write", "INSERT INTO changes (op, attribute, old, nonce, at) VALUES (0, ?1, ?2, ?3, ?4)")
 
   func logEnd() throws(StoreError) -> Cursor { try cursor(Self.selectEnd) }
   func horizon() throws(StoreError) -> Cursor { try cursor(Self.selectMeta) }
 
-  private func cursor(_ query: Query) throws(StoreError) -> Cursor {
+  private func cursor(_ query: SQL) throws(StoreError) -> Cursor {
     guard let cursor = try connection.first(query, make: Cursor.init) else { throw Self.noMeta }
     try Revision.check(cursor.revision.rawValue)
     return cursor
@@ -63,7 +63,7 @@ extension SQLiteSession {
     try page(Self.selectRowsBackwards, first, end)
   }
 
-  private func page(_ query: Query, _ start: Int64, _ end: Int64) throws(StoreError) -> [LogRow] {
+  private func page(_ query: SQL, _ start: Int64, _ end: Int64) throws(StoreError) -> [LogRow] {
     var rows: [LogRow] = []
     rows.reserveCapacity(2)  // Most sets are a change and the row that ends the set.
     var bytes = 0

@@ -3,27 +3,27 @@ extension SQLiteSession {
     SELECT users.id, users.name, users.hair_color, attributes.name, attributes.value
     FROM users LEFT JOIN attributes ON attributes.user_id = users.id
     """
-  private static let selectUser = Query("read a user", columns + " WHERE users.id = ?1")
-  private static let selectUsers = Query("read the users", columns + " ORDER BY users.id")
-  private static let selectNamed = Query("find users", "SELECT id FROM users WHERE name = ?1 ORDER BY id")
-  private static let selectNames = Query(
+  private static let selectUser = SQL("read a user", columns + " WHERE users.id = ?1")
+  private static let selectUsers = SQL("read the users", columns + " ORDER BY users.id")
+  private static let selectNamed = SQL("find users", "SELECT id FROM users WHERE name = ?1 ORDER BY id")
+  private static let selectNames = SQL(
     "find user names", "SELECT name FROM users WHERE name >= ?1 AND name < ?2 LIMIT ?3")
-  private static let selectOutermostNames = Query(
+  private static let selectOutermostNames = SQL(
     "find user names", "SELECT min(name), max(name) FROM users WHERE name >= ?1 AND name < ?2")
-  private static let countUsers = Query("count the users", "SELECT count(*) FROM users")
-  private static let selectAttributeNames = Query("read attribute names", "SELECT DISTINCT name FROM attributes")
-  private static let hasAttribute = Query("look for an attribute", "SELECT 1 FROM attributes WHERE name = ?1 LIMIT 1")
-  private static let selectName = Query("read a name", "SELECT name FROM users WHERE id = ?1")
-  private static let selectHairColor = Query("read a hair color", "SELECT hair_color FROM users WHERE id = ?1")
-  private static let selectAttribute = Query(
+  private static let countUsers = SQL("count the users", "SELECT count(*) FROM users")
+  private static let selectAttributeNames = SQL("read attribute names", "SELECT DISTINCT name FROM attributes")
+  private static let hasAttribute = SQL("look for an attribute", "SELECT 1 FROM attributes WHERE name = ?1 LIMIT 1")
+  private static let selectName = SQL("read a name", "SELECT name FROM users WHERE id = ?1")
+  private static let selectHairColor = SQL("read a hair color", "SELECT hair_color FROM users WHERE id = ?1")
+  private static let selectAttribute = SQL(
     "read an attribute", "SELECT value FROM attributes WHERE user_id = ?1 AND name = ?2")
-  private static let selectAnyAttribute = Query(
+  private static let selectAnyAttribute = SQL(
     "read an attribute", "SELECT name FROM attributes WHERE user_id = ?1 ORDER BY name LIMIT 1")
 
   // SQLite replaces a null id by the next one.
-  private static let insertUser = Query("add a user", "INSERT INTO users (id, name, hair_color) VALUES (?1, ?2, ?3)")
+  private static let insertUser = SQL("add a user", "INSERT INTO users (id, name, hair_color) VALUES (?1, ?2, ?3)")
   /// Selects the largest id ever used, by the users or by sqlite_sequence, and the user that has the largest id there is.
-  static let largestID = Query(
+  static let largestID = SQL(
     "add a user",
     """
     SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'users'), 0), coalesce((SELECT max(id) FROM users), 0)),
@@ -31,20 +31,20 @@ extension SQLiteSession {
     """)
   static let noIDLeft =
     "no id is left for a new user: another program used the largest id, \(Int64.max); remove that user if it exists, and set the number for users in the table sqlite_sequence to the largest id in use"
-  private static let deleteUser = Query("remove a user", "DELETE FROM users WHERE id = ?1")
+  private static let deleteUser = SQL("remove a user", "DELETE FROM users WHERE id = ?1")
   // These skip rows that already have the value, so that the number of changed rows shows whether anything changed.
-  private static let updateName = Query("set a name", "UPDATE users SET name = ?2 WHERE id = ?1 AND name IS NOT ?2")
-  private static let updateHairColor = Query(
+  private static let updateName = SQL("set a name", "UPDATE users SET name = ?2 WHERE id = ?1 AND name IS NOT ?2")
+  private static let updateHairColor = SQL(
     "set a hair color", "UPDATE users SET hair_color = ?2 WHERE id = ?1 AND hair_color IS NOT ?2")
-  private static let updateAttribute = Query(
+  private static let updateAttribute = SQL(
     "set an attribute",
     """
     UPDATE attributes SET value = ?3
     WHERE user_id = ?1 AND name = ?2 AND (value IS NOT ?3 OR typeof(value) IS NOT typeof(?3))
     """)
-  private static let insertAttribute = Query(
+  private static let insertAttribute = SQL(
     "set an attribute", "INSERT INTO attributes (user_id, name, value) VALUES (?1, ?2, ?3)")
-  private static let deleteAttribute = Query(
+  private static let deleteAttribute = SQL(
     "unset an attribute", "DELETE FROM attributes WHERE user_id = ?1 AND name = ?2")
 
   // MARK: Reading

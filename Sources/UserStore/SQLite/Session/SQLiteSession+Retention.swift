@@ -1,5 +1,5 @@
 extension SQLiteSession {
-  private static let selectExtent = Query(
+  private static let selectExtent = SQL(
     "read the log",
     """
     SELECT epoch, horizon, horizon_nonce, measured, bytes, (SELECT min(seq) FROM changes WHERE seq > 0),
@@ -8,7 +8,7 @@ extension SQLiteSession {
       searched, sized, size
     FROM meta WHERE id = 1
     """)
-  private static let updateExtent = Query(
+  private static let updateExtent = SQL(
     "compact the log",
     """
     UPDATE meta SET horizon = ?1, horizon_nonce = ?2, measured = ?3, bytes = ?4, searched = ?5, sized = ?6, size = ?7
@@ -16,31 +16,31 @@ extension SQLiteSession {
     """)
   /// SQL for the size of a row, equal to `LogRow.byteCount`.
   private static let rowSize = "\(LogExtent.rowBytes) + \(valueSize("old")) + \(valueSize("new"))"
-  private static let selectSizes = Query(
+  private static let selectSizes = SQL(
     "read the log", "SELECT seq, \(rowSize) FROM changes WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3")
-  private static let selectUsed = Query(
+  private static let selectUsed = SQL(
     "read the log",
     "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size")
-  private static let selectTime = Query("read the log", "SELECT at FROM changes WHERE seq = ?1")
+  private static let selectTime = SQL("read the log", "SELECT at FROM changes WHERE seq = ?1")
   // A row's nonce is stored behind its values: it is read only for ends, so that SQLite does not read past a huge value.
-  private static let selectMarks = Query(
+  private static let selectMarks = SQL(
     "read the log",
     """
     SELECT seq, op, CASE WHEN coalesce(op, 0) = 0 AND typeof(old) = 'integer' THEN min(old, seq) ELSE seq END,
       CASE WHEN coalesce(op, 0) = 0 THEN nonce END
     FROM changes WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3
     """)
-  private static let deleteRows = Query("compact the log", "DELETE FROM changes WHERE seq > 0 AND seq <= ?1")
-  private static let selectChangesOfUser = Query(
+  private static let deleteRows = SQL("compact the log", "DELETE FROM changes WHERE seq > 0 AND seq <= ?1")
+  private static let selectChangesOfUser = SQL(
     "read the log",
     """
     SELECT seq, \(rowSize), old IS NULL AND new IS NULL FROM changes
     WHERE seq > ?1 AND seq <= ?2 AND user = ?3 AND op IS NOT 0 ORDER BY seq LIMIT \(PagedChanges.rowLimit)
     """)
-  private static let blank = Query(
+  private static let blank = SQL(
     "purge a user", "UPDATE changes SET old = NULL, new = NULL WHERE seq = ?1 AND user = ?2")
-  private static let deleteDisplacedUsers = Query("purge a user", "DELETE FROM displaced_users WHERE id = ?1")
-  private static let deleteDisplacedAttributes = Query(
+  private static let deleteDisplacedUsers = SQL("purge a user", "DELETE FROM displaced_users WHERE id = ?1")
+  private static let deleteDisplacedAttributes = SQL(
     "purge a user", "DELETE FROM displaced_attributes WHERE user_id = ?1 OR row_user = ?1")
 
   private static func valueSize(_ column: String) -> String {

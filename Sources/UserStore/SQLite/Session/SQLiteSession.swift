@@ -10,15 +10,15 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private var knownEnd: (cursor: Cursor, counter: Int64)?
   private var isWriting = false
 
-  private static let begin = Query("begin reading", "BEGIN")
+  private static let begin = SQL("begin reading", "BEGIN")
   /// Takes the write lock at once: taking it later fails if another connection has written meanwhile.
-  private static let beginImmediate = Query("write", "BEGIN IMMEDIATE")
-  private static let commit = Query("commit", "COMMIT")
-  private static let savepoint = Query("write", "SAVEPOINT member")
-  private static let release = Query("write", "RELEASE member")
-  private static let rollBackToSavepoint = Query("undo a write", "ROLLBACK TO member")
+  private static let beginImmediate = SQL("write", "BEGIN IMMEDIATE")
+  private static let commit = SQL("commit", "COMMIT")
+  private static let savepoint = SQL("write", "SAVEPOINT member")
+  private static let release = SQL("write", "RELEASE member")
+  private static let rollBackToSavepoint = SQL("undo a write", "ROLLBACK TO member")
   // sqlite.org/pragma.html#pragma_data_version
-  private static let dataVersion = Query("write", "PRAGMA data_version")
+  private static let dataVersion = SQL("write", "PRAGMA data_version")
 
   init(_ connection: consuming Connection, file: DatabaseFile? = nil, checkpoints: Checkpoints? = nil) {
     self.connection = consume connection

@@ -118,11 +118,11 @@ import Testing
   @Test func `closing leaves no descriptor open`() throws {
     let folder = try Folder()
     let file = try folder.file("a.db")
-    let query = Query("SELECT count(*) FROM sqlite_schema")
+    let sql = SQL("SELECT count(*) FROM sqlite_schema")
     for _ in 0..<100 {
       let connection = try Self.open(file)
       try connection.execute("PRAGMA journal_mode = WAL")
-      #expect(try connection.first(query) { $0.integer(0) } == 0)
+      #expect(try connection.first(sql) { $0.integer(0) } == 0)
       #expect(try folder.openDescriptors() > 0)
     }
     #expect(try folder.openDescriptors() == 0)

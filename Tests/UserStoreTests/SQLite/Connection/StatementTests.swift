@@ -5,9 +5,9 @@ import Testing
 
 /// Values are stored and read without loss, and a failed statement can be used again.
 @Suite struct StatementTests {
-  private static let insert = Query("INSERT INTO t (id, value) VALUES (?, ?)")
-  private static let select = Query("SELECT value FROM t WHERE id = ?")
-  private static let selectStored = Query("SELECT typeof(value), length(CAST(value AS BLOB)) FROM t WHERE id = ?")
+  private static let insert = SQL("INSERT INTO t (id, value) VALUES (?, ?)")
+  private static let select = SQL("SELECT value FROM t WHERE id = ?")
+  private static let selectStored = SQL("SELECT typeof(value), length(CAST(value AS BLOB)) FROM t WHERE id = ?")
 
   struct Sample: CustomTestStringConvertible {
     let testDescription: String
@@ -100,7 +100,7 @@ import Testing
   @Test func `a cached statement that was not run to its end holds no lock`() throws {
     let connection = try Connection.withTable()
     try connection.execute("INSERT INTO t (value) VALUES (1), (2), (3)")
-    let all = Query("SELECT value FROM t")
+    let all = SQL("SELECT value FROM t")
     let first = try connection.first(all) { $0.integer(0) }
     #expect(first == 1)
     // SQLite refuses this while a statement reads the table.
@@ -131,7 +131,7 @@ import Testing
       let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
       // Reading text that is stored in another encoding takes memory.
       try connection.execute("PRAGMA encoding = 'UTF-16le'")
-      let text = Query("SELECT replace(hex(zeroblob(100000)), '0', ?1)")
+      let text = SQL("SELECT replace(hex(zeroblob(100000)), '0', ?1)")
       var isFull = false
       let value = {
         try connection.first(text, .text("a")) { row -> StoredValue in
@@ -151,7 +151,7 @@ import Testing
 
   @Test func `SQL that does not compile is refused with SQLite's message`() throws {
     let connection = try Connection.withTable()
-    let error = #expect(throws: StoreError.self) { try connection.run(Query("SELECT missing FROM t")) }
+    let error = #expect(throws: StoreError.self) { try connection.run(SQL("SELECT missing FROM t")) }
     #expect(error?.sqlite?.description == "no such column: missing (SQLite 1)")
   }
 }

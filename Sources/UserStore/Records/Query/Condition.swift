@@ -1,0 +1,115 @@
+extension UserStore {
+  /// A condition that a user meets or not.
+  ///
+  ///     let adults: UserStore.Condition = .age >= 18 && .hairColor == UserStore.Color("auburn")
+  ///     let named = Attribute.name.hasPrefix("Z") || !Attribute.age.exists
+  ///
+  /// - **Two values**: a condition is true or false, as in Swift. A comparison with an attribute that is not set is false, and its
+  ///   negation is true; SQL has a third value, null.
+  /// - **Classes**: a comparison holds only between two numbers, two texts, or two blobs: `.age >= 18` is false for the text "18",
+  ///   which another program may have stored.
+  /// - **Numbers** are compared exactly: 1 equals 1.0, and 9223372036854775807 is less than 9.223372036854775807e18, which is
+  ///   2⁶³.
+  /// - **Text** is compared by its UTF-8 bytes, as in SQLite: neither case nor accents are ignored. For the order of a language,
+  ///   store a sort key as an attribute of its own.
+  ///
+  /// The attributes may be ones that nobody has: then no user has a value to compare.
+  public struct Condition: Hashable, Sendable {
+    /// A comparison of an attribute with a value.
+    public enum Comparison: Hashable, Sendable, CaseIterable {
+      /// The attribute has this value.
+      case equal
+      /// The attribute does not have this value; also true if it is not set.
+      case notEqual
+      /// The attribute is less than the value.
+      case less
+      /// The attribute is less than the value or equal.
+      case lessOrEqual
+      /// The attribute is greater than the value.
+      case greater
+      /// The attribute is greater than the value or equal.
+      case greaterOrEqual
+      /// The attribute is a text that starts with this one, byte by byte.
+      case startsWith
+      /// The attribute is a text that contains this one, byte by byte.
+      case contains
+    }
+
+    indirect enum Node: Hashable, Sendable {
+      /// True if all are; so it is true without any.
+      case all([Node])
+      /// True if one is; so it is false without any.
+      case any([Node])
+      case not(Node)
+      case comparison(AttributeName, Comparison, StoredValue)
+      case isOneOf(AttributeName, [StoredValue])
+      case exists(AttributeName)
+    }
+
+    let node: Node
+
+    init(_ node: Node) {
+      self.node = node
+    }
+
+    /// Creates a comparison with an attribute whose name is known only at run time.
+    ///
+    /// - Parameters:
+    ///   - attribute: The name of the attribute; `id` for the identifier.
+    ///   - comparison: How the attribute is compared.
+    ///   - value: The value to compare with. With `null`, `.equal` means that the attribute is not set, `.notEqual` that it is
+    ///     set, and all others are false.
+    public init(_ attribute: AttributeName, _ comparison: Comparison, _ value: StoredValue) {
+      node =
+        switch (comparison, value) {
+        case (.equal, .null): .not(.exists(attribute))
+        case (.notEqual, .null): .exists(attribute)
+        case (.notEqual, _): .not(.comparison(attribute, .equal, value))
+        default: .comparison(attribute, comparison, value)
+        }
+    }
+
+    /// Returns the condition that an attribute has one of some values; false for `null`, and without any value.
+    public static func isOneOf(_ attribute: AttributeName, _ values: some Sequence<StoredValue>) -> Condition {
+      Condition(.isOneOf(attribute, Array(values)))
+    }
+
+    /// Returns the condition that an attribute is set.
+    public static func exists(_ attribute: AttributeName) -> Condition { Condition(.exists(attribute)) }
+
+    /// The condition that every user meets.
+    public static var always: Condition { Condition(.all([])) }
+
+    /// Returns whether both are true.
+    public static func && (left: Condition, right: Condition) -> Condition {
+      Condition(.all(left.node.parts(of: .all) + right.node.parts(of: .all)))
+    }
+
+    /// Returns whether one of both is true.
+    public static func || (left: Condition, right: Condition) -> Condition {
+      Condition(.any(left.node.parts(of: .any) + right.node.parts(of: .any)))
+    }
+
+    /// Returns whether the condition is false.
+    public static prefix func ! (condition: Condition) -> Condition {
+      if case .not(let node) = condition.node { return Condition(node) }
+      return Condition(.not(condition.node))
+    }
+  }
+}
+
+extension UserStore.Condition.Node {
+  enum Junction {
+    case all, any
+  }
+
+  /// The parts of a junction; the node itself if it is none of this kind.
+  func parts(of junction: Junction) -> [Self] {
+    switch (self, junction) {
+    case (.all(let parts), .all), (.any(let parts), .any): parts
+    default: [self]
+    }
+  }
+}
+
+package typealias Condition = UserStore.Condition

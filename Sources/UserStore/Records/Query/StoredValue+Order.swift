@@ -1,0 +1,79 @@
+/// The order of stored values, the same in memory and in the SQL of queries: by class, and within a class exactly.
+extension StoredValue {
+  /// The values that can be compared with each other.
+  enum Class: Int, Comparable {
+    case missing, number, text, data
+
+    static func < (left: Class, right: Class) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  var `class`: Class {
+    switch self {
+    case .null: .missing
+    case .integer, .real: .number
+    case .text, .invalidText: .text
+    case .blob: .data
+    }
+  }
+
+  /// Compares two values: less than 0 if this one is before the other, 0 if they are equal, also as integer and real.
+  func order(to other: StoredValue) -> Int {
+    switch (self, other) {
+    case (.integer(let left), .integer(let right)): left < right ? -1 : left == right ? 0 : 1
+    case (.real(let left), .real(let right)): left < right ? -1 : left == right ? 0 : 1
+    case (.integer(let left), .real(let right)): Self.order(left, to: right)
+    case (.real(let left), .integer(let right)): -Self.order(right, to: left)
+    case (.text(let left), .text(let right)): left.byteOrder(to: right)
+    case (.blob(let left), .blob(let right)), (.invalidText(let left), .invalidText(let right)):
+      left.byteOrder(to: right)
+    case (.text(let left), .invalidText(let right)): Array(left.utf8).byteOrder(to: right)
+    case (.invalidText(let left), .text(let right)): left.byteOrder(to: Array(right.utf8))
+    default: self.class.rawValue - other.class.rawValue
+    }
+  }
+
+  /// Compares exactly: not every integer is a `Double`.
+  private static func order(_ integer: Int64, to real: Double) -> Int {
+    // 2⁶³, and all reals above, are greater than every integer.
+    if real >= 0x1p63 { return -1 }
+    if real < -0x1p63 { return 1 }
+    let whole = Int64(real)
+    if integer != whole { return integer < whole ? -1 : 1 }
+    let rest = real - Double(whole)
+    return rest > 0 ? -1 : rest < 0 ? 1 : 0
+  }
+}
+
+extension StoredValue {
+  /// Whether a comparison of this value with another holds.
+  func holds(_ comparison: Condition.Comparison, _ other: StoredValue) -> Bool {
+    guard self.class == other.class, self.class != .missing else { return false }
+    switch comparison {
+    case .equal: return order(to: other) == 0
+    case .notEqual: return order(to: other) != 0
+    case .less: return order(to: other) < 0
+    case .lessOrEqual: return order(to: other) <= 0
+    case .greater: return order(to: other) > 0
+    case .greaterOrEqual: return order(to: other) >= 0
+    case .startsWith: return self.class == .text && textBytes.starts(with: other.textBytes)
+    case .contains: return self.class == .text && textBytes.containsBytes(other.textBytes)
+    }
+  }
+
+  /// The bytes of text, valid or not.
+  var textBytes: [UInt8] {
+    switch self {
+    case .text(let text): Array(text.utf8)
+    case .invalidText(let bytes): bytes
+    default: []
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate func containsBytes(_ part: [UInt8]) -> Bool {
+    if part.isEmpty { return true }
+    guard part.count <= count else { return false }
+    return (0...count - part.count).contains { self[$0...].starts(with: part) }
+  }
+}
