@@ -14,7 +14,7 @@ public import Observation
 ///   not keep the store alive.
 @MainActor public final class ObservableUser: Observable {
   /// The user's identifier.
-  public let id: UserStore.User.ID
+  nonisolated public let id: UserStore.User.ID
 
   private let registrar = ObservationRegistrar()
   private let readLater: @Sendable () async throws -> Current
@@ -40,6 +40,15 @@ public import Observation
     self.readLater = readLater
     handleError = listeners.hub.handleError
     registration = listeners.bind(to: .user(id), on: .main) { [weak self] set in self?.receive(set) }
+  }
+
+  /// Creates a row of a list, which updates it.
+  init(row: User) {
+    id = row.id
+    values = row.storedValues
+    waiting = nil
+    readLater = { (row, .max) }
+    handleError = ListenerErrors.print
   }
 
   /// Whether the user exists.
@@ -102,14 +111,16 @@ public import Observation
     for set in sets { receive(set) }
   }
 
-  /// Notifies the observers of each attribute that changes.
-  private func replace(by new: [AttributeName: StoredValue]) {
+  /// Replaces the values, and notifies the observers of each attribute that changes.
+  func replace(by new: [AttributeName: StoredValue]) {
     let changed = values.keys.filter { values[$0] != new[$0] } + new.keys.filter { values[$0] == nil }
     for name in changed { registrar.willSet(self, keyPath: \.[stored: name]) }
     values = new
     for name in changed { registrar.didSet(self, keyPath: \.[stored: name]) }
   }
 }
+
+extension ObservableUser: Identifiable {}
 
 extension UserStore {
   /// Returns a user for views, which is updated on the main actor while you hold it.

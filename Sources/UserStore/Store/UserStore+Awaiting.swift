@@ -37,6 +37,16 @@ extension UserStore {
     try await reader.awaiting { [self] in try listenable(attribute, of: id) }
   }
 
+  /// Returns a list as the synchronous `list` does, and reads its first rows on one of the store's threads.
+  public func list(_ query: Query) async throws -> Listenable<Rows> {
+    try await reader.awaiting { [self] in try list(query) }
+  }
+
+  /// Returns a live count as the synchronous `count` does, and counts on one of the store's threads.
+  public func count(where condition: Condition = .always) async throws -> Listenable<Int> {
+    try await reader.awaiting { [self] in try count(where: condition) }
+  }
+
   /// Checks a cursor as the synchronous `verify` does, on one of the store's threads.
   public func verify(_ cursor: Cursor) async throws {
     try await reader.awaiting { [self] in try verify(cursor) }

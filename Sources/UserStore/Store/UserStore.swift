@@ -27,6 +27,7 @@ public final class UserStore: Sendable {
   let writer: Writer?
   let compactor: Compactor
   let consumers: OpenConsumers?
+  let liveQueries: LiveQueries
   /// The threads of long operations, such as a backup; they do not hold up reads.
   let workers = WorkerThreads(name: "userstore-work", limit: 4)
   let watcher: Watcher?
@@ -95,6 +96,7 @@ public final class UserStore: Sendable {
       engine, publication, reader: reader, store: identity, compactor: compactor, roundLimit: configuration.roundLimit)
     clock = configuration.clock
     consumers = OpenConsumers(writer: writer, reader: reader, publication, clock: configuration.clock)
+    liveQueries = LiveQueries(hub: listeners.hub, StateAccess(reader: reader, publication: publication))
     watcher = try engine.openWatch().map { [publication, reader] in
       Watcher($0.session, $0.events, publication, reader: reader)
     }

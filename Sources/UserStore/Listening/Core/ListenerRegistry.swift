@@ -104,8 +104,10 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return removeSlot(at: index, of: list)
   }
 
-  /// Removes all listeners, and returns them in the order of calls, to be released under no lock.
-  mutating func removeAll() -> [Listener<Content>] { inOrder.compactMap { remove($0.registration) } }
+  /// Removes all listeners but those that keep values, and returns them in the order of calls, to be released under no lock.
+  mutating func removeAll() -> [Listener<Content>] {
+    inOrder.filter { !$0.slot.listener.keepsValue }.compactMap { remove($0.registration) }
+  }
 
   /// The listeners that have an owner.
   var withOwner: [(registration: Registration, listener: Listener<Content>)] {

@@ -1,0 +1,166 @@
+/// The rows of a live list, and some beyond its limit, so that a row that leaves is replaced without reading.
+struct ListContent: LiveContent {
+  private let query: Query
+  private let layout: RowLayout
+  private let start: Row?
+  private var tree = RowTree()
+  private var rowsByID = RowTree()
+  /// The last place up to which the rows are known; nil if there are no others.
+  private var end: Row?
+  private var cursor: Cursor?
+  private var discontinuity: StoreError.Code?
+
+  init(_ query: Query) {
+    self.query = query
+    layout = RowLayout(query)
+    start = query.start.map { [layout] in layout.row(at: $0) }
+  }
+
+  /// The number of rows to know beyond the limit: at least, and after reading.
+  private static func reserve(for limit: Int) -> Int { min(max(limit, 16), 1_000) }
+
+  var mentions: Mentions {
+    Mentions(query.condition, shown: query.shown.map { $0 + query.order.map(\.attribute) })
+  }
+
+  var value: Rows { Rows(tree, layout, limit: query.limit, at: cursor, discontinuity: discontinuity) }
+
+  // MARK: Reading
+
+  mutating func load(
+    _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
+  ) throws(StoreError) {
+    let (rows, last) = try state.rows(
+      where: query.condition, after: start, limit: query.limit.map { $0 + Self.reserve(for: $0) }, layout, query.order)
+    tree = RowTree(sorted: rows)
+    rowsByID = RowTree(sorted: rows.sorted { $0.id < $1.id })
+    end = last
+    self.cursor = cursor
+    self.discontinuity = discontinuity
+  }
+
+  /// Reads rows beyond the last known place.
+  private mutating func refill(_ limit: Int, _ state: PastState) throws(StoreError) {
+    let missing = limit + Self.reserve(for: limit) - tree.count
+    let (rows, last) = try state.rows(where: query.condition, after: end, limit: missing, layout, query.order)
+    for row in rows {
+      tree.insert(row, layout.order)
+      rowsByID.insert(row, .byID)
+    }
+    end = last
+  }
+
+  // MARK: Following
+
+  /// A user before and after a set: nil where the user is not in the list.
+  private typealias Transition = (old: Row?, new: Row?)
+
+  mutating func apply(
+    _ deltas: [UserDelta], at cursor: Cursor, _ read: PastReader
+  ) throws(StoreError) -> Bool? {
+    var transitions: [Transition] = []
+    var unknown: [(place: Int, id: User.ID)] = []
+    for delta in deltas {
+      let old = rowsByID.find(Row(delta.id, []), .byID).row
+      switch row(delta, old) {
+      case .row(let new): if old != nil || new != nil { transitions.append((old, new)) }
+      case .unknown:
+        unknown.append((transitions.count, delta.id))
+        transitions.append((old, nil))
+      }
+    }
+    if !unknown.isEmpty {
+      let isRead = try read { state throws(StoreError) in
+        for (place, id) in unknown {
+          guard let row = try state.row(id, layout), layout.meets(query.condition, row) else { continue }
+          transitions[place].new = row
+        }
+      }
+      if !isRead { return nil }
+    }
+    var isChanged = false
+    for transition in transitions where apply(transition) { isChanged = true }
+    if let limit = query.limit, try !adjust(to: limit, read) { return nil }
+    if isChanged { (self.cursor, discontinuity) = (cursor, nil) }
+    return isChanged
+  }
+
+  private enum NewRow {
+    case row(Row?)
+    /// It has values that are neither in the set nor in the old row.
+    case unknown
+  }
+
+  private func row(_ delta: UserDelta, _ old: Row?) -> NewRow {
+    if delta.isPurged { return .unknown }
+    if !delta.exists { return .row(nil) }
+    func value(_ attribute: AttributeName) -> StoredValue? {
+      delta.newValue(attribute) ?? old.flatMap { old in layout.column(attribute).map { old.values[$0] } }
+    }
+    let isMet = query.condition.node.truth(value)
+    if isMet == false || old == nil && isOutside(delta) { return .row(nil) }
+    let isWhole = old != nil || !delta.existed
+    guard isMet != nil, isWhole || !layout.showsAll, layout.columns.allSatisfy({ value($0) != nil }) else {
+      return .unknown
+    }
+    var others = old?.others ?? [:]
+    if layout.showsAll {
+      for (attribute, value) in delta.new { others[attribute] = value.isNull ? nil : value }
+    }
+    return .row(layout.row(delta.id, { value($0) ?? .null }, all: others))
+  }
+
+  /// Whether a user who was not in the list stays outside, whatever values the set does not have.
+  private func isOutside(_ delta: UserDelta) -> Bool {
+    let keys = query.order.map(\.attribute)
+    if keys.contains(where: { delta.newValue($0) == nil }) || keys.isEmpty {
+      // At the same place as before.
+      guard delta.existed, !keys.contains(where: { delta.attributes.contains($0) }) else { return false }
+      let isAffected = query.condition.node.attributes.contains { delta.attributes.contains($0) }
+      // A user who met the condition, and was not in the list, is beyond its end.
+      return !isAffected || query.condition.node.truth(delta.oldValue) == true
+    }
+    guard let end else { return false }
+    let place = Query.Position(values: keys.map { delta.newValue($0) ?? .null }, id: delta.id)
+    return layout.order.compare(layout.row(at: place), end) > 0
+  }
+
+  /// Replaces a row, and returns whether that is visible.
+  private mutating func apply(_ transition: Transition) -> Bool {
+    let limit = query.limit ?? .max
+    var oldPosition: Int?
+    if let old = transition.old {
+      oldPosition = tree.find(old, layout.order).position
+      tree.remove(old, layout.order)
+    }
+    var new = transition.new
+    // Rows beyond the end are not known; rows up to the start do not belong to the list.
+    if let row = new, let end, layout.order.compare(row, end) > 0 { new = nil }
+    if let row = new, let start, layout.order.compare(row, start) <= 0 { new = nil }
+    if let new {
+      tree.insert(new, layout.order)
+      rowsByID.insert(new, .byID)
+    } else if let old = transition.old {
+      rowsByID.remove(old, .byID)
+    }
+    let newPosition = new.map { tree.find($0, layout.order).position }
+    let (wasVisible, isVisible) = (oldPosition.map { $0 < limit } ?? false, newPosition.map { $0 < limit } ?? false)
+    if !wasVisible, !isVisible { return false }
+    guard wasVisible, isVisible, oldPosition == newPosition, let old = transition.old, let new else { return true }
+    return !layout.changes(from: old, to: new).isEmpty
+  }
+
+  /// Reads more rows if there are fewer than the limit, and forgets some if there are many more; returns false if it cannot read.
+  private mutating func adjust(to limit: Int, _ read: PastReader) throws(StoreError) -> Bool {
+    let reserve = Self.reserve(for: limit)
+    if tree.count < limit, end != nil {
+      return try read { state throws(StoreError) in try refill(limit, state) }
+    }
+    if tree.count > limit + 2 * reserve {
+      for row in tree.suffix(tree.count - limit - reserve) { rowsByID.remove(row, .byID) }
+      tree.truncate(to: limit + reserve)
+      end = tree.last
+    }
+    return true
+  }
+}

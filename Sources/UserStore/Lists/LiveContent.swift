@@ -1,0 +1,49 @@
+/// The state of a live query, which follows the log: a list, or a count. A value without locks.
+protocol LiveContent: Sendable {
+  associatedtype Value: Sendable
+
+  var mentions: Mentions { get }
+
+  /// Reads everything in a snapshot.
+  mutating func load(_ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?) throws(StoreError)
+
+  /// Follows a set. `read` reads the state at the end of the set; it returns nil if that is not possible.
+  ///
+  /// - Returns: Whether the value has changed; nil if everything must be read again.
+  mutating func apply(
+    _ deltas: [UserDelta], at cursor: Cursor, _ read: PastReader
+  ) throws(StoreError) -> Bool?
+
+  var value: Value { get }
+}
+
+/// Calls a closure with the state at the end of the set that is being delivered; returns false if that cannot be read.
+typealias PastReader = ((PastState) throws(StoreError) -> Void) throws(StoreError) -> Bool
+
+/// The changes that concern a live query.
+struct Mentions: Sendable {
+  /// The attributes whose changes it must see; nil for all.
+  let attributes: Set<AttributeName>?
+  /// An attribute that has one of a few values in every user that meets the condition.
+  let key: (attribute: AttributeName, values: [StoredValue])?
+
+  init(_ condition: Condition, shown: [AttributeName]?) {
+    attributes = shown.map { Set($0 + condition.node.attributes) }
+    key = condition.node.parts(of: .all).lazy.compactMap(\.key).first
+  }
+
+  func concern(_ delta: UserDelta) -> Bool {
+    guard let attributes, !delta.isAddedOrRemoved else { return true }
+    return delta.attributes.contains { attributes.contains($0) }
+  }
+}
+
+extension UserStore.Condition.Node {
+  fileprivate var key: (attribute: AttributeName, values: [StoredValue])? {
+    switch self {
+    case .comparison(let attribute, .equal, let value): (attribute, [value])
+    case .isOneOf(let attribute, let values) where (1...100).contains(values.count): (attribute, values)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/// The live queries of a store, and which of them a change concerns.
+final class LiveQueries: Sendable {
+  private let hub: ListenerHub<ChangeSet>
+  private let access: StateAccess
+  private let state = Lock(State())
+
+  private struct State {
+    var lists: [Query: LiveQuery<ListContent>] = [:]
+    var counts: [Condition: LiveQuery<CountContent>] = [:]
+    /// Queries that are being read for the first time: they receive every round.
+    var loading: [ObjectIdentifier: any LiveTarget] = [:]
+    var index = LiveIndex()
+    var registration: SubscriptionToken?
+    var hasEnded = false
+
+    var isEmpty: Bool { lists.isEmpty && counts.isEmpty && loading.isEmpty }
+  }
+
+  init(hub: ListenerHub<ChangeSet>, _ access: StateAccess) {
+    self.hub = hub
+    self.access = access
+  }
+
+  /// Returns the list of a query; the same one as long as it is in use.
+  func list(_ query: Query) throws(StoreError) -> Listenable<Rows> {
+    try listenable(query, \.lists) { ListContent(query) }
+  }
+
+  /// Returns the live count of a condition; the same one as long as it is in use.
+  func count(_ condition: Condition) throws(StoreError) -> Listenable<Int> {
+    try listenable(condition, \.counts) { CountContent(condition) }
+  }
+
+  private typealias Table<Key: Hashable & Sendable, Content: LiveContent> = any WritableKeyPath<
+    State, [Key: LiveQuery<Content>]
+  > & Sendable
+
+  private func listenable<Key, Content>(
+    _ key: Key, _ table: Table<Key, Content>, _ make: () -> Content
+  ) throws(StoreError) -> Listenable<Content.Value> {
+    while true {
+      let existing = state.withLock { $0[keyPath: table][key] }
+      let query = if let existing { existing } else { try load(make(), key, table) }
+      let listenable = query.listenable()
+      // False for a query that was forgotten meanwhile.
+      if state.withLock({ $0[keyPath: table][key] === query || $0.hasEnded }) { return listenable }
+    }
+  }
+
+  private func load<Key, Content>(
+    _ content: Content, _ key: Key, _ table: Table<Key, Content>
+  ) throws(StoreError) -> LiveQuery<Content> {
+    let query = LiveQuery(content, access, hub.handleError) { [weak self] query in self?.forget(query, key, table) }
+    state.withLock { $0.loading[ObjectIdentifier(query)] = query }
+    defer { state.withLock { _ = $0.loading.removeValue(forKey: ObjectIdentifier(query)) } }
+    listen()
+    try query.load()
+    return state.withLock { state in
+      // Another thread may have been faster.
+      if let existing = state[keyPath: table][key] { return existing }
+      state[keyPath: table][key] = query
+      state.index.add(query)
+      return query
+    }
+  }
+
+  /// Forgets a query that nothing needs.
+  private func forget<Key, Content>(_ query: LiveQuery<Content>, _ key: Key, _ table: Table<Key, Content>) {
+    let registration: SubscriptionToken? = state.withLock { state in
+      guard !query.isInUse, state[keyPath: table][key] === query else { return nil }
+      state[keyPath: table][key] = nil
+      state.index.remove(query)
+      return state.isEmpty ? state.registration.take() : nil
+    }
+    registration?.dispose()
+  }
+
+  // MARK: Following
+
+  private func listen() {
+    if state.withLock({ $0.registration != nil }) { return }
+    // A round that two registrations receive is skipped the second time, by its position.
+    let registration = SubscriptionToken(
+      hub.register(
+        nil, to: .everything, on: .inline, owner: nil, keepsValue: true, onEnd: { [weak self] in self?.end() },
+        .init { [weak self] set in self?.receive(set) }))
+    let other = state.withLock { exchange(&$0.registration, with: registration) }
+    other?.dispose()
+  }
+
+  private func receive(_ set: ChangeSet) {
+    let set = FoldedSet(set)
+    let (index, loading) = state.withLock { ($0.index, Array($0.loading.values)) }
+    for target in loading { target.receive(set, set.deltas) }
+    guard let deltas = set.deltas else {
+      for target in index.all { target.receive(set, nil) }
+      return
+    }
+    for (target, part) in index.targets(of: deltas, reading: { values(of: $0, at: set.cursor) }) {
+      target.receive(set, part)
+    }
+  }
+
+  /// Reads values at the end of a set; empty if that is not possible.
+  private func values(of attributes: [LiveIndex.Place], at cursor: Cursor) -> [LiveIndex.Place: StoredValue] {
+    var values: [LiveIndex.Place: StoredValue] = [:]
+    _ = try? access.reader(at: cursor)({ state throws(StoreError) in
+      for place in attributes { values[place] = try state.value(place.attribute, of: place.user) }
+    })
+    return values
+  }
+
+  private func end() {
+    let targets = state.withLock { state in
+      state.hasEnded = true
+      return state.index.all + state.loading.values
+    }
+    for target in targets { target.end() }
+  }
+}

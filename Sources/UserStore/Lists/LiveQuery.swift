@@ -1,0 +1,199 @@
+/// A query whose result follows the log, and the hub that calls its listeners.
+///
+/// It is loaded on the thread that asked for it, while rounds wait; then the thread that delivers the store's rounds updates it.
+final class LiveQuery<Content: LiveContent>: LiveTarget {
+  typealias Output = (source: SignalSource<Content.Value>, listenable: Listenable<Content.Value>)
+
+  let mentions: Mentions
+  private let access: StateAccess
+  private let handleError: ListenerErrors.Handler
+  private let forget: @Sendable (LiveQuery) -> Void
+  private let state: Lock<State>
+
+  private struct State {
+    var content: Content
+    /// The last round that the content includes.
+    var through = Int128.min
+    /// The rounds that came while the content was read for the first time.
+    var waiting: [FoldedSet]? = []
+    /// Whether the last read failed, so that the content must be read again.
+    var isStale = false
+    /// nil until the content is read.
+    var output: Output?
+    var hasEnded = false
+    weak var handle: LiveHandle?
+  }
+
+  /// `forget` is called when nothing may need the query any more.
+  init(
+    _ content: Content, _ access: StateAccess, _ handleError: @escaping ListenerErrors.Handler,
+    forget: @escaping @Sendable (LiveQuery) -> Void
+  ) {
+    mentions = content.mentions
+    self.access = access
+    self.handleError = handleError
+    self.forget = forget
+    state = Lock(State(content: content))
+  }
+
+  // MARK: Loading
+
+  /// Reads the content, and then follows the rounds that came meanwhile.
+  func load() throws(StoreError) {
+    var content = state.withLock { $0.content }
+    var through = try access.load(&content, discontinuity: nil)
+    while true {
+      let output = Listenable.make(content.value, onError: handleError)
+      let waiting: [FoldedSet]? = state.withLock { state in
+        if let waiting = state.waiting, !waiting.isEmpty {
+          state.waiting = []
+          return waiting
+        }
+        (state.content, state.through, state.waiting, state.output) = (content, through, nil, output)
+        return nil
+      }
+      guard let waiting else { return }
+      for set in waiting where set.position > through { _ = try follow(set, set.deltas, &content, &through) }
+    }
+  }
+
+  /// Follows a set, or reads everything, and returns whether the value has changed.
+  private func follow(
+    _ set: FoldedSet, _ deltas: [UserDelta]?, _ content: inout Content, _ through: inout Int128
+  ) throws(StoreError) -> Bool {
+    if let deltas {
+      let concerned = deltas.filter { mentions.concern($0) }
+      if let isChanged = try content.apply(concerned, at: set.cursor, access.reader(at: set.cursor)) {
+        through = set.position
+        return isChanged
+      }
+    }
+    through = max(set.position, try access.load(&content, discontinuity: set.discontinuity))
+    return true
+  }
+
+  // MARK: Following
+
+  func receive(_ set: FoldedSet, _ deltas: [UserDelta]?) {
+    let current: State? = state.withLock { state in
+      if state.waiting != nil {
+        state.waiting?.append(set)
+        return nil
+      }
+      return set.position > state.through ? state : nil
+    }
+    guard let current, let source = current.output?.source else { return }
+    if current.handle == nil, !isInUse { return forget(self) }
+    var (content, through) = (current.content, current.through)
+    do {
+      let isChanged: Bool
+      if current.isStale {
+        through = max(set.position, try access.load(&content, discontinuity: set.discontinuity))
+        isChanged = true
+      } else {
+        isChanged = try follow(set, deltas, &content, &through)
+      }
+      state.withLock { ($0.content, $0.through, $0.isStale) = (content, through, false) }
+      guard isChanged else { return }
+      source.append(.success(ValueBox(content.value)), in: RoundCause.current?.cascade)
+      source.deliver()
+    } catch {
+      state.withLock { $0.isStale = true }
+      handleError(nil, error)
+    }
+  }
+
+  func end() {
+    let output = state.withLock { state in
+      state.hasEnded = true
+      return state.output
+    }
+    output?.source.end()
+  }
+
+  // MARK: Listening
+
+  /// Returns a listenable that keeps the query alive, as its named listeners do; the query must be loaded.
+  func listenable() -> Listenable<Content.Value> {
+    let (handle, output, hasEnded) = state.withLock { state in
+      guard let output = state.output else { preconditionFailure("a query is loaded before it is used") }
+      let handle = state.handle ?? LiveHandle { [weak self] in self.map { $0.forget($0) } }
+      state.handle = handle
+      return (handle, output, state.hasEnded)
+    }
+    if hasEnded { output.source.end() }
+    let backing = output.listenable.backing
+    return Listenable(
+      ListenableBacking(
+        // Not the hub's value: a listener of the same round reads it before the hub has delivered it.
+        value: { ValueBox(self.state.withLock { $0.content }.value) },
+        names: backing.names, handleError: backing.handleError,
+        bind: { name, terms, action in
+          let removal = backing.bind(name, terms, action)
+          return {
+            withExtendedLifetime(handle) {}
+            removal()
+          }
+        }, unbind: backing.unbind))
+  }
+
+  var isInUse: Bool {
+    let (handle, output) = state.withLock { ($0.handle, $0.output) }
+    return handle != nil || output.map { !$0.listenable.names.isEmpty } ?? true
+  }
+}
+
+/// A live query of any content, for the directory.
+protocol LiveTarget: AnyObject, Sendable {
+  var mentions: Mentions { get }
+
+  /// Follows a set; called on the thread that delivers it, before all listeners.
+  ///
+  /// - Parameter deltas: The part of the set that concerns it; nil to read everything again.
+  func receive(_ set: FoldedSet, _ deltas: [UserDelta]?)
+
+  /// Ends its listeners.
+  func end()
+
+  /// Whether a listenable or a named listener needs it.
+  var isInUse: Bool { get }
+}
+
+/// Shared by all listenables of a live query; the query may be forgotten when the last one is released.
+final class LiveHandle: Sendable {
+  private let release: @Sendable () -> Void
+
+  init(_ release: @escaping @Sendable () -> Void) {
+    self.release = release
+  }
+
+  deinit { release() }
+}
+
+/// How live queries read the records.
+struct StateAccess: Sendable {
+  let reader: Reader
+  let publication: Publication
+
+  /// Reads the content in a snapshot, and returns the last round that the snapshot includes.
+  func load<Content: LiveContent>(
+    _ content: inout Content, discontinuity: StoreError.Code?
+  ) throws(StoreError) -> Int128 {
+    try reader.reading { transaction throws(StoreError) in
+      let cursor = try transaction.cursor
+      try content.load(PastState(try transaction.session), at: cursor, discontinuity: discontinuity)
+      return publication.round(at: cursor)
+    }
+  }
+
+  /// Reads the state at the end of a set.
+  func reader(at cursor: Cursor) -> PastReader {
+    { (body) throws(StoreError) in
+      try reader.reading { transaction throws(StoreError) in
+        guard let state = try PastState(at: cursor, try transaction.session) else { return false }
+        try body(state)
+        return true
+      }
+    }
+  }
+}

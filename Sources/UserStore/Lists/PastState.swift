@@ -1,0 +1,109 @@
+/// The records as they were at the end of a change set, read in a snapshot that may be later.
+///
+/// What is read later is taken back: for each attribute that changed in between, the log has the value before the first change.
+struct PastState {
+  private let session: any Session
+  /// What changed between the end of the set and the snapshot.
+  private let later: Fold
+
+  /// The number of later changes beyond which lists are read as they are in the snapshot instead.
+  private static let limit: Int64 = 1_000
+
+  /// Reads the state at the end of a set in an open transaction.
+  ///
+  /// - Returns: nil if the log does not reach it, or has too many changes since.
+  init?(at cursor: Cursor, _ session: any Session) throws(StoreError) {
+    self.session = session
+    var later = Fold()
+    do {
+      let end = try session.verify(cursor)
+      let start = cursor.revision.rawValue
+      guard end - start <= Self.limit else { return nil }
+      let rows = end == start ? [] : try session.rows(withoutGapAfter: start, through: end)
+      guard end == start || rows.last?.sequence == end else { return nil }
+      for row in rows where !row.isEnd { later.add(row.change) }
+    } catch {
+      guard error.code == .compacted || error.code == .diverged else { throw error }
+      return nil
+    }
+    self.later = later
+  }
+
+  /// The state of an open transaction's snapshot.
+  init(_ session: any Session) {
+    self.session = session
+    later = Fold()
+  }
+
+  /// The value of an attribute; null if it is not set, or if there was no such user.
+  func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue {
+    if attribute == .id { return .integer(id.rawValue) }
+    if let delta = later[id], !delta.isPurged, let value = delta.oldValue(attribute) { return value }
+    return try session.value(attribute, of: id)
+  }
+
+  /// The row of a user; nil if there was no such user.
+  func row(_ id: User.ID, _ layout: RowLayout) throws(StoreError) -> Row? {
+    if layout.showsAll { return try wholeRow(id, layout) }
+    if try value(.name, of: id).isNull { return nil }
+    var values: [StoredValue] = []
+    for column in layout.columns { values.append(try value(column, of: id)) }
+    return Row(id, values)
+  }
+
+  private func wholeRow(_ id: User.ID, _ layout: RowLayout) throws(StoreError) -> Row? {
+    var values = try session.user(id)?.storedValues ?? [:]
+    if let delta = later[id], !delta.isPurged {
+      for (attribute, old) in delta.old { values[attribute] = old.isNull ? nil : old }
+    }
+    if values[.name] == nil { return nil }
+    return layout.row(id, { values[$0] ?? .null }, all: values)
+  }
+
+  /// The number of users that meet a condition, in the snapshot.
+  func userCount(where condition: Condition) throws(StoreError) -> Int { try session.userCount(where: condition) }
+
+  /// Reads the rows that meet a condition, after a place in the order; and the last row up to which all are read, nil if that
+  /// is all there are.
+  func rows(
+    where condition: Condition, after start: Row?, limit: Int?, _ layout: RowLayout, _ order: [SortKey]
+  ) throws(StoreError) -> (rows: [Row], last: Row?) {
+    // Those that changed later are left out, and may have been among the first.
+    let limit = limit.map { $0 + later.deltas.count }
+    let request = RowRequest(
+      condition: condition, order: order, start: start.map { layout.position(of: $0) }, limit: limit,
+      columns: layout.columns)
+    var rows: [Row] = []
+    var ids: [User.ID] = []
+    var (count, last): (Int, Row?) = (0, nil)
+    try session.eachRow(request) { id, values in
+      count += 1
+      let row = Row(id, values)
+      last = row
+      if later[id] == nil { rows.append(row) }
+      return true
+    }
+    if layout.showsAll {
+      ids = rows.map(\.id)
+      rows = []
+      for id in ids { if let row = try wholeRow(id, layout) { rows.append(row) } }
+    }
+    let end = limit.map { count < $0 } ?? true ? nil : last
+    var changed: [Row] = []
+    for delta in later.deltas {
+      guard let row = try row(delta.id, layout), layout.meets(condition, row) else { continue }
+      if let start, layout.order.compare(row, start) <= 0 { continue }
+      if let end, layout.order.compare(row, end) > 0 { continue }
+      changed.append(row)
+    }
+    if !changed.isEmpty { rows = (rows + changed).sorted { layout.order.compare($0, $1) < 0 } }
+    return (rows, end)
+  }
+}
+
+extension RowLayout {
+  /// Whether a row meets a condition that mentions only columns.
+  func meets(_ condition: Condition, _ row: Row) -> Bool {
+    condition.node.truth { attribute in column(attribute).map { row.values[$0] } } == true
+  }
+}

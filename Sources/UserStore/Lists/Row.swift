@@ -1,0 +1,127 @@
+/// What a list keeps of a user; never changed, so that versions of a list share it.
+final class Row: Sendable {
+  let id: User.ID
+  /// The values of the layout's columns.
+  let values: [StoredValue]
+  /// The attributes that are no columns; only if the list shows all attributes.
+  let others: [AttributeName: StoredValue]
+
+  init(_ id: User.ID, _ values: [StoredValue], others: [AttributeName: StoredValue] = [:]) {
+    self.id = id
+    self.values = values
+    self.others = others
+  }
+}
+
+/// The columns of the rows of a list, and their order.
+struct RowLayout: Sendable {
+  /// The attributes that are sorted by, then those that are shown, then those of the condition; each once.
+  let columns: [AttributeName]
+  /// The number of columns that are sorted by or shown.
+  let shownCount: Int
+  /// Whether rows have all attributes of the users, also those that are no columns.
+  let showsAll: Bool
+  let order: RowOrder
+  /// The sort keys, and their columns.
+  private let keys: [SortKey]
+
+  init(_ query: Query) {
+    var columns: [AttributeName] = []
+    func column(_ attribute: AttributeName) -> Int {
+      if let index = columns.firstIndex(of: attribute) { return index }
+      columns.append(attribute)
+      return columns.count - 1
+    }
+    order = RowOrder(keys: query.order.map { (column($0.attribute), $0.isDescending, $0.missingLast) })
+    for attribute in query.shown ?? [] { _ = column(attribute) }
+    shownCount = columns.count
+    for attribute in query.condition.node.attributes { _ = column(attribute) }
+    self.columns = columns
+    showsAll = query.shown == nil
+    keys = query.order
+  }
+
+  /// Whether rows of both have the same columns in the same order.
+  func isSame(as other: RowLayout) -> Bool {
+    columns == other.columns && keys == other.keys && shownCount == other.shownCount && showsAll == other.showsAll
+  }
+
+  func column(_ attribute: AttributeName) -> Int? { columns.firstIndex(of: attribute) }
+
+  /// A row that has a place in the order, and nothing else.
+  func row(at position: Query.Position) -> Row {
+    var values = [StoredValue](repeating: .null, count: columns.count)
+    for (key, value) in zip(keys, position.values) {
+      if let column = column(key.attribute) { values[column] = value }
+    }
+    return Row(position.id, values)
+  }
+
+  func position(of row: Row) -> Query.Position {
+    Query.Position(values: keys.map { column($0.attribute).map { row.values[$0] } ?? .null }, id: row.id)
+  }
+
+  /// Makes a row from the values of a user.
+  func row(_ id: User.ID, _ value: (AttributeName) -> StoredValue, all: [AttributeName: StoredValue]) -> Row {
+    var others = all
+    for column in columns { others[column] = nil }
+    return Row(id, columns.map { $0 == .id ? .integer(id.rawValue) : value($0) }, others: showsAll ? others : [:])
+  }
+
+  /// The user with the attributes that are shown or sorted by.
+  func user(_ row: Row) -> User {
+    var values = row.others
+    let count = showsAll ? columns.count : shownCount
+    for (column, value) in zip(columns.prefix(count), row.values) where !value.isNull && column != .id {
+      values[column] = value
+    }
+    return User(id: row.id, storedValues: values)
+  }
+
+  /// The attributes in which a row differs visibly from an older version of itself.
+  func changes(from old: Row, to new: Row) -> [AttributeName] {
+    if old === new { return [] }
+    let count = showsAll ? columns.count : shownCount
+    var changed = (0..<count).filter { old.values[$0] != new.values[$0] }.map { columns[$0] }
+    if showsAll, old.others != new.others {
+      changed += Set(old.others.keys).union(new.others.keys).filter { old.others[$0] != new.others[$0] }.sorted()
+    }
+    return changed
+  }
+}
+
+/// The order of the rows of a list: by columns, then by the identifier.
+struct RowOrder: Sendable {
+  let keys: [(column: Int, isDescending: Bool, missingLast: Bool)]
+
+  /// The order by the identifier alone.
+  static let byID = RowOrder(keys: [])
+
+  /// Less than 0 if the left row is before the right one; 0 only for the same place of the same user.
+  func compare(_ left: Row, _ right: Row) -> Int {
+    for key in keys {
+      let (leftValue, rightValue) = (left.values[key.column], right.values[key.column])
+      let order =
+        if key.isDescending {
+          rightValue.order(to: leftValue)
+        } else if key.missingLast, leftValue.isNull != rightValue.isNull {
+          leftValue.isNull ? 1 : -1
+        } else {
+          leftValue.order(to: rightValue)
+        }
+      if order != 0 { return order }
+    }
+    return left.id == right.id ? 0 : left.id < right.id ? -1 : 1
+  }
+}
+
+extension UserStore.Condition.Node {
+  /// The attributes that it mentions, each as often as it does.
+  var attributes: [AttributeName] {
+    switch self {
+    case .all(let parts), .any(let parts): parts.flatMap(\.attributes)
+    case .not(let part): part.attributes
+    case .comparison(let attribute, _, _), .isOneOf(let attribute, _), .exists(let attribute): [attribute]
+    }
+  }
+}

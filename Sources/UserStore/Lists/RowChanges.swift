@@ -1,0 +1,119 @@
+extension UserStore {
+  /// What differs between two versions of a list, in the two forms that views want.
+  ///
+  /// One step after the other, for a view that moves rows one by one:
+  ///
+  ///     for step in rows.changes(from: shown).steps { apply(step) }
+  ///
+  /// As one batch, for `UITableView`, `UICollectionView`, and the like: rows are deleted and moved from their old positions, and
+  /// inserted and moved to their new ones.
+  public struct RowChanges: Sendable {
+    /// One change of a list.
+    public enum Step: Sendable, Equatable {
+      /// The row at this position leaves.
+      case remove(at: Int)
+      /// A row enters; it is at this position afterwards.
+      case insert(User, at: Int)
+      /// A row moves: it is removed at the first position, then inserted at the second one. The attributes have changed.
+      case move(User, from: Int, to: Int, changed: [AttributeName])
+      /// A row has other values in some attributes.
+      case update(User, at: Int, changed: [AttributeName])
+    }
+
+    /// A row that moves.
+    public struct Move: Hashable, Sendable {
+      /// The position in the old version.
+      public let from: Int
+      /// The position in the new version.
+      public let to: Int
+    }
+
+    /// Steps to apply one after the other; each position is one after the steps before it.
+    public private(set) var steps: [Step] = []
+    /// The positions in the old version of rows that leave, in ascending order.
+    public private(set) var deletions: [Int] = []
+    /// The positions in the new version of rows that enter, in ascending order.
+    public private(set) var insertions: [Int] = []
+    /// The rows that move relative to those that neither enter nor leave.
+    public private(set) var moves: [Move] = []
+    /// The positions in the new version of rows that stay or move, and have other values; in ascending order.
+    public private(set) var updates: [Int] = []
+
+    /// Whether both versions are the same.
+    public var isEmpty: Bool { steps.isEmpty }
+  }
+}
+
+extension UserStore.RowChanges {
+  private typealias Entry = RowDifference.Entry
+
+  init(_ difference: RowDifference, _ layout: RowLayout) {
+    let entries = difference.entries
+    var oldPlaces: [User.ID: Int] = [:]
+    for (place, entry) in entries.enumerated() where !entry.isNew { oldPlaces[entry.row.id] = place }
+    var newPlaces: [User.ID: Int] = [:]
+    for (place, entry) in entries.enumerated() where entry.isNew { newPlaces[entry.row.id] = place }
+    // The version between both: a position in it is the old one, and what the steps before have removed and inserted.
+    var shifts = Shifts(count: entries.count)
+    func position(of place: Int) -> Int { entries[place].oldPosition + shifts.sum(before: place) }
+
+    for (place, entry) in entries.enumerated().reversed() where !entry.isNew && newPlaces[entry.row.id] == nil {
+      steps.append(.remove(at: position(of: place)))
+      deletions.append(entry.oldPosition)
+      shifts.add(-1, at: place)
+    }
+    deletions.reverse()
+    for (place, entry) in entries.enumerated() where entry.isNew {
+      guard let oldPlace = oldPlaces[entry.row.id] else { continue }
+      let old = entries[oldPlace]
+      let start = position(of: oldPlace)
+      shifts.add(-1, at: oldPlace)
+      let end = position(of: place)
+      shifts.add(1, at: place)
+      let changed = layout.changes(from: old.row, to: entry.row)
+      if start != end {
+        steps.append(.move(layout.user(entry.row), from: start, to: end, changed: changed))
+        moves.append(Move(from: old.oldPosition, to: entry.newPosition))
+      } else if !changed.isEmpty {
+        steps.append(.update(layout.user(entry.row), at: end, changed: changed))
+      }
+      if !changed.isEmpty { updates.append(entry.newPosition) }
+    }
+    for (place, entry) in entries.enumerated() where entry.isNew && oldPlaces[entry.row.id] == nil {
+      steps.append(.insert(layout.user(entry.row), at: position(of: place)))
+      insertions.append(entry.newPosition)
+      shifts.add(1, at: place)
+    }
+  }
+
+  /// Replaces all rows: what differs between lists of different queries.
+  init(replacing old: Int, by new: [User]) {
+    deletions = Array(0..<old)
+    insertions = Array(new.indices)
+    steps = deletions.reversed().map { .remove(at: $0) } + new.enumerated().map { .insert($1, at: $0) }
+  }
+
+  /// Numbers at places, and the sum of those before a place, both in logarithmic time (a Fenwick tree).
+  private struct Shifts {
+    private var sums: [Int]
+
+    init(count: Int) { sums = [Int](repeating: 0, count: count + 1) }
+
+    mutating func add(_ shift: Int, at place: Int) {
+      var index = place + 1
+      while index < sums.count {
+        sums[index] += shift
+        index += index & -index
+      }
+    }
+
+    func sum(before place: Int) -> Int {
+      var (index, sum) = (place, 0)
+      while index > 0 {
+        sum += sums[index]
+        index -= index & -index
+      }
+      return sum
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/// Where two versions of a list differ, in the order of the rows: found by skipping the nodes that both versions share.
+struct RowDifference {
+  struct Entry {
+    let row: Row
+    /// Whether the row is in the new version, and not in the old one.
+    let isNew: Bool
+    /// The number of rows before it in the old and in the new version.
+    let oldPosition: Int
+    let newPosition: Int
+  }
+
+  private(set) var entries: [Entry] = []
+
+  /// Compares the first `oldCount` rows of a version with the first `newCount` of another; both are in this order.
+  init(from old: RowTree, _ oldCount: Int, to new: RowTree, _ newCount: Int, _ order: RowOrder) {
+    var (old, new) = (Side(old, oldCount), Side(new, newCount))
+    while true {
+      if old.isAtNode, new.isAtNode, let left = old.node, let right = new.node {
+        if left === right, old.contains(left), new.contains(right) {
+          old.skipNode()
+          new.skipNode()
+        } else if left.isLeaf && right.isLeaf {
+          old.openNode()
+          new.openNode()
+        } else if !left.isLeaf, right.isLeaf || left.count >= right.count {
+          // Only the larger one: the smaller may be one of its children.
+          old.openNode()
+        } else {
+          new.openNode()
+        }
+        continue
+      }
+      let (left, right) = (old.row(), new.row())
+      switch (left, right) {
+      case (nil, nil): return
+      case (let row?, nil): remove(row, &old, new)
+      case (nil, let row?): insert(row, old, &new)
+      case (let left?, let right?):
+        if left === right {
+          old.advance()
+          new.advance()
+          continue
+        }
+        let comparison = order.compare(left, right)
+        if comparison <= 0 { remove(left, &old, new) }
+        if comparison >= 0 { insert(right, old, &new) }
+      }
+    }
+  }
+
+  private mutating func remove(_ row: Row, _ old: inout Side, _ new: Side) {
+    entries.append(Entry(row: row, isNew: false, oldPosition: old.position, newPosition: new.position))
+    old.advance()
+  }
+
+  private mutating func insert(_ row: Row, _ old: Side, _ new: inout Side) {
+    entries.append(Entry(row: row, isNew: true, oldPosition: old.position, newPosition: new.position))
+    new.advance()
+  }
+
+  /// A place in one version: before a node, or inside of a leaf.
+  private struct Side {
+    /// The nodes that follow the current leaf, the next one last.
+    private var nodes: [RowTree.Node]
+    private var rows: ArraySlice<Row> = []
+    private(set) var position = 0
+    private let end: Int
+
+    init(_ tree: RowTree, _ count: Int) {
+      nodes = [tree.root]
+      end = count
+    }
+
+    var isAtNode: Bool { rows.isEmpty && position < end && !nodes.isEmpty }
+    var node: RowTree.Node? { nodes.last }
+
+    /// Whether the whole node is before the end.
+    func contains(_ node: RowTree.Node) -> Bool { position + node.count <= end }
+
+    mutating func skipNode() {
+      if let node = nodes.popLast() { position += node.count }
+    }
+
+    mutating func openNode() {
+      guard let node = nodes.popLast() else { return }
+      rows = node.rows[...]
+      nodes += node.children.reversed()
+    }
+
+    /// The next row; opens the nodes before it.
+    mutating func row() -> Row? {
+      while isAtNode { openNode() }
+      return position < end ? rows.first : nil
+    }
+
+    mutating func advance() {
+      rows.removeFirst()
+      position += 1
+    }
+  }
+}

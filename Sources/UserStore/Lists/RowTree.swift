@@ -1,0 +1,194 @@
+/// Rows in order, as a tree that is never changed: a new version shares all nodes but those on the way to what differs.
+///
+/// A B-tree whose nodes know how many rows they have, so that a row is found by its place and by its key in logarithmic time.
+/// Two versions are compared by skipping the nodes that they share (`RowDifference`).
+struct RowTree: Sendable {
+  /// The largest number of rows in a leaf, and of children in another node.
+  static let width = 32
+
+  final class Node: Sendable {
+    /// The rows of a leaf.
+    let rows: [Row]
+    /// The children of another node; all leaves have the same depth.
+    let children: [Node]
+    /// The number of rows below.
+    let count: Int
+
+    init(rows: [Row]) {
+      self.rows = rows
+      children = []
+      count = rows.count
+    }
+
+    init(children: [Node]) {
+      rows = []
+      self.children = children
+      count = children.reduce(0) { $0 + $1.count }
+    }
+
+    var isLeaf: Bool { children.isEmpty }
+
+    /// The number of rows or children.
+    var size: Int { isLeaf ? rows.count : children.count }
+
+    var last: Row? { isLeaf ? rows.last : children.last?.last }
+  }
+
+  private(set) var root = Node(rows: [])
+
+  var count: Int { root.count }
+
+  init() {}
+
+  /// Creates a tree of rows that are in order.
+  init(sorted rows: [Row]) {
+    root = Self.joined(Self.chunks(rows).map { Node(rows: Array($0)) })
+  }
+
+  subscript(_ position: Int) -> Row {
+    var (node, position) = (root, position)
+    while !node.isLeaf {
+      var index = 0
+      while position >= node.children[index].count {
+        position -= node.children[index].count
+        index += 1
+      }
+      node = node.children[index]
+    }
+    return node.rows[position]
+  }
+
+  var last: Row? { root.last }
+
+  /// The number of rows before the place of `row`, and the row that is there.
+  func find(_ row: Row, _ order: RowOrder) -> (position: Int, row: Row?) {
+    var (node, position) = (root, 0)
+    while !node.isLeaf {
+      let index = Self.child(of: node, for: row, order)
+      for child in node.children[..<index] { position += child.count }
+      node = node.children[index]
+    }
+    let index = Self.place(of: row, in: node.rows, order)
+    let found = index < node.rows.count && order.compare(node.rows[index], row) == 0 ? node.rows[index] : nil
+    return (position + index, found)
+  }
+
+  /// Inserts a row, in place of the one that is at its place in the order.
+  mutating func insert(_ row: Row, _ order: RowOrder) {
+    root = Self.joined(Self.inserting(row, into: root, order))
+  }
+
+  /// Removes the row that is at this place in the order, if there is one.
+  mutating func remove(_ row: Row, _ order: RowOrder) {
+    guard find(row, order).row != nil else { return }
+    root = Self.removing(row, from: root, order)
+    while root.children.count == 1 { root = root.children[0] }
+    if root.count == 0 { root = Node(rows: []) }
+  }
+
+  /// Removes the rows from a position on.
+  mutating func truncate(to count: Int) {
+    if count < self.count { self = RowTree(sorted: Array(self).prefix(count).map { $0 }) }
+  }
+
+  // MARK: Nodes
+
+  /// The root of nodes of one depth.
+  private static func joined(_ nodes: [Node]) -> Node {
+    var nodes = nodes
+    while nodes.count > 1 { nodes = chunks(nodes).map { Node(children: Array($0)) } }
+    return nodes.first ?? Node(rows: [])
+  }
+
+  /// Divides elements evenly among as few nodes as possible.
+  private static func chunks<Element>(_ elements: [Element]) -> [ArraySlice<Element>] {
+    let parts = (elements.count + width - 1) / width
+    return (0..<parts).map { elements[elements.count * $0 / parts..<elements.count * ($0 + 1) / parts] }
+  }
+
+  /// The first position whose row is not before `row`.
+  private static func place(of row: Row, in rows: [Row], _ order: RowOrder) -> Int {
+    var (low, high) = (0, rows.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if order.compare(rows[middle], row) < 0 { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The first child whose last row is not before `row`; the last one if there is none.
+  private static func child(of node: Node, for row: Row, _ order: RowOrder) -> Int {
+    var (low, high) = (0, node.children.count - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if let last = node.children[middle].last, order.compare(last, row) < 0 { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The nodes in place of `node`: two if it was full.
+  private static func inserting(_ row: Row, into node: Node, _ order: RowOrder) -> [Node] {
+    if node.isLeaf {
+      let index = place(of: row, in: node.rows, order)
+      let isReplacing = index < node.rows.count && order.compare(node.rows[index], row) == 0
+      let rows = replacing(index..<(isReplacing ? index + 1 : index), of: node.rows, by: [row])
+      return chunks(rows).map { Node(rows: Array($0)) }
+    }
+    let index = child(of: node, for: row, order)
+    let children = replacing(index..<index + 1, of: node.children, by: inserting(row, into: node.children[index], order))
+    return chunks(children).map { Node(children: Array($0)) }
+  }
+
+  private static func removing(_ row: Row, from node: Node, _ order: RowOrder) -> Node {
+    if node.isLeaf {
+      let index = place(of: row, in: node.rows, order)
+      return Node(rows: replacing(index..<index + 1, of: node.rows, by: []))
+    }
+    let index = child(of: node, for: row, order)
+    let child = removing(row, from: node.children[index], order)
+    if child.size > width / 4 || node.children.count == 1 {
+      return Node(children: replacing(index..<index + 1, of: node.children, by: child.count > 0 ? [child] : []))
+    }
+    // With a neighbor, so that nodes do not become small.
+    let pair = index > 0 ? index - 1..<index + 1 : index..<index + 2
+    let (left, right) = index > 0 ? (node.children[index - 1], child) : (child, node.children[index + 1])
+    let nodes =
+      child.isLeaf
+      ? chunks(left.rows + right.rows).map { Node(rows: Array($0)) }
+      : chunks(left.children + right.children).map { Node(children: Array($0)) }
+    return Node(children: replacing(pair, of: node.children, by: nodes))
+  }
+
+  /// Not `replaceSubrange`, which would double the array's capacity: nodes are never changed.
+  private static func replacing<Element>(
+    _ range: Range<Int>, of elements: [Element], by new: [Element]
+  ) -> [Element] {
+    var result: [Element] = []
+    result.reserveCapacity(elements.count - range.count + new.count)
+    result += elements[..<range.lowerBound]
+    result += new
+    result += elements[range.upperBound...]
+    return result
+  }
+}
+
+extension RowTree: Sequence {
+  struct Iterator: IteratorProtocol {
+    /// The nodes that follow the current leaf, the next one last.
+    private var nodes: [Node]
+    private var rows: ArraySlice<Row> = []
+
+    init(_ root: Node) { nodes = [root] }
+
+    mutating func next() -> Row? {
+      while rows.isEmpty {
+        guard let node = nodes.popLast() else { return nil }
+        rows = node.rows[...]
+        nodes += node.children.reversed()
+      }
+      return rows.removeFirst()
+    }
+  }
+
+  func makeIterator() -> Iterator { Iterator(root) }
+}

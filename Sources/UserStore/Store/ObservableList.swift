@@ -1,0 +1,85 @@
+public import Observation
+
+/// A list for views: SwiftUI and `withObservationTracking` track the rows and the attributes that you read.
+///
+///     struct AdultsView: View {
+///       let adults: ObservableList  // try store.observableList(UserStore.Query(where: .age >= 18))
+///       var body: some View { ForEach(adults) { user in Text(user.name ?? "") } }
+///     }
+///
+/// - **Rows**: each is an object of its own, the same one as long as the user is in the list. An attribute that changes notifies
+///   only the observers of that attribute of that row; a row that enters, leaves or moves notifies the observers of the list.
+/// - **Updates** happen in one turn of the main actor, soon after the commit; change sets that come faster are merged.
+/// - **Lifetime**: the list follows the log while you hold it, and keeps its rows when the store is closed or released. A row that
+///   has left the list keeps its last values.
+@MainActor public final class ObservableList: Observable {
+  private let registrar = ObservationRegistrar()
+  private var rows = UserStore.Rows()
+  /// The rows that were read so far.
+  private var objects: [UserStore.User.ID: ObservableUser] = [:]
+  private var subscription: SubscriptionToken?
+
+  init(_ list: Listenable<Rows>) {
+    rows = list.value
+    subscription = list.subscribe(ListeningTerms(place: .latest(on: MainActor.shared))) { [weak self] rows in
+      MainActor.assumeIsolated { self?.replace(by: rows) }
+    }
+    // What came between the two lines above.
+    replace(by: list.value)
+  }
+
+  /// The number of rows.
+  public var count: Int { current.count }
+
+  private var current: Rows {
+    registrar.access(self, keyPath: \.rows)
+    return rows
+  }
+
+  private func object(_ user: User) -> ObservableUser {
+    if let object = objects[user.id] { return object }
+    let object = ObservableUser(row: user)
+    objects[user.id] = object
+    return object
+  }
+
+  private func replace(by new: Rows) {
+    let changes = new.changes(from: rows)
+    if changes.isEmpty { return }
+    for index in changes.deletions { objects[rows[index].id] = nil }
+    let isMoved = !(changes.deletions.isEmpty && changes.insertions.isEmpty && changes.moves.isEmpty)
+    if isMoved { registrar.willSet(self, keyPath: \.rows) }
+    rows = new
+    if isMoved { registrar.didSet(self, keyPath: \.rows) }
+    for index in changes.updates {
+      let user = new[index]
+      objects[user.id]?.replace(by: user.storedValues)
+    }
+  }
+}
+
+extension ObservableList: @MainActor RandomAccessCollection {
+  /// The position of the first row: 0.
+  public var startIndex: Int { 0 }
+  /// The position after the last row.
+  public var endIndex: Int { count }
+
+  /// The row at a position, with the attributes that the query shows or sorts by.
+  public subscript(position: Int) -> ObservableUser { object(current[position]) }
+}
+
+extension UserStore {
+  /// Returns a list for views, which is updated on the main actor while you hold it.
+  ///
+  /// - Parameter query: The query.
+  /// - Returns: The list with its first rows.
+  /// - Throws: The errors of `list`.
+  @MainActor public func observableList(_ query: Query) throws(StoreError) -> ObservableList {
+    ObservableList(try list(query))
+  }
+
+  /// Returns a list for views as the synchronous `observableList` does, and reads its first rows on a thread of the store.
+  @MainActor public func observableList(_ query: Query) async throws -> ObservableList {
+    ObservableList(try await list(query))
+  }
+}

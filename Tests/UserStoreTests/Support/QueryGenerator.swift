@@ -1,0 +1,89 @@
+import TestSupport
+
+@testable import UserStore
+
+/// Random queries on a few attributes with few values, so that users often meet a condition, and are often equal.
+struct QueryGenerator {
+  static let attributes: [AttributeName] = ["name", "hair_color", "age", "city", "note"]
+
+  var random: SplitMix64
+
+  mutating func query() -> Query {
+    var query = Query(
+      where: condition(depth: 2), sortedBy: (0..<random.choose(0, 1, 1, 2)).map { _ in key() },
+      limit: random.oneIn(2) ? nil : random.choose(1, 2, 3, 5, 8, 20),
+      showing: random.oneIn(2) ? nil : Self.attributes.filter { _ in random.oneIn(2) })
+    if random.oneIn(4) {
+      let values = query.order.map { value(of: $0.attribute) }
+      query = query.after(Query.Position(values: values, id: User.ID(Int64.random(in: 0..<30, using: &random))))
+    }
+    return query
+  }
+
+  mutating func condition(depth: Int) -> Condition {
+    let attribute = self.attribute()
+    let value = self.value(of: attribute)
+    switch random.choose(0, 0, 0, 1, 2, 3, 4, 4, 5, 6) {
+    case 1: return .isOneOf(attribute, [value, self.value(of: attribute)])
+    case 2: return .exists(attribute)
+    case 3: return .always
+    case 4 where depth > 0: return condition(depth: depth - 1) && condition(depth: depth - 1)
+    case 5 where depth > 0: return condition(depth: depth - 1) || condition(depth: depth - 1)
+    case 6 where depth > 0: return !condition(depth: depth - 1)
+    default:
+      let comparisons = Condition.Comparison.allCases
+      let comparison = random.oneIn(3) ? .equal : comparisons[Int.random(in: 0..<comparisons.count, using: &random)]
+      return Condition(attribute, comparison, value)
+    }
+  }
+
+  private mutating func key() -> SortKey {
+    SortKey(attribute(), descending: random.oneIn(3), missingLast: random.oneIn(3))
+  }
+
+  mutating func attribute() -> AttributeName {
+    random.oneIn(20) ? "id" : Self.attributes[Int.random(in: 0..<Self.attributes.count, using: &random)]
+  }
+
+  /// A value that the library can store in the attribute, or null for one that can be unset.
+  mutating func value(of attribute: AttributeName) -> StoredValue {
+    switch attribute {
+    case "id": .integer(Int64.random(in: 0..<30, using: &random))
+    case .name: .text(random.choose("Ann", "Zoë", "Zoe", "佐江", "Zo"))
+    case .hairColor: random.choose(.null, .text("#000000"), .text("#a52a2a"))
+    case "city": random.choose(.null, .text("Ulm"), .text("Oslo"), .text(""), .integer(1), .blob([0x55]))
+    case "note": random.choose(.null, .text("a"), .text("1"), .integer(1), .real(1.5), .blob([]), .blob([0, 255]))
+    default: random.choose(.null, .integer(17), .integer(18), .real(18), .real(18.5), .integer(40), .text("18"))
+    }
+  }
+}
+
+extension Query {
+  /// The users of a query, by a plain search through all users.
+  func evaluated(on users: some Sequence<User>) -> [User] {
+    let start = start.map { start in
+      var values: [AttributeName: StoredValue] = [:]
+      for (key, value) in zip(order, start.values) where key.attribute != "id" { values[key.attribute] = value }
+      return User(id: start.id, storedValues: values)
+    }
+    let met = users.filter { user in condition.isTrue(of: user) && start.map { precedes($0, user) } ?? true }
+    return met.sorted { precedes($0, $1) }.prefix(limit ?? .max).map { user in
+      guard let shown else { return user }
+      let names = Set(shown + order.map(\.attribute))
+      return User(id: user.id, storedValues: user.storedValues.filter { names.contains($0.key) })
+    }
+  }
+
+  private func precedes(_ left: User, _ right: User) -> Bool {
+    for key in order {
+      let (first, second) = (left.storedValue(key.attribute), right.storedValue(key.attribute))
+      if first.isNull != second.isNull {
+        let isFirstMissing = first.isNull
+        return key.missingLast || key.isDescending ? !isFirstMissing : isFirstMissing
+      }
+      let order = first.order(to: second)
+      if order != 0 { return key.isDescending ? order > 0 : order < 0 }
+    }
+    return left.id < right.id
+  }
+}
