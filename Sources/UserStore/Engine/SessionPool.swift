@@ -12,15 +12,18 @@ final class SessionPool: Sendable {
   private let open: @Sendable () throws(StoreError) -> any Session
   /// The number of sessions that can be lent at the same time.
   let limit: Int
+  /// The number of sessions beyond the limit for deliveries, which must not wait for readers: a reader may wait for a delivery.
+  private let reserve: Int
   private let state: Lock<State>
 
   /// Creates a pool of up to `limit` sessions: `session`, if it is given, and those that `open` opens when all are lent.
   init(
-    limit: Int, adopting session: (any Session)? = nil,
+    limit: Int, reserve: Int = 0, adopting session: (any Session)? = nil,
     open: @escaping @Sendable () throws(StoreError) -> any Session = { () throws(StoreError) in throw SessionPool.closed
     }
   ) {
     self.limit = limit
+    self.reserve = reserve
     self.open = open
     state = Lock(State(idle: session.map { [$0] } ?? [], opened: session == nil ? 0 : 1))
   }
@@ -34,15 +37,17 @@ final class SessionPool: Sendable {
 
   /// Borrows a session; when all are lent, waits for one, or throws `StoreError.Code.busy`.
   ///
+  /// With `isDelivering`, the reserve is lent too.
+  ///
   /// - Throws: `StoreError.Code.closed`, and the errors of opening a session.
-  func take(isWaiting: Bool = true) throws(StoreError) -> any Session {
+  func take(isWaiting: Bool = true, isDelivering: Bool = false) throws(StoreError) -> any Session {
     var parker: Parker?
     while true {
       let waiter = parker
       let answer: Answer = state.withLock { state in
         if state.isClosed { return .closed }
         if let session = state.idle.popLast() { return .session(session) }
-        if state.opened < limit {
+        if state.opened < (isDelivering ? limit + reserve : limit) {
           state.opened += 1
           return .open
         }

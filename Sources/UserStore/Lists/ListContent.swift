@@ -10,14 +10,18 @@ struct ListContent: LiveContent {
   private var cursor: Cursor?
   private var discontinuity: StoreError.Code?
 
-  init(_ query: Query) {
+  /// The number of rows to know beyond a small limit.
+  private let reserve: Int
+
+  init(_ query: Query, reserve: Int) {
     self.query = query
+    self.reserve = reserve
     layout = RowLayout(query)
     start = query.start.map { [layout] in layout.row(at: $0) }
   }
 
-  /// The number of rows to know beyond the limit: at least, and after reading.
-  private static func reserve(for limit: Int) -> Int { min(max(limit, 16), 1_000) }
+  /// The number of rows to know beyond a limit after reading.
+  private func reserve(for limit: Int) -> Int { min(max(limit, reserve), 1_000) }
 
   var mentions: Mentions {
     Mentions(query.condition, shown: query.shown.map { $0 + query.order.map(\.attribute) })
@@ -31,7 +35,7 @@ struct ListContent: LiveContent {
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
   ) throws(StoreError) {
     let (rows, last) = try state.rows(
-      where: query.condition, after: start, limit: query.limit.map { $0 + Self.reserve(for: $0) }, layout, query.order)
+      where: query.condition, after: start, limit: query.limit.map { $0 + reserve(for: $0) }, layout, query.order)
     tree = RowTree(sorted: rows)
     rowsByID = RowTree(sorted: rows.sorted { $0.id < $1.id })
     end = last
@@ -41,7 +45,7 @@ struct ListContent: LiveContent {
 
   /// Reads rows beyond the last known place.
   private mutating func refill(_ limit: Int, _ state: PastState) throws(StoreError) {
-    let missing = limit + Self.reserve(for: limit) - tree.count
+    let missing = limit + reserve(for: limit) - tree.count
     let (rows, last) = try state.rows(where: query.condition, after: end, limit: missing, layout, query.order)
     for row in rows {
       tree.insert(row, layout.order)
@@ -152,7 +156,7 @@ struct ListContent: LiveContent {
 
   /// Reads more rows if there are fewer than the limit, and forgets some if there are many more; returns false if it cannot read.
   private mutating func adjust(to limit: Int, _ read: PastReader) throws(StoreError) -> Bool {
-    let reserve = Self.reserve(for: limit)
+    let reserve = reserve(for: limit)
     if tree.count < limit, end != nil {
       return try read { state throws(StoreError) in try refill(limit, state) }
     }

@@ -4,7 +4,16 @@ final class LiveQueries: Sendable {
   private let access: StateAccess
   private let state = Lock(State())
 
+  /// What the tests of the rules change, to see more of them.
+  struct Settings {
+    /// Whether queries are found by the values that their conditions require.
+    var usesKeys = true
+    /// The number of rows to know beyond a small limit.
+    var reserve = 16
+  }
+
   private struct State {
+    var settings = Settings()
     var lists: [Query: LiveQuery<ListContent>] = [:]
     var counts: [Condition: LiveQuery<CountContent>] = [:]
     /// Queries that are being read for the first time: they receive every round.
@@ -21,14 +30,22 @@ final class LiveQueries: Sendable {
     self.access = access
   }
 
+  /// Changes the settings, before the first query.
+  func configure(_ settings: Settings) {
+    state.withLock { state in
+      state.settings = settings
+      state.index = LiveIndex(usesKeys: settings.usesKeys)
+    }
+  }
+
   /// Returns the list of a query; the same one as long as it is in use.
   func list(_ query: Query) throws(StoreError) -> Listenable<Rows> {
-    try listenable(query, \.lists) { ListContent(query) }
+    try listenable(query, \.lists) { ListContent(query, reserve: $0.reserve) }
   }
 
   /// Returns the live count of a condition; the same one as long as it is in use.
   func count(_ condition: Condition) throws(StoreError) -> Listenable<Int> {
-    try listenable(condition, \.counts) { CountContent(condition) }
+    try listenable(condition, \.counts) { _ in CountContent(condition) }
   }
 
   private typealias Table<Key: Hashable & Sendable, Content: LiveContent> = any WritableKeyPath<
@@ -36,11 +53,11 @@ final class LiveQueries: Sendable {
   > & Sendable
 
   private func listenable<Key, Content>(
-    _ key: Key, _ table: Table<Key, Content>, _ make: () -> Content
+    _ key: Key, _ table: Table<Key, Content>, _ make: (Settings) -> Content
   ) throws(StoreError) -> Listenable<Content.Value> {
     while true {
       let existing = state.withLock { $0[keyPath: table][key] }
-      let query = if let existing { existing } else { try load(make(), key, table) }
+      let query = if let existing { existing } else { try load(make(state.withLock { $0.settings }), key, table) }
       let listenable = query.listenable()
       // False for a query that was forgotten meanwhile.
       if state.withLock({ $0[keyPath: table][key] === query || $0.hasEnded }) { return listenable }
@@ -104,7 +121,7 @@ final class LiveQueries: Sendable {
   /// Reads values at the end of a set; empty if that is not possible.
   private func values(of attributes: [LiveIndex.Place], at cursor: Cursor) -> [LiveIndex.Place: StoredValue] {
     var values: [LiveIndex.Place: StoredValue] = [:]
-    _ = try? access.reader(at: cursor)({ state throws(StoreError) in
+    _ = try? access.delivering.reader(at: cursor)({ state throws(StoreError) in
       for place in attributes { values[place] = try state.value(place.attribute, of: place.user) }
     })
     return values

@@ -53,13 +53,13 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
         return nil
       }
       guard let waiting else { return }
-      for set in waiting where set.position > through { _ = try follow(set, set.deltas, &content, &through) }
+      for set in waiting where set.position > through { _ = try follow(set, set.deltas, &content, &through, access) }
     }
   }
 
   /// Follows a set, or reads everything, and returns whether the value has changed.
   private func follow(
-    _ set: FoldedSet, _ deltas: [UserDelta]?, _ content: inout Content, _ through: inout Int128
+    _ set: FoldedSet, _ deltas: [UserDelta]?, _ content: inout Content, _ through: inout Int128, _ access: StateAccess
   ) throws(StoreError) -> Bool {
     if let deltas {
       let concerned = deltas.filter { mentions.concern($0) }
@@ -85,13 +85,14 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
     guard let current, let source = current.output?.source else { return }
     if current.handle == nil, !isInUse { return forget(self) }
     var (content, through) = (current.content, current.through)
+    let access = access.delivering
     do {
       let isChanged: Bool
       if current.isStale {
         through = max(set.position, try access.load(&content, discontinuity: set.discontinuity))
         isChanged = true
       } else {
-        isChanged = try follow(set, deltas, &content, &through)
+        isChanged = try follow(set, deltas, &content, &through, access)
       }
       state.withLock { ($0.content, $0.through, $0.isStale) = (content, through, false) }
       guard isChanged else { return }
@@ -168,32 +169,4 @@ final class LiveHandle: Sendable {
   }
 
   deinit { release() }
-}
-
-/// How live queries read the records.
-struct StateAccess: Sendable {
-  let reader: Reader
-  let publication: Publication
-
-  /// Reads the content in a snapshot, and returns the last round that the snapshot includes.
-  func load<Content: LiveContent>(
-    _ content: inout Content, discontinuity: StoreError.Code?
-  ) throws(StoreError) -> Int128 {
-    try reader.reading { transaction throws(StoreError) in
-      let cursor = try transaction.cursor
-      try content.load(PastState(try transaction.session), at: cursor, discontinuity: discontinuity)
-      return publication.round(at: cursor)
-    }
-  }
-
-  /// Reads the state at the end of a set.
-  func reader(at cursor: Cursor) -> PastReader {
-    { (body) throws(StoreError) in
-      try reader.reading { transaction throws(StoreError) in
-        guard let state = try PastState(at: cursor, try transaction.session) else { return false }
-        try body(state)
-        return true
-      }
-    }
-  }
 }

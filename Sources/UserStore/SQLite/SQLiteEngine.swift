@@ -16,7 +16,7 @@ final class SQLiteEngine: Engine {
     }
     if configuration.access == .readOnly {
       let first = SQLiteSession(try file.openCheckedReader(), file: file)
-      readers = SessionPool(limit: Self.readerLimit, adopting: first, open: openReader)
+      readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: first, open: openReader)
       (writers, checkpoints) = (nil, nil)
       return
     }
@@ -26,7 +26,7 @@ final class SQLiteEngine: Engine {
       unsynced: configuration.durability == .normal ? WALFile(path: file.walPath) : nil,
       patience: configuration.readerPatience)
     self.checkpoints = checkpoints
-    readers = SessionPool(limit: Self.readerLimit, open: openReader)
+    readers = SessionPool(limit: Self.readerLimit, reserve: 1, open: openReader)
     writers = SessionPool(limit: 1, adopting: SQLiteSession(connection, file: file, checkpoints: checkpoints))
   }
 

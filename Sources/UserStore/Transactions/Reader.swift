@@ -13,17 +13,19 @@ final class Reader: PageSource, Sendable {
 
   /// Runs `body` in one snapshot of the store, on the calling thread.
   ///
-  /// When all sessions are lent, it waits for one, or throws `StoreError.Code.busy`.
+  /// When all sessions are lent, it waits for one, or throws `StoreError.Code.busy`; with `isDelivering`, there is one more.
   ///
   /// - Throws: `StoreError.Code.nested` inside a transaction of the same store, and what `body` throws.
-  func read<Result>(isWaiting: Bool = true, _ body: (inout ReadTransaction) throws -> Result) throws -> Result {
+  func read<Result>(
+    isWaiting: Bool = true, isDelivering: Bool = false, _ body: (inout ReadTransaction) throws -> Result
+  ) throws -> Result {
     try store.enter()
     defer {
       store.leave()
       // Deliveries that a write to another store, or a binding, deferred to the end of this transaction.
       DeliveryThread.current.runDeferred()
     }
-    let session = try pool.take(isWaiting: isWaiting)
+    let session = try pool.take(isWaiting: isWaiting, isDelivering: isDelivering)
     // This ends the transaction.
     defer { pool.give(back: session) }
     try session.beginReading()
@@ -33,11 +35,12 @@ final class Reader: PageSource, Sendable {
 
   /// Like `read`, for a body that throws only `StoreError`.
   func reading<Result>(
-    isWaiting: Bool = true, _ body: (inout ReadTransaction) throws(StoreError) -> Result
+    isWaiting: Bool = true, isDelivering: Bool = false,
+    _ body: (inout ReadTransaction) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    do { return try read(isWaiting: isWaiting) { transaction in try body(&transaction) } } catch {
-      throw StoreError(error)
-    }
+    do {
+      return try read(isWaiting: isWaiting, isDelivering: isDelivering) { transaction in try body(&transaction) }
+    } catch { throw StoreError(error) }
   }
 
   /// Runs `body`, which reads, on a thread of its own.

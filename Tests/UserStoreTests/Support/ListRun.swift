@@ -27,6 +27,8 @@ struct ListRun {
       $0.onListenerError = { name, error in model.fail("\(name ?? "a list"): \(error)") }
     }
     plain = try PlainConnection(folder.database, busyTimeout: 5_000)
+    let usesKeys = generator.random.oneIn(2)
+    store.liveQueries.configure(.init(usesKeys: usesKeys, reserve: generator.random.choose(1, 1, 2, 16)))
     try model.follow(store)
     try store.write { transaction in for _ in 0..<10 { try add(&transaction) } }
     try addLists()
@@ -101,7 +103,7 @@ struct ListRun {
     let place = Int.random(in: 0..<30, using: &generator.random)
     switch generator.random.choose(0, 1, 2, 2, 2, 2, 2) {
     case 0: return .add(QueryGenerator.attributes.map { ($0, generator.value(of: $0)) })
-    case 1: return .remove(place)
+    case 1: return .remove(generator.random.oneIn(2) ? 0 : place)
     default:
       let attribute = QueryGenerator.attributes[Int.random(in: 0..<5, using: &generator.random)]
       return .set(attribute, place, generator.value(of: attribute))
@@ -154,7 +156,7 @@ struct ListRun {
 
   private mutating func writeInGroup() throws {
     var acts: [[Act]] = []
-    for _ in 0..<4 { acts.append([act(), act()]) }
+    for _ in 0..<4 { acts.append([act(), act(), act()]) }
     try Threads.run(4) { [store, acts] index in
       for act in acts[index] {
         try store.write { transaction in try act.perform(in: &transaction) }

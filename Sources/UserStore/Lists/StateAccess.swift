@@ -1,0 +1,41 @@
+/// How live queries read the records.
+struct StateAccess: Sendable {
+  private let reader: Reader
+  private let publication: Publication
+  /// Whether it reads on the thread that delivers a round.
+  private(set) var isDelivering = false
+
+  init(reader: Reader, publication: Publication) {
+    self.reader = reader
+    self.publication = publication
+  }
+
+  /// The same for the thread that delivers a round.
+  var delivering: StateAccess {
+    var access = self
+    access.isDelivering = true
+    return access
+  }
+
+  /// Reads the content in a snapshot, and returns the last round that the snapshot includes.
+  func load<Content: LiveContent>(
+    _ content: inout Content, discontinuity: StoreError.Code?
+  ) throws(StoreError) -> Int128 {
+    try reader.reading(isDelivering: isDelivering) { transaction throws(StoreError) in
+      let cursor = try transaction.cursor
+      try content.load(PastState(try transaction.session), at: cursor, discontinuity: discontinuity)
+      return publication.round(at: cursor)
+    }
+  }
+
+  /// Reads the state at the end of a set.
+  func reader(at cursor: Cursor) -> PastReader {
+    { (body) throws(StoreError) in
+      try reader.reading(isDelivering: isDelivering) { transaction throws(StoreError) in
+        guard let state = try PastState(at: cursor, try transaction.session) else { return false }
+        try body(state)
+        return true
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import TestSupport
+import Testing
+
+@testable import UserStore
+
+/// The tree of rows, compared with an array.
+@Suite struct RowTreeTests {
+  private let layout = RowLayout(Query(sortedBy: [SortKey("key")]))
+
+  private func row(_ id: Int, _ key: Int) -> Row { Row(User.ID(Int64(id)), [.integer(Int64(key))]) }
+
+  private func ids(_ tree: RowTree) -> [Int64] { tree.map(\.id.rawValue) }
+
+  @Test(arguments: 0..<4 as Range<UInt64>)
+  func `after random changes, it has the rows of a sorted array, and old versions stay`(_ index: UInt64) {
+    var random = SplitMix64(seed: Seed.base &+ index)
+    var (tree, rows): (RowTree, [Row]) = (RowTree(), [])
+    var versions: [(RowTree, [Int64])] = []
+    for step in 0..<3_000 {
+      // It grows to some hundred rows, and shrinks to none.
+      let isGrowing = step % 1_000 < 600
+      if isGrowing != random.oneIn(4) || rows.isEmpty {
+        let new = row(step, Int.random(in: 0..<50, using: &random))
+        rows.insert(new, at: rows.firstIndex { layout.order.compare($0, new) > 0 } ?? rows.count)
+        tree.insert(new, layout.order)
+      } else {
+        tree.remove(rows.remove(at: Int.random(in: rows.indices, using: &random)), layout.order)
+      }
+      if step % 100 == 0 { versions.append((tree, ids(tree))) }
+      guard step % 20 == 0, let some = rows.randomElement(using: &random) else { continue }
+      #expect(ids(tree) == rows.map(\.id.rawValue) && tree.count == rows.count)
+      let place = rows.firstIndex { $0 === some }
+      #expect(tree.find(some, layout.order).position == place && tree.find(some, layout.order).row === some)
+      #expect(tree[place ?? 0] === some)
+    }
+    for (version, ids) in versions { #expect(self.ids(version) == ids) }
+  }
+
+  @Test func `two versions share all nodes but those on the way to the difference`() {
+    let old = RowTree(sorted: (0..<100_000).map { row($0, $0) })
+    var new = old
+    new.insert(row(200_000, 50_000), layout.order)
+    func nodes(_ tree: RowTree) -> Set<ObjectIdentifier> {
+      var (all, open): (Set<ObjectIdentifier>, [RowTree.Node]) = ([], [tree.root])
+      while let node = open.popLast() {
+        all.insert(ObjectIdentifier(node))
+        open += node.children
+      }
+      return all
+    }
+    #expect(nodes(new).subtracting(nodes(old)).count < 10)
+    let difference = RowDifference(from: old, old.count, to: new, new.count, layout.order)
+    #expect(difference.entries.map(\.row.id.rawValue) == [200_000])
+  }
+
+  @Test func `lists of different orders or attributes replace all rows`() throws {
+    let store = try UserStore.inMemory()
+    try store.write { transaction in for name in ["a", "b"] { try transaction.add(name: name) } }
+    let up = try store.list(Query(sortedBy: [.ascending(.name)])).value
+    let down = try store.list(Query(sortedBy: [.descending(.name)])).value
+    let changes = down.changes(from: up)
+    #expect(changes.deletions == [0, 1] && changes.insertions == [0, 1])
+    #expect(Array(up).applying(changes.steps) == Array(down))
+    #expect(up != down && up.changes(from: up).isEmpty)
+  }
+}

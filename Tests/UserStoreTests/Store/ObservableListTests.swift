@@ -1,0 +1,92 @@
+import Observation
+import Testing
+
+@testable import UserStore
+
+/// A list as an observable collection on the main actor.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct ObservableListTests {
+  private let store: UserStore
+  private let ids: [User.ID]
+  private let received = Recorder<String>()
+  private let query = Query(where: .age >= 18, sortedBy: [.ascending(.name)])
+
+  init() throws {
+    store = try UserStore.inMemory()
+    ids = try store.write { transaction in
+      try ["Ann", "Tim", "Zoë"].map { name in
+        let id = try transaction.add(name: name)
+        try transaction.set(.age, of: id, to: 20)
+        return id
+      }
+    }
+  }
+
+  private func settle(_ list: ObservableList, until condition: @escaping @Sendable ([String]) -> Bool) async {
+    // What was sent before has been received when a later value of the same list has.
+    let names = Recorder<[String]>()
+    let token = try? await store.list(query).signal.subscribe(on: .latest(on: MainActor.shared)) { rows in
+      names.record(rows.map { (try? $0.name) ?? "" })
+    }
+    await names.reached { $0.last.map(condition) ?? false }
+    withExtendedLifetime(token) {}
+  }
+
+  private func watch(_ what: String, _ body: () -> Void) {
+    withObservationTracking(body) { [received] in received.record(what) }
+  }
+
+  private func names(_ list: some RandomAccessCollection<ObservableUser>) -> [String] { list.map { $0.name ?? "" } }
+
+  @Test func `it has the rows of the list, and follows their changes`() async throws {
+    let list = try await store.observableList(query)
+    #expect(names(list) == ["Ann", "Tim", "Zoë"])
+    try await store.write { try $0.rename(ids[0], to: "Zacharias") }
+    await settle(list) { $0.contains("Zacharias") }
+    #expect(names(list) == ["Tim", "Zacharias", "Zoë"] && list.count == 3)
+    try await store.write { try $0.set(.age, of: ids[1], to: 3) }
+    await settle(list) { $0.count == 2 }
+    #expect(names(list) == ["Zacharias", "Zoë"])
+  }
+
+  @Test func `only the observers of the row that changed are notified`() async throws {
+    let list = try await store.observableList(query)
+    let rows = Array(list)
+    for (index, row) in rows.enumerated() {
+      watch("name \(index)") { _ = row.name }
+      watch("age \(index)") { _ = row[.age] }
+    }
+    watch("count") { _ = list.count }
+    watch("order") { _ = list.map(\.id) }
+    try await store.write { try $0.set(.age, of: ids[1], to: 50) }
+    await settle(list) { _ in true }
+    #expect(received.all == ["age 1"])
+    try await store.write { try $0.rename(ids[2], to: "Zoe") }
+    await settle(list) { $0.last == "Zoe" }
+    #expect(received.all == ["age 1", "name 2"])
+    try await store.write { try $0.set(.age, of: ids[0], to: 3) }
+    await settle(list) { $0.count == 2 }
+    #expect(Set(received.all[2...]) == ["count", "order"])
+  }
+
+  @Test func `a row is the same object as long as the user is in the list`() async throws {
+    let list = try await store.observableList(query)
+    let (ann, zoe) = (list[0], list[2])
+    try await store.write { try $0.rename(ids[0], to: "Zz") }
+    await settle(list) { $0.last == "Zz" }
+    #expect(list[2] === ann && list[1] === zoe && ann.name == "Zz")
+    try await store.write { try $0.set(.age, of: ids[0], to: 3) }
+    await settle(list) { $0.count == 2 }
+    try await store.write { try $0.set(.age, of: ids[0], to: 33) }
+    await settle(list) { $0.count == 3 }
+    #expect(list[2] !== ann && list[2].name == "Zz" && ann[.age] == 20)
+  }
+
+  @Test func `it keeps its rows when the store is released, and does not keep the store`() async throws {
+    var store: UserStore? = try UserStore.inMemory()
+    weak let released = store
+    _ = try await store?.write { try $0.add(name: "Zoë") }
+    let list = try await store?.observableList(Query())
+    store = nil
+    #expect(released == nil && list?.count == 1 && list?[0].name == "Zoë")
+  }
+}
