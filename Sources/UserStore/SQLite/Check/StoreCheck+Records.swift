@@ -25,7 +25,7 @@ extension StoreCheck {
 
   /// After the largest integer, SQLite cannot assign another id.
   private mutating func checkIDs(of connection: borrowing Connection) throws(StoreError) {
-    try rows(SQLiteSession.largestID.sql, of: connection) { check, row in
+    try rows(SQLiteSession.largestID.text, of: connection) { check, row in
       guard row.integer(0) == Int64.max else { return }
       check.note(.problem, .value, SQLiteSession.noIDLeft, user: row.isNull(1) ? nil : row.integer(1))
     }
