@@ -58,10 +58,16 @@ enum Limits {
 
   /// The number of values that the condition of a query can compare with.
   static let queryValues = 1_000
-  /// How deep the parts of a condition can be nested.
-  static let conditionDepth = 100
+  /// The number of comparisons and junctions in a condition; SQLite's expressions have at most 1,000 levels, and one for each
+  /// part of a junction.
+  static let conditionParts = 500
+  /// How deep the parts of a condition can be nested; SQLite's parser has a stack of 100 symbols.
+  static let conditionDepth = 20
   /// The number of attributes that a query can sort by.
   static let sortKeys = 20
+
+  /// The number of attributes that a query can show, if it does not show all; SQLite's results have at most 2,000 columns.
+  static let shownAttributes = 1_000
 
   /// Throws `StoreError.Code.badValue` for a query that cannot be run.
   static func check(_ query: Query) throws(StoreError) {
@@ -74,32 +80,42 @@ enum Limits {
     }
     for key in query.order { try checkAttribute(key.attribute) }
     for attribute in query.shown ?? [] { try checkAttribute(attribute) }
-    if let start = query.start, start.values.count != query.order.count {
-      throw StoreError(
-        .badValue,
-        "the start of a query has a value for each of its \(query.order.count) sort keys, not \(start.values.count) values")
+    guard query.shown?.count ?? 0 <= shownAttributes else {
+      throw StoreError(.badValue, "a query can show at most \(shownAttributes) attributes, or all")
+    }
+    guard let start = query.start else { return }
+    try check(start.values)
+    guard start.values.count == query.order.count else {
+      let keys = "a value for each of its \(query.order.count) sort keys"
+      throw StoreError(.badValue, "the start of a query has \(keys), not \(start.values.count) values")
     }
   }
 
   /// Throws `StoreError.Code.badValue` for a condition that cannot be evaluated.
   static func check(_ condition: Condition) throws(StoreError) {
-    var count = 0
-    try check(condition.node, depth: 0, &count)
-    guard count <= queryValues else {
-      throw StoreError(.badValue, "a condition can have at most \(queryValues) values, not \(count)")
+    var size = (parts: 0, values: 0)
+    try check(condition.node, depth: 0, &size)
+    guard size.values <= queryValues else {
+      throw StoreError(.badValue, "a condition can have at most \(queryValues) values, not \(size.values)")
+    }
+    guard size.parts <= conditionParts else {
+      throw StoreError(.badValue, "a condition can have at most \(conditionParts) parts, not \(size.parts)")
     }
   }
 
-  private static func check(_ node: Condition.Node, depth: Int, _ count: inout Int) throws(StoreError) {
+  private static func check(
+    _ node: Condition.Node, depth: Int, _ size: inout (parts: Int, values: Int)
+  ) throws(StoreError) {
     guard depth <= conditionDepth else {
       throw StoreError(.badValue, "the parts of a condition can be nested at most \(conditionDepth) times")
     }
+    size.parts += 1
     switch node {
-    case .all(let parts), .any(let parts): for part in parts { try check(part, depth: depth + 1, &count) }
-    case .not(let part): try check(part, depth: depth + 1, &count)
-    case .comparison(let attribute, _, let value): try check([value], of: attribute, &count)
-    case .isOneOf(let attribute, let values): try check(values, of: attribute, &count)
-    case .exists(let attribute): try check([], of: attribute, &count)
+    case .all(let parts), .any(let parts): for part in parts { try check(part, depth: depth + 1, &size) }
+    case .not(let part): try check(part, depth: depth + 1, &size)
+    case .comparison(let attribute, _, let value): try check([value], of: attribute, &size.values)
+    case .isOneOf(let attribute, let values): try check(values, of: attribute, &size.values)
+    case .exists(let attribute): try checkAttribute(attribute)
     }
   }
 
@@ -107,7 +123,11 @@ enum Limits {
     _ values: [StoredValue], of attribute: AttributeName, _ count: inout Int
   ) throws(StoreError) {
     try checkAttribute(attribute)
-    count += max(values.count, 1)
+    count += values.count
+    try check(values)
+  }
+
+  private static func check(_ values: [StoredValue]) throws(StoreError) {
     for case .real(let real) in values where real.isNaN {
       throw StoreError(.badValue, "NaN cannot be compared with")
     }

@@ -48,6 +48,14 @@ extension UserStore {
   /// - ``UserStore/Transaction/iterateUsers(while:)``
   /// - ``UserStore/Transaction/userCount``
   ///
+  /// ### Queries
+  /// - ``UserStore/Transaction/users(matching:)``
+  /// - ``UserStore/Transaction/forEachUser(matching:_:)``
+  /// - ``UserStore/Transaction/iterateUsers(matching:while:)``
+  /// - ``UserStore/Transaction/userIDs(matching:)``
+  /// - ``UserStore/Transaction/userCount(where:)``
+  /// - ``UserStore/Transaction/indexes``
+  ///
   /// ### Reading attributes
   /// - ``UserStore/Transaction/value(_:of:)``
   /// - ``UserStore/Transaction/storedValue(_:of:)``
@@ -69,6 +77,14 @@ extension UserStore {
   /// - ``UserStore/Transaction/forEachUser(_:)``
   /// - ``UserStore/Transaction/iterateUsers(while:)``
   /// - ``UserStore/Transaction/userCount``
+  ///
+  /// ### Queries
+  /// - ``UserStore/Transaction/users(matching:)``
+  /// - ``UserStore/Transaction/forEachUser(matching:_:)``
+  /// - ``UserStore/Transaction/iterateUsers(matching:while:)``
+  /// - ``UserStore/Transaction/userIDs(matching:)``
+  /// - ``UserStore/Transaction/userCount(where:)``
+  /// - ``UserStore/Transaction/indexes``
   ///
   /// ### Reading attributes
   /// - ``UserStore/Transaction/value(_:of:)``

@@ -100,6 +100,24 @@ import CUserStoreSQLite
     return result
   }
 
+  /// Runs a query whose text is made when it is needed, and calls `body` with each row until it returns false.
+  ///
+  /// The statements of the last queries are kept.
+  func query(
+    _ sql: SQL, _ values: [StoredValue], while body: (borrowing Statement) -> Bool
+  ) throws(StoreError) {
+    let prepared = unsafe try statements.take(sql, on: handle)
+    do throws(StoreError) {
+      for (index, value) in values.enumerated() { try prepared.statement.bind(value, at: Int32(index + 1)) }
+      while try prepared.statement.step(), body(prepared.statement) {}
+    } catch {
+      try? prepared.statement.reset()
+      throw error
+    }
+    try prepared.statement.reset()
+    statements.keep(prepared, of: sql)
+  }
+
   /// Runs one or more SQL statements once, for setup and migrations.
   ///
   /// If one fails, those before it remain run. `purpose` completes error messages: “cannot PURPOSE: …”.
@@ -268,6 +286,8 @@ import CUserStoreSQLite
   /// None of them may apply to parsing the tables of another program: SQLite would report the whole schema as corrupt.
   private static let limits: [(Int32, Int32)] = [
     (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
-    (SQLITE_LIMIT_VARIABLE_NUMBER, 100), (SQLITE_LIMIT_WORKER_THREADS, 0),
+    // Of a value that a text starts with, a query has two parameters; a page has a value for each sort key, and the id.
+    (SQLITE_LIMIT_VARIABLE_NUMBER, Int32(2 * Limits.queryValues + Limits.sortKeys + 2)),
+    (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
 }

@@ -155,8 +155,28 @@ final class StatementCache {
     return statement
   }
 
+  // MARK: Queries
+
+  /// The last queries, the latest last: to prepare a query takes longer than to find a user by an index.
+  private var queries: [(text: String, statement: PreparedStatement)] = []
+  private static let queryLimit = 16
+
+  /// Returns the statement of a query, and removes it from the cache until `keep` returns it: a query may run in another.
+  func take(_ sql: SQL, on handle: OpaquePointer) throws(StoreError) -> PreparedStatement {
+    // By the bytes: two attributes may have names that are equal as strings.
+    if let index = queries.lastIndex(where: { $0.text.hasSameBytes(as: sql.text) }) {
+      return queries.remove(at: index).statement
+    }
+    return PreparedStatement(unsafe try Statement(sql, on: handle))
+  }
+
+  func keep(_ statement: PreparedStatement, of sql: SQL) {
+    if queries.count == Self.queryLimit { queries.removeFirst() }
+    queries.append((sql.text, statement))
+  }
+
   /// Finalizes all statements, right before the connection closes.
-  func finish() { statements = [] }
+  func finish() { (statements, queries) = ([], []) }
 }
 
 /// A box, because an array cannot hold noncopyable values.

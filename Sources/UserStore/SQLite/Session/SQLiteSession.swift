@@ -9,6 +9,8 @@ final class SQLiteSession: Session, @unchecked Sendable {
   /// The end of the log after the last transaction if it wrote to the log, and `commitCounter` at that time.
   private var knownEnd: (cursor: Cursor, counter: Int64)?
   private var isWriting = false
+  /// The attributes that have an index, in a version of the schema.
+  var indexesOfVersion: (version: Int64, attributes: Set<AttributeName>)?
 
   private static let begin = SQL("begin reading", "BEGIN")
   /// Takes the write lock at once: taking it later fails if another connection has written meanwhile.

@@ -23,13 +23,13 @@ enum EveryName {
     SubscriptionToken.self, TokenBag.self, TooManyRounds.self, UserStore.self, UserStore.Change.self,
     UserStore.Change.Kind.self, UserStore.ChangeFeed.self, UserStore.ChangeFeed.Iterator.self,
     UserStore.ChangeSet.self, UserStore.ChangeSet.Heartbeat.self, UserStore.Color.self, UserStore.Compaction.self,
-    UserStore.Configuration.self,
+    UserStore.Condition.self, UserStore.Condition.Comparison.self, UserStore.Configuration.self,
     UserStore.Configuration.Access.self, UserStore.Configuration.Durability.self, UserStore.Consumer.self,
     UserStore.Consumer.Iterator.self, UserStore.Consumer.Start.self, UserStore.ConsumerInfo.self,
     UserStore.Cursor.self, UserStore.Finding.self, UserStore.Finding.Kind.self, UserStore.Finding.Severity.self,
     UserStore.ListenerInfo.self, UserStore.Listeners.self, UserStore.Purge.self,
-    UserStore.Reading.self, UserStore.RetentionPolicy.self, UserStore.RetentionPolicy.Limits.self,
-    UserStore.Revision.self, UserStore.Topic.self,
+    UserStore.Query.self, UserStore.Query.Position.self, UserStore.Reading.self, UserStore.RetentionPolicy.self, UserStore.RetentionPolicy.Limits.self,
+    UserStore.Revision.self, UserStore.SortKey.self, UserStore.Topic.self,
     UserStore.User.self, UserStore.User.ID.self, UserStore.Writing.self,
   ]
 

@@ -1,0 +1,234 @@
+/// The SQL of a query: text that contains the names of attributes as literals, and the values of its parameters.
+///
+/// Names are literals because SQLite uses a partial index only for those. All values are parameters.
+struct QuerySQL {
+  private(set) var text = ""
+  private(set) var values: [StoredValue] = []
+  /// The attributes that all users of the result have, each joined under the name `aN`, so that SQLite can start with an index.
+  private let joins: [AttributeName]
+
+  /// SQLite joins at most 64 tables, and tries many orders of them; further attributes are looked up for each row.
+  private static let joinLimit = 20
+
+  /// The column with the identifier: the users' own, or that of the table whose index has the order of the part.
+  ///
+  /// SQLite does not know that both give the same order.
+  private var id = "users.id"
+
+  /// Creates the SQL that selects the identifier and the columns of each row of a part.
+  ///
+  /// `indexes` are the attributes that have an index.
+  init(_ part: RowPart, columns: [AttributeName], limit: Int?, indexes: Set<AttributeName>) {
+    self.init(joining: part)
+    let leader = part.order.first?.attribute ?? part.conditions.lazy.compactMap { $0.equal(in: indexes) }.first
+    if let leader, indexes.contains(leader), let index = joins.firstIndex(of: leader) { id = "a\(index).user_id" }
+    let columns = ([id] + columns.map(column)).joined(separator: ", ")
+    text = "SELECT \(columns) FROM \(source) WHERE \(condition(of: part)) ORDER BY \(terms(part.order))"
+    if let limit { text += " LIMIT \(parameter(.integer(Int64(limit))))" }
+  }
+
+  /// Creates the SQL that counts the users who meet a condition.
+  init(counting condition: Condition) {
+    let part = RowPart(conditions: [condition.node])
+    self.init(joining: part)
+    text = "SELECT count(*) FROM \(source) WHERE \(self.condition(of: part))"
+  }
+
+  private init(joining part: RowPart) {
+    let implied = part.conditions.reduce(into: Set()) { $0.formUnion($1.implied) }
+    // The first sort key first, so that it is among those that are joined.
+    let leader = part.order.first?.attribute
+    let sorted = implied.filter { $0.column == .any }.sorted { left, right in
+      left == leader || right == leader ? left == leader && right != leader : left < right
+    }
+    joins = Array(sorted.prefix(Self.joinLimit))
+  }
+
+  private var source: String {
+    joins.enumerated().reduce("users") { text, join in
+      let (name, attribute) = ("a\(join.offset)", join.element.literal)
+      return "\(text) JOIN attributes AS \(name) ON \(name).user_id = users.id AND \(name).name = \(attribute)"
+    }
+  }
+
+  // MARK: Columns and order
+
+  private func column(_ attribute: AttributeName) -> String {
+    switch attribute {
+    case .id: return id
+    case .name: return "users.name"
+    case .hairColor: return "users.hair_color"
+    default:
+      if let index = joins.firstIndex(of: attribute) { return "a\(index).value" }
+      return "(SELECT value FROM attributes WHERE user_id = users.id AND name = \(attribute.literal))"
+    }
+  }
+
+  private func terms(_ order: [SortKey]) -> String {
+    let terms = order.map { key in
+      // SQLite puts nulls first in ascending order, and last in descending order.
+      let isReversed = key.putsMissingLast && !key.isDescending && !isPresent(key.attribute)
+      return column(key.attribute) + (key.isDescending ? " DESC" : isReversed ? " NULLS LAST" : "")
+    }
+    return (terms + [id]).joined(separator: ", ")
+  }
+
+  /// Whether no row has a null in the column of an attribute.
+  private func isPresent(_ attribute: AttributeName) -> Bool {
+    attribute == .id || attribute == .name || joins.contains(attribute)
+  }
+
+  // MARK: Conditions
+
+  private mutating func condition(of part: RowPart) -> String {
+    var texts = part.conditions.map { sql($0) }
+    if let (key, value) = part.bound { texts.append(test(of: key.attribute) { $0.isAfter($1, key, value) }) }
+    return Self.junction(texts, "AND", empty: "1")
+  }
+
+  private mutating func sql(_ node: Condition.Node) -> String {
+    switch node {
+    case .all(let parts): return Self.junction(parts.map { sql($0) }, "AND", empty: "1")
+    case .any(let parts): return Self.junction(parts.map { sql($0) }, "OR", empty: "0")
+    case .not(let part): return "(\(sql(part))) IS NOT TRUE"
+    case .comparison(let attribute, let comparison, let value):
+      guard attribute.column.canHave(value) else { return "0" }
+      return test(of: attribute) { $0.test($1, of: attribute.column, comparison, value) }
+    case .isOneOf(let attribute, let values):
+      let values = values.filter { attribute.column.canHave($0) }
+      if values.isEmpty { return "0" }
+      return test(of: attribute) { "\($1) IN (\($0.parameters(values)))" }
+    case .exists(let attribute):
+      return isPresent(attribute) ? "1" : test(of: attribute) { "\($1) IS NOT NULL" }
+    }
+  }
+
+  private static func junction(_ texts: [String], _ word: String, empty: String) -> String {
+    let texts = texts.filter { $0 != empty }
+    return texts.count > 1 ? "(\(texts.joined(separator: " \(word) ")))" : texts.first ?? empty
+  }
+
+  /// Returns the test that `make` returns for the column with an attribute's value.
+  private mutating func test(
+    of attribute: AttributeName, _ make: (inout QuerySQL, _ column: String) -> String
+  ) -> String {
+    if attribute.column != .any || joins.contains(attribute) { return make(&self, column(attribute)) }
+    let test = make(&self, "value")
+    return "EXISTS (SELECT 1 FROM attributes WHERE user_id = users.id AND name = \(attribute.literal) AND \(test))"
+  }
+
+  /// Returns a comparison that holds only within the value's class.
+  private mutating func test(
+    _ column: String, of kind: AttributeName.Column, _ comparison: Condition.Comparison, _ value: StoredValue
+  ) -> String {
+    let ends = value.class.ends
+    let lower = kind == .any ? ends.lower.map { " AND \(column) >= \($0)" } ?? "" : ""
+    let upper = kind == .any ? ends.upper.map { " AND \(column) < \($0)" } ?? "" : ""
+    switch comparison {
+    case .equal: return "\(column) = \(parameter(value))"
+    case .notEqual: return "(\(column) <> \(parameter(value))\(lower)\(upper))"
+    case .less: return "(\(column) < \(parameter(value))\(lower))"
+    case .lessOrEqual: return "(\(column) <= \(parameter(value))\(lower))"
+    case .greater: return "(\(column) > \(parameter(value))\(upper))"
+    case .greaterOrEqual: return "(\(column) >= \(parameter(value))\(upper))"
+    case .startsWith:
+      guard value.class == .text else { return "0" }
+      guard let end = value.textBytes.prefixEnd else { return "(\(column) >= \(parameter(value))\(upper))" }
+      // Possibly not valid UTF-8.
+      return "(\(column) >= \(parameter(value)) AND \(column) < \(parameter(.invalidText(end))))"
+    case .contains:
+      guard value.class == .text else { return "0" }
+      // As bytes: in text, `instr` finds nothing that starts within a character, as text that is not valid UTF-8 may.
+      return "(typeof(\(column)) = 'text' AND instr(CAST(\(column) AS BLOB), \(parameter(.blob(value.textBytes)))) > 0)"
+    }
+  }
+
+  /// Returns the test that a value, of any class, is after another in the order of a key.
+  private mutating func isAfter(_ column: String, _ key: SortKey, _ value: StoredValue) -> String {
+    let kind = key.attribute.column
+    // SQLite would convert the value to the type of the column.
+    guard kind.canHave(value) else { return (value.class < kind.class) != key.isDescending ? "1" : "0" }
+    return "\(column) \(key.isDescending ? "<" : ">") \(parameter(value))"
+  }
+
+  private mutating func parameter(_ value: StoredValue) -> String {
+    values.append(value)
+    return "?"
+  }
+
+  private mutating func parameters(_ values: [StoredValue]) -> String {
+    values.map { parameter($0) }.joined(separator: ", ")
+  }
+}
+
+extension Condition.Node {
+  /// An attribute, of some that have an index, that has only one value in all users for whom this is true.
+  fileprivate func equal(in indexes: Set<AttributeName>) -> AttributeName? {
+    switch self {
+    case .all(let parts): parts.lazy.compactMap { $0.equal(in: indexes) }.first
+    case .comparison(let attribute, .equal, _) where indexes.contains(attribute): attribute
+    case .isOneOf(let attribute, let values) where values.count == 1 && indexes.contains(attribute): attribute
+    default: nil
+    }
+  }
+}
+
+extension AttributeName {
+  /// How the values of an attribute are stored.
+  fileprivate enum Column {
+    case id, text, any
+  }
+
+  fileprivate var column: Column {
+    switch self {
+    case .id: .id
+    case .name, .hairColor: .text
+    default: .any
+    }
+  }
+
+  /// The name as a string literal.
+  var literal: String { text.quoted("'") }
+}
+
+extension AttributeName.Column {
+  /// The class of all values, if it is only one.
+  fileprivate var `class`: StoredValue.Class { self == .id ? .number : .text }
+
+  /// Whether a value of the column can be equal to this one.
+  fileprivate func canHave(_ value: StoredValue) -> Bool {
+    self == .any ? value.class != .missing : value.class == self.class
+  }
+}
+
+extension String {
+  /// The text as a literal or a name in SQL; `Limits` excludes NUL, which would end the SQL.
+  ///
+  /// Scalar by scalar: a quote and an accent after it are one character in Swift.
+  func quoted(_ quote: Unicode.Scalar) -> String {
+    var quoted = String.UnicodeScalarView([quote])
+    for scalar in unicodeScalars { quoted.append(contentsOf: scalar == quote ? [scalar, scalar] : [scalar]) }
+    quoted.append(quote)
+    return String(quoted)
+  }
+}
+
+extension StoredValue.Class {
+  /// SQLite sorts numbers before text, and text before blobs: the first value of the class, and the first after it, in SQL.
+  fileprivate var ends: (lower: String?, upper: String?) {
+    switch self {
+    case .missing: (nil, nil)
+    case .number: (nil, "''")
+    case .text: ("''", "x''")
+    case .data: ("x''", nil)
+    }
+  }
+}
+
+extension [UInt8] {
+  /// The first bytes after all that start with these; nil if there are none.
+  fileprivate var prefixEnd: [UInt8]? {
+    guard let last = lastIndex(where: { $0 < 0xFF }) else { return nil }
+    return self[..<last] + [self[last] + 1]
+  }
+}

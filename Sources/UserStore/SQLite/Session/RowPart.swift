@@ -1,0 +1,71 @@
+/// A part of a request whose rows one statement returns in order, without comparing several columns at once.
+///
+/// The rows after a place in the order of `a, b` are those with the same `a` and a greater `b`, and then those with a greater
+/// `a`. With an index, SQLite finds the first row of each part without reading any before it; of `a > ? OR (a = ? AND b > ?)`
+/// it reads all rows. Most pages end in the first part, and then the others are not run.
+struct RowPart {
+  /// All of these must be true.
+  var conditions: [Condition.Node]
+  /// The rows are after this value in the order of this key.
+  var bound: (key: SortKey, value: StoredValue)?
+  var order: [SortKey] = []
+}
+
+extension RowRequest {
+  /// The parts, in order: their rows, one part after the other, are the rows of the request.
+  var parts: [RowPart] { parts(RowPart(conditions: [condition.node]), from: 0, after: start) }
+
+  /// Returns the parts of a part, whose users are equal in the first sort keys, in the order of the others.
+  private func parts(_ part: RowPart, from index: Int, after start: Query.Position?) -> [RowPart] {
+    guard index < order.count else {
+      return [start.map { part.with(.comparison(.id, .greater, .integer($0.id.rawValue))) } ?? part]
+    }
+    let key = order[index]
+    let value = start?.values[index]
+    var missing: [RowPart] = []
+    if !part.implies(key.attribute), value?.isNull != false || key.putsMissingLast {
+      let start = value?.isNull == true ? start : nil
+      missing = parts(part.with(.not(.exists(key.attribute))), from: index + 1, after: start)
+    }
+    var present: [RowPart] = []
+    if let value, !value.isNull {
+      present = parts(part.with(.comparison(key.attribute, .equal, value)), from: index + 1, after: start)
+    }
+    if value?.isNull != true || !key.putsMissingLast {
+      var rest = part.with(.exists(key.attribute))
+      rest.order = Array(order[index...])
+      if let value, !value.isNull { rest.bound = (key, value) }
+      present.append(rest)
+    }
+    return key.putsMissingLast ? present + missing : missing + present
+  }
+}
+
+extension RowPart {
+  fileprivate func with(_ condition: Condition.Node) -> RowPart {
+    var part = self
+    part.conditions.append(condition)
+    return part
+  }
+
+  /// Whether all users of the part have an attribute.
+  func implies(_ attribute: AttributeName) -> Bool {
+    attribute == .id || attribute == .name || conditions.contains { $0.implied.contains(attribute) }
+  }
+}
+
+extension SortKey {
+  var putsMissingLast: Bool { isDescending || missingLast }
+}
+
+extension Condition.Node {
+  /// The attributes that every user has for whom this is true.
+  var implied: Set<AttributeName> {
+    switch self {
+    case .comparison(let attribute, _, _), .isOneOf(let attribute, _), .exists(let attribute): [attribute]
+    case .all(let parts): parts.reduce(into: []) { $0.formUnion($1.implied) }
+    case .any(let parts): parts.dropFirst().reduce(parts.first?.implied ?? []) { $0.intersection($1.implied) }
+    case .not: []
+    }
+  }
+}

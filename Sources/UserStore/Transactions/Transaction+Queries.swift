@@ -1,0 +1,100 @@
+extension UserStore.Transaction {
+  /// Returns the users that a query selects, in its order.
+  ///
+  /// They have the attributes that the query shows, and those that it sorts by; all of them if it shows all. Without an index
+  /// (see ``UserStore/UserStore/addIndex(on:)-(AttributeName)``), all users are read to find them: a tenth of a second or more
+  /// for a million.
+  ///
+  /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails.
+  public mutating func users(matching query: UserStore.Query) throws -> [UserStore.User] {
+    var users: [User] = []
+    try forEachUser(matching: query) { users.append($0) }
+    return users
+  }
+
+  /// Calls `body` with every user that a query selects, in its order, with one user at a time in memory.
+  ///
+  /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails. An error that `body`
+  ///   throws ends the iteration and is rethrown.
+  public mutating func forEachUser(
+    matching query: UserStore.Query, _ body: (UserStore.User) throws -> Void
+  ) throws {
+    try iterateUsers(matching: query) { user in
+      try body(user)
+      return true
+    }
+  }
+
+  /// Calls `body` with each user that a query selects, in its order, until it returns false.
+  ///
+  /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails. An error that `body`
+  ///   throws ends the iteration and is rethrown.
+  public mutating func iterateUsers(
+    matching query: UserStore.Query, while body: (UserStore.User) throws -> Bool
+  ) throws {
+    let columns = query.columns
+    var failure: (any Error)?
+    let session = try session
+    try rows(of: query, columns: columns ?? []) { id, values in
+      do {
+        if let columns { return try body(User(id: id, storedValues: columns.values(values))) }
+        guard let user = try session.user(id) else { return true }
+        return try body(user)
+      } catch { failure = error }
+      return false
+    }
+    if let failure { throw failure }
+  }
+
+  /// Returns the identifiers of the users that a query selects, in its order.
+  ///
+  /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails.
+  public mutating func userIDs(matching query: UserStore.Query) throws(StoreError) -> [UserStore.User.ID] {
+    var ids: [User.ID] = []
+    try rows(of: query, columns: []) { id, _ in
+      ids.append(id)
+      return true
+    }
+    return ids
+  }
+
+  /// Returns the number of users who meet a condition.
+  ///
+  /// - Throws: `StoreError.Code.badValue` for a condition that cannot be evaluated; `StoreError` if reading fails.
+  public mutating func userCount(where condition: UserStore.Condition) throws(StoreError) -> Int {
+    try Limits.check(condition)
+    return try session.userCount(where: condition)
+  }
+
+  /// The attributes that have an index, in the order of their names' bytes.
+  ///
+  /// - Throws: `StoreError` if reading fails.
+  public var indexes: [AttributeName] {
+    mutating get throws(StoreError) { try session.indexes() }
+  }
+
+  private func rows(
+    of query: Query, columns: [AttributeName], while body: (User.ID, [StoredValue]) -> Bool
+  ) throws(StoreError) {
+    try Limits.check(query)
+    let request = RowRequest(
+      condition: query.condition, order: query.order, start: query.start, limit: query.limit, columns: columns)
+    try session.eachRow(request, while: body)
+  }
+}
+
+extension Query {
+  /// The attributes of the users that the query returns, each once; nil for all.
+  fileprivate var columns: [AttributeName]? {
+    guard let shown else { return nil }
+    var names: Set<AttributeName> = [.id]
+    return (shown + order.map(\.attribute)).filter { names.insert($0).inserted }
+  }
+}
+
+extension [AttributeName] {
+  /// The values of these attributes that are set, by attribute.
+  fileprivate func values(_ values: [StoredValue]) -> [AttributeName: StoredValue] {
+    Dictionary(uniqueKeysWithValues: zip(self, values).lazy.filter { !$1.isNull })
+  }
+}
