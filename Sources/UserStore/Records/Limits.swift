@@ -78,7 +78,13 @@ enum Limits {
     guard query.order.count <= sortKeys else {
       throw StoreError(.badValue, "a query can have at most \(sortKeys) sort keys, not \(query.order.count)")
     }
-    for key in query.order { try checkAttribute(key.attribute) }
+    var sorted: Set<AttributeName> = []
+    for key in query.order {
+      try checkAttribute(key.attribute)
+      guard sorted.insert(key.attribute).inserted else {
+        throw StoreError(.badValue, "the query sorts by \(StoredValue.text(key.attribute.text).forMessages) twice")
+      }
+    }
     for attribute in query.shown ?? [] { try checkAttribute(attribute) }
     guard query.shown?.count ?? 0 <= shownAttributes else {
       throw StoreError(.badValue, "a query can show at most \(shownAttributes) attributes, or all")

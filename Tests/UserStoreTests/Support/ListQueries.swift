@@ -3,14 +3,14 @@ import TestSupport
 @testable import UserStore
 
 /// Random queries on a few attributes with few values, so that users often meet a condition, and are often equal.
-struct QueryGenerator {
+struct ListQueries {
   static let attributes: [AttributeName] = ["name", "hair_color", "age", "city", "note"]
 
   var random: SplitMix64
 
   mutating func query() -> Query {
     var query = Query(
-      where: condition(depth: 2), sortedBy: (0..<random.choose(0, 1, 1, 2)).map { _ in key() },
+      where: condition(depth: 2), sortedBy: order(),
       limit: random.oneIn(2) ? nil : random.choose(1, 2, 3, 5, 8, 20),
       showing: random.oneIn(2) ? nil : Self.attributes.filter { _ in random.oneIn(2) })
     if random.oneIn(4) {
@@ -37,6 +37,15 @@ struct QueryGenerator {
     }
   }
 
+  private mutating func order() -> [SortKey] {
+    var keys: [SortKey] = []
+    for _ in 0..<random.choose(0, 1, 1, 2) {
+      let key = key()
+      if !keys.contains(where: { $0.attribute == key.attribute }) { keys.append(key) }
+    }
+    return keys
+  }
+
   private mutating func key() -> SortKey {
     SortKey(attribute(), descending: random.oneIn(3), missingLast: random.oneIn(3))
   }
@@ -59,31 +68,11 @@ struct QueryGenerator {
 }
 
 extension Query {
-  /// The users of a query, by a plain search through all users.
-  func evaluated(on users: some Sequence<User>) -> [User] {
-    let start = start.map { start in
-      var values: [AttributeName: StoredValue] = [:]
-      for (key, value) in zip(order, start.values) where key.attribute != "id" { values[key.attribute] = value }
-      return User(id: start.id, storedValues: values)
+  /// The users of a query, by a plain search through all users, with the attributes that it shows.
+  func evaluated(on users: [User]) -> [User] {
+    let names = shown.map { Set($0 + order.map(\.attribute)) }
+    return select(from: users).map { user in
+      User(id: user.id, storedValues: user.storedValues.filter { names?.contains($0.key) ?? true })
     }
-    let met = users.filter { user in condition.isTrue(of: user) && start.map { precedes($0, user) } ?? true }
-    return met.sorted { precedes($0, $1) }.prefix(limit ?? .max).map { user in
-      guard let shown else { return user }
-      let names = Set(shown + order.map(\.attribute))
-      return User(id: user.id, storedValues: user.storedValues.filter { names.contains($0.key) })
-    }
-  }
-
-  private func precedes(_ left: User, _ right: User) -> Bool {
-    for key in order {
-      let (first, second) = (left.storedValue(key.attribute), right.storedValue(key.attribute))
-      if first.isNull != second.isNull {
-        let isFirstMissing = first.isNull
-        return key.missingLast || key.isDescending ? !isFirstMissing : isFirstMissing
-      }
-      let order = first.order(to: second)
-      if order != 0 { return key.isDescending ? order > 0 : order < 0 }
-    }
-    return left.id < right.id
   }
 }

@@ -10,7 +10,7 @@ struct ListRun {
   let model = ListModel()
   private let store: UserStore
   private let plain: PlainConnection
-  private var generator: QueryGenerator
+  private var generator: ListQueries
   private let actor = Place()
   private var listCount = 0
   private var hasBackup = false
@@ -18,7 +18,7 @@ struct ListRun {
   private var undoable: Revision?
 
   init(seed: UInt64) throws {
-    generator = QueryGenerator(random: SplitMix64(seed: seed))
+    generator = ListQueries(random: SplitMix64(seed: seed))
     folder = try Folder()
     let watches = generator.random.oneIn(2)
     store = try folder.open { [model] in
@@ -102,10 +102,10 @@ struct ListRun {
   private mutating func act() -> Act {
     let place = Int.random(in: 0..<30, using: &generator.random)
     switch generator.random.choose(0, 1, 2, 2, 2, 2, 2) {
-    case 0: return .add(QueryGenerator.attributes.map { ($0, generator.value(of: $0)) })
+    case 0: return .add(ListQueries.attributes.map { ($0, generator.value(of: $0)) })
     case 1: return .remove(generator.random.oneIn(2) ? 0 : place)
     default:
-      let attribute = QueryGenerator.attributes[Int.random(in: 0..<5, using: &generator.random)]
+      let attribute = ListQueries.attributes[Int.random(in: 0..<5, using: &generator.random)]
       return .set(attribute, place, generator.value(of: attribute))
     }
   }
@@ -122,7 +122,7 @@ struct ListRun {
   }
 
   private mutating func add(_ transaction: inout WriteTransaction) throws {
-    try Self.add(QueryGenerator.attributes.map { ($0, generator.value(of: $0)) }, &transaction)
+    try Self.add(ListQueries.attributes.map { ($0, generator.value(of: $0)) }, &transaction)
   }
 
   private static func add(_ values: [(AttributeName, StoredValue)], _ transaction: inout WriteTransaction) throws {

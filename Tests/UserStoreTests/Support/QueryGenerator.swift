@@ -76,7 +76,12 @@ struct QueryGenerator {
   }
 
   mutating func order() -> [SortKey] {
-    (0..<number(0...3)).map { _ in SortKey(attribute(), descending: oneIn(2), missingLast: oneIn(2)) }
+    var keys: [SortKey] = []
+    for _ in 0..<number(0...3) {
+      let key = SortKey(attribute(), descending: oneIn(2), missingLast: oneIn(2))
+      if !keys.contains(where: { $0.attribute == key.attribute }) { keys.append(key) }
+    }
+    return keys
   }
 
   mutating func position(_ order: [SortKey]) -> Query.Position {
