@@ -107,8 +107,8 @@ protocol QueryOperations {
   /// The attributes that have an index, in the order of their names' bytes.
   func indexes() throws(StoreError) -> [AttributeName]
 
-  /// Creates the index of an attribute, and returns whether there was none.
-  func addIndex(on attribute: AttributeName) throws(StoreError) -> Bool
+  /// Creates the index of an attribute, and returns whether there was none; ends and throws if `shouldContinue` returns false.
+  func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool
 
   /// Removes the index of an attribute, and returns whether there was one.
   func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool

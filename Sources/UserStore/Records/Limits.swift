@@ -143,6 +143,11 @@ enum Limits {
     if attribute != .id { try check(attribute.text, "the name of an attribute", attributeNameLength) }
   }
 
+  static func checkIndex(on attribute: AttributeName) throws(StoreError) {
+    if attribute == .id { throw StoreError(.badValue, "the id needs no index") }
+    try checkAttribute(attribute)
+  }
+
   static func checkConsumer(_ name: String) throws(StoreError) {
     try check(name, "the name of a consumer", consumerNameLength)
   }

@@ -148,6 +148,42 @@ extension UserStore {
     }
   }
 
+  /// Creates the index of an attribute as the synchronous `addIndex` does, on a thread of the store.
+  ///
+  /// - Parameter attribute: The attribute.
+  /// - Returns: Whether there was none.
+  /// - Throws: What the synchronous `addIndex` throws, and `CancellationError`; then nothing has changed.
+  @discardableResult
+  public func addIndex<Value>(on attribute: Attribute<Value>) async throws -> Bool {
+    try await addIndex(on: attribute.name)
+  }
+
+  /// Creates the index of an attribute as the synchronous `addIndex` does, on a thread of the store.
+  ///
+  /// - Parameter attribute: The name of the attribute.
+  /// - Returns: Whether there was none.
+  /// - Throws: What the synchronous `addIndex` throws, and `CancellationError`; then nothing has changed.
+  @discardableResult
+  public func addIndex(on attribute: AttributeName) async throws -> Bool {
+    try await working { [self] isCancelled in
+      do { return try addIndex(on: attribute) { !isCancelled() } } catch StoreError.Code.closed where isCancelled() {
+        throw CancellationError()
+      }
+    }
+  }
+
+  /// Removes the index of an attribute as the synchronous `removeIndex` does, on a thread of the store.
+  @discardableResult
+  public func removeIndex<Value>(on attribute: Attribute<Value>) async throws -> Bool {
+    try await removeIndex(on: attribute.name)
+  }
+
+  /// Removes the index of an attribute as the synchronous `removeIndex` does, on a thread of the store.
+  @discardableResult
+  public func removeIndex(on attribute: AttributeName) async throws -> Bool {
+    try await working { [self] _ in try removeIndex(on: attribute) }
+  }
+
   /// Runs a long operation on a thread of the store, which can ask whether the task was canceled.
   private func working<Result: Sendable>(
     _ body: @escaping @Sendable (_ isCancelled: () -> Bool) throws -> Result

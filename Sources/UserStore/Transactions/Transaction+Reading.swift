@@ -55,15 +55,15 @@ extension UserStore.Transaction {
 
   /// Returns up to `limit` names of any users from `lower` up to, but not including, `upper`, in the order of their bytes.
   ///
-  /// A name that several users have is returned several times. Reads users until enough are found: no index contains the
-  /// names, because it would double the cost of a rename.
+  /// A name that several users have is returned several times. Without an index of the names, reads users until enough
+  /// are found.
   package mutating func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String] {
     try session.userNames(from: lower, below: upper, limit: limit)
   }
 
   /// Returns the first and the last name from `lower` up to, but not including, `upper`: a prefix of both is a prefix of all.
   ///
-  /// Reads all users: a tenth of a second for a million. Returns an empty array if there is no name in the range.
+  /// Without an index of the names, reads all users: a tenth of a second for a million. Returns an empty array if there is no name in the range.
   package mutating func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String] {
     try session.outermostUserNames(from: lower, below: upper)
   }

@@ -108,6 +108,15 @@ final class Writer: Sendable {
     return try withTurn { () throws(StoreError) in try connection.maintain(isWaiting: isWaiting, body) }
   }
 
+  /// Creates or removes an index, and returns whether `body` did.
+  func maintainIndex(
+    on attribute: AttributeName, _ body: (any Session) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    try Limits.checkIndex(on: attribute)
+    defer { checkpointIfNeeded() }
+    return try maintain(body)
+  }
+
   func checkpointIfNeeded() {
     guard engine.needsCheckpoint, !DeliveryThread.current.isInside(store) else { return }
     try? withTurn { () throws(StoreError) in

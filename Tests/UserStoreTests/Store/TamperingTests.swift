@@ -96,13 +96,25 @@ import Testing
     "CREATE UNIQUE INDEX extra ON users (name)",
     "CREATE INDEX extra ON users (name) WHERE name > 'a'",
     "CREATE INDEX extra ON changes (user)",
+    #"CREATE INDEX "userstore_index_age" ON attributes (value, user_id) WHERE name = 'Age'"#,
+    #"CREATE INDEX "userstore_index_Age" ON attributes (value, user_id) WHERE name = 'Age'"#,
+    #"CREATE INDEX "userstore_index_age" ON attributes (user_id, value) WHERE name = 'age'"#,
+    #"CREATE INDEX "userstore_index_age" ON attributes (value, user_id) WHERE name='age'"#,
+    #"CREATE INDEX userstore_index_age ON attributes (value, user_id) WHERE name = 'age'"#,
+    #"CREATE INDEX "userstore_index_age" ON attributes (value)"#,
+    #"CREATE UNIQUE INDEX "userstore_index_age" ON attributes (value, user_id) WHERE name = 'age'"#,
+    #"CREATE INDEX "userstore_index_id" ON attributes (value, user_id) WHERE name = 'id'"#,
+    #"CREATE INDEX "userstore_index_" ON attributes (value, user_id) WHERE name = ''"#,
+    #"CREATE INDEX "userstore_index_name" ON attributes (value, user_id) WHERE name = 'name'"#,
+    #"CREATE INDEX "userstore_index_name" ON users (name COLLATE NOCASE)"#,
+    #"CREATE INDEX "userstore_index_hair_color" ON users (hair_color)"#,
     """
     CREATE UNIQUE INDEX extra ON users (name);
     PRAGMA writable_schema = ON;
     UPDATE sqlite_schema SET sql = replace(sql, 'CREATE UNIQUE', 'CREATE  UNIQUE') WHERE name = 'extra'
     """,
   ])
-  func `an index that could run code or refuse rows is refused`(sql: String) throws {
+  func `an index that could run code, refuse rows, or only looks like one of the library is refused`(sql: String) throws {
     let folder = try Folder()
     try folder.open().close()
     try folder.shell(sql)
@@ -186,6 +198,17 @@ import Testing
     try folder.open().close()
     try folder.shell("CREATE INDEX by_name ON users (name, hair_color)")
     try folder.open().write { try $0.add(name: "NIX") }
+  }
+
+  @Test func `an index that another program created as the library does is one of the library`() throws {
+    let folder = try Folder()
+    try folder.open().close()
+    try folder.shell(
+      #"""
+      CREATE INDEX "userstore_index_^age" ON attributes (value, user_id) WHERE name = 'Age';
+      CREATE INDEX "userstore_index_name" ON users (name)
+      """#)
+    #expect(try folder.open().read { try $0.indexes } == ["Age", "name"])
   }
 
   @Test func `a row that was deleted from the log stops no writer, and listeners receive a discontinuity`() throws {

@@ -126,6 +126,25 @@ import CUserStoreSQLite
     guard code == SQLITE_OK else { throw unsafe StoreError(SQLiteError(code, on: handle), purpose) }
   }
 
+  /// Runs SQL once as `execute(_:to:)`, and interrupts it when `shouldContinue` returns false.
+  func execute(_ sql: String, to purpose: String, while shouldContinue: () -> Bool) throws(StoreError) {
+    let code = withoutActuallyEscaping(shouldContinue) { shouldContinue in
+      let context = ProgressContext(shouldContinue)
+      return withExtendedLifetime(context) {
+        unsafe sqlite3_progress_handler(
+          handle, ProgressContext.instructions,
+          { context in
+            guard let context = unsafe context else { return 0 }
+            let progress = unsafe Unmanaged<ProgressContext>.fromOpaque(context).takeUnretainedValue()
+            return progress.shouldContinue() ? 0 : 1
+          }, Unmanaged.passUnretained(context).toOpaque())
+        defer { unsafe sqlite3_progress_handler(handle, 0, nil, nil) }
+        return unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+      }
+    }
+    guard code == SQLITE_OK else { throw unsafe StoreError(SQLiteError(code, on: handle), purpose) }
+  }
+
   /// Runs SQL once and calls `body` with each row.
   func rows(_ sql: String, to purpose: String, _ body: (borrowing Statement) -> Void) throws(StoreError) {
     let statement = unsafe try Statement(SQL(once: purpose, sql), on: handle)
@@ -290,4 +309,15 @@ import CUserStoreSQLite
     (SQLITE_LIMIT_VARIABLE_NUMBER, Int32(2 * Limits.queryValues + Limits.sortKeys + 2)),
     (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
+}
+
+/// What SQLite calls while it runs a long statement.
+private final class ProgressContext {
+  /// The number of SQLite's instructions between two calls: some milliseconds.
+  static let instructions: Int32 = 100_000
+  let shouldContinue: () -> Bool
+
+  init(_ shouldContinue: @escaping () -> Bool) {
+    self.shouldContinue = shouldContinue
+  }
 }

@@ -12,10 +12,15 @@ struct AttributeIndex {
 
   /// Returns the index that the library would create with this name, if its SQL is this one.
   init?(name: String, sql: String) {
-    guard let attribute = Self.attribute(name) else { return nil }
-    self.init(on: attribute)
-    guard attribute != .id, self.name.hasSameBytes(as: name), self.sql.hasSameBytes(as: sql) else { return nil }
+    guard Self.isName(name) else { return nil }
+    self.init(on: Self.attribute(name))
+    guard (try? Limits.checkIndex(on: attribute)) != nil, self.name.hasSameBytes(as: name),
+      self.sql.hasSameBytes(as: sql)
+    else { return nil }
   }
+
+  /// Whether only the library may give an index this name.
+  static func isName(_ name: String) -> Bool { name.utf8.starts(with: prefix.utf8) }
 
   /// SQLite ignores the case of ASCII letters in the names of indexes: `Age` is `^age`, and `^` is `^^`.
   private var name: String {
@@ -30,8 +35,7 @@ struct AttributeIndex {
 
   private static let escape = UInt8(ascii: "^")
 
-  private static func attribute(_ name: String) -> AttributeName? {
-    guard name.utf8.starts(with: prefix.utf8) else { return nil }
+  private static func attribute(_ name: String) -> AttributeName {
     var (text, isEscaped): ([UInt8], Bool) = ([], false)
     for byte in name.utf8.dropFirst(prefix.utf8.count) {
       if byte == escape, !isEscaped {

@@ -10,6 +10,7 @@ struct Migration: Sendable {
     Migration(2, "consumers", PackageResources.m0002_consumers_sql),
     Migration(3, "log_size", PackageResources.m0003_log_size_sql),
     Migration(4, "log_keys_and_search", PackageResources.m0004_log_keys_and_search_sql),
+    Migration(5, "indexes", PackageResources.m0005_indexes_sql),
   ]
 
   /// The schema version that this library reads and writes.

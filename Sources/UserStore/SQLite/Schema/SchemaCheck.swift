@@ -58,7 +58,7 @@ struct SchemaCheck {
 
   /// Compares the schema with a version; throws `schemaChanged` for anything that could change what the library's objects do.
   ///
-  /// Other tables are accepted, and so are other harmless indexes on users and attributes.
+  /// Other tables are accepted, and so are the indexes of attributes, and other harmless ones on users and attributes.
   init(_ connection: borrowing Connection, version: Int64 = Migration.latest) throws(StoreError) {
     self.version = version
     let expected = try Self.objects(version)
@@ -83,7 +83,11 @@ struct SchemaCheck {
     try connection.rows(Self.harmlessIndexes, to: "read the schema") {
       harmless.insert(Object(type: "index", name: $0.text(0)))
     }
-    for (object, place) in others where object.type == "index" && !harmless.contains(object) {
+    for (object, place) in others where object.type == "index" {
+      let isHarmless =
+        AttributeIndex.isName(object.name)
+        ? AttributeIndex(name: object.name, sql: place.sql) != nil : harmless.contains(object)
+      if isHarmless { continue }
       if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
     }
     brokenTriggers.sort()

@@ -48,12 +48,12 @@ extension SQLiteSession {
     return attributes
   }
 
-  func addIndex(on attribute: AttributeName) throws(StoreError) -> Bool {
+  func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
     if try indexes().contains(attribute) { return false }
     // In memory, SQLite would sort all values at once.
     try connection.execute("PRAGMA temp_store = FILE", to: "add an index")
     defer { try? connection.execute("PRAGMA temp_store = MEMORY", to: "add an index") }
-    try connection.execute(AttributeIndex(on: attribute).sql, to: "add an index")
+    try connection.execute(AttributeIndex(on: attribute).sql, to: "add an index", while: shouldContinue)
     return true
   }
 

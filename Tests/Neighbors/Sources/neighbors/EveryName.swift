@@ -28,7 +28,8 @@ enum EveryName {
     UserStore.Consumer.Iterator.self, UserStore.Consumer.Start.self, UserStore.ConsumerInfo.self,
     UserStore.Cursor.self, UserStore.Finding.self, UserStore.Finding.Kind.self, UserStore.Finding.Severity.self,
     UserStore.ListenerInfo.self, UserStore.Listeners.self, UserStore.Purge.self,
-    UserStore.Query.self, UserStore.Query.Position.self, UserStore.Reading.self, UserStore.RetentionPolicy.self, UserStore.RetentionPolicy.Limits.self,
+    UserStore.Query.self, UserStore.Query.Position.self, UserStore.Reading.self,
+    UserStore.RetentionPolicy.self, UserStore.RetentionPolicy.Limits.self,
     UserStore.Revision.self, UserStore.SortKey.self, UserStore.Topic.self,
     UserStore.User.self, UserStore.User.ID.self, UserStore.Writing.self,
   ]

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct GoldenFileTests {
   let folder: Folder
 
-  static let layouts = 1...3
+  static let layouts = 1...4
 
   init() throws {
     folder = try Folder()

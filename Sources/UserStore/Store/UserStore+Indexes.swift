@@ -1,0 +1,61 @@
+extension UserStore {
+  /// Creates the index of an attribute; see ``addIndex(on:)-(AttributeName)``.
+  ///
+  /// - Parameter attribute: The attribute.
+  /// - Returns: Whether there was none.
+  /// - Throws: `StoreError.Code.badValue` for the attribute's name, and the codes that every write can throw.
+  @discardableResult
+  public func addIndex<Value>(on attribute: Attribute<Value>) throws(StoreError) -> Bool {
+    try addIndex(on: attribute.name)
+  }
+
+  /// Creates an index of the values of an attribute, so that queries find and sort users by them without reading all users.
+  ///
+  /// The index belongs to the file: every process uses it, also after a restore, and a backup has it too. Only a write of the
+  /// attribute takes longer; without an index that is necessary, such as that of the name, the others stay as they are.
+  /// SQLite uses it for `==`, `isOneOf`, `<`, `hasPrefix`, and so on, unless they are under `||` or `!`, and for the first sort
+  /// key.
+  ///
+  /// Other writers wait while the index is created, about a second for a million users. If it is interrupted or fails, nothing
+  /// has changed.
+  ///
+  /// - Parameter attribute: The name of the attribute, which may be one that nobody has yet.
+  /// - Returns: Whether there was none.
+  /// - Throws: `StoreError.Code.badValue` for a name that no attribute can have, and for `id`, which needs no index; the codes
+  ///   that every write can throw, such as `.nested` inside a transaction of this store.
+  @discardableResult
+  public func addIndex(on attribute: AttributeName) throws(StoreError) -> Bool {
+    try addIndex(on: attribute) { true }
+  }
+
+  /// Removes the index of an attribute; see ``removeIndex(on:)-(AttributeName)``.
+  ///
+  /// - Parameter attribute: The attribute.
+  /// - Returns: Whether there was one.
+  /// - Throws: `StoreError.Code.badValue` for the attribute's name, and the codes that every write can throw.
+  @discardableResult
+  public func removeIndex<Value>(on attribute: Attribute<Value>) throws(StoreError) -> Bool {
+    try removeIndex(on: attribute.name)
+  }
+
+  /// Removes the index of an attribute; queries give the same users without it.
+  ///
+  /// - Parameter attribute: The name of the attribute.
+  /// - Returns: Whether there was one.
+  /// - Throws: `StoreError.Code.badValue` for a name that no attribute can have, and for `id`; the codes that every write can
+  ///   throw, such as `.nested` inside a transaction of this store.
+  @discardableResult
+  public func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool {
+    try writable(writer).maintainIndex(on: attribute) { session throws(StoreError) in
+      try session.removeIndex(on: attribute)
+    }
+  }
+
+  /// Creates an index as `addIndex(on:)`; ends and throws if `shouldContinue`, which is called every few milliseconds, returns
+  /// false.
+  func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
+    try writable(writer).maintainIndex(on: attribute) { session throws(StoreError) in
+      try session.addIndex(on: attribute, while: shouldContinue)
+    }
+  }
+}
