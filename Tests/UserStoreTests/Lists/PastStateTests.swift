@@ -77,6 +77,7 @@ import Testing
     try store.write { transaction in for age in 0..<3 { try transaction.set(.age, of: id, to: 1_000 + age) } }
     #expect(try !canRead(start))
     #expect(try canRead(middle))
+    try store.write { try $0.set(.age, of: id, to: 1) }
     _ = try store.compact(keeping: .rows(1))
     #expect(try !canRead(middle))
   }

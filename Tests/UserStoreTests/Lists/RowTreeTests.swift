@@ -58,7 +58,7 @@ import Testing
     var random = SplitMix64(seed: Seed.base &+ index)
     var tree = RowTree(sorted: (0..<600).map { row($0, $0 / 3) })
     var rows = Array(tree)
-    for round in 0..<60 {
+    for round in 0..<20 {
       let old = tree
       for step in 0..<random.choose(1, 1, 2, 5, 40) {
         let place = Int.random(in: rows.indices, using: &random)

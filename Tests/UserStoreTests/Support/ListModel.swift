@@ -29,6 +29,7 @@ final class ListModel: Sendable {
   private let state = Lock(State())
 
   var rounds: Int { state.withLock { $0.rounds } }
+  var userCount: Int { state.withLock { $0.users.count } }
   var failures: [String] { state.withLock { $0.failures } }
   /// The users that were removed and not added again, in order.
   var removed: [User.ID] { state.withLock { $0.removed.sorted() } }
