@@ -1,4 +1,4 @@
-/// The state of a live query, which follows the log: a list, or a count. A value without locks.
+/// The state of a live query, a list or a count, which follows the log; a value without locks.
 protocol LiveContent: Sendable {
   associatedtype Value: Sendable
 

@@ -78,12 +78,14 @@ struct LiveIndex: Sendable {
 
   /// The queries that changes concern, each with its part of the changes, in their order.
   ///
-  /// - Parameter read: Returns the values at the end of the set of attributes that did not change, if it can.
+  /// `read` returns the values of attributes that did not change, if it can.
   func targets(
     of deltas: [UserDelta], reading read: ([Place]) -> [Place: StoredValue]
   ) -> [(target: any LiveTarget, deltas: [UserDelta])] {
     let unknown = keyed.flatMap { attribute, keys in
-      deltas.lazy.filter { keys.concern($0) && $0.newValue(attribute) == nil }.map { Place(user: $0.id, attribute: attribute) }
+      deltas.lazy.filter { keys.concern($0) && $0.newValue(attribute) == nil }.map {
+        Place(user: $0.id, attribute: attribute)
+      }
     }
     let values = unknown.isEmpty ? [:] : read(unknown)
     var found: [ObjectIdentifier: (target: any LiveTarget, deltas: [UserDelta])] = [:]

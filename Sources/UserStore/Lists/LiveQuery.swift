@@ -150,7 +150,7 @@ protocol LiveTarget: AnyObject, Sendable {
 
   /// Follows a set; called on the thread that delivers it, before all listeners.
   ///
-  /// - Parameter deltas: The part of the set that concerns it; nil to read everything again.
+  /// `deltas` is the part of the set that concerns it; nil to read everything again.
   func receive(_ set: FoldedSet, _ deltas: [UserDelta]?)
 
   /// Ends its listeners.

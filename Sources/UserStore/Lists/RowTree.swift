@@ -135,7 +135,8 @@ struct RowTree: Sendable {
       return chunks(rows).map { Node(rows: Array($0)) }
     }
     let index = child(of: node, for: row, order)
-    let children = replacing(index..<index + 1, of: node.children, by: inserting(row, into: node.children[index], order))
+    let nodes = inserting(row, into: node.children[index], order)
+    let children = replacing(index..<index + 1, of: node.children, by: nodes)
     return chunks(children).map { Node(children: Array($0)) }
   }
 

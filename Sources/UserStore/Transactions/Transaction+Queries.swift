@@ -2,8 +2,7 @@ extension UserStore.Transaction {
   /// Returns the users that a query selects, in its order.
   ///
   /// They have the attributes that the query shows, and those that it sorts by; all of them if it shows all. Without an index
-  /// (see ``UserStore/UserStore/addIndex(on:)-(AttributeName)``), all users are read to find them: a tenth of a second or more
-  /// for a million.
+  /// (`addIndex` of the store), all users are read to find them: some tenths of a second for a million.
   ///
   /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails.
   public mutating func users(matching query: UserStore.Query) throws -> [UserStore.User] {

@@ -225,8 +225,8 @@ import Testing
 
   @Test func `many threads make, read and release lists while others write`() throws {
     for number in 0..<20 { try add("\(number)", age: number) }
-    try Threads.run(16) { [store] thread in
-      for round in 0..<20 {
+    try Threads.run(64) { [store] thread in
+      for round in 0..<6 {
         if thread % 4 == 0 {
           try store.write { try $0.set(.age, of: User.ID(Int64(1 + round)), to: thread * 10 + round) }
         } else {

@@ -53,6 +53,40 @@ import Testing
     #expect(difference.entries.map(\.row.id.rawValue) == [200_000])
   }
 
+  @Test(arguments: 0..<8 as Range<UInt64>)
+  func `the difference of two versions with limits has exactly the rows that differ`(_ index: UInt64) {
+    var random = SplitMix64(seed: Seed.base &+ index)
+    var tree = RowTree(sorted: (0..<600).map { row($0, $0 / 3) })
+    var rows = Array(tree)
+    for round in 0..<20 {
+      let old = tree
+      for step in 0..<random.choose(1, 1, 2, 5, 40) {
+        let place = Int.random(in: rows.indices, using: &random)
+        tree.remove(rows[place], layout.order)
+        // Half of them come back at another place, or at the same with another value.
+        let id = Int(rows[place].id.rawValue)
+        rows.remove(at: place)
+        let key = Int.random(in: 0..<200, using: &random)
+        let new = random.oneIn(2) ? row(id, key) : row(1_000 * (round + 1) + step, key)
+        tree.insert(new, layout.order)
+        rows.append(new)
+      }
+      let limits = (0..<2).map { _ in random.choose(10, 100, 300, 590, 1_000) }
+      let before = Rows(old, layout, limit: limits[0], at: nil, discontinuity: nil)
+      let after = Rows(tree, layout, limit: limits[1], at: nil, discontinuity: nil)
+      let changes = after.changes(from: before)
+      #expect(Array(before).applying(changes.steps) == Array(after), "USERSTORE_SEED=\(Seed.base &+ index)")
+      #expect(Array(before).applying(changes, to: after) == Array(after))
+      let difference = RowDifference(from: old, before.count, to: tree, after.count, layout.order)
+      let (left, right) = (Array(old.prefix(before.count)), Array(tree.prefix(after.count)))
+      let (leftIDs, rightIDs) = (Set(left.map { ObjectIdentifier($0) }), Set(right.map { ObjectIdentifier($0) }))
+      let removed = difference.entries.filter { !$0.isNew }.map { ObjectIdentifier($0.row) }
+      let inserted = difference.entries.filter(\.isNew).map { ObjectIdentifier($0.row) }
+      #expect(removed == left.map { ObjectIdentifier($0) }.filter { !rightIDs.contains($0) })
+      #expect(inserted == right.map { ObjectIdentifier($0) }.filter { !leftIDs.contains($0) })
+    }
+  }
+
   @Test func `lists of different orders or attributes replace all rows`() throws {
     let store = try UserStore.inMemory()
     try store.write { transaction in for name in ["a", "b"] { try transaction.add(name: name) } }

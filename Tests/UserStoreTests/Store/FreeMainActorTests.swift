@@ -71,7 +71,8 @@ import Testing
       Task { _ = try await store.read { try $0.userCount } }, Task { _ = try await store.page(after: start) },
       Task { try await store.verify(start) }, Task { _ = try await consumer.cursor() },
       Task { _ = try await store.listenable(.hairColor, of: id) }, Task { _ = try await store.observable(id) },
-      Task { _ = try await store.compactionPreview() },
+      Task { _ = try await store.compactionPreview() }, Task { _ = try await store.list(UserStore.Query()) },
+      Task { _ = try await store.count() }, Task { _ = try await store.observableList(UserStore.Query(limit: 1)) },
       Task { try await store.write { try $0.set(.age, of: id, to: 1) } },
     ]
     let writer = try Threads.start {

@@ -96,16 +96,16 @@ import Testing
     "CREATE UNIQUE INDEX extra ON users (name)",
     "CREATE INDEX extra ON users (name) WHERE name > 'a'",
     "CREATE INDEX extra ON changes (user)",
-    #"CREATE INDEX "userstore_index_age" ON attributes (value, user_id) WHERE name = 'Age'"#,
-    #"CREATE INDEX "userstore_index_Age" ON attributes (value, user_id) WHERE name = 'Age'"#,
-    #"CREATE INDEX "userstore_index_age" ON attributes (user_id, value) WHERE name = 'age'"#,
-    #"CREATE INDEX "userstore_index_age" ON attributes (value, user_id) WHERE name='age'"#,
-    #"CREATE INDEX userstore_index_age ON attributes (value, user_id) WHERE name = 'age'"#,
+    #"CREATE INDEX "userstore_index_age" ON attributes (value, user_id, name) WHERE name = 'Age'"#,
+    #"CREATE INDEX "userstore_index_Age" ON attributes (value, user_id, name) WHERE name = 'Age'"#,
+    #"CREATE INDEX "userstore_index_age" ON attributes (user_id, value, name) WHERE name = 'age'"#,
+    #"CREATE INDEX "userstore_index_age" ON attributes (value, user_id, name) WHERE name='age'"#,
+    #"CREATE INDEX userstore_index_age ON attributes (value, user_id, name) WHERE name = 'age'"#,
     #"CREATE INDEX "userstore_index_age" ON attributes (value)"#,
-    #"CREATE UNIQUE INDEX "userstore_index_age" ON attributes (value, user_id) WHERE name = 'age'"#,
-    #"CREATE INDEX "userstore_index_id" ON attributes (value, user_id) WHERE name = 'id'"#,
-    #"CREATE INDEX "userstore_index_" ON attributes (value, user_id) WHERE name = ''"#,
-    #"CREATE INDEX "userstore_index_name" ON attributes (value, user_id) WHERE name = 'name'"#,
+    #"CREATE UNIQUE INDEX "userstore_index_age" ON attributes (value, user_id, name) WHERE name = 'age'"#,
+    #"CREATE INDEX "userstore_index_id" ON attributes (value, user_id, name) WHERE name = 'id'"#,
+    #"CREATE INDEX "userstore_index_" ON attributes (value, user_id, name) WHERE name = ''"#,
+    #"CREATE INDEX "userstore_index_name" ON attributes (value, user_id, name) WHERE name = 'name'"#,
     #"CREATE INDEX "userstore_index_name" ON users (name COLLATE NOCASE)"#,
     #"CREATE INDEX "userstore_index_hair_color" ON users (hair_color)"#,
     """
@@ -114,7 +114,8 @@ import Testing
     UPDATE sqlite_schema SET sql = replace(sql, 'CREATE UNIQUE', 'CREATE  UNIQUE') WHERE name = 'extra'
     """,
   ])
-  func `an index that could run code, refuse rows, or only looks like one of the library is refused`(sql: String) throws {
+  func `an index that could run code, refuse rows, or only looks like one of the library is refused`(sql: String) throws
+  {
     let folder = try Folder()
     try folder.open().close()
     try folder.shell(sql)
@@ -205,7 +206,7 @@ import Testing
     try folder.open().close()
     try folder.shell(
       #"""
-      CREATE INDEX "userstore_index_^age" ON attributes (value, user_id) WHERE name = 'Age';
+      CREATE INDEX "userstore_index_^age" ON attributes (value, user_id, name) WHERE name = 'Age';
       CREATE INDEX "userstore_index_name" ON users (name)
       """#)
     #expect(try folder.open().read { try $0.indexes } == ["Age", "name"])

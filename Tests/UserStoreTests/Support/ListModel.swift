@@ -29,6 +29,7 @@ final class ListModel: Sendable {
   private let state = Lock(State())
 
   var rounds: Int { state.withLock { $0.rounds } }
+  var userCount: Int { state.withLock { $0.users.count } }
   var failures: [String] { state.withLock { $0.failures } }
   /// The users that were removed and not added again, in order.
   var removed: [User.ID] { state.withLock { $0.removed.sorted() } }
@@ -118,8 +119,9 @@ final class ListModel: Sendable {
     let (query, old) = (followed.query, followed.shown.withLock { $0 })
     let changes = rows.changes(from: old.rows)
     let (steps, batch) = (old.steps.applying(changes.steps), old.batch.applying(changes, to: rows))
-    if steps != Array(rows) { fail("steps \(changes.steps) of \(query) from \(old.steps.map(\.text)) to \(rows.map(\.text))") }
-    if batch != Array(rows) { fail("batch \(changes) of \(query) from \(old.batch.map(\.text)) to \(rows.map(\.text))") }
+    let way = "\(query) from \(old.steps.map(\.text)) to \(rows.map(\.text))"
+    if steps != Array(rows) { fail("steps \(changes.steps) of \(way)") }
+    if batch != Array(rows) { fail("batch \(changes) of \(way)") }
     followed.shown.withLock { $0 = (rows, steps, batch) }
   }
 

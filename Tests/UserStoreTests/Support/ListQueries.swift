@@ -50,6 +50,21 @@ struct ListQueries {
     SortKey(attribute(), descending: random.oneIn(3), missingLast: random.oneIn(3))
   }
 
+  /// Adds, changes or removes one of the first users.
+  mutating func change(_ transaction: inout WriteTransaction) throws {
+    let ids = try transaction.userIDs(matching: Query(limit: 25))
+    let attribute = Self.attributes[Int.random(in: 0..<5, using: &random)]
+    guard ids.count > 5, let id = ids.randomElement(using: &random), !random.oneIn(4) else {
+      let user = try transaction.add(name: random.choose("Ann", "Zoë"))
+      return try transaction.set(attribute, of: user, to: attribute == .name ? .text("Zo") : value(of: attribute))
+    }
+    if random.oneIn(4) {
+      _ = try transaction.remove(id)
+    } else {
+      try transaction.set(attribute, of: id, to: value(of: attribute))
+    }
+  }
+
   mutating func attribute() -> AttributeName {
     random.oneIn(20) ? "id" : Self.attributes[Int.random(in: 0..<Self.attributes.count, using: &random)]
   }

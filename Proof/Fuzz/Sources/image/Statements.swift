@@ -54,7 +54,7 @@ enum Statements {
     "INSERT INTO sqlite_schema VALUES ('view', 'v', 'v', 0, 'CREATE VIEW v AS WITH RECURSIVE r AS (SELECT 1 UNION ALL SELECT 1 FROM r) SELECT * FROM r')",
     "INSERT INTO sqlite_schema VALUES ('trigger', 't', 'users', 0, 'CREATE TRIGGER t AFTER INSERT ON users BEGIN DELETE FROM changes; END')",
     "CREATE TABLE other (x, y AS (length(x)))", "CREATE INDEX users_name ON users (name)",
-    "CREATE INDEX \"userstore_index_age\" ON attributes (value, user_id) WHERE name = 'age'",
+    "CREATE INDEX \"userstore_index_age\" ON attributes (value, user_id, name) WHERE name = 'age'",
     "CREATE UNIQUE INDEX users_one ON users (name)", "CREATE INDEX a_expression ON attributes (length(value))",
     "PRAGMA user_version = 2", "PRAGMA user_version = 1", "PRAGMA application_id = 0", "VACUUM",
     "PRAGMA auto_vacuum = 1; VACUUM",

@@ -1,6 +1,7 @@
 /// The index of an attribute: its name and its SQL, which the check of the schema compares byte by byte.
 ///
-/// Those of further attributes are partial, so that only a write of the attribute pays for the index.
+/// Those of further attributes are partial, so that only a write of the attribute pays for the index. They contain the name,
+/// although it is always the same: without it, SQLite 3.40 also reads the row of each entry, to compare its name.
 struct AttributeIndex {
   let attribute: AttributeName
 
@@ -55,7 +56,7 @@ struct AttributeIndex {
     switch attribute {
     case .name: "CREATE INDEX \(quotedName) ON users (name)"
     case .hairColor: "CREATE INDEX \(quotedName) ON users (hair_color) WHERE hair_color IS NOT NULL"
-    default: "CREATE INDEX \(quotedName) ON attributes (value, user_id) WHERE name = \(attribute.literal)"
+    default: "CREATE INDEX \(quotedName) ON attributes (value, user_id, name) WHERE name = \(attribute.literal)"
     }
   }
 }

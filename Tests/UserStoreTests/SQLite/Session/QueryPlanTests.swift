@@ -35,14 +35,14 @@ import Testing
     do {
       let store = try folder.open()
       for attribute in ["age", "name", "hair_color"] as [AttributeName] { _ = try store.addIndex(on: attribute) }
-      try store.write { transaction in
-        for number in 0..<users {
-          let id = try transaction.add(name: "user \(number)", hairColor: number % 3 == 0 ? nil : .init("auburn"))
-          if number % 5 > 0 { try transaction.set(.age, of: id, to: number % 100) }
-          try transaction.set("badge", of: id, to: .integer(Int64(number)))
-        }
-      }
     }
+    try folder.shell(
+      """
+      BEGIN; INSERT INTO users (name, hair_color) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+        SELECT 'user ' || i, CASE WHEN i % 3 THEN '#a52a2a' END FROM n LIMIT \(users);
+      INSERT INTO attributes (user_id, name, value) SELECT id, 'age', id % 100 FROM users WHERE id % 5;
+      INSERT INTO attributes (user_id, name, value) SELECT id, 'badge', id FROM users; COMMIT
+      """)
     try folder.shell(statistics)
     try body(folder.session())
   }

@@ -1,0 +1,108 @@
+import Testing
+
+@testable import UserStore
+
+/// A live query while it is read for the first time, and after reading has failed.
+@Suite(.timeLimit(.minutes(5))) struct LiveQueryTests {
+  /// Counts what it reads and follows, as a test asks it to.
+  private struct Steps: LiveContent {
+    struct Failure: Error {}
+
+    var value: [String] = []
+    let willLoad: @Sendable (_ number: Int) throws(StoreError) -> Void
+    let follow: @Sendable () throws(StoreError) -> Bool?
+    let loads = Recorder<Int>()
+
+    var mentions: Mentions { Mentions(.always, shown: nil) }
+
+    mutating func load(
+      _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
+    ) throws(StoreError) {
+      loads.record(loads.count)
+      try willLoad(loads.count)
+      value.append("read")
+    }
+
+    mutating func apply(
+      _ deltas: [UserDelta], at cursor: Cursor, _ read: PastReader
+    ) throws(StoreError) -> Bool? {
+      guard let isChanged = try follow() else { return nil }
+      value.append("followed")
+      return isChanged
+    }
+  }
+
+  private let store: UserStore
+  private let errors = Recorder<String>()
+
+  init() throws { store = try UserStore.inMemory() }
+
+  private func query(
+    willLoad: @escaping @Sendable (Int) throws(StoreError) -> Void = { _ in },
+    follow: @escaping @Sendable () throws(StoreError) -> Bool? = { true }
+  ) -> LiveQuery<Steps> {
+    LiveQuery(
+      Steps(willLoad: willLoad, follow: follow), StateAccess(reader: store.reader, publication: store.publication),
+      { [errors] _, error in errors.record("\(error)") }, forget: { _ in })
+  }
+
+  private func set(at position: Int128, isDiscontinuity: Bool = false) throws -> FoldedSet {
+    let cursor = try store.read { try $0.cursor }
+    let content: ChangeSet.Content = isDiscontinuity ? .discontinuity(.diverged) : .held([])
+    return FoldedSet(
+      ChangeSet(cursor: cursor, origin: nil, isForeign: false, content: content, position: position))
+  }
+
+  @Test func `rounds that come while it is read are followed afterwards, unless it includes them`() throws {
+    let (reading, mayContinue) = (Gate(), Gate())
+    let query = query(willLoad: { _ in
+      reading.open()
+      mayContinue.wait()
+    })
+    let included = try set(at: store.publication.round(at: store.publication.position))
+    let later = try set(at: included.position + 1)
+    let loading = try Threads.start { try query.load() }
+    reading.wait()
+    query.receive(included, [])
+    query.receive(later, [])
+    mayContinue.open()
+    try loading.join()
+    #expect(query.listenable().value == ["read", "followed"])
+    query.receive(later, [])
+    #expect(query.listenable().value == ["read", "followed"])
+  }
+
+  @Test func `an error is reported, and the next round is the occasion to read again`() throws {
+    let fails = Lock(true)
+    let query = query(follow: { () throws(StoreError) in
+      if fails.withLock({ $0 }) { throw StoreError(.busy, "try later") }
+      return true
+    })
+    try query.load()
+    let list = query.listenable()
+    let start = store.publication.round(at: store.publication.position)
+    query.receive(try set(at: start + 1), [])
+    #expect(errors.count == 1 && list.value == ["read"])
+    fails.withLock { $0 = false }
+    query.receive(try set(at: start + 2), [])
+    #expect(errors.count == 1 && list.value == ["read", "read"])
+    query.receive(try set(at: start + 3), [])
+    #expect(list.value == ["read", "read", "followed"])
+  }
+
+  @Test func `it is read again after a discontinuity, and where the log cannot be followed`() throws {
+    let query = query(follow: { nil })
+    try query.load()
+    let list = query.listenable()
+    let start = store.publication.round(at: store.publication.position)
+    let discontinuity = try set(at: start + 1, isDiscontinuity: true)
+    query.receive(discontinuity, discontinuity.deltas)
+    query.receive(try set(at: start + 2), [])
+    #expect(list.value == ["read", "read", "read"])
+  }
+
+  @Test func `a query that cannot be read the first time is not kept`() throws {
+    let query = query(willLoad: { (_) throws(StoreError) in throw StoreError(.busy, "try later") })
+    #expect(code { try query.load() } == .busy)
+  }
+}

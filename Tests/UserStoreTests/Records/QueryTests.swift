@@ -1,0 +1,164 @@
+import Testing
+
+@testable import UserStore
+
+/// Conditions and queries as values: what they mean, and which are refused.
+@Suite struct QueryTests {
+  let store: UserStore
+
+  init() throws {
+    store = try UserStore.inMemory()
+    try store.write { users in
+      let nix = try users.add(name: "NIX", hairColor: UserStore.Color("auburn"))
+      try users.set(.age, of: nix, to: 36)
+      try users.set("note", of: nix, to: .text("100%"))
+      let zoe = try users.add(name: "Zoë")
+      try users.set(.age, of: zoe, to: 18)
+      _ = try users.add(name: "Ann")
+      // As other programs can.
+      try users.session.insert("age", of: users.add(name: "five"), .text("5"))
+    }
+  }
+
+  private func names(_ condition: Condition) throws -> [String] {
+    try store.read { try $0.users(matching: Query(where: condition)).map { try $0.name } }
+  }
+
+  private func code(_ query: Query) -> StoreError.Code? { UserStoreTests.code { try ids(query) } }
+
+  private func ids(_ query: Query) throws -> [Int64] {
+    try store.read { try $0.userIDs(matching: query).map(\.rawValue) }
+  }
+
+  @Test func `typed conditions are two-valued, and hold only within a class`() throws {
+    let note = Attribute<String>("note")
+    let cases: [(Condition, [String])] = [
+      (.age >= 18, ["NIX", "Zoë"]), (!(.age >= 18), ["Ann", "five"]), (.age != 18, ["NIX", "Ann", "five"]),
+      (.age == nil, ["Ann"]), (.age != nil, ["NIX", "Zoë", "five"]), (Attribute<Double>("age") == 18.0, ["Zoë"]),
+      (Attribute<String>("age") == "5", ["five"]), (Attribute<Int>.age.isIn(18..<36), ["Zoë"]),
+      (Attribute<Int>.age.isIn(18...36), ["NIX", "Zoë"]), (Attribute<Int>.age.isOneOf([36, 5]), ["NIX"]),
+      (Attribute<Int>.age.isOneOf([]), []), (Attribute.name.hasPrefix("Zo"), ["Zoë"]), (.name < "Z", ["NIX", "Ann"]),
+      (Attribute.name.contains("I"), ["NIX"]), (note.contains("%"), ["NIX"]), (note.hasPrefix("_"), []),
+      (note.hasPrefix(""), ["NIX"]), (note.contains(""), ["NIX"]), (.hairColor == UserStore.Color("auburn"), ["NIX"]),
+      (.age == 36 && .name == "NIX" || .name == "Ann", ["NIX", "Ann"]), (!(.age == 36 || .age == 18), ["Ann", "five"]),
+      (.always, ["NIX", "Zoë", "Ann", "five"]), (!.always, []), (Attribute<Int>("nobody") >= 0, []),
+      (Condition("id", .greater, .integer(2)), ["Ann", "five"]), (Condition("id", .equal, .text("2")), []),
+      (Condition("id", .less, .real(2.5)), ["NIX", "Zoë"]), (.exists("id"), ["NIX", "Zoë", "Ann", "five"]),
+    ]
+    for (condition, expected) in cases { #expect(try names(condition) == expected, "\(condition)") }
+  }
+
+  @Test func `a query sorts, pages, and shows what it says`() throws {
+    let query = Query(sortedBy: [.descending(Attribute<Int>.age)], limit: 2, showing: ["note", "id", "note"])
+    let first = try store.read { try $0.users(matching: query) }
+    #expect(first.map(\.id) == [User.ID(4), User.ID(1)])
+    #expect(first[1].storedValues == ["age": .integer(36), "note": .text("100%")])
+    let last = try #require(first.last)
+    #expect(try ids(query.after(last)) == [2, 3])
+    #expect(try ids(Query(sortedBy: [SortKey("id", descending: true)])) == [4, 3, 2, 1])
+    #expect(try ids(Query(sortedBy: [.ascending(Attribute<Int>.age)])) == [3, 2, 1, 4])
+    #expect(try ids(Query(sortedBy: [.ascending(Attribute<Int>.age, missingLast: true)])) == [2, 1, 4, 3])
+  }
+
+  @Test func `an iteration ends when its closure returns false or throws, and can read in a write`() throws {
+    struct Enough: Error {}
+    var seen: [User.ID] = []
+    try store.write { users in
+      try users.iterateUsers(matching: Query(limit: 3)) { user in
+        seen.append(user.id)
+        return seen.count < 2
+      }
+      #expect(seen == [User.ID(1), User.ID(2)])
+      #expect(throws: Enough.self) { try users.forEachUser(matching: Query()) { _ in throw Enough() } }
+      try users.set(.age, of: User.ID(3), to: 36)
+      #expect(try users.userCount(where: .age == 36) == 2)
+      #expect(try users.indexes == [])
+    }
+  }
+
+  @Test func `queries that cannot be run are refused`() throws {
+    for limit in [0, -1, .min] { #expect(code(Query(limit: limit)) == .badValue) }
+    let nan = Condition("age", .less, .real(.nan))
+    #expect(code(Query(where: nan)) == .badValue)
+    #expect(code(Query(where: !(.always && nan))) == .badValue)
+    #expect(code(Query(where: .isOneOf("age", [.integer(1), .real(.nan)]))) == .badValue)
+    #expect(UserStoreTests.code { try store.read { try $0.userCount(where: nan) } } == .badValue)
+    for name in ["", "a\u{0}b", AttributeName(String(repeating: "x", count: 201))] {
+      #expect(code(Query(where: .exists(name))) == .badValue)
+      #expect(code(Query(where: Condition(name, .equal, .integer(1)))) == .badValue)
+      #expect(code(Query(sortedBy: [SortKey(name)])) == .badValue)
+      #expect(code(Query(showing: [name])) == .badValue)
+    }
+    let sorted = Query(sortedBy: [SortKey("age")])
+    for values in [[], [.null, .null], [.real(.nan)]] as [[StoredValue]] {
+      #expect(code(sorted.after(Query.Position(values: values, id: User.ID(1)))) == .badValue)
+    }
+  }
+
+  /// A condition of `count` parts that are nested `depth` times.
+  private func nested(_ depth: Int, _ make: (Condition.Node) -> Condition.Node) -> Condition {
+    Condition((0..<depth).reduce(Condition.Node.exists("age")) { node, _ in make(node) })
+  }
+
+  @Test func `the largest conditions can be run, and larger ones are refused`() throws {
+    let one = Condition.Node.comparison("age", .greater, .integer(17))
+    let values = (0..<Limits.queryValues).map { StoredValue.integer(Int64($0)) }
+    #expect(try ids(Query(where: .isOneOf("age", values))) == [1, 2])
+    #expect(code(Query(where: .isOneOf("age", values + [.integer(0)]))) == .badValue)
+
+    let parts = Limits.conditionParts - 1
+    let prefixes = (0..<parts).map { Condition.Node.comparison("n\($0)", .startsWith, .text("x")) }
+    for node in [.all(Array(repeating: one, count: parts)), .any([one] + prefixes.dropLast())] as [Condition.Node] {
+      #expect(try ids(Query(where: Condition(node))) == [1, 2])
+    }
+    #expect(try ids(Query(where: Condition(.all(prefixes)))) == [])
+    #expect(code(Query(where: Condition(.all(Array(repeating: one, count: parts + 1))))) == .badValue)
+    let long = (0..<parts).map { number in
+      let name = AttributeName("\(number)" + String(repeating: "'", count: 195))
+      return Condition.Node.not(.comparison(name, .less, .text("x")))
+    }
+    #expect(try ids(Query(where: Condition(.all(Array(long.prefix(parts / 2)))))) == [1, 2, 3, 4])
+
+    let depth = Limits.conditionDepth
+    let makes: [(Condition.Node) -> Condition.Node] = [
+      { .not($0) }, { .all([one, $0]) }, { .any([.exists("nobody"), $0]) }, { .any([one, .not($0)]) },
+      { .all([.exists("age"), .any([one, $0])]) },
+    ]
+    for (index, make) in makes.enumerated() {
+      let step = index < 3 ? 1 : 2
+      let condition = nested(depth / step, make)
+      let users = try store.read { try $0.users() }
+      #expect(
+        try ids(Query(where: condition)) == users.filter { condition.isTrue(of: $0) }.map(\.id.rawValue), "\(index)")
+      #expect(code(Query(where: nested(depth / step + 1, make))) == .badValue)
+    }
+  }
+
+  @Test func `the longest orders and the most attributes to show can be run, and longer ones are refused`() throws {
+    let keys = (0..<Limits.sortKeys).map { SortKey("k\($0)", descending: $0 % 2 == 0) }
+    var query = Query(sortedBy: keys, showing: [])
+    #expect(try ids(query) == [1, 2, 3, 4])
+    query = query.after(Query.Position(values: keys.map { _ in .null }, id: User.ID(2)))
+    #expect(try ids(query) == [3, 4])
+    query = query.after(Query.Position(values: keys.map { _ in .integer(1) }, id: User.ID(2)))
+    #expect(try ids(query).isEmpty == false)
+    #expect(code(Query(sortedBy: keys + [SortKey("age")])) == .badValue)
+    let shown = (0..<Limits.shownAttributes).map { AttributeName("s\($0)") }
+    #expect(try ids(Query(showing: shown)) == [1, 2, 3, 4])
+    #expect(try store.read { try $0.users(matching: Query(showing: shown)) }.first?.storedValues == [:])
+    #expect(code(Query(showing: shown + ["age"])) == .badValue)
+  }
+
+  @Test func `a condition is unknown only if it depends on an unknown value`() {
+    let known: [AttributeName: StoredValue] = ["t": .integer(1), "f": .integer(0)]
+    func truth(_ node: Condition.Node) -> Bool? { node.truth { $0 == "u" ? nil : known[$0] ?? .null } }
+    let (yes, no, unknown) = ("t", "f", "u") as (AttributeName, AttributeName, AttributeName)
+    func test(_ name: AttributeName) -> Condition.Node { .comparison(name, .equal, .integer(1)) }
+    #expect(truth(test(yes)) == true && truth(test(no)) == false && truth(test(unknown)) == nil)
+    #expect(truth(.exists(unknown)) == nil && truth(.isOneOf(unknown, [])) == nil && truth(.exists("missing")) == false)
+    #expect(truth(.not(test(unknown))) == nil && truth(.not(test(yes))) == false)
+    #expect(truth(.all([test(unknown), test(no)])) == false && truth(.all([test(unknown), test(yes)])) == nil)
+    #expect(truth(.any([test(unknown), test(yes)])) == true && truth(.any([test(unknown), test(no)])) == nil)
+    #expect(truth(.all([])) == true && truth(.any([])) == false)
+  }
+}
