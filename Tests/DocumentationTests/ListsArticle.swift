@@ -55,7 +55,7 @@ import UserStore
     }
     #expect(printed.taken() == ["page: [\"Ann\", \"Tim\"]", "page: [\"Zoë\"]"])
 
-    try store.addIndex(on: Attribute.age)
+    try store.addIndex(on: .age)
     print("indexes:", try store.read { try $0.indexes })
     #expect(printed.taken() == ["indexes: [age]"])
 
