@@ -3,8 +3,11 @@ struct ListContent: LiveContent {
   private let query: Query
   private let layout: RowLayout
   private let start: Row?
+  /// The attributes of the order, and of the condition.
+  private let keys: [AttributeName]
+  private let mentioned: [AttributeName]
   private var tree = RowTree()
-  private var rowsByID = RowTree()
+  private var rowsByID: [User.ID: Row] = [:]
   /// The last place up to which the rows are known; nil if there are no others.
   private var end: Row?
   private var cursor: Cursor?
@@ -18,13 +21,15 @@ struct ListContent: LiveContent {
     self.reserve = reserve
     layout = RowLayout(query)
     start = query.start.map { [layout] in layout.row(at: $0) }
+    keys = query.order.map(\.attribute)
+    mentioned = query.condition.node.attributes
   }
 
   /// The number of rows to know beyond a limit after reading.
   private func reserve(for limit: Int) -> Int { min(max(limit, reserve), 1_000) }
 
   var mentions: Mentions {
-    Mentions(query.condition, shown: query.shown.map { $0 + query.order.map(\.attribute) })
+    Mentions(query.condition, shown: query.shown.map { $0 + keys })
   }
 
   var value: Rows { Rows(tree, layout, limit: query.limit, at: cursor, discontinuity: discontinuity) }
@@ -37,7 +42,7 @@ struct ListContent: LiveContent {
     let (rows, last) = try state.rows(
       where: query.condition, after: start, limit: query.limit.map { $0 + reserve(for: $0) }, layout, query.order)
     tree = RowTree(sorted: rows)
-    rowsByID = RowTree(sorted: rows.sorted { $0.id < $1.id })
+    rowsByID = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
     end = last
     self.cursor = cursor
     self.discontinuity = discontinuity
@@ -49,7 +54,7 @@ struct ListContent: LiveContent {
     let (rows, last) = try state.rows(where: query.condition, after: end, limit: missing, layout, query.order)
     for row in rows {
       tree.insert(row, layout.order)
-      rowsByID.insert(row, .byID)
+      rowsByID[row.id] = row
     }
     end = last
   }
@@ -65,7 +70,7 @@ struct ListContent: LiveContent {
     var transitions: [Transition] = []
     var unknown: [(place: Int, id: User.ID)] = []
     for delta in deltas {
-      let old = rowsByID.find(Row(delta.id, []), .byID).row
+      let old = rowsByID[delta.id]
       switch row(delta, old) {
       case .row(let new): if old != nil || new != nil { transitions.append((old, new)) }
       case .unknown:
@@ -109,18 +114,17 @@ struct ListContent: LiveContent {
     }
     var others = old?.others ?? [:]
     if layout.showsAll {
-      for (attribute, value) in delta.new { others[attribute] = value.isNull ? nil : value }
+      for (attribute, _, new) in delta.changes { others[attribute] = new.isNull ? nil : new }
     }
     return .row(layout.row(delta.id, { value($0) ?? .null }, all: others))
   }
 
   /// Whether a user who was not in the list stays outside, whatever values the set does not have.
   private func isOutside(_ delta: UserDelta) -> Bool {
-    let keys = query.order.map(\.attribute)
     if keys.contains(where: { delta.newValue($0) == nil }) || keys.isEmpty {
       // At the same place as before.
-      guard delta.existed, !keys.contains(where: { delta.attributes.contains($0) }) else { return false }
-      let isAffected = query.condition.node.attributes.contains { delta.attributes.contains($0) }
+      guard delta.existed, !keys.contains(where: delta.changes) else { return false }
+      let isAffected = mentioned.contains(where: delta.changes)
       // A user who met the condition, and was not in the list, is beyond its end.
       return !isAffected || query.condition.node.truth(delta.oldValue) == true
     }
@@ -131,27 +135,24 @@ struct ListContent: LiveContent {
 
   /// Replaces a row, and returns whether that is visible.
   private mutating func apply(_ transition: Transition) -> Bool {
-    let limit = query.limit ?? .max
-    var oldPosition: Int?
-    if let old = transition.old {
-      oldPosition = tree.find(old, layout.order).position
-      tree.remove(old, layout.order)
-    }
+    let old = transition.old
     var new = transition.new
     // Rows beyond the end are not known; rows up to the start do not belong to the list.
     if let row = new, let end, layout.order.compare(row, end) > 0 { new = nil }
     if let row = new, let start, layout.order.compare(row, start) <= 0 { new = nil }
-    if let new {
-      tree.insert(new, layout.order)
-      rowsByID.insert(new, .byID)
-    } else if let old = transition.old {
-      rowsByID.remove(old, .byID)
-    }
-    let newPosition = new.map { tree.find($0, layout.order).position }
-    let (wasVisible, isVisible) = (oldPosition.map { $0 < limit } ?? false, newPosition.map { $0 < limit } ?? false)
-    if !wasVisible, !isVisible { return false }
-    guard wasVisible, isVisible, oldPosition == newPosition, let old = transition.old, let new else { return true }
-    return !layout.changes(from: old, to: new).isEmpty
+    if old == nil, new == nil { return false }
+    let wasVisible = isVisible(old)
+    if let row = old, new.map({ layout.order.compare(row, $0) != 0 }) ?? true { tree.remove(row, layout.order) }
+    if let row = new { tree.insert(row, layout.order) }
+    rowsByID[(new ?? old)!.id] = new
+    if let old, let new, wasVisible, isVisible(new) { return !layout.changes(from: old, to: new).isEmpty }
+    return wasVisible || isVisible(new)
+  }
+
+  /// Whether a row of the tree is within the limit.
+  private func isVisible(_ row: Row?) -> Bool {
+    guard let row else { return false }
+    return query.limit.map { tree.find(row, layout.order).position < $0 } ?? true
   }
 
   /// Reads more rows if there are fewer than the limit, and forgets some if there are many more; returns false if it cannot read.
@@ -161,7 +162,7 @@ struct ListContent: LiveContent {
       return try read { state throws(StoreError) in try refill(limit, state) }
     }
     if tree.count > limit + 2 * reserve {
-      for row in tree.suffix(tree.count - limit - reserve) { rowsByID.remove(row, .byID) }
+      for row in tree.suffix(tree.count - limit - reserve) { rowsByID[row.id] = nil }
       tree.truncate(to: limit + reserve)
       end = tree.last
     }

@@ -34,7 +34,7 @@ struct Mentions: Sendable {
 
   func concern(_ delta: UserDelta) -> Bool {
     guard let attributes, !delta.isAddedOrRemoved else { return true }
-    return delta.attributes.contains { attributes.contains($0) }
+    return delta.changes.contains { attributes.contains($0.attribute) }
   }
 }
 

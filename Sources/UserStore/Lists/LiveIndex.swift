@@ -29,7 +29,7 @@ struct LiveIndex: Sendable {
     var mentions: [AttributeName?: Int] = [:]
 
     func concern(_ delta: UserDelta) -> Bool {
-      delta.isAddedOrRemoved || mentions[nil] != nil || delta.attributes.contains { mentions[$0] != nil }
+      delta.isAddedOrRemoved || mentions[nil] != nil || delta.changes.contains { mentions[$0.attribute] != nil }
     }
   }
 
@@ -97,7 +97,7 @@ struct LiveIndex: Sendable {
     }
     for delta in deltas {
       add(delta.isAddedOrRemoved ? unkeyed : mentioningAll, delta)
-      for attribute in delta.attributes { add(mentioning[attribute], delta) }
+      if !mentioning.isEmpty { for change in delta.changes { add(mentioning[change.attribute], delta) } }
       for (attribute, keys) in keyed where keys.concern(delta) {
         let same = values[Place(user: delta.id, attribute: attribute)]
         if let old = delta.oldValue(attribute) ?? same, let new = delta.newValue(attribute) ?? same, !delta.isPurged {

@@ -8,11 +8,14 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
   private let access: StateAccess
   private let handleError: ListenerErrors.Handler
   private let forget: @Sendable (LiveQuery) -> Void
-  private let state: Lock<State>
+  /// nil while a thread reads or updates it, so that it is changed in place.
+  private let content: Lock<Content?>
+  private let state = Lock(State())
 
   private struct State {
-    var content: Content
-    /// The last round that the content includes.
+    /// The value of the content.
+    var value: ErasedValue?
+    /// The last round that the value includes.
     var through = Int128.min
     /// The rounds that came while the content was read for the first time.
     var waiting: [FoldedSet]? = []
@@ -33,23 +36,25 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
     self.access = access
     self.handleError = handleError
     self.forget = forget
-    state = Lock(State(content: content))
+    self.content = Lock(content)
   }
 
   // MARK: Loading
 
   /// Reads the content, and then follows the rounds that came meanwhile.
   func load() throws(StoreError) {
-    var content = state.withLock { $0.content }
+    guard var content = content.withLock({ $0.take() }) else { preconditionFailure("a query is loaded once") }
     var through = try access.load(&content, discontinuity: nil)
     while true {
-      let output = Listenable.make(content.value, onError: handleError)
+      let value = content.value
+      let output = Listenable.make(value, onError: handleError)
       let waiting: [FoldedSet]? = state.withLock { state in
         if let waiting = state.waiting, !waiting.isEmpty {
           state.waiting = []
           return waiting
         }
-        (state.content, state.through, state.waiting, state.output) = (content, through, nil, output)
+        self.content.withLock { $0 = content }
+        (state.value, state.through, state.waiting, state.output) = (ValueBox(value), through, nil, output)
         return nil
       }
       guard let waiting else { return }
@@ -75,30 +80,32 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
   // MARK: Following
 
   func receive(_ set: FoldedSet, _ deltas: [UserDelta]?) {
-    let current: State? = state.withLock { state in
+    typealias Current = (source: SignalSource<Content.Value>, isStale: Bool, isHeld: Bool)
+    let current: Current? = state.withLock { state in
       if state.waiting != nil {
         state.waiting?.append(set)
         return nil
       }
-      return set.position > state.through ? state : nil
+      guard set.position > state.through, let source = state.output?.source else { return nil }
+      return (source, state.isStale, state.handle != nil)
     }
-    guard let current, let source = current.output?.source else { return }
-    if current.handle == nil, !isInUse { return forget(self) }
-    var (content, through) = (current.content, current.through)
-    let access = access.delivering
+    guard let current else { return }
+    if !current.isHeld, !isInUse { return forget(self) }
+    guard var content = content.withLock({ $0.take() }) else { return }
     do {
-      let isChanged: Bool
-      if current.isStale {
-        through = max(set.position, try access.load(&content, discontinuity: set.discontinuity))
-        isChanged = true
-      } else {
-        isChanged = try follow(set, deltas, &content, &through, access)
+      var through = set.position
+      let isChanged = try follow(set, current.isStale ? nil : deltas, &content, &through, access.delivering)
+      let value = isChanged ? ValueBox(content.value) : nil
+      self.content.withLock { $0 = content }
+      state.withLock { state in
+        if let value { state.value = value }
+        (state.through, state.isStale) = (through, false)
       }
-      state.withLock { ($0.content, $0.through, $0.isStale) = (content, through, false) }
-      guard isChanged else { return }
-      source.append(.success(ValueBox(content.value)), in: RoundCause.current?.cascade)
-      source.deliver()
+      guard let value else { return }
+      current.source.append(.success(value), in: RoundCause.current?.cascade)
+      current.source.deliver()
     } catch {
+      self.content.withLock { $0 = content }
       state.withLock { $0.isStale = true }
       handleError(nil, error)
     }
@@ -127,7 +134,7 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
     return Listenable(
       ListenableBacking(
         // Not the hub's value: a listener of the same round reads it before the hub has delivered it.
-        value: { ValueBox(self.state.withLock { $0.content }.value) },
+        value: { self.state.withLock { $0.value } ?? backing.value() },
         names: backing.names, handleError: backing.handleError,
         bind: { name, terms, action in
           let removal = backing.bind(name, terms, action)

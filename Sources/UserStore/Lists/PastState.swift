@@ -16,10 +16,15 @@ struct PastState {
     self.session = session
     var later = Fold()
     do {
+      // Mostly nothing was committed since: then the log needs no further check.
+      if try session.logEnd() == cursor {
+        self.later = later
+        return
+      }
       let end = try session.verify(cursor)
       let start = cursor.revision.rawValue
       guard end - start <= Self.limit else { return nil }
-      let rows = end == start ? [] : try session.rows(withoutGapAfter: start, through: end)
+      let rows = try session.rows(withoutGapAfter: start, through: end)
       guard end == start || rows.last?.sequence == end else { return nil }
       for row in rows where !row.isEnd { later.add(row.change) }
     } catch {
@@ -44,17 +49,16 @@ struct PastState {
 
   /// The row of a user; nil if there was no such user.
   func row(_ id: User.ID, _ layout: RowLayout) throws(StoreError) -> Row? {
-    if layout.showsAll { return try wholeRow(id, layout) }
-    if try value(.name, of: id).isNull { return nil }
-    var values: [StoredValue] = []
-    for column in layout.columns { values.append(try value(column, of: id)) }
-    return Row(id, values)
+    // One statement for all attributes, unless only the name is needed.
+    guard layout.columns == [.name], !layout.showsAll else { return try wholeRow(id, layout) }
+    let name = try value(.name, of: id)
+    return name.isNull ? nil : Row(id, [name])
   }
 
   private func wholeRow(_ id: User.ID, _ layout: RowLayout) throws(StoreError) -> Row? {
     var values = try session.user(id)?.storedValues ?? [:]
     if let delta = later[id], !delta.isPurged {
-      for (attribute, old) in delta.old { values[attribute] = old.isNull ? nil : old }
+      for (attribute, old, _) in delta.changes { values[attribute] = old.isNull ? nil : old }
     }
     if values[.name] == nil { return nil }
     return layout.row(id, { values[$0] ?? .null }, all: values)

@@ -63,9 +63,9 @@ struct RowLayout: Sendable {
 
   /// Makes a row from the values of a user.
   func row(_ id: User.ID, _ value: (AttributeName) -> StoredValue, all: [AttributeName: StoredValue]) -> Row {
-    var others = all
-    for column in columns { others[column] = nil }
-    return Row(id, columns.map { $0 == .id ? .integer(id.rawValue) : value($0) }, others: showsAll ? others : [:])
+    var others = showsAll ? all : [:]
+    if !others.isEmpty { for column in columns { others[column] = nil } }
+    return Row(id, columns.map { $0 == .id ? .integer(id.rawValue) : value($0) }, others: others)
   }
 
   /// The user with the attributes that are shown or sorted by.
@@ -93,9 +93,6 @@ struct RowLayout: Sendable {
 /// The order of the rows of a list: by columns, then by the identifier.
 struct RowOrder: Sendable {
   let keys: [(column: Int, isDescending: Bool, missingLast: Bool)]
-
-  /// The order by the identifier alone.
-  static let byID = RowOrder(keys: [])
 
   /// Less than 0 if the left row is before the right one; 0 only for the same place of the same user.
   func compare(_ left: Row, _ right: Row) -> Int {

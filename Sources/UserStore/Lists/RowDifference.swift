@@ -15,18 +15,18 @@ struct RowDifference {
   init(from old: RowTree, _ oldCount: Int, to new: RowTree, _ newCount: Int, _ order: RowOrder) {
     var (old, new) = (Side(old, oldCount), Side(new, newCount))
     while true {
-      if old.isAtNode, new.isAtNode, let left = old.node, let right = new.node {
+      if let left = old.node, let right = new.node {
         if left === right, old.contains(left), new.contains(right) {
-          old.skipNode()
-          new.skipNode()
-        } else if left.isLeaf && right.isLeaf {
-          old.openNode()
-          new.openNode()
-        } else if !left.isLeaf, right.isLeaf || left.count >= right.count {
+          old.skipNode(left)
+          new.skipNode(right)
+        } else if left.isLeaf == right.isLeaf, left.isLeaf || left.count == right.count {
+          old.openNode(left)
+          new.openNode(right)
+        } else if !left.isLeaf, right.isLeaf || left.count > right.count {
           // Only the larger one: the smaller may be one of its children.
-          old.openNode()
+          old.openNode(left)
         } else {
-          new.openNode()
+          new.openNode(right)
         }
         continue
       }
@@ -60,36 +60,35 @@ struct RowDifference {
 
   /// A place in one version: before a node, or inside of a leaf.
   private struct Side {
-    /// The nodes that follow the current leaf, the next one last.
-    private var nodes: [RowTree.Node]
+    private var path: RowPath
     private var rows: ArraySlice<Row> = []
     private(set) var position = 0
     private let end: Int
 
     init(_ tree: RowTree, _ count: Int) {
-      nodes = [tree.root]
+      path = RowPath(tree.root)
       end = count
     }
 
-    var isAtNode: Bool { rows.isEmpty && position < end && !nodes.isEmpty }
-    var node: RowTree.Node? { nodes.last }
+    /// The next node; nil inside of a leaf, and at the end.
+    var node: RowTree.Node? { rows.isEmpty && position < end ? path.next : nil }
 
     /// Whether the whole node is before the end.
     func contains(_ node: RowTree.Node) -> Bool { position + node.count <= end }
 
-    mutating func skipNode() {
-      if let node = nodes.popLast() { position += node.count }
+    mutating func skipNode(_ node: RowTree.Node) {
+      position += node.count
+      path.skip()
     }
 
-    mutating func openNode() {
-      guard let node = nodes.popLast() else { return }
+    mutating func openNode(_ node: RowTree.Node) {
       rows = node.rows[...]
-      nodes += node.children.reversed()
+      path.open()
     }
 
     /// The next row; opens the nodes before it.
     mutating func row() -> Row? {
-      while isAtNode { openNode() }
+      while let node { openNode(node) }
       return position < end ? rows.first : nil
     }
 

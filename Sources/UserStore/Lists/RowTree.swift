@@ -3,35 +3,36 @@
 /// A B-tree whose nodes know how many rows they have, so that a row is found by its place and by its key in logarithmic time.
 /// Two versions are compared by skipping the nodes that they share (`RowDifference`).
 struct RowTree: Sendable {
-  /// The largest number of rows in a leaf, and of children in another node.
-  static let width = 32
+  /// The largest number of rows in a leaf, and of children in another node: a change copies one node of each level.
+  static let width = 16
 
   final class Node: Sendable {
     /// The rows of a leaf.
     let rows: [Row]
     /// The children of another node; all leaves have the same depth.
     let children: [Node]
-    /// The number of rows below.
+    /// The number of rows below, and the last of them.
     let count: Int
+    let last: Row?
 
     init(rows: [Row]) {
       self.rows = rows
       children = []
       count = rows.count
+      last = rows.last
     }
 
     init(children: [Node]) {
       rows = []
       self.children = children
       count = children.reduce(0) { $0 + $1.count }
+      last = children.last?.last
     }
 
     var isLeaf: Bool { children.isEmpty }
 
     /// The number of rows or children.
     var size: Int { isLeaf ? rows.count : children.count }
-
-    var last: Row? { isLeaf ? rows.last : children.last?.last }
   }
 
   private(set) var root = Node(rows: [])
@@ -75,7 +76,8 @@ struct RowTree: Sendable {
 
   /// Inserts a row, in place of the one that is at its place in the order.
   mutating func insert(_ row: Row, _ order: RowOrder) {
-    root = Self.joined(Self.inserting(row, into: root, order))
+    let (node, next) = Self.inserting(row, into: root, order)
+    root = next.map { Node(children: [node, $0]) } ?? node
   }
 
   /// Removes the row that is at this place in the order, if there is one.
@@ -126,18 +128,24 @@ struct RowTree: Sendable {
     return low
   }
 
-  /// The nodes in place of `node`: two if it was full.
-  private static func inserting(_ row: Row, into node: Node, _ order: RowOrder) -> [Node] {
+  /// The node in place of `node`, and a second one if it was full.
+  private static func inserting(_ row: Row, into node: Node, _ order: RowOrder) -> (Node, Node?) {
     if node.isLeaf {
       let index = place(of: row, in: node.rows, order)
       let isReplacing = index < node.rows.count && order.compare(node.rows[index], row) == 0
       let rows = replacing(index..<(isReplacing ? index + 1 : index), of: node.rows, by: [row])
-      return chunks(rows).map { Node(rows: Array($0)) }
+      return divided(rows) { Node(rows: $0) }
     }
     let index = child(of: node, for: row, order)
-    let nodes = inserting(row, into: node.children[index], order)
-    let children = replacing(index..<index + 1, of: node.children, by: nodes)
-    return chunks(children).map { Node(children: Array($0)) }
+    let (child, next) = inserting(row, into: node.children[index], order)
+    let new = next.map { [child, $0] } ?? [child]
+    return divided(replacing(index..<index + 1, of: node.children, by: new)) { Node(children: $0) }
+  }
+
+  private static func divided<Element>(_ elements: [Element], _ make: ([Element]) -> Node) -> (Node, Node?) {
+    if elements.count <= width { return (make(elements), nil) }
+    let middle = elements.count / 2
+    return (make(Array(elements[..<middle])), make(Array(elements[middle...])))
   }
 
   private static func removing(_ row: Row, from node: Node, _ order: RowOrder) -> Node {
@@ -175,21 +183,46 @@ struct RowTree: Sendable {
 
 extension RowTree: Sequence {
   struct Iterator: IteratorProtocol {
-    /// The nodes that follow the current leaf, the next one last.
-    private var nodes: [Node]
+    private var path: RowPath
     private var rows: ArraySlice<Row> = []
 
-    init(_ root: Node) { nodes = [root] }
+    init(_ root: Node) { path = RowPath(root) }
 
     mutating func next() -> Row? {
       while rows.isEmpty {
-        guard let node = nodes.popLast() else { return nil }
+        guard let node = path.next else { return nil }
         rows = node.rows[...]
-        nodes += node.children.reversed()
+        path.open()
       }
       return rows.removeFirst()
     }
   }
 
   func makeIterator() -> Iterator { Iterator(root) }
+}
+
+/// The nodes of a tree that follow a place, in order, as the slices of their parents' children: opening a node copies none.
+struct RowPath {
+  /// None is empty; the next node is the first of the last slice.
+  private var slices: [ArraySlice<RowTree.Node>]
+
+  init(_ root: RowTree.Node) {
+    slices = [[root]]
+  }
+
+  var next: RowTree.Node? { slices.last?.first }
+
+  /// Replaces the next node by its children.
+  mutating func open() {
+    let children = next?.children ?? []
+    skip()
+    if !children.isEmpty { slices.append(children[...]) }
+  }
+
+  /// Removes the next node.
+  mutating func skip() {
+    guard !slices.isEmpty else { return }
+    slices[slices.count - 1].removeFirst()
+    if slices[slices.count - 1].isEmpty { slices.removeLast() }
+  }
 }

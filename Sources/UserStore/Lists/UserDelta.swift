@@ -1,10 +1,14 @@
 /// What a change set, or several, changed of a user: for each attribute the value before the first and after the last change.
 struct UserDelta: Sendable {
   let id: User.ID
-  private(set) var old: [AttributeName: StoredValue] = [:]
-  private(set) var new: [AttributeName: StoredValue] = [:]
+  private(set) var changes: [(attribute: AttributeName, old: StoredValue, new: StoredValue)] = []
+  /// The places of the changes, if there are many.
+  private var places: [AttributeName: Int] = [:]
   /// Whether a purge removed values, so that only the records know what the user has.
   private(set) var isPurged = false
+  /// Whether the user existed before, and exists afterwards; true for one whose name did not change.
+  private(set) var existed = true
+  private(set) var exists = true
 
   init(_ id: User.ID) {
     self.id = id
@@ -12,32 +16,46 @@ struct UserDelta: Sendable {
 
   mutating func add(_ change: Change) {
     if change.isPurged { isPurged = true }
-    if old[change.attribute] == nil { old[change.attribute] = change.old }
-    new[change.attribute] = change.new
+    if let place = place(of: change.attribute) {
+      changes[place].new = change.new
+    } else {
+      if change.attribute == .name { existed = !change.old.isNull }
+      changes.append((change.attribute, change.old, change.new))
+      if changes.count > Self.searchLimit {
+        let start = places.isEmpty ? 0 : changes.count - 1
+        for place in start..<changes.count { places[changes[place].attribute] = place }
+      }
+    }
+    if change.attribute == .name { exists = !change.new.isNull }
   }
 
-  /// Whether the user existed before; true for one whose name did not change.
-  var existed: Bool { old[.name].map { !$0.isNull } ?? true }
+  /// The number of changes up to which searching is faster than hashing.
+  private static let searchLimit = 16
 
-  /// Whether the user exists afterwards.
-  var exists: Bool { new[.name].map { !$0.isNull } ?? true }
+  private func place(of attribute: AttributeName) -> Int? {
+    places.isEmpty ? changes.firstIndex { $0.attribute == attribute } : places[attribute]
+  }
 
   /// Whether the user was added or removed, which concerns lists that mention none of the attributes too.
   var isAddedOrRemoved: Bool { existed != exists || isPurged }
 
-  var attributes: Dictionary<AttributeName, StoredValue>.Keys { new.keys }
+  func changes(_ attribute: AttributeName) -> Bool { place(of: attribute) != nil }
 
   /// The value before the changes; nil if it is unknown, because the attribute did not change.
   func oldValue(_ attribute: AttributeName) -> StoredValue? {
-    if attribute == .id { return .integer(id.rawValue) }
-    // The log has every attribute of a user that was removed.
-    return old[attribute] ?? (existed && exists ? nil : .null)
+    place(of: attribute).map { changes[$0].old } ?? same(attribute)
   }
 
   /// The value after the changes; nil if it is unknown, because the attribute did not change.
   func newValue(_ attribute: AttributeName) -> StoredValue? {
+    place(of: attribute).map { changes[$0].new } ?? same(attribute)
+  }
+
+  /// The value of an attribute that did not change, if it is known.
+  private func same(_ attribute: AttributeName) -> StoredValue? {
     if attribute == .id { return .integer(id.rawValue) }
-    return new[attribute] ?? (existed && exists ? nil : .null)
+    // The log has every attribute of a user that was added or removed.
+    return existed && exists ? nil : .null
   }
 }
 
@@ -84,6 +102,8 @@ struct Fold {
 
   mutating func add(_ change: Change) {
     if change.kind == .unknown { return }
+    // Mostly the user of the change before.
+    if let last = deltas.last, last.id == change.user { return deltas[deltas.count - 1].add(change) }
     let place = places[change.user, default: deltas.count]
     if place == deltas.count {
       places[change.user] = place
