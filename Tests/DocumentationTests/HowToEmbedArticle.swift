@@ -17,6 +17,19 @@ import UserStore
     #expect(store.listeners.count == 0)
   }
 
+  @Test @MainActor func `a search shows the list of the last text, and ends those before`() async throws {
+    let store = try UserStore.inMemory()
+    try await store.write { users in for name in ["Ann", "Zoe", "Zoë"] { _ = try users.add(name: name) } }
+    let (source, text) = Signal<String>.make()
+    let screen = SearchScreen(text, in: store)
+    for typed in ["A", "Z", "Zoë"] { source.send(typed) }
+    while screen.rows.map({ try? $0.name }) != ["Zoë"] { await Task.yield() }
+
+    try await store.write { try $0.add(name: "Zoë Q.") }
+    while screen.rows.count != 2 { await Task.yield() }
+    #expect(screen.rows.map { try? $0.name } == ["Zoë", "Zoë Q."])
+  }
+
   @Test func `a client receives names and heartbeats, and continues after the last id`() async throws {
     let store = try UserStore.inMemory()
     let cursor = try await store.read { try $0.cursor }
@@ -147,6 +160,21 @@ import UserStore
   func appear(_ user: UserStore.User.ID, in store: UserStore) async throws {
     let name = try await store.listenable(.name, of: user)
     name.bindAndFire("NameScreen", on: .latestOnMain, owner: self) { screen, name in screen.title = name ?? "gone" }
+  }
+}
+
+@MainActor final class SearchScreen {
+  private(set) var rows = UserStore.Rows()
+  private var token: SubscriptionToken?
+
+  init(_ text: Signal<String>, in store: UserStore) {
+    token = text.flatMapLatest { text in
+      try await store.list(
+        UserStore.Query(
+          where: Attribute.name.hasPrefix(text), sortedBy: [.ascending(.name)], limit: 50, showing: [.name]))
+    }
+    .flatMapLatest { list in list.signal }
+    .subscribe(on: .latestOnMain) { [weak self] rows in self?.rows = rows }
   }
 }
 

@@ -31,9 +31,29 @@ struct ReadmeTests {
     let consumer = try #require(readme.components(separatedBy: "```swift\nlet counter").dropFirst().first)
     let consumerLines = ("let counter" + consumer.components(separatedBy: "```")[0]).split(separator: "\n")
     #expect(consumerLines.count > 5)
-    for line in lines + feedLines + consumerLines {
+    let list = try #require(readme.components(separatedBy: "```swift\nlet adults").dropFirst().first)
+    let listLines = ("let adults" + list.components(separatedBy: "```")[0]).split(separator: "\n")
+    #expect(listLines.count > 3)
+    for line in lines + feedLines + consumerLines + listLines {
       #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
     }
+  }
+
+  @Test
+  func `a list stays current`() throws {
+    let output = Printed()
+    let print = output.print
+    let store = try UserStore.inMemory()
+    let nix = try store.write { try $0.add(name: "NIX") }
+
+    let adults = UserStore.Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: 50)
+    let users = try store.read { try $0.users(matching: adults) }
+
+    let list = try store.list(adults)
+    list.bindAndFire("ListScreen") { rows in print("adults:", try rows.map { try $0.name }) }
+
+    try store.write { try $0.set(.age, of: nix, to: 36) }
+    #expect(users == [] && output.taken() == ["adults: []", "adults: [\"NIX\"]"])
   }
 
   @Test

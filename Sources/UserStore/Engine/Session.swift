@@ -1,7 +1,9 @@
 /// A connection to the database, with the operations of the store; `SessionPool` lends it to one thread at a time.
 ///
 /// The methods throw `StoreError` with the codes of reading, or of writing if they write, and those that are listed.
-protocol Session: RecordOperations, QueryOperations, LogOperations, RetentionOperations, ConsumerOperations, AnyObject, Sendable {
+protocol Session:
+  RecordOperations, QueryOperations, LogOperations, RetentionOperations, ConsumerOperations, AnyObject, Sendable
+{
   /// Whether a transaction is open; also false after the database ended it because of an error.
   var isInTransaction: Bool { get }
 

@@ -1,22 +1,25 @@
 extension UserStore {
-  /// What differs between two versions of a list, in the two forms that views want.
+  /// The changes that turn one version of a list into another, as steps and as a batch.
   ///
-  /// One step after the other, for a view that moves rows one by one:
+  /// - **Steps** are applied one after the other, for a copy of the rows, or a view that moves rows one by one:
   ///
-  ///     for step in rows.changes(from: shown).steps { apply(step) }
+  ///       for step in rows.changes(from: shown).steps { apply(step) }
   ///
-  /// As one batch, for `UITableView`, `UICollectionView`, and the like: rows are deleted and moved from their old positions, and
-  /// inserted and moved to their new ones.
+  /// - **The batch** is for `UITableView`, `UICollectionView`, and the like. `deletions`, and `from` of `moves`, are positions in
+  ///   the old version; `insertions`, `to` of `moves`, and `updates` are positions in the new version. Update the rows after the
+  ///   batch: these views expect old positions in it.
   public struct RowChanges: Sendable {
-    /// One change of a list.
+    /// One of several changes that are applied one after the other.
     public enum Step: Sendable, Equatable {
-      /// The row at this position leaves.
+      /// Remove the row at this position.
       case remove(at: Int)
-      /// A row enters; it is at this position afterwards.
+      /// Insert a row, so that it is at this position.
       case insert(User, at: Int)
-      /// A row moves: it is removed at the first position, then inserted at the second one. The attributes have changed.
+      /// Remove the row at the position `from`, and insert it, so that it is at the position `to`.
+      ///
+      /// `changed` are its attributes that have other values; there may be none.
       case move(User, from: Int, to: Int, changed: [AttributeName])
-      /// A row has other values in some attributes.
+      /// Replace the row at this position, whose attributes `changed` have other values.
       case update(User, at: Int, changed: [AttributeName])
     }
 
@@ -28,18 +31,18 @@ extension UserStore {
       public let to: Int
     }
 
-    /// Steps to apply one after the other; each position is one after the steps before it.
+    /// The steps; each position is one after the steps before.
     public private(set) var steps: [Step] = []
-    /// The positions in the old version of rows that leave, in ascending order.
+    /// The positions in the old version of rows that the new version does not have, in ascending order.
     public private(set) var deletions: [Int] = []
-    /// The positions in the new version of rows that enter, in ascending order.
+    /// The positions in the new version of rows that the old version does not have, in ascending order.
     public private(set) var insertions: [Int] = []
-    /// The rows that move relative to those that neither enter nor leave.
+    /// The rows to move; without them, the rows of both versions are in the same order.
     public private(set) var moves: [Move] = []
-    /// The positions in the new version of rows that stay or move, and have other values; in ascending order.
+    /// The positions in the new version of rows of both versions that have other values, in ascending order.
     public private(set) var updates: [Int] = []
 
-    /// Whether both versions are the same.
+    /// Whether there are no changes.
     public var isEmpty: Bool { steps.isEmpty }
   }
 }

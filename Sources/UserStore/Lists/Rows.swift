@@ -1,8 +1,8 @@
 extension UserStore {
-  /// One version of a list: the users that met a query after a change set, in order.
+  /// One version of a list: the users who meet a query after a change set, in order.
   ///
-  /// A version is a value that never changes. Keeping an old one copies nothing, because versions share what they have in common;
-  /// comparing two takes time for what differs.
+  /// A version is a value that never changes. Keeping an old version copies nothing, because two versions share the rows that
+  /// both have. Comparing two versions takes time only for the rows that differ.
   ///
   ///     list.bind("FirstScreen", on: .latestOnMain, owner: self) { screen, rows in
   ///       screen.table.apply(rows.changes(from: screen.rows))
@@ -11,13 +11,15 @@ extension UserStore {
   public struct Rows: Sendable {
     let tree: RowTree
     let layout: RowLayout
-    /// The number of rows that belong to the list; the tree may have more.
+    /// The number of rows.
     public let count: Int
-    /// The end of the last change set that changed a row; nil for the version that `init` creates.
-    public let cursor: Cursor?
-    /// The reason why this version does not follow from the one before and the log between them; nil for most versions.
+    /// The end of the last change set that changed a row; for rows that were read from the store, of the last one that they include.
     ///
-    /// See `ChangeSet.discontinuity`. The rows are those of the store, and `changes(from:)` is as exact as ever.
+    /// It is nil for the version that `init()` creates.
+    public let cursor: Cursor?
+    /// The reason why this version was read from the store instead of being made from changes in the log; nil for most versions.
+    ///
+    /// See ``ChangeSet/discontinuity``. The rows and `changes(from:)` are exact nevertheless.
     public let discontinuity: StoreError.Code?
 
     init(_ tree: RowTree, _ layout: RowLayout, limit: Int?, at cursor: Cursor?, discontinuity: StoreError.Code?) {
@@ -28,13 +30,17 @@ extension UserStore {
       self.discontinuity = discontinuity
     }
 
-    /// Creates a version without rows, to compare the first one with.
+    /// Creates a version without rows: compared with it, all rows of the first version are insertions.
     public init() { self.init(RowTree(), RowLayout(Query()), limit: nil, at: nil, discontinuity: nil) }
 
-    /// Returns what differs from another version of the same list; steps and batch turn that version exactly into this one.
+    /// Returns the changes that turn another version into this one.
     ///
-    /// Takes time for the rows that differ, not for all. If the versions belong to lists with different orders or attributes,
-    /// all rows are replaced.
+    /// This takes time for the rows that differ, not for all rows. The other version may belong to a list whose query has
+    /// another limit, another start, or other values in its condition. If the order or the attributes differ, all rows are
+    /// replaced.
+    ///
+    /// - Parameter old: The other version, which is usually the one that a view shows.
+    /// - Returns: The changes, as steps and as a batch.
     public func changes(from old: Rows) -> RowChanges {
       if old.isEmpty || !layout.isSame(as: old.layout) { return RowChanges(replacing: old.count, by: Array(self)) }
       return RowChanges(RowDifference(from: old.tree, old.count, to: tree, count, layout.order), layout)
@@ -56,7 +62,7 @@ extension UserStore.Rows: RandomAccessCollection {
 }
 
 extension UserStore.Rows: Equatable {
-  /// Whether both have the same users with the same values, in the same order.
+  /// Returns whether both versions have the same users with the same values, in the same order.
   public static func == (left: UserStore.Rows, right: UserStore.Rows) -> Bool { left.elementsEqual(right) }
 }
 

@@ -110,7 +110,7 @@ public extension StoreError.Code {
   /// The user to purge exists; nothing was changed: remove the user first.
   static let userExists = Self(rawValue: "userExists")
   /// The store does not accept the value: an empty or too long name, control characters in a name, NaN, a value that
-  /// is too large, or a page size that SQLite does not have.
+  /// is too large, a query that cannot be run, such as one with a limit of 0, or a page size that SQLite does not have.
   static let badValue = Self(rawValue: "badValue")
   /// A stored value, which stays as it is, is not of the attribute's type or not valid UTF-8: a foreign writer stored it.
   static let undecodable = Self(rawValue: "undecodable")

@@ -28,12 +28,14 @@ extension UserStore {
 
     /// The identifier.
     public let id: ID
-    /// All values as they are stored, by attribute name, including `name` and, if set, `hair_color`.
+    /// All values as they are stored, by attribute name, including `name` and, if set, `hair_color`; of a user that a query has
+    /// read, those that it shows.
     public internal(set) var storedValues: [AttributeName: StoredValue]
 
     /// The name.
     ///
-    /// - Throws: `StoreError.Code.undecodable` if a foreign writer stored text that is not valid UTF-8.
+    /// - Throws: `StoreError.Code.undecodable` if a foreign writer stored text that is not valid UTF-8, and if the user was read by
+    ///   a query that does not show the name.
     public var name: String {
       get throws(StoreError) {
         guard let name = try self[.name] else {

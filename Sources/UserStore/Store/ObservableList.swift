@@ -8,8 +8,9 @@ public import Observation
 ///     }
 ///
 /// - **Rows**: each is an object of its own, the same one as long as the user is in the list. An attribute that changes notifies
-///   only the observers of that attribute of that row; a row that enters, leaves or moves notifies the observers of the list.
-/// - **Updates** happen in one turn of the main actor, soon after the commit; change sets that come faster are merged.
+///   only the observers of that attribute of that row. A row that enters, leaves, or moves notifies the observers of the list.
+/// - **Attributes**: a row has those that the query shows or sorts by; all others are nil. So show the name if your view reads it.
+/// - **Updates** happen in one turn of the main actor, soon after the commit. Change sets that come faster are merged.
 /// - **Lifetime**: the list follows the log while you hold it, and keeps its rows when the store is closed or released. A row that
 ///   has left the list keeps its last values.
 @MainActor public final class ObservableList: Observable {

@@ -1,6 +1,6 @@
 // Live lists and counts; how they follow the log is in the folder Lists.
 extension UserStore {
-  /// Returns the users that meet a query as a list that follows the log, with every committed change of any process.
+  /// Returns the users who meet a query as a list that follows the log, with every committed change of any process.
   ///
   ///     let adults = try store.list(UserStore.Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: 50))
   ///     adults.bindAndFire("FirstScreen", on: .latestOnMain, owner: self) { screen, rows in
@@ -8,20 +8,23 @@ extension UserStore {
   ///       screen.rows = rows
   ///     }
   ///
-  /// The list does not run its query again for a change: it compares the user before and after. Listeners are called once for
-  /// each change set that changes the rows, after the listeners of the records, and before `write` returns. The rows are those
-  /// at the end of that set, even if others have been committed since.
+  /// The list does not run its query again for a change: it takes the change from the log.
   ///
-  /// Names of listeners belong to the query: two lists of equal queries share them, and the list itself. It is kept current
-  /// while you hold it, and while it has named listeners. It takes memory for the identifiers, the attributes of the condition and
-  /// the order, and those that are shown (`Query.shown`); with a limit, for up to three times as many rows, or 2,000 more.
+  /// - **Listeners** are called once for each change set that changes a row, after the listeners of the changes, and before `write`
+  ///   returns. The rows are those at the end of that change set, even if others have been committed since.
+  /// - **Names** of listeners belong to the query: lists of equal queries are one list.
+  /// - **Lifetime**: the list is current while you hold it, and while it has a named listener or a subscription.
+  /// - **Memory** is for the identifiers, the attributes of the condition and the order, and those that are shown
+  ///   (``Query/shown``). With a limit, it is also for up to twice as many further rows: at least 32, and at most 2,000.
+  /// - **Reading again**: after a discontinuity, a change set of more than 20,000 changes, and an error, the query runs again, and
+  ///   the rows may include later change sets. So may the first rows of a list that is created in a listener.
+  /// - **Errors** of reading after the first time go to ``Configuration/onListenerError``. The list keeps its rows, and reads again
+  ///   after the next change set.
   ///
-  /// After a discontinuity, and for a set of more than 20,000 changes, the query runs again, and the first version after that may
-  /// include later sets. So may the first rows of a list that is made inside a listener.
+  /// The article <doc:Lists> explains all of this.
   ///
   /// - Parameter query: The query.
-  /// - Returns: The list. An error of reading it later goes to `Configuration.onListenerError`, and the next change is the occasion
-  ///   to read it again.
+  /// - Returns: The list, with its current rows.
   /// - Throws: `StoreError.Code.badValue` for a query that cannot be run (a limit below 1, more than 1,000 values, …), and the codes
   ///   that every read can throw (see ``StoreError/Code``), such as `.nested` inside a transaction.
   public func list(_ query: Query) throws(StoreError) -> Listenable<Rows> {
@@ -29,12 +32,12 @@ extension UserStore {
     return try liveQueries.list(query)
   }
 
-  /// Returns the number of users that meet a condition as a value that follows the log, as a list does.
+  /// Returns the number of users who meet a condition as a value that follows the log, as a list does.
   ///
-  /// It takes no memory for the users, and reads the attributes of a condition that a change set does not have.
+  /// It takes no memory for the users. Names of its listeners belong to the condition.
   ///
   /// - Parameter condition: The condition.
-  /// - Returns: The number. Names of its listeners belong to the condition.
+  /// - Returns: The number, with its current value.
   /// - Throws: The errors of `list`.
   public func count(where condition: Condition = .always) throws(StoreError) -> Listenable<Int> {
     try Limits.check(condition)

@@ -18,7 +18,7 @@
 public final class UserStore: Sendable {
   /// The named listeners of this store, by topic.
   ///
-  /// `listenable(_:of:)` delivers the values of one attribute with their type.
+  /// `listenable(_:of:)` delivers the values of one attribute with their type; `list(_:)` follows the users who meet a query.
   public let listeners: Listeners
 
   let engine: any Engine

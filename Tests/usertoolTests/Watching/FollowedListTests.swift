@@ -73,7 +73,7 @@ import Testing
     #expect(child.output.next(2).count == 2)
     child.send(SIGINT)
     #expect(child.wait() == 130)
-    let empty = try workspace.run("list", "--follow", "--where", "age>99", "--format", "json", "--timeout", "10ms")
+    let empty = try workspace.run("list", "--follow", "--where", "age>99", "--format", "json", "--timeout", "2s")
     #expect(empty.status == 124 && empty.output == "[]\n", "\(empty)")
   }
 

@@ -1,19 +1,19 @@
 extension UserStore {
-  /// A condition that a user meets or not.
+  /// A condition on the attributes of a user.
   ///
   ///     let adults: UserStore.Condition = .age >= 18 && .hairColor == UserStore.Color("auburn")
   ///     let named = Attribute.name.hasPrefix("Z") || !Attribute.age.exists
   ///
   /// - **Two values**: a condition is true or false, as in Swift. A comparison with an attribute that is not set is false, and its
-  ///   negation is true; SQL has a third value, null.
-  /// - **Classes**: a comparison holds only between two numbers, two texts, or two blobs: `.age >= 18` is false for the text "18",
-  ///   which another program may have stored.
+  ///   negation is true. (In SQL, both are null.)
+  /// - **Classes**: numbers are compared only with numbers, text with text, and blobs with blobs. Any other comparison is false:
+  ///   `.age >= 18` is false for the text "36", which another program may have stored.
   /// - **Numbers** are compared exactly: 1 equals 1.0, and 9223372036854775807 is less than 9.223372036854775807e18, which is
   ///   2⁶³.
   /// - **Text** is compared by its UTF-8 bytes, as in SQLite: neither case nor accents are ignored. For the order of a language,
   ///   store a sort key as an attribute of its own.
   ///
-  /// The attributes may be ones that nobody has: then no user has a value to compare.
+  /// No user needs to have the attributes of a condition. A condition that no user can meet is allowed.
   public struct Condition: Hashable, Sendable {
     /// A comparison of an attribute with a value.
     public enum Comparison: Hashable, Sendable, CaseIterable {
@@ -23,15 +23,15 @@ extension UserStore {
       case notEqual
       /// The attribute is less than the value.
       case less
-      /// The attribute is less than the value or equal.
+      /// The attribute is less than the value, or equal to it.
       case lessOrEqual
       /// The attribute is greater than the value.
       case greater
-      /// The attribute is greater than the value or equal.
+      /// The attribute is greater than the value, or equal to it.
       case greaterOrEqual
-      /// The attribute is a text that starts with this one, byte by byte.
+      /// The attribute is a text that starts with the value, compared byte by byte.
       case startsWith
-      /// The attribute is a text that contains this one, byte by byte.
+      /// The attribute is a text that contains the value, compared byte by byte.
       case contains
     }
 
@@ -57,8 +57,8 @@ extension UserStore {
     /// - Parameters:
     ///   - attribute: The name of the attribute; `id` for the identifier.
     ///   - comparison: How the attribute is compared.
-    ///   - value: The value to compare with. With `null`, `.equal` means that the attribute is not set, `.notEqual` that it is
-    ///     set, and all others are false.
+    ///   - value: The value to compare with. With `null`, `.equal` is true if the attribute is not set, `.notEqual` if it is
+    ///     set, and the others are always false.
     public init(_ attribute: AttributeName, _ comparison: Comparison, _ value: StoredValue) {
       node =
         switch (comparison, value) {
@@ -69,7 +69,9 @@ extension UserStore {
         }
     }
 
-    /// Returns the condition that an attribute has one of some values; false for `null`, and without any value.
+    /// Returns the condition that an attribute has one of some values; without any value, no user meets it.
+    ///
+    /// A `null` among the values has no effect.
     public static func isOneOf(_ attribute: AttributeName, _ values: some Sequence<StoredValue>) -> Condition {
       Condition(.isOneOf(attribute, Array(values)))
     }
@@ -77,20 +79,20 @@ extension UserStore {
     /// Returns the condition that an attribute is set.
     public static func exists(_ attribute: AttributeName) -> Condition { Condition(.exists(attribute)) }
 
-    /// The condition that every user meets.
+    /// The condition that all users meet.
     public static var always: Condition { Condition(.all([])) }
 
-    /// Returns whether both are true.
+    /// Returns the condition that both conditions are true.
     public static func && (left: Condition, right: Condition) -> Condition {
       Condition(.all(left.node.parts(of: .all) + right.node.parts(of: .all)))
     }
 
-    /// Returns whether one of both is true.
+    /// Returns the condition that at least one of two conditions is true.
     public static func || (left: Condition, right: Condition) -> Condition {
       Condition(.any(left.node.parts(of: .any) + right.node.parts(of: .any)))
     }
 
-    /// Returns whether the condition is false.
+    /// Returns the condition that a condition is false.
     public static prefix func ! (condition: Condition) -> Condition {
       if case .not(let node) = condition.node { return Condition(node) }
       return Condition(.not(condition.node))

@@ -1,11 +1,13 @@
 extension UserStore {
-  /// Which users to read, in which order, and how much of them.
+  /// Selects users: the condition that they meet, their order, and what to read of them.
   ///
   ///     let adults = UserStore.Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: 50)
   ///     let users = try store.read { try $0.users(matching: adults) }
-  ///     let next = try store.read { try $0.users(matching: adults.after(users[49])) }
+  ///     if let last = users.last {
+  ///       let next = try store.read { try $0.users(matching: adults.after(last)) }
+  ///     }
   ///
-  /// Users that are equal in all sort keys are in the order of their identifiers.
+  /// Users who are equal in all sort keys are in the order of their identifiers. `UserStore.list(_:)` follows the users of a query.
   public struct Query: Hashable, Sendable {
     /// The condition that users must meet.
     public var condition: Condition
@@ -13,19 +15,21 @@ extension UserStore {
     public var order: [SortKey]
     /// The largest number of users; nil for all.
     public var limit: Int?
-    /// The attributes to read, beside those that are sorted by; nil for all.
+    /// The attributes to read, in addition to those that are sorted by; nil for all.
+    ///
+    /// The name is read only if it is among them.
     public var shown: [AttributeName]?
-    /// The place in the order after which the users start; nil to start with the first.
+    /// The position after which the users start; nil to start with the first user.
     public var start: Position?
 
-    /// A place in the order of a query: that of a user with these values, who need not exist.
+    /// A position in the order of a query, made of values and an identifier; no user needs to be there.
     public struct Position: Hashable, Sendable {
-      /// The value of each sort key.
+      /// The values of the sort keys, in the order of the keys; null for an attribute that is not set.
       public var values: [StoredValue]
-      /// The identifier.
+      /// The identifier of the user.
       public var id: User.ID
 
-      /// Creates a place from the values of the sort keys, in the order of the keys, and an identifier.
+      /// Creates a position from the values of the sort keys, in the order of the keys, and an identifier.
       public init(values: [StoredValue], id: User.ID) {
         self.values = values
         self.id = id
@@ -36,11 +40,11 @@ extension UserStore {
     ///
     /// - Parameters:
     ///   - condition: The condition that users must meet.
-    ///   - order: The attributes to sort by, the most important first; users that are equal in all of them are in the order of
+    ///   - order: The attributes to sort by, the most important first. Users who are equal in all of them are in the order of
     ///     their identifiers.
     ///   - limit: The largest number of users, 1 or more; nil for all.
-    ///   - shown: The attributes to read, beside those that are sorted by; nil for all. A live list takes memory for these, and is
-    ///     told only of their changes.
+    ///   - shown: The attributes to read, in addition to those that are sorted by; nil for all. A live list takes memory for these,
+    ///     and has no new version when others change. Include the name if you read it.
     public init(
       where condition: Condition = .always, sortedBy order: [SortKey] = [], limit: Int? = nil,
       showing shown: [AttributeName]? = nil
@@ -51,19 +55,20 @@ extension UserStore {
       self.shown = shown
     }
 
-    /// Returns the query for the next page: the users after this one in the order.
+    /// Returns the query for the next page: the users after a user in the order.
     ///
-    /// - Parameter user: The last user of the page, as the query returned it: with the values of the sort keys.
+    /// - Parameter user: The last user of the page, as the query returned it, with the values of the sort keys.
+    /// - Returns: The same query with this start.
     public func after(_ user: User) -> Query { after(position(of: user)) }
 
-    /// Returns the query for the users after a place in the order.
+    /// Returns the query for the users after a position in the order.
     public func after(_ position: Position) -> Query {
       var query = self
       query.start = position
       return query
     }
 
-    /// Returns the place of a user that the query has returned.
+    /// Returns the position of a user that the query has returned.
     public func position(of user: User) -> Position {
       Position(values: order.map { user.storedValue($0.attribute) }, id: user.id)
     }

@@ -18,7 +18,7 @@ enum EveryName {
     BindingChain.self, BindingChain.Direction.self, BindingChain.Initial.self, BindingConverter<Int>.self,
     BindingError.self, BindingError.Reason.self, DeliveryPlace.self, LatestValues<Int>.self,
     LatestValues<Int>.Iterator.self, Listenable<Int>.self, ListenerToken.self, MainActorPlace.self,
-    (any NotificationHandler).self, ObservableUser.self, Observers<Handler>.self, Signal<Int>.self,
+    (any NotificationHandler).self, ObservableList.self, ObservableUser.self, Observers<Handler>.self, Signal<Int>.self,
     Signal<Int>.Event.self, SignalSource<Int>.self, StoreError.self, StoreError.Code.self, StoredValue.self,
     SubscriptionToken.self, TokenBag.self, TooManyRounds.self, UserStore.self, UserStore.Change.self,
     UserStore.Change.Kind.self, UserStore.ChangeFeed.self, UserStore.ChangeFeed.Iterator.self,
@@ -30,7 +30,8 @@ enum EveryName {
     UserStore.ListenerInfo.self, UserStore.Listeners.self, UserStore.Purge.self,
     UserStore.Query.self, UserStore.Query.Position.self, UserStore.Reading.self,
     UserStore.RetentionPolicy.self, UserStore.RetentionPolicy.Limits.self,
-    UserStore.Revision.self, UserStore.SortKey.self, UserStore.Topic.self,
+    UserStore.Revision.self, UserStore.RowChanges.self, UserStore.RowChanges.Move.self,
+    UserStore.RowChanges.Step.self, UserStore.Rows.self, UserStore.SortKey.self, UserStore.Topic.self,
     UserStore.User.self, UserStore.User.ID.self, UserStore.Writing.self,
   ]
 
