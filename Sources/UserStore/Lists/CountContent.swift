@@ -1,18 +1,20 @@
 /// The number of users that meet a condition; it keeps nothing else in memory.
 struct CountContent: LiveContent {
   private let condition: Condition
-  private(set) var value = 0
+  private var count = 0
 
   init(_ condition: Condition) {
     self.condition = condition
   }
+
+  var value: ErasedValue { ValueBox(count) }
 
   var mentions: Mentions { Mentions(condition, shown: []) }
 
   mutating func load(
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
   ) throws(StoreError) {
-    value = try state.userCount(where: condition)
+    count = try state.userCount(where: condition)
   }
 
   mutating func apply(
@@ -36,7 +38,7 @@ struct CountContent: LiveContent {
       }
       if !isRead { return nil }
     }
-    value += difference
+    count += difference
     return difference != 0
   }
 }

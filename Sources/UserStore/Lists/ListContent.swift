@@ -1,38 +1,52 @@
 /// The rows of a live list, and some beyond its limit, so that a row that leaves is replaced without reading.
 struct ListContent: LiveContent {
-  private let query: Query
-  private let layout: RowLayout
-  private let start: Row?
-  /// The attributes of the order, and of the condition.
-  private let keys: [AttributeName]
-  private let mentioned: [AttributeName]
+  /// What stays the same; apart, so that the content is small.
+  private let setup: Setup
   private var tree = RowTree()
-  private var rowsByID: [User.ID: Row] = [:]
+  private var rowsByID: Set<RowByID> = []
   /// The last place up to which the rows are known; nil if there are no others.
   private var end: Row?
   private var cursor: Cursor?
   private var discontinuity: StoreError.Code?
 
-  /// The number of rows to know beyond a small limit.
-  private let reserve: Int
+  private final class Setup: Sendable {
+    let query: Query
+    let layout: RowLayout
+    let start: Row?
+    /// The attributes of the order, and of the condition.
+    let keys: [AttributeName]
+    let mentioned: [AttributeName]
+    /// The number of rows to know beyond a small limit.
+    private let reserve: Int
+
+    init(_ query: Query, reserve: Int) {
+      self.query = query
+      self.reserve = reserve
+      let layout = RowLayout(query)
+      self.layout = layout
+      start = query.start.map { layout.row(at: $0) }
+      keys = query.order.map(\.attribute)
+      mentioned = query.condition.node.attributes
+    }
+
+    /// The number of rows to know beyond a limit after reading.
+    func reserve(for limit: Int) -> Int { min(max(limit, reserve), 1_000) }
+  }
 
   init(_ query: Query, reserve: Int) {
-    self.query = query
-    self.reserve = reserve
-    layout = RowLayout(query)
-    start = query.start.map { [layout] in layout.row(at: $0) }
-    keys = query.order.map(\.attribute)
-    mentioned = query.condition.node.attributes
+    setup = Setup(query, reserve: reserve)
   }
 
-  /// The number of rows to know beyond a limit after reading.
-  private func reserve(for limit: Int) -> Int { min(max(limit, reserve), 1_000) }
+  private var query: Query { setup.query }
+  private var layout: RowLayout { setup.layout }
 
   var mentions: Mentions {
-    Mentions(query.condition, shown: query.shown.map { $0 + keys })
+    Mentions(query.condition, shown: query.shown.map { $0 + setup.keys })
   }
 
-  var value: Rows { Rows(tree, layout, limit: query.limit, at: cursor, discontinuity: discontinuity) }
+  var value: ErasedValue {
+    ValueBox(Rows(tree, layout, limit: query.limit, at: cursor, discontinuity: discontinuity))
+  }
 
   // MARK: Reading
 
@@ -40,9 +54,10 @@ struct ListContent: LiveContent {
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
   ) throws(StoreError) {
     let (rows, last) = try state.rows(
-      where: query.condition, after: start, limit: query.limit.map { $0 + reserve(for: $0) }, layout, query.order)
+      where: query.condition, after: setup.start, limit: query.limit.map { $0 + setup.reserve(for: $0) }, layout,
+      query.order)
     tree = RowTree(sorted: rows)
-    rowsByID = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0) })
+    rowsByID = Set(rows.map { RowByID($0) })
     end = last
     self.cursor = cursor
     self.discontinuity = discontinuity
@@ -50,11 +65,11 @@ struct ListContent: LiveContent {
 
   /// Reads rows beyond the last known place.
   private mutating func refill(_ limit: Int, _ state: PastState) throws(StoreError) {
-    let missing = limit + reserve(for: limit) - tree.count
+    let missing = limit + setup.reserve(for: limit) - tree.count
     let (rows, last) = try state.rows(where: query.condition, after: end, limit: missing, layout, query.order)
     for row in rows {
       tree.insert(row, layout.order)
-      rowsByID[row.id] = row
+      rowsByID.update(with: RowByID(row))
     }
     end = last
   }
@@ -73,7 +88,7 @@ struct ListContent: LiveContent {
     var transitions: [Transition] = []
     var unknown: [(place: Int, id: User.ID)] = []
     for delta in deltas {
-      let old = rowsByID[delta.id]
+      let old = rowsByID.row(delta.id)
       switch row(delta, old) {
       case .row(let new): if old != nil || new != nil { transitions.append((old, new)) }
       case .unknown:
@@ -128,10 +143,11 @@ struct ListContent: LiveContent {
 
   /// Whether a user who was not in the list stays outside, whatever values the set does not have.
   private func isOutside(_ delta: UserDelta) -> Bool {
+    let keys = setup.keys
     if keys.contains(where: { delta.newValue($0) == nil }) || keys.isEmpty {
       // At the same place as before.
       guard delta.existed, !keys.contains(where: delta.changes) else { return false }
-      let isAffected = mentioned.contains(where: delta.changes)
+      let isAffected = setup.mentioned.contains(where: delta.changes)
       // A user who met the condition, and was not in the list, is beyond its end.
       return !isAffected || query.condition.node.truth(delta.oldValue) == true
     }
@@ -147,7 +163,7 @@ struct ListContent: LiveContent {
     let wasVisible = isVisible(old)
     if let row = old, new.map({ layout.order.compare(row, $0) != 0 }) ?? true { tree.remove(row, layout.order) }
     if let row = new { tree.insert(row, layout.order) }
-    rowsByID[id] = new
+    rowsByID.set(new, in: id)
     if let old, let new, wasVisible, isVisible(new) { return !layout.changes(from: old, to: new).isEmpty }
     return wasVisible || isVisible(new)
   }
@@ -159,7 +175,7 @@ struct ListContent: LiveContent {
     for transition in transitions {
       let row = known(transition.new)
       guard let id = (row ?? transition.old)?.id else { continue }
-      rowsByID[id] = row
+      rowsByID.set(row, in: id)
       replaced.insert(id)
       if let row { new.append(row) }
     }
@@ -180,7 +196,7 @@ struct ListContent: LiveContent {
   private func known(_ row: Row?) -> Row? {
     guard let row else { return nil }
     if let end, layout.order.compare(row, end) > 0 { return nil }
-    if let start, layout.order.compare(row, start) <= 0 { return nil }
+    if let start = setup.start, layout.order.compare(row, start) <= 0 { return nil }
     return row
   }
 
@@ -192,15 +208,39 @@ struct ListContent: LiveContent {
 
   /// Reads more rows if there are fewer than the limit, and forgets some if there are many more; returns false if it cannot read.
   private mutating func adjust(to limit: Int, _ read: PastReader) throws(StoreError) -> Bool {
-    let reserve = reserve(for: limit)
+    let reserve = setup.reserve(for: limit)
     if tree.count < limit, end != nil {
       return try read { state throws(StoreError) in try refill(limit, state) }
     }
     if tree.count > limit + 2 * reserve {
-      for row in tree.suffix(tree.count - limit - reserve) { rowsByID[row.id] = nil }
+      for row in tree.suffix(tree.count - limit - reserve) { rowsByID.set(nil, in: row.id) }
       tree.truncate(to: limit + reserve)
       end = tree.last
     }
     return true
+  }
+}
+
+/// A row that is found by its identifier: a set of these takes half of the memory of a dictionary.
+private struct RowByID: Hashable {
+  let row: Row
+
+  init(_ row: Row) {
+    self.row = row
+  }
+
+  static func == (left: RowByID, right: RowByID) -> Bool { left.row.id == right.row.id }
+  func hash(into hasher: inout Hasher) { hasher.combine(row.id) }
+}
+
+extension Set<RowByID> {
+  fileprivate func row(_ id: User.ID) -> Row? {
+    guard let index = firstIndex(of: RowByID(Row(id, []))) else { return nil }
+    return self[index].row
+  }
+
+  /// Replaces the row of a user.
+  fileprivate mutating func set(_ row: Row?, in id: User.ID) {
+    if let row { update(with: RowByID(row)) } else { remove(RowByID(Row(id, []))) }
   }
 }

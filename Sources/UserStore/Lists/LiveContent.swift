@@ -1,7 +1,5 @@
 /// The state of a live query, a list or a count, which follows the log; a value without locks.
 protocol LiveContent: Sendable {
-  associatedtype Value: Sendable
-
   var mentions: Mentions { get }
 
   /// Reads everything in a snapshot.
@@ -14,7 +12,8 @@ protocol LiveContent: Sendable {
     _ deltas: [UserDelta], at cursor: Cursor, _ read: PastReader
   ) throws(StoreError) -> Bool?
 
-  var value: Value { get }
+  /// The value for listeners.
+  var value: ErasedValue { get }
 }
 
 /// Calls a closure with the state at the end of the set that is being delivered; returns false if that cannot be read.

@@ -5,12 +5,12 @@
 struct LiveIndex: Sendable {
   /// Queries, by identity.
   private struct Group: Sendable {
-    private(set) var targets: [ObjectIdentifier: any LiveTarget] = [:]
+    private(set) var targets: [ObjectIdentifier: LiveQuery] = [:]
 
     var isEmpty: Bool { targets.isEmpty }
 
-    mutating func insert(_ target: any LiveTarget) { targets[ObjectIdentifier(target)] = target }
-    mutating func remove(_ target: any LiveTarget) { targets[ObjectIdentifier(target)] = nil }
+    mutating func insert(_ target: LiveQuery) { targets[ObjectIdentifier(target)] = target }
+    mutating func remove(_ target: LiveQuery) { targets[ObjectIdentifier(target)] = nil }
   }
 
   /// The queries without a key, also by the attributes that they mention.
@@ -45,15 +45,15 @@ struct LiveIndex: Sendable {
   }
 
   /// All queries.
-  var all: [any LiveTarget] {
+  var all: [LiveQuery] {
     Array(unkeyed.targets.values) + keyed.values.flatMap { $0.groups.values.flatMap(\.targets.values) }
   }
 
-  mutating func add(_ target: any LiveTarget) { update(target) { $0.insert($1) } }
+  mutating func add(_ target: LiveQuery) { update(target) { $0.insert($1) } }
 
-  mutating func remove(_ target: any LiveTarget) { update(target) { $0.remove($1) } }
+  mutating func remove(_ target: LiveQuery) { update(target) { $0.remove($1) } }
 
-  private mutating func update(_ target: any LiveTarget, _ update: (inout Group, any LiveTarget) -> Void) {
+  private mutating func update(_ target: LiveQuery, _ update: (inout Group, LiveQuery) -> Void) {
     let mentions = target.mentions
     guard usesKeys, let key = mentions.key else {
       update(&unkeyed, target)
@@ -81,14 +81,14 @@ struct LiveIndex: Sendable {
   /// `read` returns the values of attributes that did not change, if it can.
   func targets(
     of deltas: [UserDelta], reading read: ([Place]) -> [Place: StoredValue]
-  ) -> [(target: any LiveTarget, deltas: [UserDelta])] {
+  ) -> [(target: LiveQuery, deltas: [UserDelta])] {
     let unknown = keyed.flatMap { attribute, keys in
       deltas.lazy.filter { keys.concern($0) && $0.newValue(attribute) == nil }.map {
         Place(user: $0.id, attribute: attribute)
       }
     }
     let values = unknown.isEmpty ? [:] : read(unknown)
-    var found: [ObjectIdentifier: (target: any LiveTarget, deltas: [UserDelta])] = [:]
+    var found: [ObjectIdentifier: (target: LiveQuery, deltas: [UserDelta])] = [:]
     func add(_ group: Group?, _ delta: UserDelta) {
       for (id, target) in group?.targets ?? [:] {
         if found[id]?.deltas.last?.id == delta.id { continue }

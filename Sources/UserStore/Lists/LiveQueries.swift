@@ -12,17 +12,29 @@ final class LiveQueries: Sendable {
     var reserve = 16
   }
 
+  /// What names of listeners belong to.
+  private enum Key: Hashable {
+    case list(Query)
+    case count(Condition)
+
+    func content(_ settings: Settings) -> any LiveContent {
+      switch self {
+      case .list(let query): ListContent(query, reserve: settings.reserve)
+      case .count(let condition): CountContent(condition)
+      }
+    }
+  }
+
   private struct State {
     var settings = Settings()
-    var lists: [Query: LiveQuery<ListContent>] = [:]
-    var counts: [Condition: LiveQuery<CountContent>] = [:]
+    var queries: [Key: LiveQuery] = [:]
     /// Queries that are being read for the first time: they receive every round.
-    var loading: [ObjectIdentifier: any LiveTarget] = [:]
+    var loading: [ObjectIdentifier: LiveQuery] = [:]
     var index = LiveIndex()
     var registration: SubscriptionToken?
     var hasEnded = false
 
-    var isEmpty: Bool { lists.isEmpty && counts.isEmpty && loading.isEmpty }
+    var isEmpty: Bool { queries.isEmpty && loading.isEmpty }
   }
 
   init(hub: ListenerHub<ChangeSet>, _ access: StateAccess) {
@@ -39,53 +51,42 @@ final class LiveQueries: Sendable {
   }
 
   /// Returns the list of a query; the same one as long as it is in use.
-  func list(_ query: Query) throws(StoreError) -> Listenable<Rows> {
-    try listenable(query, \.lists) { ListContent(query, reserve: $0.reserve) }
-  }
+  func list(_ query: Query) throws(StoreError) -> Listenable<Rows> { try listenable(.list(query)) }
 
   /// Returns the live count of a condition; the same one as long as it is in use.
-  func count(_ condition: Condition) throws(StoreError) -> Listenable<Int> {
-    try listenable(condition, \.counts) { _ in CountContent(condition) }
-  }
+  func count(_ condition: Condition) throws(StoreError) -> Listenable<Int> { try listenable(.count(condition)) }
 
-  private typealias Table<Key: Hashable & Sendable, Content: LiveContent> = any WritableKeyPath<
-    State, [Key: LiveQuery<Content>]
-  > & Sendable
-
-  private func listenable<Key, Content>(
-    _ key: Key, _ table: Table<Key, Content>, _ make: (Settings) -> Content
-  ) throws(StoreError) -> Listenable<Content.Value> {
+  private func listenable<Value>(_ key: Key) throws(StoreError) -> Listenable<Value> {
     while true {
-      let existing = state.withLock { $0[keyPath: table][key] }
-      let query = if let existing { existing } else { try load(make(state.withLock { $0.settings }), key, table) }
-      let listenable = query.listenable()
+      let existing = state.withLock { $0.queries[key] }
+      let query = if let existing { existing } else { try load(key) }
+      let listenable: Listenable<Value> = query.listenable()
       // False for a query that was forgotten meanwhile.
-      if state.withLock({ $0[keyPath: table][key] === query || $0.hasEnded }) { return listenable }
+      if state.withLock({ $0.queries[key] === query || $0.hasEnded }) { return listenable }
     }
   }
 
-  private func load<Key, Content>(
-    _ content: Content, _ key: Key, _ table: Table<Key, Content>
-  ) throws(StoreError) -> LiveQuery<Content> {
-    let query = LiveQuery(content, access, hub.handleError) { [weak self] query in self?.forget(query, key, table) }
+  private func load(_ key: Key) throws(StoreError) -> LiveQuery {
+    let content = key.content(state.withLock { $0.settings })
+    let query = LiveQuery(content, access, hub.handleError) { [weak self] query in self?.forget(query, key) }
     state.withLock { $0.loading[ObjectIdentifier(query)] = query }
     defer { state.withLock { _ = $0.loading.removeValue(forKey: ObjectIdentifier(query)) } }
     listen()
     try query.load()
     return state.withLock { state in
       // Another thread may have been faster.
-      if let existing = state[keyPath: table][key] { return existing }
-      state[keyPath: table][key] = query
+      if let existing = state.queries[key] { return existing }
+      state.queries[key] = query
       state.index.add(query)
       return query
     }
   }
 
   /// Forgets a query that nothing needs.
-  private func forget<Key, Content>(_ query: LiveQuery<Content>, _ key: Key, _ table: Table<Key, Content>) {
+  private func forget(_ query: LiveQuery, _ key: Key) {
     let registration: SubscriptionToken? = state.withLock { state in
-      guard !query.isInUse, state[keyPath: table][key] === query else { return nil }
-      state[keyPath: table][key] = nil
+      guard !query.isInUse, state.queries[key] === query else { return nil }
+      state.queries[key] = nil
       state.index.remove(query)
       return state.isEmpty ? state.registration.take() : nil
     }

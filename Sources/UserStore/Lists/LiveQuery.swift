@@ -1,15 +1,14 @@
 /// A query whose result follows the log, and the hub that calls its listeners.
 ///
 /// It is loaded on the thread that asked for it, while rounds wait; then the thread that delivers the store's rounds updates it.
-final class LiveQuery<Content: LiveContent>: LiveTarget {
-  typealias Output = (source: SignalSource<Content.Value>, listenable: Listenable<Content.Value>)
-
+/// Not generic, because generic code that is not specialized took a third of the time of an update.
+final class LiveQuery: Sendable {
   let mentions: Mentions
   private let access: StateAccess
   private let handleError: ListenerErrors.Handler
   private let forget: @Sendable (LiveQuery) -> Void
   /// nil while a thread reads or updates it, so that it is changed in place.
-  private let content: Lock<Content?>
+  private let content: Lock<(any LiveContent)?>
   private let state = Lock(State())
 
   private struct State {
@@ -27,9 +26,14 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
     weak var handle: LiveHandle?
   }
 
+  private struct Output: Sendable {
+    let hub: SignalHub
+    let backing: ListenableBacking
+  }
+
   /// `forget` is called when nothing may need the query any more.
   init(
-    _ content: Content, _ access: StateAccess, _ handleError: @escaping ListenerErrors.Handler,
+    _ content: any LiveContent, _ access: StateAccess, _ handleError: @escaping ListenerErrors.Handler,
     forget: @escaping @Sendable (LiveQuery) -> Void
   ) {
     mentions = content.mentions
@@ -47,14 +51,14 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
     var through = try access.load(&content, discontinuity: nil)
     while true {
       let value = content.value
-      let output = Listenable.make(value, onError: handleError)
+      let output = makeOutput(value)
       let waiting: [FoldedSet]? = state.withLock { state in
         if let waiting = state.waiting, !waiting.isEmpty {
           state.waiting = []
           return waiting
         }
         self.content.withLock { $0 = content }
-        (state.value, state.through, state.waiting, state.output) = (ValueBox(value), through, nil, output)
+        (state.value, state.through, state.waiting, state.output) = (value, through, nil, output)
         return nil
       }
       guard let waiting else { return }
@@ -64,7 +68,8 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
 
   /// Follows a set, or reads everything, and returns whether the value has changed.
   private func follow(
-    _ set: FoldedSet, _ deltas: [UserDelta]?, _ content: inout Content, _ through: inout Int128, _ access: StateAccess
+    _ set: FoldedSet, _ deltas: [UserDelta]?, _ content: inout any LiveContent, _ through: inout Int128,
+    _ access: StateAccess
   ) throws(StoreError) -> Bool {
     if let deltas {
       let concerned = deltas.filter { mentions.concern($0) }
@@ -77,17 +82,25 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
     return true
   }
 
+  private func makeOutput(_ value: ErasedValue) -> Output {
+    let hub = SignalHub(reportingTo: handleError)
+    return Output(hub: hub, backing: .value(value, of: hub))
+  }
+
   // MARK: Following
 
+  /// Follows a set; called on the thread that delivers it, before all listeners.
+  ///
+  /// `deltas` is the part of the set that concerns it; nil to read everything again.
   func receive(_ set: FoldedSet, _ deltas: [UserDelta]?) {
-    typealias Current = (source: SignalSource<Content.Value>, isStale: Bool, isHeld: Bool)
+    typealias Current = (hub: SignalHub, isStale: Bool, isHeld: Bool)
     let current: Current? = state.withLock { state in
       if state.waiting != nil {
         state.waiting?.append(set)
         return nil
       }
-      guard set.position > state.through, let source = state.output?.source else { return nil }
-      return (source, state.isStale, state.handle != nil)
+      guard set.position > state.through, let hub = state.output?.hub else { return nil }
+      return (hub, state.isStale, state.handle != nil)
     }
     guard let current else { return }
     if !current.isHeld, !isInUse { return forget(self) }
@@ -95,78 +108,70 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
     do {
       var through = set.position
       let isChanged = try follow(set, current.isStale ? nil : deltas, &content, &through, access.delivering)
-      let value = isChanged ? ValueBox(content.value) : nil
+      let value = isChanged ? content.value : nil
       self.content.withLock { $0 = content }
       state.withLock { state in
         if let value { state.value = value }
         (state.through, state.isStale) = (through, false)
       }
       guard let value else { return }
-      current.source.append(.success(value), in: RoundCause.current?.cascade)
-      current.source.deliver()
+      send(.success(value), to: current.hub)
     } catch {
       self.content.withLock { $0 = content }
       state.withLock { $0.isStale = true }
       // Subscribers receive it, and the handler of errors.
-      current.source.append(.failure(error), in: RoundCause.current?.cascade)
-      current.source.deliver()
+      send(.failure(error), to: current.hub)
     }
   }
 
+  private func send(_ content: SignalRound.Content, to hub: SignalHub) {
+    _ = hub.append(content, in: RoundCause.current?.cascade)
+    hub.deliver(through: nil)
+  }
+
+  /// Ends its listeners.
   func end() {
     let output = state.withLock { state in
       state.hasEnded = true
       return state.output
     }
-    output?.source.end()
+    output?.hub.end()
   }
 
   // MARK: Listening
 
   /// Returns a listenable that keeps the query alive, as its named listeners do; the query must be loaded.
-  func listenable() -> Listenable<Content.Value> {
+  ///
+  /// `Value` is the type of the content's value.
+  func listenable<Value>() -> Listenable<Value> { Listenable(backing) }
+
+  private var backing: ListenableBacking {
     let (handle, output, hasEnded) = state.withLock { state in
       guard let output = state.output else { preconditionFailure("a query is loaded before it is used") }
       let handle = state.handle ?? LiveHandle { [weak self] in self.map { $0.forget($0) } }
       state.handle = handle
       return (handle, output, state.hasEnded)
     }
-    if hasEnded { output.source.end() }
-    let backing = output.listenable.backing
-    return Listenable(
-      ListenableBacking(
-        // Not the hub's value: a listener of the same round reads it before the hub has delivered it.
-        value: { self.state.withLock { $0.value } ?? backing.value() },
-        names: backing.names, handleError: backing.handleError,
-        bind: { name, terms, action in
-          let removal = backing.bind(name, terms, action)
-          return {
-            withExtendedLifetime(handle) {}
-            removal()
-          }
-        }, unbind: backing.unbind))
+    if hasEnded { output.hub.end() }
+    let backing = output.backing
+    return ListenableBacking(
+      // Not the hub's value: a listener of the same round reads it before the hub has delivered it.
+      value: { self.state.withLock { $0.value } ?? backing.value() },
+      names: backing.names, handleError: backing.handleError,
+      bind: { name, terms, action in
+        let removal = backing.bind(name, terms, action)
+        return {
+          withExtendedLifetime(handle) {}
+          removal()
+        }
+      }, unbind: backing.unbind)
   }
-
-  var isInUse: Bool {
-    let (handle, output) = state.withLock { ($0.handle, $0.output) }
-    return handle != nil || output.map { !$0.listenable.names.isEmpty } ?? true
-  }
-}
-
-/// A live query of any content, for the directory.
-protocol LiveTarget: AnyObject, Sendable {
-  var mentions: Mentions { get }
-
-  /// Follows a set; called on the thread that delivers it, before all listeners.
-  ///
-  /// `deltas` is the part of the set that concerns it; nil to read everything again.
-  func receive(_ set: FoldedSet, _ deltas: [UserDelta]?)
-
-  /// Ends its listeners.
-  func end()
 
   /// Whether a listenable or a named listener needs it.
-  var isInUse: Bool { get }
+  var isInUse: Bool {
+    let (handle, output) = state.withLock { ($0.handle, $0.output) }
+    return handle != nil || output.map { !$0.backing.names().isEmpty } ?? true
+  }
 }
 
 /// Shared by all listenables of a live query; the query may be forgotten when the last one is released.

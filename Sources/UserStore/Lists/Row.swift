@@ -70,8 +70,9 @@ struct RowLayout: Sendable {
 
   /// The user with the attributes that are shown or sorted by.
   func user(_ row: Row) -> User {
-    var values = row.others
     let count = showsAll ? columns.count : shownCount
+    var values = row.others
+    if values.isEmpty { values.reserveCapacity(count) }
     for (column, value) in zip(columns.prefix(count), row.values) where !value.isNull && column != .id {
       values[column] = value
     }

@@ -52,10 +52,7 @@ extension UserStore.RowChanges {
 
   init(_ difference: RowDifference, _ layout: RowLayout) {
     let entries = difference.entries
-    var oldPlaces: [User.ID: Int] = [:]
-    for (place, entry) in entries.enumerated() where !entry.isNew { oldPlaces[entry.row.id] = place }
-    var newPlaces: [User.ID: Int] = [:]
-    for (place, entry) in entries.enumerated() where entry.isNew { newPlaces[entry.row.id] = place }
+    let (oldPlaces, newPlaces) = (Places(entries, areNew: false), Places(entries, areNew: true))
     // The version between both: a position in it is the old one, and what the steps before have removed and inserted.
     var shifts = Shifts(count: entries.count)
     func position(of place: Int) -> Int { entries[place].oldPosition + shifts.sum(before: place) }
@@ -94,6 +91,20 @@ extension UserStore.RowChanges {
     deletions = Array(0..<old)
     insertions = Array(new.indices)
     steps = deletions.reversed().map { .remove(at: $0) } + new.enumerated().map { .insert($1, at: $0) }
+  }
+
+  /// The place of each user among the entries of one version.
+  private struct Places {
+    private var few: [(id: User.ID, place: Int)] = []
+    private var many: [User.ID: Int] = [:]
+
+    init(_ entries: [Entry], areNew: Bool) {
+      let places = entries.enumerated().lazy.filter { $1.isNew == areNew }.map { (id: $1.row.id, place: $0) }
+      // Most versions differ in one row: searching is faster than hashing.
+      if entries.count <= 16 { few = Array(places) } else { many = Dictionary(uniqueKeysWithValues: places.map { $0 }) }
+    }
+
+    subscript(_ id: User.ID) -> Int? { many.isEmpty ? few.first { $0.id == id }?.place : many[id] }
   }
 
   /// Numbers at places, and the sum of those before a place, both in logarithmic time (a Fenwick tree).

@@ -18,8 +18,8 @@ struct StateAccess: Sendable {
   }
 
   /// Reads the content in a snapshot, and returns the last round that the snapshot includes.
-  func load<Content: LiveContent>(
-    _ content: inout Content, discontinuity: StoreError.Code?
+  func load(
+    _ content: inout any LiveContent, discontinuity: StoreError.Code?
   ) throws(StoreError) -> Int128 {
     try reader.reading(isDelivering: isDelivering) { transaction throws(StoreError) in
       let cursor = try transaction.cursor

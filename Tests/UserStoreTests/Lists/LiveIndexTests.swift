@@ -4,14 +4,14 @@ import Testing
 
 /// Which live queries a change is given to.
 @Suite struct LiveIndexTests {
-  private final class Target: LiveTarget {
-    let mentions: Mentions
+  private let store: UserStore
 
-    init(_ condition: Condition, shown: [AttributeName]? = []) { mentions = Mentions(condition, shown: shown) }
+  init() throws { store = try UserStore.inMemory() }
 
-    func receive(_ set: FoldedSet, _ deltas: [UserDelta]?) {}
-    func end() {}
-    var isInUse: Bool { true }
+  private func target(_ condition: Condition, showing shown: [AttributeName]?) -> LiveQuery {
+    LiveQuery(
+      ListContent(Query(where: condition, showing: shown), reserve: 16),
+      StateAccess(reader: store.reader, publication: store.publication), { _, _ in }, forget: { _ in })
   }
 
   private let city = Attribute<String>("city")
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `a change of an attribute that a query does not mention costs it nothing`() {
-    let (adults, all) = (Target(.age >= 18, shown: ["note"]), Target(.age >= 18, shown: nil))
+    let (adults, all) = (target(.age >= 18, showing: ["note"]), target(.age >= 18, showing: nil))
     var index = LiveIndex()
     index.add(adults)
     index.add(all)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `of many queries for one value each, a change is given to those of the old and the new value`() {
-    let targets = (0..<100).map { Target(city == "city \($0)" && .age >= 18, shown: ["note"]) }
+    let targets = (0..<100).map { target(city == "city \($0)" && .age >= 18, showing: ["note"]) }
     var index = LiveIndex()
     for target in targets { index.add(target) }
     let moved = found(index, delta("city", .text("city 3"), .text("city 7")))

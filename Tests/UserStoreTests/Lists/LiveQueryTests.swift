@@ -8,7 +8,8 @@ import Testing
   private struct Steps: LiveContent {
     struct Failure: Error {}
 
-    var value: [String] = []
+    var events: [String] = []
+    var value: ErasedValue { ValueBox(events) }
     let willLoad: @Sendable (_ number: Int) throws(StoreError) -> Void
     let follow: @Sendable () throws(StoreError) -> Bool?
     let loads = Recorder<Int>()
@@ -20,14 +21,14 @@ import Testing
     ) throws(StoreError) {
       loads.record(loads.count)
       try willLoad(loads.count)
-      value.append("read")
+      events.append("read")
     }
 
     mutating func apply(
       _ deltas: [UserDelta], at cursor: Cursor, _ read: PastReader
     ) throws(StoreError) -> Bool? {
       guard let isChanged = try follow() else { return nil }
-      value.append("followed")
+      events.append("followed")
       return isChanged
     }
   }
@@ -40,7 +41,7 @@ import Testing
   private func query(
     willLoad: @escaping @Sendable (Int) throws(StoreError) -> Void = { _ in },
     follow: @escaping @Sendable () throws(StoreError) -> Bool? = { true }
-  ) -> LiveQuery<Steps> {
+  ) -> LiveQuery {
     LiveQuery(
       Steps(willLoad: willLoad, follow: follow), StateAccess(reader: store.reader, publication: store.publication),
       { [errors] _, error in errors.record("\(error)") }, forget: { _ in })
@@ -67,9 +68,10 @@ import Testing
     query.receive(later, [])
     mayContinue.open()
     try loading.join()
-    #expect(query.listenable().value == ["read", "followed"])
+    let list: Listenable<[String]> = query.listenable()
+    #expect(list.value == ["read", "followed"])
     query.receive(later, [])
-    #expect(query.listenable().value == ["read", "followed"])
+    #expect(list.value == ["read", "followed"])
   }
 
   @Test func `an error is reported, and the next round is the occasion to read again`() throws {
@@ -79,7 +81,7 @@ import Testing
       return true
     })
     try query.load()
-    let list = query.listenable()
+    let list: Listenable<[String]> = query.listenable()
     let start = store.publication.round(at: store.publication.position)
     query.receive(try set(at: start + 1), [])
     #expect(errors.count == 1 && list.value == ["read"])
@@ -93,7 +95,7 @@ import Testing
   @Test func `it is read again after a discontinuity, and where the log cannot be followed`() throws {
     let query = query(follow: { nil })
     try query.load()
-    let list = query.listenable()
+    let list: Listenable<[String]> = query.listenable()
     let start = store.publication.round(at: store.publication.position)
     let discontinuity = try set(at: start + 1, isDiscontinuity: true)
     query.receive(discontinuity, discontinuity.deltas)

@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func `an index is no change`() throws {
-    try addUsers(1)
+    try store.write { _ = try $0.add(name: "user 1") }
     let sets = Recorder<[String]>()
     store.listeners.bind("test", to: .everything) { sets.record($0.lines) }
     let cursor = try store.read { try $0.cursor }

@@ -26,19 +26,7 @@ public final class Listenable<Value: Sendable>: Sendable {
     _ value: Value, onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (source: SignalSource<Value>, listenable: Listenable) {
     let hub = SignalHub(reportingTo: onError)
-    let held = HubValue(
-      hub: hub, topic: .all, fallback: nil,
-      decode: { round, _ in .init(value: try round.content.get(), through: round.position) },
-      adapt: { action, onFailure in
-        SignalRound.Action { round in
-          switch round.content {
-          case .success(let value): try action(value)
-          case .failure(let error): try onFailure?(error)
-          }
-        }
-      },
-      read: { .init(value: ValueBox(value), through: 0) })
-    return (SignalSource(hub), Listenable(held.backing))
+    return (SignalSource(hub), Listenable(.value(ValueBox(value), of: hub)))
   }
 
   /// The value as of the round that is being delivered, or of the last round; can be read on any thread.
@@ -214,6 +202,25 @@ public final class Listenable<Value: Sendable>: Sendable {
   @usableFromInline let bind:
     @Sendable (String?, ListeningTerms, @escaping @Sendable (ErasedValue) throws -> Void) -> ListenerRemoval
   let unbind: @Sendable (String) -> Void
+}
+
+extension ListenableBacking {
+  /// A value that a hub's rounds replace.
+  static func value(_ first: ErasedValue, of hub: SignalHub) -> ListenableBacking {
+    HubValue(
+      hub: hub, topic: .all, fallback: nil,
+      decode: { round, _ in .init(value: try round.content.get(), through: round.position) },
+      adapt: { action, onFailure in
+        SignalRound.Action { round in
+          switch round.content {
+          case .success(let value): try action(value)
+          case .failure(let error): try onFailure?(error)
+          }
+        }
+      },
+      read: { .init(value: first, through: 0) }
+    ).backing
+  }
 }
 
 /// How a listener is called.
