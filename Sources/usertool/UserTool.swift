@@ -27,6 +27,7 @@ struct UserTool: ParsableCommand {
     subcommands: [
       InitCommand.self, AddCommand.self, GetCommand.self, ListCommand.self, RenameCommand.self, SetCommand.self,
       RemoveCommand.self, WatchCommand.self, LogCommand.self, UndoCommand.self, ConsumersCommand.self,
+      IndexCommand.self,
       ListenersCommand.self, BackupCommand.self, RestoreCommand.self, CheckCommand.self, CompactCommand.self,
       PurgeCommand.self, ExportCommand.self, ImportCommand.self, DemoCommand.self, CompletionCommand.self,
       ManualCommand.self,

@@ -61,6 +61,9 @@ struct ListContent: LiveContent {
 
   // MARK: Following
 
+  /// A new tree is built if more than one of so many rows changes: a change costs as much as copying about that many rows.
+  private static let mergingShare = 20
+
   /// A user before and after a set: nil where the user is not in the list.
   private typealias Transition = (old: Row?, new: Row?)
 
@@ -88,7 +91,11 @@ struct ListContent: LiveContent {
       if !isRead { return nil }
     }
     var isChanged = false
-    for transition in transitions where apply(transition) { isChanged = true }
+    if transitions.count > 16 + tree.count / Self.mergingShare {
+      isChanged = merge(transitions)
+    } else {
+      for transition in transitions where apply(transition) { isChanged = true }
+    }
     if let limit = query.limit, try !adjust(to: limit, read) { return nil }
     if isChanged { (self.cursor, discontinuity) = (cursor, nil) }
     return isChanged
@@ -135,18 +142,46 @@ struct ListContent: LiveContent {
 
   /// Replaces a row, and returns whether that is visible.
   private mutating func apply(_ transition: Transition) -> Bool {
-    let old = transition.old
-    var new = transition.new
-    // Rows beyond the end are not known; rows up to the start do not belong to the list.
-    if let row = new, let end, layout.order.compare(row, end) > 0 { new = nil }
-    if let row = new, let start, layout.order.compare(row, start) <= 0 { new = nil }
-    if old == nil, new == nil { return false }
+    let (old, new) = (transition.old, known(transition.new))
+    guard let id = (new ?? old)?.id else { return false }
     let wasVisible = isVisible(old)
     if let row = old, new.map({ layout.order.compare(row, $0) != 0 }) ?? true { tree.remove(row, layout.order) }
     if let row = new { tree.insert(row, layout.order) }
-    rowsByID[(new ?? old)!.id] = new
+    rowsByID[id] = new
     if let old, let new, wasVisible, isVisible(new) { return !layout.changes(from: old, to: new).isEmpty }
     return wasVisible || isVisible(new)
+  }
+
+  /// Replaces many rows, by building a new tree, and returns whether there were any.
+  private mutating func merge(_ transitions: [Transition]) -> Bool {
+    var new: [Row] = []
+    var replaced: Set<User.ID> = []
+    for transition in transitions {
+      let row = known(transition.new)
+      guard let id = (row ?? transition.old)?.id else { continue }
+      rowsByID[id] = row
+      replaced.insert(id)
+      if let row { new.append(row) }
+    }
+    if replaced.isEmpty { return false }
+    new.sort { layout.order.compare($0, $1) < 0 }
+    var rows: [Row] = []
+    rows.reserveCapacity(tree.count + new.count)
+    var next = new[...]
+    for row in tree where !replaced.contains(row.id) {
+      while let first = next.first, layout.order.compare(first, row) < 0 { rows.append(next.removeFirst()) }
+      rows.append(row)
+    }
+    tree = RowTree(sorted: rows + next)
+    return true
+  }
+
+  /// The row if it is in the part of the order that is known; rows up to the start do not belong to the list.
+  private func known(_ row: Row?) -> Row? {
+    guard let row else { return nil }
+    if let end, layout.order.compare(row, end) > 0 { return nil }
+    if let start, layout.order.compare(row, start) <= 0 { return nil }
+    return row
   }
 
   /// Whether a row of the tree is within the limit.

@@ -107,7 +107,9 @@ final class LiveQuery<Content: LiveContent>: LiveTarget {
     } catch {
       self.content.withLock { $0 = content }
       state.withLock { $0.isStale = true }
-      handleError(nil, error)
+      // Subscribers receive it, and the handler of errors.
+      current.source.append(.failure(error), in: RoundCause.current?.cascade)
+      current.source.deliver()
     }
   }
 

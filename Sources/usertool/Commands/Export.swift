@@ -10,7 +10,7 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       Examples:
         usertool export users.jsonl
-        usertool export users.csv --where hair_color=auburn
+        usertool export users.csv --where 'age>=18'
         usertool export | jq .name
         usertool export --format csv > users.csv
 
@@ -21,6 +21,8 @@ struct ExportCommand: ParsableCommand {
       usertool import reads both formats back and preserves every value. In CSV, as on the command line, a field that \
       reads as a number is a number, := before a text marks it as text (:=007), and an empty field is not set. Bytes \
       are {"base64":"…"}; text from other programs that is not valid UTF-8 is {"text_base64":"…"}.
+
+      --where, --with and --without select users as in usertool list.
       """)
 
   @Argument(help: "The file to create; standard output if omitted.", completion: .file())
@@ -33,14 +35,15 @@ struct ExportCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let fits = try conditions.test
+    let selection = try UserSelection(conditions)
     let format = try TransferFormat(common.format, path: file) ?? .jsonl
     let destination = try destination
+    for contradiction in selection.contradictions { common.note("note: " + contradiction) }
     if case .file = destination { Signals.shared.takeOver {} }
     var count = 0
     try common.withStore(.readOnly) { store in
       try destination.write { writer in
-        count = try store.read { try export(from: &$0, format, to: &writer, fits) }
+        count = try store.read { try export(from: &$0, format, to: &writer, selection) }
       }
     }
     if let file { common.note("exported \(count) user\(count == 1 ? "" : "s") to \(file.shown)") }
@@ -60,19 +63,18 @@ struct ExportCommand: ParsableCommand {
 
   private func export(
     from transaction: inout ReadTransaction, _ format: TransferFormat, to writer: inout FileWriter,
-    _ fits: (User) -> Bool
+    _ selection: UserSelection
   ) throws -> Int {
     let attributes = format == .csv ? try transaction.attributeNames : []
     let encoder = UserEncoder(format: format, attributes: attributes)
-    let total = try transaction.userCount
+    // The share of all users that is done is unknown if only some are read.
+    let total = selection.condition == .always ? try transaction.userCount : nil
     var progress = Progress("exported", isQuiet: common.quiet)
-    var (seen, count) = (0, 0)
+    var count = 0
     try writer.write(encoder.header)
-    try transaction.forEachUser { user in
+    try transaction.forEachUser(matching: Query(where: selection.condition)) { user in
       if let status = Signals.shared.status { throw Exit(status: status) }
-      seen += 1
-      progress.note(count, fraction: Double(seen) / Double(total))
-      guard fits(user) else { return }
+      progress.note(count, fraction: total.map { Double(count) / Double($0) })
       try writer.write(encoder.line(user))
       count += 1
     }

@@ -35,7 +35,7 @@ struct GetCommand: ParsableCommand {
     } else if common.recordFormat == .json {
       output.writeLine(user.json)
     } else {
-      let fit = System.columns(of: System.standardOutput).map { RecordPrinter.Fit.turned(at: $0) }
+      let fit = System.columns(of: System.standardOutput).map { RecordTable.Fit.turned(at: $0) }
       var printer = RecordPrinter(common.recordFormat, columns: nil, to: output, common.style, fit: fit ?? .none)
       printer.print(user.record, plain: user.plainRecord)
       printer.end()

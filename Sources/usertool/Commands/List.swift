@@ -2,110 +2,128 @@ import ArgumentParser
 import UserStore
 
 /// `usertool list`.
-struct ListCommand: ParsableCommand {
+struct ListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List users.",
+    abstract: "List users, or follow a list of users as it changes.",
     usage: "usertool list [<options>]",
     discussion: """
       Examples:
         usertool list
-        usertool list --where hair_color=auburn --sort name
+        usertool list --where 'age>=18' --where 'name^=Z' --sort age:desc --sort name --limit 20
+        usertool list --with age --without hair_color --count
+        usertool list --where hair_color=auburn --sort name --follow
         usertool list --format csv > users.csv
+
+      \(UserConditions.discussion)
+
+      Values are sorted in this order: numbers, text (by its bytes), data, not set; :desc reverses it, except that users \
+      without the attribute stay last. Users that are equal in all keys are in the order of their ids. If there are more \
+      users than --limit, a line on standard error has the --after option for the next page. Its text has the values \
+      that the last user is sorted by: a page starts after that place, even if the user was changed or removed.
+
+      An attribute that is compared with = < <= > >= or ^=, or that the list is sorted by, can have an index (usertool \
+      index add), so that not all users are read.
 
       On a terminal, the table is cut to the terminal's width: … marks what is missing, and attributes that do not fit \
       are in the MORE column. usertool get shows one user in full, and --format plain all users.
+
+      --follow shows the rows and then each change of them, by any process, until stopped. On a terminal, the table is \
+      updated in place, and what changed is marked for a moment; rows that do not fit are counted. Elsewhere, and with \
+      --format jsonl or json, it prints a line for each row (op snapshot), and then a line for each step: insert (a row \
+      is now at index), remove (the row at index left), move (the row at from is now at index), and update. The steps \
+      are made one after the other. A line has the revision, the user's id, the user as record, and in changed the \
+      attributes that differ from before. The last line of each version of the list has a cursor. A reader that is too \
+      slow gets several versions as one. After a line with op reset, the rows are printed again. --follow cannot be \
+      resumed: it always starts with all rows.
       """)
 
   @OptionGroup var conditions: UserConditions
 
   @Option(
-    help: ArgumentHelp("Sort by this attribute instead of the id.", valueName: "attribute"))
-  var sort: AttributeName?
+    name: .customLong("sort"),
+    help: ArgumentHelp(
+      "Sort by this attribute instead of the id; may be repeated, with the most important one first.",
+      valueName: "attribute[:asc|:desc]"))
+  var order: [SortArgument] = []
+
+  @Option(help: ArgumentHelp("List at most this many users.", valueName: "n"))
+  var limit: Int?
+
+  @Option(help: ArgumentHelp("Start after this place, which the page before has printed.", valueName: "place"))
+  var after: String?
+
+  @Flag(help: "Print only the number of users that meet the conditions.")
+  var count = false
+
+  @Flag(help: "Show the list and each change of it until stopped.")
+  var follow = false
+
+  @Option(help: ArgumentHelp("Stop following after this time with exit code 124: 30s, 500ms, 2m.", valueName: "time"))
+  var timeout: Timespan?
 
   @OptionGroup var common: CommonOptions
 
-  func run() throws {
-    let fits = try conditions.test
-    let format = common.recordFormat
-    let fit = System.columns(of: System.standardOutput).map { RecordPrinter.Fit.cut(to: $0) }
-    var printer = RecordPrinter(format, columns: nil, to: Output(), common.style, fit: fit ?? .none)
-    var users: [User] = []
-    var requested = RequestedAttributes(
-      conditions.conditions.map(\.attribute) + (sort.map { [$0] } ?? []))
-    var isEmpty = true
-    try common.withStore(.readOnly) { store in
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more") }
+    let others = [
+      ("--sort", !order.isEmpty), ("--limit", limit != nil), ("--after", after != nil), ("--follow", follow),
+    ]
+    if count, let other = others.first(where: \.1)?.0 {
+      throw ValidationError("--count and \(other) cannot be combined: all users that meet the conditions are counted")
+    }
+    if timeout != nil, !follow { throw ValidationError("--timeout needs --follow") }
+    guard follow else { return }
+    if [.plain, .csv].contains(common.liveFormat) {
+      throw ValidationError("--follow has no format \(common.liveFormat.rawValue): use table, jsonl or json")
+    }
+    if common.liveFormat == .table, !CommonOptions.canDrawFrames {
+      throw ValidationError("--follow can update a table only on a terminal: use --format jsonl")
+    }
+  }
+
+  func run() async throws {
+    let selection = try UserSelection(conditions)
+    let order = try order.map { key throws(Failure) in try key.key() }
+    if let twice = order.first(where: { key in order.count { $0.attribute == key.attribute } > 1 }) {
+      throw Failure(.usage, "--sort: \"\(twice.attribute)\" is given twice")
+    }
+    for contradiction in selection.contradictions { common.note("note: " + contradiction) }
+    var query = Query(where: selection.condition, sortedBy: order, limit: limit)
+    if let after { query = query.after(try PageToken.position(after, sortedBy: order)) }
+    let attributes = selection.attributes + order.map(\.attribute)
+    if follow { return try await follow(query, attributes) }
+    if count { return try printCount(selection) }
+    var page = ListPage(query: query, attributes: attributes, common: common)
+    try page.print()
+  }
+
+  private func follow(_ query: Query, _ attributes: [AttributeName]) async throws {
+    let follower = ListFollower(common: common, query: query, attributes: attributes)
+    let status = try await Deadline.run(timeout: timeout?.duration) {
+      try await follower.run()
+      return false
+    }
+    if status != .success { throw Exit(status: status) }
+  }
+
+  private func printCount(_ selection: UserSelection) throws {
+    var notes: [String] = []
+    let count = try common.withStore(.readOnly) { store in
       try store.read { transaction in
-        try transaction.forEachUser { user in
-          isEmpty = false
-          requested.look(at: user)
-          guard fits(user) else { return }
-          // Unsorted users are printed as they are read, so that a long list takes no memory.
-          if sort == nil { printer.print(user.record, plain: user.plainRecord) } else { users.append(user) }
-        }
+        let count = try transaction.userCount(where: selection.condition)
+        var unknown = UnknownAttributes(selection.attributes)
+        if count == 0 { notes = try unknown.notes(&transaction, isWhole: true) }
+        return count
       }
     }
-    for user in sorted(users) { printer.print(user.record, plain: user.plainRecord) }
-    printer.end()
-    if isEmpty { return common.note("there are no users yet; add one with usertool add NAME") }
-    for question in requested.questions { common.note(question) }
-  }
-
-  private func sorted(_ users: [User]) -> [User] {
-    guard let sort else { return users }
-    return users.sorted { left, right in
-      let (leftValue, rightValue) = (left.value(sort), right.value(sort))
-      if leftValue.precedes(rightValue) { return true }
-      return !rightValue.precedes(leftValue) && left.id < right.id
+    let output = Output()
+    switch common.recordFormat {
+    case .table, .plain: output.writeLine(String(count))
+    case .json, .jsonl: output.writeLine(JSON.object([("count", .integer(Int64(count)))]).description)
+    case .csv: output.writeLine("count\n\(count)")
     }
-  }
-}
-
-/// The requested attributes that no user has, which are mostly mistyped.
-private struct RequestedAttributes {
-  private var missing: [AttributeName]
-  private var known: Set<AttributeName> = []
-
-  init(_ attributes: [AttributeName]) { missing = attributes.filter { !["id", .name].contains($0) } }
-
-  mutating func look(at user: User) {
-    if missing.isEmpty { return }
-    known.formUnion(user.storedValues.keys)
-    missing.removeAll { known.contains($0) }
-  }
-
-  var questions: [String] {
-    missing.map { ("no user has \"\($0)\"" + Suggestion.question(for: $0, among: known)).shown }
-  }
-}
-
-extension StoredValue {
-  /// Orders numbers before text, text (by its bytes) before data, and missing values last.
-  fileprivate func precedes(_ other: StoredValue) -> Bool {
-    switch (self, other) {
-    case (.integer(let left), .integer(let right)): left < right
-    case (.integer(let left), .real(let right)): Double(left) < right
-    case (.real(let left), .integer(let right)): left < Double(right)
-    case (.real(let left), .real(let right)): left < right
-    default:
-      rank == other.rank ? bytes.lexicographicallyPrecedes(other.bytes) : rank < other.rank
-    }
-  }
-
-  private var rank: Int {
-    switch self {
-    case .integer, .real: 0
-    case .text, .invalidText: 1
-    case .blob: 2
-    case .null: 3
-    }
-  }
-
-  private var bytes: [UInt8] {
-    switch self {
-    case .text(let text): Array(text.utf8)
-    case .blob(let bytes), .invalidText(let bytes): bytes
-    default: []
-    }
+    output.flush()
+    for note in notes { common.note(note) }
   }
 }

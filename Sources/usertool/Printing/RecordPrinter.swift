@@ -7,22 +7,13 @@ struct RecordPrinter {
   private let style: Style
   /// nil if the columns depend on the records, which are then collected first.
   private let columns: [String]?
-  private let fit: Fit
+  private let fit: RecordTable.Fit
   private let isTerminal = System.isTerminal(1)
   private var collected: [Record] = []
   private var count = 0
 
-  /// How a table that is wider than the terminal is printed.
-  enum Fit {
-    case none
-    /// Columns are cut, and the last attributes are folded into one column.
-    case cut(to: Int)
-    /// One line is printed per field.
-    case turned(at: Int)
-  }
-
   init(
-    _ format: OutputFormat, columns: [String]?, to output: Output, _ style: Style, fit: Fit = .none
+    _ format: OutputFormat, columns: [String]?, to output: Output, _ style: Style, fit: RecordTable.Fit = .none
   ) {
     self.fit = fit
     self.format = format
@@ -61,63 +52,10 @@ struct RecordPrinter {
     output.flush()
   }
 
-  private var allColumns: [String] {
-    if let columns { return columns }
-    var names: [String] = ["id", "name", "hair_color"]
-    var known = Set(names.map { AttributeName($0) })
-    var further: [String] = []
-    for record in collected {
-      for field in record.fields where known.insert(AttributeName(field.name)).inserted { further.append(field.name) }
-    }
-    names += further.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    return names
-  }
+  private var allColumns: [String] { columns ?? RecordTable.columns(of: collected) }
 
   private func printTable() {
     guard !collected.isEmpty else { return }
-    let columns = allColumns
-    let whole = table(of: columns[...])
-    for line in lines(of: whole, columns) { output.writeLine(line) }
-  }
-
-  private func lines(of whole: Table, _ columns: [String]) -> [String] {
-    switch fit {
-    case .turned(let width) where whole.columns > width: return whole.turned(style)
-    case .cut(let width) where whole.columns > width:
-      let count = whole.fittingCount(in: width, atLeast: 1 + AttributeName.builtIn.count)
-      let table = count < columns.count ? table(of: columns[..<count], folding: columns[count...]) : whole
-      return table.lines(style, within: width)
-    default: return whole.lines(style)
-    }
-  }
-
-  private func table(of columns: ArraySlice<String>, folding folded: ArraySlice<String> = []) -> Table {
-    let titles = columns.map { $0.shown.uppercased().replacing("_", with: " ") }
-    var table = Table(header: titles + (folded.isEmpty ? [] : ["MORE"]))
-    for record in collected {
-      let cells = columns.map { cell(of: record, $0) }
-      table.add(cells + (folded.isEmpty ? [] : [foldedCell(of: record, folded)]))
-    }
-    return table
-  }
-
-  private func cell(of record: Record, _ column: String) -> Table.Cell {
-    guard let value = record[column] else { return Table.Cell("") }
-    return Table.Cell(value.shown, tail: style.swatch(value, of: AttributeName(column)), isNumber: value.isNumber)
-  }
-
-  /// The folded attributes that the record has, as in the plain format.
-  private func foldedCell(of record: Record, _ columns: ArraySlice<String>) -> Table.Cell {
-    let words = columns.compactMap { name in record[name].map { name.shown + "=" + $0.shown } }
-    return Table.Cell(words.joined(separator: "  "))
-  }
-}
-
-extension StoredValue {
-  fileprivate var isNumber: Bool {
-    switch self {
-    case .integer, .real: true
-    default: false
-    }
+    for line in RecordTable(collected, columns: allColumns, style).lines(fit) { output.writeLine(line) }
   }
 }

@@ -5,11 +5,14 @@ struct Table {
     /// A patch of color after the text, which is `tailColumns` wide; or empty.
     let tail: String
     let isNumber: Bool
+    /// Whether the value has just changed.
+    let isMarked: Bool
 
-    init(_ text: String, tail: String = "", isNumber: Bool = false) {
+    init(_ text: String, tail: String = "", isNumber: Bool = false, isMarked: Bool = false) {
       self.text = text
       self.tail = tail
       self.isNumber = isNumber
+      self.isMarked = isMarked
     }
 
     static let tailColumns = 3
@@ -17,7 +20,8 @@ struct Table {
     private var tailWidth: Int { tail.isEmpty ? 0 : Self.tailColumns }
 
     func cut(to columns: Int) -> Cell {
-      self.columns <= columns ? self : Cell(text.cut(to: columns - tailWidth), tail: tail, isNumber: isNumber)
+      if self.columns <= columns { return self }
+      return Cell(text.cut(to: columns - tailWidth), tail: tail, isNumber: isNumber, isMarked: isMarked)
     }
   }
 
@@ -25,6 +29,7 @@ struct Table {
   private var rows: [[Cell]] = []
 
   private static let gap = 2
+  private static let gapText = String(repeating: " ", count: gap)
   /// Text is cut to this width before whole attributes are folded.
   private static let cutColumns = 12
   /// The width of the column of folded attributes.
@@ -44,8 +49,8 @@ struct Table {
   func lines(_ style: Style, within columns: Int? = nil) -> [String] {
     let widths = columns.map { fitted(to: $0) } ?? natural
     let areNumbers = header.indices.map { isNumber($0) }
-    let titles = style.dim(line(header.map { Cell($0) }, widths, areNumbers))
-    return [titles] + rows.map { line($0, widths, areNumbers) }
+    let titles = style.dim(line(header.map { Cell($0) }, widths, areNumbers, style))
+    return [titles] + rows.map { line($0, widths, areNumbers, style) }
   }
 
   /// One line per field, for a table that is wider than the terminal and must not be cut.
@@ -93,13 +98,19 @@ struct Table {
     widths.reduce(0, +) + Self.gap * max(0, widths.count - 1)
   }
 
-  private func line(_ cells: [Cell], _ widths: [Int], _ areNumbers: [Bool]) -> String {
+  private func line(_ cells: [Cell], _ widths: [Int], _ areNumbers: [Bool], _ style: Style) -> String {
     var line = ""
     for (index, cell) in cells.enumerated() {
       let cell = cell.cut(to: widths[index])
       let padding = String(repeating: " ", count: widths[index] - cell.columns)
-      line += (index > 0 ? "  " : "") + (areNumbers[index] ? padding + cell.text : cell.text) + cell.tail
-      if !areNumbers[index], index < cells.count - 1 { line += padding }
+      line += index > 0 ? Self.gapText : ""
+      if cell.isMarked, style.isColored {
+        // With the padding: a value that was removed leaves nothing else to mark.
+        line += style.mark(areNumbers[index] ? padding + cell.text : cell.text + padding) + cell.tail
+      } else {
+        line += (areNumbers[index] ? padding + cell.text : cell.text) + cell.tail
+        if !areNumbers[index], index < cells.count - 1 { line += padding }
+      }
     }
     return line
   }

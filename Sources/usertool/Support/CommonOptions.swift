@@ -36,6 +36,11 @@ extension CommonOptions {
   /// The format of updates and of the log.
   var streamFormat: OutputFormat { format ?? (System.isTerminal(1) ? .table : .jsonl) }
 
+  /// The format of a list that is followed: a table needs a terminal on which the cursor can be moved.
+  var liveFormat: OutputFormat { format ?? (Self.canDrawFrames ? .table : .jsonl) }
+
+  static var canDrawFrames: Bool { System.isTerminal(1) && System.environment("TERM").map { $0 != "dumb" } ?? false }
+
   /// Writes a message that is not an error, unless the output's reader has closed the pipe.
   func note(_ line: String) {
     if !quiet, Signals.shared.status != .brokenPipe { Messages.shared.writeLine(line) }
@@ -68,6 +73,7 @@ extension CommonOptions {
     configuration.access = access
     configuration.busyTimeout = busyTimeout.duration
     configuration.watchesOtherProcesses = isWatching
+    if isWatching { configuration.onListenerError = Self.report }
     let path = try path
     do { return try OpenStores.shared.open { try UserStore(path: path, configuration: configuration) } } catch {
       guard let error = error as? StoreError else { throw error }
@@ -75,6 +81,13 @@ extension CommonOptions {
       if error.code == .notFound { failure.hint = "create it with usertool init" + (db.map { " --db \($0)" } ?? "") }
       throw failure
     }
+  }
+
+  /// Reports why a list that is followed cannot be read, except that another file has taken the place of the database: then the
+  /// list is read from that file.
+  @Sendable private static func report(_ listener: String?, _ error: any Error) {
+    guard let error = error as? StoreError, ![.moved, .replaced].contains(error.code) else { return }
+    Messages.shared.report(Failure(error))
   }
 
   /// Opens the database, passes it to `body`, and closes it, so that the database file alone holds every commit.

@@ -30,6 +30,15 @@ struct Completions {
     Completions(words)?.offered { $0.attributes().map { $0 + "=" } } ?? []
   }
 
+  /// Names of attributes, with a direction once a colon is typed.
+  static let sortKeys = CompletionKind.custom { words, _, _ in
+    Completions(words)?.offered { completions in
+      let names = completions.attributes()
+      guard completions.line.last.text.utf8.contains(UInt8(ascii: ":")) else { return names }
+      return names + names.flatMap { [$0 + ":asc", $0 + ":desc"] }
+    } ?? []
+  }
+
   static let attributes = CompletionKind.custom { words, _, _ in Completions(words)?.offered { $0.attributes() } ?? [] }
 
   // MARK: Filtering and quoting

@@ -15,7 +15,7 @@ enum Correction {
   }
 
   private static func line(_ command: String, _ words: some Sequence<String>) -> String {
-    (["usertool", command] + words.map(quoted)).joined(separator: " ")
+    (["usertool", command] + words.map { quoted($0) }).joined(separator: " ")
   }
 
   /// The words without options and their values.
@@ -56,12 +56,12 @@ enum Correction {
 
   private static func has(_ word: String, _ sign: Unicode.Scalar) -> Bool { word.unicodeScalars.contains(sign) }
 
-  /// Quotes the text as one word of a shell.
-  private static func quoted(_ word: String) -> String {
+  /// Quotes the text as one word of a shell, if necessary or always.
+  static func quoted(_ word: String, always: Bool = false) -> String {
     let isPlain = word.unicodeScalars.allSatisfy {
       $0.properties.isAlphabetic || "0123456789_-+=.,:/@%".unicodeScalars.contains($0)
     }
-    if isPlain, !word.isEmpty { return word }
+    if isPlain, !word.isEmpty, !always { return word }
     return "'" + word.replacing("'", with: "'\\''") + "'"
   }
 }

@@ -37,21 +37,28 @@ final class Signals: Sendable {
     for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated), (SIGHUP, .hungUp)] {
       // A process that was started with nohup must outlive its terminal.
       if number == SIGHUP, System.isIgnored(number) { continue }
-      #if canImport(Darwin)
-        // On Darwin a source does not replace the default action. On Linux, Dispatch installs a handler that does.
-        System.ignore(number)
-      #endif
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       armed.enter()
-      source.setRegistrationHandler { armed.leave() }
-      // The handler holds its source, which must live as long as the process.
-      source.setEventHandler {
-        _ = source
-        self.receive(status)
-      }
-      source.resume()
+      observe(number, whenArmed: { armed.leave() }) { self.receive(status) }
     }
     armed.wait()
+  }
+
+  /// Calls `action` at each signal with this number, instead of the default action, as long as the process lives.
+  func observe(
+    _ number: Int32, whenArmed: @escaping @Sendable () -> Void = {}, _ action: @escaping @Sendable () -> Void
+  ) {
+    #if canImport(Darwin)
+      // On Darwin a source does not replace the default action. On Linux, Dispatch installs a handler that does.
+      System.ignore(number)
+    #endif
+    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    source.setRegistrationHandler { whenArmed() }
+    // The handler holds its source, which must live as long as the process.
+    source.setEventHandler {
+      _ = source
+      action()
+    }
+    source.resume()
   }
 
   /// Why the process must end; nil if it need not.

@@ -15,6 +15,7 @@ enum System {
   /// Ends the process at once, without exit handlers: all output is written, and other threads may still be running.
   static func exit(_ status: ExitStatus) -> Never {
     replacing.withLock { _ in }
+    LiveTerminal.shared.end()
     _exit(status.rawValue)
   }
 
@@ -42,24 +43,11 @@ enum System {
     return true
   }
 
-  /// The width of the terminal in columns; nil if there is no terminal, or if its width is unknown.
-  static func columns(of descriptor: Int32) -> Int? {
-    var size = winsize()
-    guard isTerminal(descriptor), unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-      return nil
-    }
-    return Int(size.ws_col)
-  }
-
   /// The value of an environment variable; nil if it is not set or empty.
   static func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
     return text.isEmpty ? nil : text
-  }
-
-  static func isTerminal(_ descriptor: Int32) -> Bool {
-    isatty(descriptor) == 1
   }
 
   /// The index of the first argument that is not valid UTF-8; Swift repairs such arguments silently.
@@ -82,6 +70,9 @@ enum System {
     // Functions cannot be compared; SIG_IGN is 1 in the <signal.h> of every system.
     return unsafe unsafeBitCast(before, to: Int.self) == 1
   }
+
+  /// Whether the last call failed only because it has to be repeated.
+  static var wasInterrupted: Bool { errno == EINTR || errno == EAGAIN }
 
   /// The system's message for the last call's error.
   static var lastError: String {

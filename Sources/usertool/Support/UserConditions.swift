@@ -5,33 +5,50 @@ import UserStore
 struct UserConditions: ParsableArguments {
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Only users with this value; may be repeated to require several.", valueName: "k=v"))
-  var conditions: [Assignment] = []
+    help: ArgumentHelp(
+      "Only users that meet this condition, such as 'age>=18'; may be repeated to require several.",
+      valueName: "condition"))
+  var comparisons: [ConditionArgument] = []
 
-  /// Whether a user meets all conditions; throws for a value that is not valid.
-  var test: (User) -> Bool {
-    get throws(Failure) {
-      var values: [(attribute: AttributeName, value: StoredValue)] = []
-      for condition in conditions { values.append((condition.attribute, try condition.value())) }
-      return { user in values.allSatisfy { user.value($0.attribute).isSame(as: $0.value) } }
-    }
-  }
+  @Option(
+    name: .customLong("with"),
+    help: ArgumentHelp("Only users that have this attribute; may be repeated.", valueName: "attribute"))
+  var present: [AttributeName] = []
+
+  @Option(
+    name: .customLong("without"),
+    help: ArgumentHelp("Only users that do not have this attribute; may be repeated.", valueName: "attribute"))
+  var absent: [AttributeName] = []
+
+  /// The paragraph on conditions in the help texts.
+  static let discussion = """
+    A condition is an attribute (or id), an operator, and a value; quote it, because < and > mean something else to the \
+    shell. The operators are = != < <= > >= ^= (starts with) and *= (contains). A value is read as in set: age>=18 \
+    compares numbers, k:=TEXT and k:>=TEXT compare text. Numbers are not compared with text, and text is compared byte \
+    by byte, with upper and lower case distinct. != is also met by users that do not have the attribute. The first \
+    operator in a condition counts, so an attribute whose name contains one cannot be used.
+    """
 }
 
-extension User {
-  /// The value of an attribute or the id.
-  func value(_ attribute: AttributeName) -> StoredValue {
-    attribute == "id" ? .integer(id.rawValue) : storedValues[attribute] ?? .null
-  }
-}
+/// What the conditions mean.
+struct UserSelection {
+  let condition: Condition
+  /// The attributes in the conditions.
+  let attributes: [AttributeName]
+  /// Why no user can meet the conditions, if that is certain.
+  let contradictions: [String]
 
-extension StoredValue {
-  /// Whether the values are equal, or the same number as integer and real.
-  fileprivate func isSame(as other: StoredValue) -> Bool {
-    switch (self, other) {
-    case (.integer(let integer), .real(let real)), (.real(let real), .integer(let integer)):
-      Int64(exactly: real) == integer
-    default: self == other
-    }
+  /// Reads the conditions; throws for a mistake in one.
+  init(_ options: UserConditions) throws(Failure) {
+    var comparisons: [ValueCondition] = []
+    for comparison in options.comparisons { comparisons.append(try comparison.parsed()) }
+    var conditions: [Condition] = []
+    for comparison in comparisons { conditions.append(try comparison.condition) }
+    conditions += options.present.map { .exists($0) } + options.absent.map { !.exists($0) }
+    condition = conditions.reduce(.always) { $0 && $1 }
+    attributes = comparisons.map(\.attribute) + options.present + options.absent
+    contradictions =
+      comparisons.compactMap(\.contradiction)
+      + options.absent.filter { ["id", .name].contains($0) }.map { "every user has \($0)" }
   }
 }

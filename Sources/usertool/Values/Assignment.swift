@@ -7,13 +7,18 @@ struct Assignment: ExpressibleByArgument {
   let text: String
   let isText: Bool
 
-  init?(argument: String) {
-    guard let (name, text) = argument.splitOnce(at: "=") else { return nil }
-    isText = name.utf8.last == UInt8(ascii: ":")
-    let attribute = isText ? String(name.unicodeScalars.dropLast()) : name
-    guard let attribute = AttributeName(argument: attribute) else { return nil }
+  init(_ attribute: AttributeName, _ text: String, isText: Bool) {
     self.attribute = attribute
     self.text = text
+    self.isText = isText
+  }
+
+  init?(argument: String) {
+    guard let (name, text) = argument.splitOnce(at: "=") else { return nil }
+    let isText = name.utf8.last == UInt8(ascii: ":")
+    let attribute = isText ? String(name.unicodeScalars.dropLast()) : name
+    guard let attribute = AttributeName(argument: attribute) else { return nil }
+    self.init(attribute, text, isText: isText)
   }
 
   static var defaultCompletionKind: CompletionKind { Completions.assignments }

@@ -45,7 +45,7 @@ struct Follower {
   var isDone: Bool { printer.isDone }
 
   mutating func run() async throws {
-    guard var store = try await opened() else { return finish() }
+    guard var store = try await open() else { return finish() }
     defer { store.close() }
     var reset: StoreError.Code?
     while true {
@@ -59,7 +59,7 @@ struct Follower {
         reset = error.code == .moved ? .replaced : error.code
         if reset == .replaced {
           await store.close()
-          guard let next = try await opened(isReplaced: true) else { return finish() }
+          guard let next = try await open(isReplaced: true) else { return finish() }
           store = next
         }
       }
@@ -67,6 +67,12 @@ struct Follower {
   }
 
   // MARK: Starting
+
+  /// Opens the store for reading, unless a consumer's position must be written.
+  private func open(isReplaced: Bool = false) async throws -> UserStore? {
+    let access: Configuration.Access = if case .consumer = request.start { .readWrite } else { .readOnly }
+    return try await request.common.openWaiting(access, isReplaced: isReplaced)
+  }
 
   /// Finds the position to start from, reports that the watch is ready, and prints the current state if needed.
   private mutating func start(_ store: UserStore, after reset: StoreError.Code?) async throws -> Cursor {
@@ -159,10 +165,7 @@ struct Follower {
   private mutating func reportReady(at cursor: Cursor, of store: UserStore) {
     if isReady { return }
     isReady = true
-    if !store.hasFileEvents {
-      request.common.note(
-        "file events are not available (their limit may be reached): checking for changes four times a second")
-    }
+    request.common.noteMissingFileEvents(of: store)
     let what = printer.filter.user.map { "user \($0)" } ?? "all users"
     request.common.note("watching \(what) after revision \(cursor.revision) (Ctrl-C to stop)")
   }

@@ -43,7 +43,9 @@ import Testing
       // All rows up to the end are there, and none beyond it.
       let last = query.select(from: users).last.map { layout.row(at: query.position(of: $0)) }
       #expect(rows.allSatisfy { layout.order.compare($0, end) <= 0 }, comment)
-      if let last, rows.count < expected.count { #expect(layout.order.compare(last, end) <= 0 || rows.isEmpty, comment) }
+      if let last, rows.count < expected.count {
+        #expect(layout.order.compare(last, end) <= 0 || rows.isEmpty, comment)
+      }
     } else {
       #expect(rows.count == expected.count, comment)
     }

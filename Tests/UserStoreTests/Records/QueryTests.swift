@@ -48,6 +48,31 @@ import Testing
     for (condition, expected) in cases { #expect(try names(condition) == expected, "\(condition)") }
   }
 
+  @Test func `parts of text are found by their bytes, also within characters`() throws {
+    let texts: [StoredValue] = [
+      .text("\u{E9}"), .text("e\u{301}"), .text("a\u{0}b"), .text("a\u{10FFFF}x"), .invalidText([0x61, 0xFF, 0x62]),
+      .invalidText([0xFF, 0xFF]),
+    ]
+    try store.write { users in
+      for text in texts { try users.session.insert("text", of: users.add(name: "t"), text) }
+    }
+    let parts: [StoredValue] =
+      [.text("a"), .text("e"), .text("\u{10FFFF}"), .text("a\u{10FFFF}"), .text("\u{0}b"), .text("a\u{0}")]
+      + [[0xC3], [0xA9], [0xCC, 0x81], [0xFF], [0x61, 0xFF], [0xFF, 0xFF], [0xFF, 0xFF, 0xFF], [0xBF, 0x78]].map {
+        .invalidText($0)
+      }
+    let users = try store.read { try $0.users() }
+    for part in parts {
+      for comparison in [.startsWith, .contains] as [Condition.Comparison] {
+        let condition = Condition("text", comparison, part)
+        #expect(try ids(Query(where: condition)) == users.filter { condition.isTrue(of: $0) }.map(\.id.rawValue))
+      }
+    }
+    #expect(try ids(Query(where: Condition("text", .contains, .invalidText([0xA9])))) == [5])
+    #expect(try ids(Query(where: Condition("text", .startsWith, .invalidText([0x61, 0xFF])))) == [9])
+    #expect(try ids(Query(where: Condition("text", .startsWith, .invalidText([0xFF])))) == [10])
+  }
+
   @Test func `a query sorts, pages, and shows what it says`() throws {
     let query = Query(sortedBy: [.descending(Attribute<Int>.age)], limit: 2, showing: ["note", "id", "note"])
     let first = try store.read { try $0.users(matching: query) }

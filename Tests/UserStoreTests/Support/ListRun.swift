@@ -37,7 +37,7 @@ struct ListRun {
   /// One step; returns when everything was delivered.
   mutating func step() throws {
     switch generator.random.choose(0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 5) {
-    case 0: try write(count: generator.random.choose(1, 1, 1, 2, 5))
+    case 0: try write(count: generator.random.choose(1, 1, 1, 2, 5, 40))
     case 1: try writeForeign()
     case 2: try writeInGroup()
     case 3: try undo()

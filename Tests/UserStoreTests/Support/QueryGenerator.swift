@@ -60,6 +60,14 @@ struct QueryGenerator {
     return attribute == .id && oneIn(2) ? .integer(Int64(number(0...30))) : value()
   }
 
+  /// Some of the bytes of a text.
+  private mutating func partOfText() -> StoredValue {
+    let bytes = text().textBytes
+    let ends = [number(0...bytes.count), number(0...bytes.count)].sorted()
+    let part = Array(bytes[ends[0]..<ends[1]])
+    return String(validating: part, as: UTF8.self).map { .text($0) } ?? .invalidText(part)
+  }
+
   mutating func condition(depth: Int = 0) -> Condition {
     switch number(depth < 4 ? 0...9 : 0...5) {
     case 0: return .exists(attribute())
@@ -68,7 +76,9 @@ struct QueryGenerator {
       return .isOneOf(attribute, (0..<number(0...4)).map { _ in operand(for: attribute) })
     case 2...5:
       let attribute = attribute()
-      return Condition(attribute, one(of: Condition.Comparison.allCases), operand(for: attribute))
+      let comparison = one(of: Condition.Comparison.allCases)
+      let isOfText = comparison == .startsWith || comparison == .contains
+      return Condition(attribute, comparison, isOfText && !oneIn(4) ? partOfText() : operand(for: attribute))
     case 6: return !condition(depth: depth + 1)
     case 7: return Condition(.any((0..<number(0...3)).map { _ in condition(depth: depth + 1).node }))
     default: return Condition(.all((0..<number(0...3)).map { _ in condition(depth: depth + 1).node }))

@@ -28,6 +28,11 @@ import Testing
     #expect(try offered("get", "name", in: workspace) == ["name:7"])
     #expect(try offered("get", "Anton", "a", in: workspace) == ["age"])
     #expect(try offered("set", "Anton", "h", in: workspace) == ["hair_color="])
+    #expect(try offered("list", "--where", "a", in: workspace) == ["age="])
+    #expect(try offered("list", "--sort", "a", in: workspace) == ["age"])
+    #expect(try offered("list", "--without", "h", in: workspace) == ["hair_color"])
+    #expect(try offered("index", "re", in: workspace) == ["remove"])
+    #expect(try offered("index", "add", "a", in: workspace) == ["age"])
     #expect(try offered("get", "--db", workspace.folder + "/none.db", "A", in: workspace) == [])
     #expect(workspace.bytes(of: "none.db") == nil)
   }

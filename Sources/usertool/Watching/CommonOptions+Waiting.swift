@@ -1,26 +1,20 @@
 import UserStore
 
-/// Opening the store, which may have to wait.
-extension Follower {
-  /// Opens the store for reading, unless a consumer's position must be written.
-  private func open() throws -> UserStore {
-    if case .consumer = request.start { return try request.common.open(.readWrite, isWatching: true) }
-    return try request.common.open(.readOnly, isWatching: true)
-  }
-
+/// Opening the store to follow it, which may have to wait.
+extension CommonOptions {
   /// Opens the store, and waits if it cannot be opened yet.
   ///
   /// A process without write permission waits for a writer, without a limit. After the file was replaced, an incomplete file
   /// is retried for two seconds.
   ///
   /// - Returns: nil if the command was told to end.
-  func opened(isReplaced: Bool = false) async throws -> UserStore? {
-    let arrival = try FileArrival(of: request.common.path)
+  func openWaiting(_ access: Configuration.Access, isReplaced: Bool = false) async throws -> UserStore? {
+    let arrival = try FileArrival(of: path)
     var attempts = isReplaced ? 40 : 0
     var hasReported = false
     while Signals.shared.status == nil {
-      do { return try open() } catch let error as Failure where error.code == .needsWriter {
-        if !hasReported { request.common.note("waiting for a writer: " + error.message.shown) }
+      do { return try open(access, isWatching: true) } catch let error as Failure where error.code == .needsWriter {
+        if !hasReported { note("waiting for a writer: " + error.message.shown) }
         hasReported = true
         await withTaskCancellationHandler(operation: arrival.wait, onCancel: arrival.wake)
       } catch let error as Failure {
@@ -31,5 +25,11 @@ extension Follower {
       }
     }
     return nil
+  }
+
+  /// Reports that changes by other processes are found by looking, which takes longer, if that is so.
+  func noteMissingFileEvents(of store: UserStore) {
+    if store.hasFileEvents { return }
+    note("file events are not available (their limit may be reached): checking for changes four times a second")
   }
 }

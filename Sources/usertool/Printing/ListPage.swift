@@ -1,0 +1,72 @@
+import UserStore
+
+/// A page of a list: reads and prints its users, and what is to be said about it.
+struct ListPage {
+  let query: Query
+  /// The attributes that the command line names.
+  let attributes: [AttributeName]
+  let common: CommonOptions
+  private var notes: [String] = []
+
+  init(query: Query, attributes: [AttributeName], common: CommonOptions) {
+    self.query = query
+    self.attributes = attributes
+    self.common = common
+  }
+
+  mutating func print() throws {
+    let fit = System.columns(of: System.standardOutput).map { RecordTable.Fit.cut(to: $0) }
+    var printer = RecordPrinter(common.recordFormat, columns: nil, to: Output(), common.style, fit: fit ?? .none)
+    try common.withStore(.readOnly) { store in try store.read { try read(&$0, to: &printer) } }
+    printer.end()
+    for note in notes { common.note(note) }
+  }
+
+  /// Users are printed as they are read, so that a long list takes no memory.
+  private mutating func read(_ transaction: inout ReadTransaction, to printer: inout RecordPrinter) throws {
+    var unknown = UnknownAttributes(attributes)
+    var count = 0
+    var last: User?
+    var hasMore = false
+    var query = query
+    // One user more shows whether there is a next page.
+    query.limit = query.limit.map { $0 < Int.max ? $0 + 1 : $0 }
+    try transaction.iterateUsers(matching: query) { user in
+      if count == self.query.limit {
+        hasMore = true
+        return false
+      }
+      count += 1
+      last = user
+      unknown.look(at: user)
+      printer.print(user.record, plain: user.plainRecord)
+      return true
+    }
+    if count == 0, try transaction.isEmpty {
+      notes.append("there are no users yet; add one with usertool add NAME")
+    } else {
+      notes += try unknown.notes(&transaction, isWhole: !hasMore || !query.order.isEmpty)
+    }
+    if hasMore, let last { notes.append(more(after: last)) }
+  }
+
+  private func more(after user: User) -> String {
+    guard let token = PageToken(after: query.position(of: user), sortedBy: query.order) else {
+      return "there are more users; the values that this list is sorted by are too long for --after"
+    }
+    return "more: --after \(token.word)"
+  }
+}
+
+extension ReadTransaction {
+  fileprivate var isEmpty: Bool {
+    mutating get throws {
+      var isEmpty = true
+      try iterateUsers { _ in
+        isEmpty = false
+        return false
+      }
+      return isEmpty
+    }
+  }
+}

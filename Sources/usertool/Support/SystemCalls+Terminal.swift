@@ -1,0 +1,64 @@
+import UserStore
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The terminal.
+extension System {
+  static func isTerminal(_ descriptor: Int32) -> Bool {
+    isatty(descriptor) == 1
+  }
+
+  /// The width of the terminal in columns; nil if there is no terminal, or if its width is unknown.
+  static func columns(of descriptor: Int32) -> Int? { size(ofTerminal: descriptor)?.columns }
+
+  /// The size of the terminal; nil if there is no terminal, or if its size is unknown.
+  static func size(ofTerminal descriptor: Int32) -> (columns: Int, rows: Int)? {
+    var size = winsize()
+    guard isTerminal(descriptor), unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return nil
+    }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Whether the process may use the terminal: a shell has not put it into the background.
+  static func isInForeground(of terminal: Int32) -> Bool {
+    let group = tcgetpgrp(terminal)
+    return group < 0 || group == getpgrp()
+  }
+
+  /// The terminal's modes, such as whether it shows what is typed.
+  typealias TerminalModes = termios
+
+  /// Stops showing what is typed, and returns the modes before; nil if that is not possible.
+  static func hideTyping(on terminal: Int32) -> TerminalModes? {
+    var modes = termios()
+    // A process in the background would be stopped.
+    guard isTerminal(terminal), isInForeground(of: terminal), unsafe tcgetattr(terminal, &modes) == 0 else {
+      return nil
+    }
+    var quiet = modes
+    quiet.c_lflag &= ~tcflag_t(ECHO)
+    return unsafe tcsetattr(terminal, TCSANOW, &quiet) == 0 ? modes : nil
+  }
+
+  /// Sets the terminal's modes, and discards what was typed: otherwise the shell would run it.
+  static func restore(_ modes: TerminalModes, on terminal: Int32) {
+    var modes = modes
+    _ = unsafe tcsetattr(terminal, TCSAFLUSH, &modes)
+  }
+
+  /// Stops the process, as Ctrl-Z does, until a shell continues it.
+  static func stop() {
+    kill(getpid(), SIGSTOP)
+  }
+
+  static let windowChange = SIGWINCH
+  static let terminalStop = SIGTSTP
+  static let `continue` = SIGCONT
+}

@@ -1,0 +1,56 @@
+import UserStore
+
+/// The requested attributes that no user has, which are mostly mistyped.
+struct UnknownAttributes {
+  private let requested: [AttributeName]
+  /// Those that no user had so far.
+  private var missing: [AttributeName]
+
+  /// At most so many users are read for a note about a list that does not read all users.
+  private static let limit = 10_000
+
+  init(_ attributes: [AttributeName]) {
+    requested = attributes
+    missing = attributes.filter { $0 != "id" && !AttributeName.builtIn.contains($0) }
+  }
+
+  mutating func look(at user: User) {
+    if !missing.isEmpty { missing.removeAll { user.storedValues[$0] != nil } }
+  }
+
+  /// One line for each attribute that no user has.
+  ///
+  /// Reads all users only if the list has done so too: with an index, it has not.
+  ///
+  /// - Parameters:
+  ///   - transaction: The transaction that has read the list.
+  ///   - isWhole: Whether the list was read to its end, or sorted.
+  /// - Returns: the lines.
+  /// - Throws: `StoreError` if reading fails.
+  mutating func notes(_ transaction: inout ReadTransaction, isWhole: Bool) throws -> [String] {
+    if missing.isEmpty { return [] }
+    // An attribute with an index was not mistyped.
+    let indexes = try transaction.indexes
+    missing.removeAll { indexes.contains($0) }
+    if missing.isEmpty { return [] }
+    let hasReadAll = isWhole && !requested.contains { $0 == "id" || indexes.contains($0) }
+    let (known, areAll) = hasReadAll ? (Set(try transaction.attributeNames), true) : try Self.sample(&transaction)
+    let who = areAll ? "no user has" : "none of the first \(Self.limit) users has"
+    return missing.filter { !known.contains($0) }.map { attribute in
+      let question = Suggestion.question(for: attribute, among: known.union(AttributeName.builtIn))
+      return ("\(who) \"\(attribute)\"" + question).shown
+    }
+  }
+
+  /// The attributes of the first users, and whether these are all users.
+  private static func sample(_ transaction: inout ReadTransaction) throws -> (names: Set<AttributeName>, areAll: Bool) {
+    var names: Set<AttributeName> = []
+    var count = 0
+    try transaction.iterateUsers { user in
+      count += 1
+      names.formUnion(user.storedValues.keys)
+      return count <= limit
+    }
+    return (names, count <= limit)
+  }
+}

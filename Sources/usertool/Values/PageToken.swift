@@ -1,0 +1,82 @@
+import UserStore
+
+/// The place where a page of a list ended, as text for `--after`: the id, or, in a sorted list, the sort keys' values and the
+/// id in JSON.
+///
+/// A shell reads the text in single quotes as it is, and no terminal acts on it, whatever the values are.
+struct PageToken {
+  let text: String
+
+  /// A token longer than this would not fit into a command line.
+  private static let limit = 100_000
+
+  /// Creates the token for the last user of a page; nil if the values are too long.
+  init?(after position: Query.Position, sortedBy order: [SortKey]) {
+    let id = (name: "id", value: JSON.integer(position.id.rawValue))
+    if order.isEmpty, position.id.rawValue >= 0 {
+      text = String(position.id.rawValue)
+    } else {
+      let members = zip(order, position.values).map { (name: $0.argument, value: $1.losslessJSON) }
+      text = Self.escaped(JSON.object(members + [id]).description)
+    }
+    if text.utf8.count > Self.limit { return nil }
+  }
+
+  /// The text as one word of a shell.
+  var word: String { text.utf8.first == UInt8(ascii: "{") ? "'\(text)'" : text }
+
+  /// Escapes quotes, backslashes, and what is not shown as it is: fish changes two backslashes also in single quotes.
+  private static func escaped(_ json: String) -> String {
+    var escaped = ""
+    var isAfterBackslash = false
+    for scalar in json.unicodeScalars {
+      if isAfterBackslash {
+        isAfterBackslash = false
+        escaped += scalar == "\\" || scalar == "\"" ? unicode(scalar) : "\\\(scalar)"
+      } else if scalar == "\\" {
+        isAfterBackslash = true
+      } else {
+        escaped += scalar == "'" || String(scalar).shown != String(scalar) ? unicode(scalar) : String(scalar)
+      }
+    }
+    return escaped
+  }
+
+  private static func unicode(_ scalar: Unicode.Scalar) -> String {
+    String(scalar).utf16.map { unit in
+      let digits = String(unit, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined()
+  }
+
+  // MARK: Reading
+
+  /// Reads a token; throws if it is none, or if it belongs to a list in another order.
+  static func position(_ text: String, sortedBy order: [SortKey]) throws(Failure) -> Query.Position {
+    var members: [(name: String, value: StoredValue)] = []
+    if let id = Int64(text) {
+      members = [("id", .integer(id))]
+    } else {
+      var scanner = JSONScanner(Array(text.utf8)[...])
+      do throws(JSONScanner.Mistake) { members = try scanner.record() } catch { throw wrong(text) }
+    }
+    guard let last = members.popLast(), last.name == "id", case .integer(let id) = last.value else { throw wrong(text) }
+    guard members.map(\.name).elementsEqual(order.map(\.argument), by: { $0.hasSameBytes(as: $1) }) else {
+      throw otherOrder(members.map(\.name))
+    }
+    return Query.Position(values: members.map(\.value), id: User.ID(id))
+  }
+
+  private static func wrong(_ text: String) -> Failure {
+    Failure(
+      .badData, "--after: this is not the end of a page: \(text.excerpt)",
+      hint: "pass it in single quotes, exactly as list printed it")
+  }
+
+  private static func otherOrder(_ keys: [String]) -> Failure {
+    let options = keys.map { "--sort \(Correction.quoted($0))" }.joined(separator: " ")
+    return Failure(
+      .usage, "--after: this is the end of a page in another order",
+      hint: keys.isEmpty ? "leave out --sort" : "pass \(options) too")
+  }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import UserStore
+
+/// A sort key on the command line: `age`, `age:asc`, or `age:desc`.
+///
+/// Only the last `:asc` or `:desc` counts, so that a name that ends in one can be written too: `x:desc:asc`.
+struct SortArgument: ExpressibleByArgument, Sendable {
+  let text: String
+
+  init(argument: String) {
+    text = argument
+  }
+
+  static var defaultCompletionKind: CompletionKind { Completions.sortKeys }
+
+  /// The key, in whose ascending order users without the attribute are last; throws for an unknown direction.
+  func key() throws(Failure) -> SortKey {
+    guard let colon = text.unicodeScalars.lastIndex(of: ":") else { return try key(text, isDescending: false) }
+    let name = String(text[..<colon])
+    let direction = String(text.unicodeScalars[colon...].dropFirst())
+    switch direction {
+    case "asc": return try key(name, isDescending: false)
+    case "desc": return try key(name, isDescending: true)
+    default: break
+    }
+    if let meant = Self.meant[direction.lowercased()] {
+      let start = name.unicodeScalars.count + 1
+      throw Failure(
+        .usage, "--sort: the directions are asc and desc", in: text, at: start..<start + direction.unicodeScalars.count,
+        hint: "did you mean --sort \(Correction.quoted(name + ":" + meant))?")
+    }
+    return try key(text, isDescending: false)
+  }
+
+  private static let meant = [
+    "asc": "asc", "ascending": "asc", "a": "asc", "up": "asc", "desc": "desc", "descending": "desc", "d": "desc",
+    "dsc": "desc", "dec": "desc", "des": "desc", "down": "desc", "reverse": "desc",
+  ]
+
+  private func key(_ name: String, isDescending: Bool) throws(Failure) -> SortKey {
+    guard let attribute = AttributeName(argument: name) else {
+      throw Failure(
+        .usage, "--sort: the attribute is missing", in: text, at: 0..<1, hint: "--sort age, --sort age:desc")
+    }
+    return SortKey(attribute, descending: isDescending, missingLast: true)
+  }
+}
+
+extension SortKey {
+  /// The key as it can be typed, with its direction.
+  var argument: String { "\(attribute):\(isDescending ? "desc" : "asc")" }
+}
