@@ -18,8 +18,8 @@ extension UserStore {
   ///   (``Query/shown``). With a limit, it is also for up to twice as many further rows: at least 32, and at most 2,000.
   /// - **Reading again**: after a discontinuity, a change set of more than 20,000 changes, and an error, the query runs again, and
   ///   the rows may include later change sets. So may the first rows of a list that is created in a listener.
-  /// - **Errors** of reading after the first time go to ``Configuration/onListenerError``. The list keeps its rows, and reads again
-  ///   after the next change set.
+  /// - **Errors** of reading after the first time go to ``Configuration/onListenerError``, and are failures of the signal. The list
+  ///   keeps its rows, and reads again after the next change set.
   ///
   /// The article <doc:Lists> explains all of this.
   ///
