@@ -28,7 +28,9 @@ final class SessionPool: Sendable {
     state = Lock(State(idle: session.map { [$0] } ?? [], opened: session == nil ? 0 : 1))
   }
 
-  private static var closed: StoreError { StoreError(.closed, "the store is closed") }
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  static var closed: StoreError { StoreError(.closed, "the store is closed") }
 
   private enum Answer: Sendable {
     case session(any Session)

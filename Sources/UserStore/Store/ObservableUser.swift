@@ -19,6 +19,8 @@ public import Observation
   private let registrar = ObservationRegistrar()
   private let readLater: @Sendable () async throws -> Current
   private let handleError: ListenerErrors.Handler
+  /// Whether it is a row of a list, which may not show the name.
+  private let isRow: Bool
   private var values: [AttributeName: StoredValue] = [:]
   /// The last round that the values include.
   private var through = Int128.min
@@ -37,6 +39,7 @@ public import Observation
   /// include.
   init(_ id: User.ID, _ listeners: Listeners, readLater: @escaping @Sendable () async throws -> Current) {
     self.id = id
+    isRow = false
     self.readLater = readLater
     handleError = listeners.hub.handleError
     registration = listeners.bind(to: .user(id), on: .main) { [weak self] set in self?.receive(set) }
@@ -45,6 +48,7 @@ public import Observation
   /// Creates a row of a list, which updates it.
   init(row: User) {
     id = row.id
+    isRow = true
     values = row.storedValues
     waiting = nil
     readLater = { (row, .max) }
@@ -52,7 +56,7 @@ public import Observation
   }
 
   /// Whether the user exists.
-  public var exists: Bool { self[stored: .name] != nil }
+  public var exists: Bool { isRow || self[stored: .name] != nil }
 
   /// The name; nil for a removed user, and if another program stored invalid UTF-8.
   public var name: String? { self[.name] }

@@ -29,6 +29,7 @@ extension UserStore {
   ///   that every read can throw (see ``StoreError/Code``), such as `.nested` inside a transaction.
   public func list(_ query: Query) throws(StoreError) -> Listenable<Rows> {
     try Limits.check(query)
+    try reader.check()
     return try liveQueries.list(query)
   }
 
@@ -41,6 +42,7 @@ extension UserStore {
   /// - Throws: The errors of `list`.
   public func count(where condition: Condition = .always) throws(StoreError) -> Listenable<Int> {
     try Limits.check(condition)
+    try reader.check()
     return try liveQueries.count(condition)
   }
 }

@@ -43,6 +43,13 @@ final class Reader: PageSource, Sendable {
     } catch { throw StoreError(error) }
   }
 
+  /// Throws the errors of starting a read, `StoreError.Code.nested` and `.closed`, without reading.
+  func check() throws(StoreError) {
+    try store.enter()
+    store.leave()
+    if pool.isClosed { throw SessionPool.closed }
+  }
+
   /// Runs `body`, which reads, on a thread of its own.
   ///
   /// - Throws: `CancellationError` if the task is canceled before `body` starts, `StoreError.Code.closed`, and what `body` throws.

@@ -246,10 +246,16 @@ import Testing
   @Test func `inside a transaction, a list is refused`() throws {
     #expect(code { try store.write { _ in _ = try store.list(adults) } } == .nested)
     #expect(code { try store.read { _ in _ = try store.count() } } == .nested)
+    let existing = try store.list(adults)
+    #expect(code { try store.write { _ in _ = try store.list(adults) } } == .nested)
+    withExtendedLifetime(existing) {}
   }
 
   @Test func `on a closed store, a list is refused`() async throws {
+    let existing = try await store.list(Query())
     await store.close()
+    #expect(code { try store.list(Query()) } == .closed)
+    withExtendedLifetime(existing) {}
     #expect(code { try store.list(adults) } == .closed)
     #expect(await awaitedCode { try await store.list(adults) } == .closed)
     #expect(!store.publication.hasListeners)

@@ -23,7 +23,7 @@ extension UserStore {
     public var start: Position?
 
     /// A position in the order of a query, made of values and an identifier; no user needs to be there.
-    public struct Position: Hashable, Sendable {
+    public struct Position: Hashable, Codable, Sendable {
       /// The values of the sort keys, in the order of the keys; null for an attribute that is not set.
       public var values: [StoredValue]
       /// The identifier of the user.
