@@ -23,6 +23,13 @@ struct Count: ParsableCommand {
     case signalChurn = "signal-churn"
     case storeChurn = "store-churn"
     case topicChurn = "topic-churn"
+    case writeColor = "write-color"
+    case listValue = "list-value"
+    case listMove = "list-move"
+    case listLeave = "list-leave"
+    case listEnter = "list-enter"
+    case listChanges = "list-changes"
+    case list10000 = "list-10000"
   }
 
   @Argument(help: "The work. Without it, all are listed: name, count, and description of an operation.")
@@ -68,6 +75,7 @@ extension Count.Work {
     case .write, .writeInC: 5_000
     case .replay, .replayInC: 20_000
     case .listenable, .signal, .observers, .store: 100_000
+    case .writeColor, .listValue, .listMove, .listLeave, .listEnter, .listChanges, .list10000: 2_000
     case .send, .signalSend, .churn, .signalChurn, .storeChurn, .topicChurn: 10_000
     }
   }
@@ -88,6 +96,13 @@ extension Count.Work {
     case .signalChurn: "subscribing to a Signal and disposing of the subscription"
     case .storeChurn: "binding a name to a store's hub and unbinding it"
     case .topicChurn: "binding a name to its own topic in a store's hub and unbinding it"
+    case .writeColor: "a write of one hair color, with one listener"
+    case .listValue: "the same, which changes a row of a list of 5,000, whose listener takes the steps"
+    case .listMove: "a write of one name, which moves a row of the list"
+    case .listLeave: "a write of one hair color, by which a row leaves the list"
+    case .listEnter: "a write of one hair color, by which a row enters the list"
+    case .listChanges: "the steps from one version of a list of 5,000 to the next, one row of which moved"
+    case .list10000: "a write of one name, with 10,000 lists, each for a number, one of which has the user"
     }
   }
 
@@ -108,6 +123,13 @@ extension Count.Work {
     case .signalChurn: Self.signalChurn(count)
     case .storeChurn: try Self.storeChurn(count)
     case .topicChurn: try Self.topicChurn(count)
+    case .writeColor: try CountLists.write(.value, count, isFollowed: false)
+    case .listValue: try CountLists.write(.value, count)
+    case .listMove: try CountLists.write(.move, count)
+    case .listLeave: try CountLists.write(.leave, count)
+    case .listEnter: try CountLists.write(.enter, count)
+    case .listChanges: try CountLists.changes(count)
+    case .list10000: try CountLists.many(count)
     }
   }
 
