@@ -30,6 +30,9 @@ struct Count: ParsableCommand {
     case listEnter = "list-enter"
     case listChanges = "list-changes"
     case list10000 = "list-10000"
+    case listFirst = "list-first"
+    case listRead = "list-read"
+    case listInC = "list-in-c"
   }
 
   @Argument(help: "The work. Without it, all are listed: name, count, and description of an operation.")
@@ -76,6 +79,7 @@ extension Count.Work {
     case .replay, .replayInC: 20_000
     case .listenable, .signal, .observers, .store: 100_000
     case .writeColor, .listValue, .listMove, .listLeave, .listEnter, .listChanges, .list10000: 2_000
+    case .listFirst, .listRead, .listInC: CountLists.readRows * 10
     case .send, .signalSend, .churn, .signalChurn, .storeChurn, .topicChurn: 10_000
     }
   }
@@ -103,6 +107,9 @@ extension Count.Work {
     case .listEnter: "a write of one hair color, by which a row enters the list"
     case .listChanges: "the steps from one version of a list of 5,000 to the next, one row of which moved"
     case .list10000: "a write of one name, with 10,000 lists, each for a number, one of which has the user"
+    case .listFirst: "one of the first 5,000 rows of a list"
+    case .listRead: "one of 5,000 users read with the query of the list"
+    case .listInC: "reading the same row in C"
     }
   }
 
@@ -130,6 +137,9 @@ extension Count.Work {
     case .listEnter: try CountLists.write(.enter, count)
     case .listChanges: try CountLists.changes(count)
     case .list10000: try CountLists.many(count)
+    case .listFirst: try CountLists.read(count) { try $0.list(ListRequest.query).value.count }
+    case .listRead: try CountLists.read(count) { try $0.read { try $0.users(matching: ListRequest.query).count } }
+    case .listInC: try CountLists.readInC(count)
     }
   }
 

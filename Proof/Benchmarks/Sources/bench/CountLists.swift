@@ -1,3 +1,4 @@
+import CFloor
 import UserStore
 
 /// The works of `Count` with lists.
@@ -61,6 +62,27 @@ enum CountLists {
     return {
       for _ in 0..<count { try store.rename(1, to: names.next()) }
       withExtendedLifetime((folder, screens)) {}
+    }
+  }
+
+  static let readRows = 5_000
+
+  static func read(_ count: Int, _ read: @escaping (UserStore) throws -> Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(in: folder.path, users: readRows, .normal, watches: false)
+    return {
+      for _ in 0..<count / readRows { try expect(read(store), readRows, "rows") }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  static func readInC(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let file = try Fixture.file(in: folder.path, users: readRows, isLogged: true)
+    let floor = try Floor(file, isFull: false, FLOOR_PLAIN)
+    return {
+      for _ in 0..<count / readRows { try expect(floor.query(ListRequest.sql), readRows, "rows") }
+      withExtendedLifetime(folder) {}
     }
   }
 }

@@ -1,5 +1,6 @@
 import CFloor
 import Dispatch
+import Foundation
 import UserStore
 
 /// One row of a sorted list changes, and the list is told.
@@ -64,6 +65,10 @@ struct ListOneRow {
         return parts(grdb, finishTurn: { _ in try grdb.finishReading() })
       case .told(let removesDuplicates):
         try grdb.observeList(removesDuplicates: removesDuplicates) { _ in told.signal() }
+        // GRDB delivers the first rows again if it cannot know that nothing has changed meanwhile.
+        try grdb.finishReading()
+        Thread.sleep(forTimeInterval: 0.2)
+        while told.wait(timeout: .now()) == .success {}
         return parts(
           grdb,
           finishWrite: {
