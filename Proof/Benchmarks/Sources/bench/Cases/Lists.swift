@@ -154,7 +154,7 @@ enum Lists {
     let rows = 100_000
     return Case(
       name: "lists/memory", operation: "heap of a list of \(rows) rows, by name",
-      contenders: [memory("UserStore, nothing else", rows, []), memory("UserStore, a color", rows, [.hairColor])])
+      contenders: [memory("UserStore, nothing", rows, []), memory("UserStore, a color", rows, [.hairColor])])
   }
 
   private static func memory(_ name: String, _ rows: Int, _ shown: [AttributeName]) -> Contender {
