@@ -33,6 +33,8 @@ struct Count: ParsableCommand {
     case listFirst = "list-first"
     case listRead = "list-read"
     case listInC = "list-in-c"
+    case writeSet = "write-set"
+    case listSet = "list-set"
   }
 
   @Argument(help: "The work. Without it, all are listed: name, count, and description of an operation.")
@@ -79,6 +81,7 @@ extension Count.Work {
     case .replay, .replayInC: 20_000
     case .listenable, .signal, .observers, .store: 100_000
     case .writeColor, .listValue, .listMove, .listLeave, .listEnter, .listChanges, .list10000: 2_000
+    case .writeSet, .listSet: 10_000
     case .listFirst, .listRead, .listInC: CountLists.readRows * 10
     case .send, .signalSend, .churn, .signalChurn, .storeChurn, .topicChurn: 10_000
     }
@@ -110,6 +113,8 @@ extension Count.Work {
     case .listFirst: "one of the first 5,000 rows of a list"
     case .listRead: "one of 5,000 users read with the query of the list"
     case .listInC: "reading the same row in C"
+    case .writeSet: "one of 10,000 renames in one write"
+    case .listSet: "the same, which move rows of a list of 50,000"
     }
   }
 
@@ -140,6 +145,8 @@ extension Count.Work {
     case .listFirst: try CountLists.read(count) { try $0.list(ListRequest.query).value.count }
     case .listRead: try CountLists.read(count) { try $0.read { try $0.users(matching: ListRequest.query).count } }
     case .listInC: try CountLists.readInC(count)
+    case .writeSet: try CountLists.set(count, isFollowed: false)
+    case .listSet: try CountLists.set(count, isFollowed: true)
     }
   }
 

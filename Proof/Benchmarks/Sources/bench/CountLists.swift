@@ -85,4 +85,13 @@ enum CountLists {
       withExtendedLifetime(folder) {}
     }
   }
+
+  static func set(_ count: Int, isFollowed: Bool) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let write = try Lists.hugeSets(folder.path, 50_000, count, isFollowed: isFollowed, watches: false)
+    return {
+      try write(1)
+      withExtendedLifetime(folder) {}
+    }
+  }
 }

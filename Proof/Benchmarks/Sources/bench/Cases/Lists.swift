@@ -193,29 +193,36 @@ enum Lists {
 
   private static func hugeSet(_ name: String, _ rows: Int, _ changes: Int, isFollowed: Bool) -> Contender {
     Contender(name: name) { folder in
-      let store = try Fixture.store(in: folder, users: max(rows, changes), .normal)
-      let tally = Tally()
-      // Of the first users.
-      let query = UserStore.Query(
-        where: UserStore.Condition("id", .lessOrEqual, .integer(Int64(rows))), sortedBy: [.ascending(.name)],
-        showing: [.hairColor])
-      let list = isFollowed ? try store.list(query) : nil
-      list?.bind("screen") { _ in tally.add() }
-      var turn = 0
-      return .passes { count in
-        try tally.expect(isFollowed ? count : 0) {
-          for _ in 0..<count {
-            try store.write { users in
-              for _ in 0..<changes {
-                let user = RowChange.user(turn, of: max(rows, changes))
-                try users.rename(UserStore.User.ID(user), to: "user \(turn &* 104_729 % rows) \(turn)")
-                turn += 1
-              }
+      .passes(try hugeSets(folder, rows, changes, isFollowed: isFollowed))
+    }
+  }
+
+  /// Returns a closure that writes a number of sets, with a list of the first users.
+  static func hugeSets(
+    _ folder: String, _ rows: Int, _ changes: Int, isFollowed: Bool, watches: Bool = true
+  ) throws -> (_ count: Int) throws -> Void {
+    let users = max(rows, changes)
+    let store = try Fixture.store(in: folder, users: users, .normal, watches: watches)
+    let tally = Tally()
+    let query = UserStore.Query(
+      where: UserStore.Condition("id", .lessOrEqual, .integer(Int64(rows))), sortedBy: [.ascending(.name)],
+      showing: [.hairColor])
+    let list = isFollowed ? try store.list(query) : nil
+    list?.bind("screen") { _ in tally.add() }
+    var turn = 0
+    return { count in
+      try tally.expect(isFollowed ? count : 0) {
+        for _ in 0..<count {
+          try store.write { transaction in
+            for _ in 0..<changes {
+              let user = UserStore.User.ID(RowChange.user(turn, of: users))
+              try transaction.rename(user, to: "user \(turn &* 104_729 % rows) \(turn)")
+              turn += 1
             }
           }
         }
-        withExtendedLifetime(list) {}
       }
+      withExtendedLifetime(list) {}
     }
   }
 }

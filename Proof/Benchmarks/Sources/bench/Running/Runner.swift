@@ -49,12 +49,15 @@ private final class Side {
     }
   }
 
-  /// Doubles the number of passes until a turn is long enough.
+  /// Doubles the number of passes until a turn is long enough, twice in a row: a moment of other load makes one turn long.
   private static func warmUp(_ turn: Duration, _ run: (Int) throws -> Duration) throws -> Int {
     var count = 1
     while true {
       let time = try run(count)
-      if time * 2 >= turn { return max(1, Int(Double(count) * (turn / time))) }
+      if time * 2 >= turn {
+        let time = min(time, try run(count))
+        if time * 2 >= turn { return max(1, Int(Double(count) * (turn / time))) }
+      }
       count *= 2
     }
   }
