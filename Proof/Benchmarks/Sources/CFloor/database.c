@@ -9,6 +9,7 @@ static const char *const sql[STATEMENTS] = {
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
     [UPDATE] = "UPDATE users SET name = ?2 WHERE id = ?1 AND name IS NOT ?2",
+    [COLOR] = "UPDATE users SET hair_color = ?2 WHERE id = ?1 AND hair_color IS NOT ?2",
     [LAST] = "SELECT max(seq) FROM changes",
     [MARK] = "INSERT INTO changes (op, attribute, old, nonce) VALUES (0, ?1, ?2, ?3)",
     [VERSION] = "PRAGMA data_version",
@@ -87,6 +88,7 @@ floor_db *floor_open(const char *path, int full, floor_plan plan) {
 
 void floor_close(floor_db *db) {
   for (int index = 0; index < STATEMENTS; index++) sqlite3_finalize(db->statements[index]);
+  sqlite3_finalize(db->query);
   sqlite3_close(db->checkpointer);
   sqlite3_close(db->handle);
   sqlite3_free(db->wal_path);

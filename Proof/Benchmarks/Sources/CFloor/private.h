@@ -10,6 +10,7 @@ typedef enum {
   COMMIT,
   ROLLBACK,
   UPDATE,
+  COLOR,
   LAST,
   MARK,
   VERSION,
@@ -26,6 +27,8 @@ struct floor_db {
   /// The connection for checkpoints, which run while `handle` holds the write lock.
   sqlite3 *checkpointer;
   sqlite3_stmt *statements[STATEMENTS];
+  /// The statement of the last call of `floor_query`.
+  sqlite3_stmt *query;
   floor_plan plan;
   int wal_pages;
   int64_t head;

@@ -12,11 +12,11 @@ static int has_moved(floor_db *db) {
   return moved;
 }
 
-static int update(floor_db *db, int64_t user, const char *name) {
-  sqlite3_stmt *statement = floor_statement(db, UPDATE);
+static int update(floor_db *db, statement_index index, int64_t user, const char *text) {
+  sqlite3_stmt *statement = floor_statement(db, index);
   sqlite3_bind_int64(statement, 1, user);
-  sqlite3_bind_text(statement, 2, name, (int)strlen(name), SQLITE_TRANSIENT);
-  int code = floor_run(db, UPDATE);
+  sqlite3_bind_text(statement, 2, text, text ? (int)strlen(text) : 0, SQLITE_TRANSIENT);
+  int code = floor_run(db, index);
   sqlite3_clear_bindings(statement);
   return code;
 }
@@ -52,12 +52,14 @@ static void checkpoint_if_due(floor_db *db) {
   }
 }
 
-int floor_rename(floor_db *db, int64_t first, int64_t count, const char *name) {
+static int write_users(floor_db *db, statement_index index, int64_t first, int64_t count, const char *text) {
   int watches = db->plan == FLOOR_SAME_PLAN;
   if (watches && has_moved(db)) return SQLITE_IOERR;
   int code = floor_run(db, BEGIN);
   if (watches && code == SQLITE_OK) floor_data_version(db);
-  for (int64_t user = first; code == SQLITE_OK && user < first + count; user++) code = update(db, user, name);
+  for (int64_t user = first; code == SQLITE_OK && user < first + count; user++) {
+    code = update(db, index, user, text);
+  }
   if (db->plan != FLOOR_PLAIN && code == SQLITE_OK) {
     code = mark(db);
     int64_t end = sqlite3_last_insert_rowid(db->handle);
@@ -73,3 +75,9 @@ int floor_rename(floor_db *db, int64_t first, int64_t count, const char *name) {
   if (code == SQLITE_OK) checkpoint_if_due(db);
   return code;
 }
+
+int floor_rename(floor_db *db, int64_t first, int64_t count, const char *name) {
+  return write_users(db, UPDATE, first, count, name);
+}
+
+int floor_set_color(floor_db *db, int64_t user, const char *color) { return write_users(db, COLOR, user, 1, color); }

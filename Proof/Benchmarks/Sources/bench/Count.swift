@@ -23,6 +23,18 @@ struct Count: ParsableCommand {
     case signalChurn = "signal-churn"
     case storeChurn = "store-churn"
     case topicChurn = "topic-churn"
+    case writeColor = "write-color"
+    case listValue = "list-value"
+    case listMove = "list-move"
+    case listLeave = "list-leave"
+    case listEnter = "list-enter"
+    case listChanges = "list-changes"
+    case list10000 = "list-10000"
+    case listFirst = "list-first"
+    case listRead = "list-read"
+    case listInC = "list-in-c"
+    case writeSet = "write-set"
+    case listSet = "list-set"
   }
 
   @Argument(help: "The work. Without it, all are listed: name, count, and description of an operation.")
@@ -68,6 +80,9 @@ extension Count.Work {
     case .write, .writeInC: 5_000
     case .replay, .replayInC: 20_000
     case .listenable, .signal, .observers, .store: 100_000
+    case .writeColor, .listValue, .listMove, .listLeave, .listEnter, .listChanges, .list10000: 2_000
+    case .writeSet, .listSet: 10_000
+    case .listFirst, .listRead, .listInC: CountLists.readRows * 10
     case .send, .signalSend, .churn, .signalChurn, .storeChurn, .topicChurn: 10_000
     }
   }
@@ -88,6 +103,18 @@ extension Count.Work {
     case .signalChurn: "subscribing to a Signal and disposing of the subscription"
     case .storeChurn: "binding a name to a store's hub and unbinding it"
     case .topicChurn: "binding a name to its own topic in a store's hub and unbinding it"
+    case .writeColor: "a write of one hair color, with one listener"
+    case .listValue: "the same, which changes a row of a list of 5,000, whose listener takes the steps"
+    case .listMove: "a write of one name, which moves a row of the list"
+    case .listLeave: "a write of one hair color, by which a row leaves the list"
+    case .listEnter: "a write of one hair color, by which a row enters the list"
+    case .listChanges: "the steps from one version of a list of 5,000 to the next, one row of which moved"
+    case .list10000: "a write of one name, with 10,000 lists, each for a number, one of which has the user"
+    case .listFirst: "one of the first 5,000 rows of a list"
+    case .listRead: "one of 5,000 users read with the query of the list"
+    case .listInC: "reading the same row in C"
+    case .writeSet: "one of 10,000 renames in one write"
+    case .listSet: "the same, which move rows of a list of 50,000"
     }
   }
 
@@ -108,6 +135,18 @@ extension Count.Work {
     case .signalChurn: Self.signalChurn(count)
     case .storeChurn: try Self.storeChurn(count)
     case .topicChurn: try Self.topicChurn(count)
+    case .writeColor: try CountLists.write(.value, count, isFollowed: false)
+    case .listValue: try CountLists.write(.value, count)
+    case .listMove: try CountLists.write(.move, count)
+    case .listLeave: try CountLists.write(.leave, count)
+    case .listEnter: try CountLists.write(.enter, count)
+    case .listChanges: try CountLists.changes(count)
+    case .list10000: try CountLists.many(count)
+    case .listFirst: try CountLists.read(count) { try $0.list(ListRequest.query).value.count }
+    case .listRead: try CountLists.read(count) { try $0.read { try $0.users(matching: ListRequest.query).count } }
+    case .listInC: try CountLists.readInC(count)
+    case .writeSet: try CountLists.set(count, isFollowed: false)
+    case .listSet: try CountLists.set(count, isFollowed: true)
     }
   }
 

@@ -4,31 +4,38 @@ import Dispatch
 import Foundation
 import UserStore
 
-/// The other process of the latency cases, which receives stamps and prints their ages.
+/// The other process of a case, which receives stamps and prints their ages, or follows with lists and prints its memory.
 struct Follow: ParsableCommand {
   static let configuration = CommandConfiguration(shouldDisplay: false)
   static let ready = "ready\n"
 
-  enum Way: String, ExpressibleByArgument { case userstore, polling }
+  enum Way: String, ExpressibleByArgument { case userstore, polling, lists, peak }
 
   @Argument var way: Way
   @Argument var path: String
 
   func run() throws {
-    let ages =
-      switch way {
-      case .userstore: try listen()
-      case .polling: try poll()
-      }
-    for age in ages { print(Int64(age.nanoseconds)) }
+    switch way {
+    case .userstore: show(try listen())
+    case .polling: show(try poll())
+    case .lists: try ListsMillion.follow(open(), ready: sayReady)
+    case .peak: try ListsMillion.follow(untilEndOf: open(), ready: sayReady)
+    }
+    if way == .lists || way == .peak { print(try ListsMillion.peakMemory()) }
   }
+
+  private func show(_ ages: [Duration]) { for age in ages { print(Int64(age.nanoseconds)) } }
 
   private func sayReady() { FileHandle.standardOutput.write(Data(Self.ready.utf8)) }
 
-  private func listen() throws -> [Duration] {
+  private func open() throws -> UserStore {
     var configuration = UserStore.Configuration()
     configuration.access = .readOnly
-    let store = try UserStore(path: path, configuration: configuration)
+    return try UserStore(path: path, configuration: configuration)
+  }
+
+  private func listen() throws -> [Duration] {
+    let store = try open()
     let arrivals = Arrivals()
     let name = try store.listenable(.name, of: UserStore.User.ID(1))
     let ended = DispatchSemaphore(value: 0)

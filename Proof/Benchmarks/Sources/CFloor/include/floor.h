@@ -24,6 +24,8 @@ void floor_close(floor_db *db);
 
 /// Renames `count` users, starting with `first`, in one transaction.
 int floor_rename(floor_db *db, int64_t first, int64_t count, const char *name);
+/// Sets the hair color of a user in a transaction; null unsets it.
+int floor_set_color(floor_db *db, int64_t user, const char *color);
 
 /// Reads a user with all attributes. Returns the number of rows.
 int64_t floor_read_user(floor_db *db, int64_t user);
@@ -31,6 +33,9 @@ int64_t floor_read_user(floor_db *db, int64_t user);
 int64_t floor_list(floor_db *db);
 /// Reads every column of the log after `start`. Returns the number of rows.
 int64_t floor_replay(floor_db *db, int64_t start);
+/// Reads every row of a statement, which is prepared only if the last call had another one. Returns the number of rows, or -1 if
+/// it cannot be prepared. `value` is bound to the first parameter, if there is one.
+int64_t floor_query(floor_db *db, const char *sql, int64_t value);
 /// The name of a user, valid until the next call, or null if there is no such user.
 const char *floor_name(floor_db *db, int64_t user);
 /// A number that changes when another connection commits.

@@ -6,22 +6,23 @@ enum Fixture {
   /// Creates a file with the users from 1 to `users`, and returns its path.
   ///
   /// The users are added without triggers. If the file is logged, the library restores the triggers and starts a new log.
-  /// If not, the file stays without triggers, for contenders that write no log.
-  static func file(in folder: String, users: Int, isLogged: Bool) throws -> String {
+  /// If not, the file stays without triggers, for contenders that write no log. `sql` adds attributes.
+  static func file(in folder: String, users: Int, isLogged: Bool, adding sql: String = "") throws -> String {
     let path = folder + "/users.db"
     try UserStore(path: path).close()
-    try execute(dropTriggers + insertUsers(users), on: path)
+    try execute(dropTriggers + insertUsers(users) + ";" + sql, on: path)
     if isLogged { try UserStore(path: path).close() }
     return path
   }
 
   /// Opens a store on such a file.
   static func store(
-    in folder: String, users: Int, _ durability: UserStore.Configuration.Durability, watches: Bool = true
+    in folder: String, users: Int, _ durability: UserStore.Configuration.Durability, watches: Bool = true,
+    adding sql: String = ""
   ) throws
     -> UserStore
   {
-    try open(file(in: folder, users: users, isLogged: true), durability, watches: watches)
+    try open(file(in: folder, users: users, isLogged: true, adding: sql), durability, watches: watches)
   }
 
   static func open(_ path: String, _ durability: UserStore.Configuration.Durability, watches: Bool = true) throws

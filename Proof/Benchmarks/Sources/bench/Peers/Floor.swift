@@ -17,4 +17,11 @@ final class Floor: @unchecked Sendable {
     let code = floor_rename(handle, users.lowerBound, Int64(users.count), name)
     try expect(Int(code), 0, "SQLite's code for a write")
   }
+
+  func setColor(_ id: Int64, to color: String?) throws {
+    try expect(Int(floor_set_color(handle, id, color)), 0, "SQLite's code for a write")
+  }
+
+  /// Reads all rows of a statement, and returns their number.
+  func query(_ sql: String, _ value: Int = 0) -> Int { Int(floor_query(handle, sql, Int64(value))) }
 }

@@ -4,7 +4,7 @@ import GRDB
 
 /// GRDB as its documentation recommends: a pool, cached statements, records, and observations of single rows.
 final class GRDBStore: @unchecked Sendable {
-  struct Row: Codable, FetchableRecord, TableRecord, Sendable {
+  struct Row: Codable, Equatable, FetchableRecord, TableRecord, Sendable {
     static let databaseTableName = "users"
     let id: Int64
     let name: String
@@ -41,6 +41,12 @@ final class GRDBStore: @unchecked Sendable {
     try pool.write { database in for id in users { try Self.rename(id, to: name, database) } }
   }
 
+  func setColor(_ id: Int64, to color: String?) throws {
+    try pool.write { database in
+      try database.cachedStatement(sql: "UPDATE users SET hair_color = ? WHERE id = ?").execute(arguments: [color, id])
+    }
+  }
+
   func renameLater(_ id: Int64, to name: String) async throws {
     try await pool.write { try Self.rename(id, to: name, $0) }
   }
@@ -54,25 +60,46 @@ final class GRDBStore: @unchecked Sendable {
 
   func row(_ id: Int64) throws -> Row? { try pool.read { try Row.fetchOne($0, key: id) } }
 
+  /// The request of `ListRequest`.
+  private static var listRequest: QueryInterfaceRequest<Row> {
+    Row.filter(Column("hair_color") != nil).order(Column("name"), Column("id"))
+  }
+
+  func listRows() throws -> [Row] { try pool.read { try Self.listRequest.fetchAll($0) } }
+
   func rows() throws -> [Row] { try pool.read { try Row.order(Column("id")).fetchAll($0) } }
 
   // MARK: Observing
 
   /// Observes each row, and returns when all observations have delivered their first value.
   func observe(_ users: some Collection<Int64>, _ onChange: @escaping @Sendable (Row?) -> Void) throws {
-    let ready = DispatchSemaphore(value: 0)
     for id in users {
-      let observation = ValueObservation.trackingConstantRegion { try Row.filter(key: id).fetchOne($0) }
-      let first = First()
-      let token = observation.start(in: pool, scheduling: .async(onQueue: queue)) { error in
-        print("grdb: \(error)")
-      } onChange: { row in
-        if first.passes() { ready.signal() } else { onChange(row) }
-      }
-      observations.append(token)
-      ready.wait()
+      start(.trackingConstantRegion { try Row.filter(key: id).fetchOne($0) }, onChange)
     }
   }
+
+  /// Observes the rows of `ListRequest`, and returns when the first ones have been delivered.
+  func observeList(removesDuplicates: Bool, _ onChange: @escaping @Sendable ([Row]) -> Void) throws {
+    let observation = ValueObservation.trackingConstantRegion { try Self.listRequest.fetchAll($0) }
+    if removesDuplicates { start(observation.removeDuplicates(), onChange) } else { start(observation, onChange) }
+  }
+
+  private func start<Reducer: ValueReducer>(
+    _ observation: ValueObservation<Reducer>, _ onChange: @escaping @Sendable (Reducer.Value) -> Void
+  ) where Reducer.Value: Sendable {
+    let ready = DispatchSemaphore(value: 0)
+    let first = First()
+    let token = observation.start(in: pool, scheduling: .async(onQueue: queue)) { error in
+      print("grdb: \(error)")
+    } onChange: { value in
+      if first.passes() { ready.signal() } else { onChange(value) }
+    }
+    observations.append(token)
+    ready.wait()
+  }
+
+  /// Waits until no observation reads.
+  func finishReading() throws { try pool.barrierWriteWithoutTransaction { _ in } }
 
   /// Used on one queue only.
   private final class First: @unchecked Sendable {

@@ -10,6 +10,8 @@ struct Case {
   ///
   /// The others are compared with the first one.
   let contenders: [Contender]
+  /// The largest number of rounds; nil for the usual number.
+  var rounds: Int?
 }
 
 /// One side of a comparison.
@@ -27,6 +29,8 @@ enum Measured {
   ///
   /// A pass has the case's number of operations, times `ofEach` if several writers work at once.
   case passes(ofEach: Int = 1, (_ count: Int) throws -> Void)
+  /// The same, with a part of each pass that does not count; returns the time of the rest.
+  case parts((_ count: Int) throws -> Duration)
   /// One pass, which returns its time in nanoseconds, because it has preparations that do not count.
   case pass(() throws -> Double)
   /// A number of events with their latencies.

@@ -16,12 +16,13 @@ final class Follower {
   }
 
   /// Waits until it has received `Stamp.end`, and returns the ages of all stamps.
-  func ages() throws -> [Duration] {
+  func ages() throws -> [Duration] { try figures().map { .nanoseconds($0) } }
+
+  /// Waits until it has received `Stamp.end`, and returns what it has printed.
+  func figures() throws -> [Int] {
     let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     try expect(Int(process.terminationStatus), 0, "exit of a follower")
-    return String(decoding: data, as: UTF8.self).split(separator: "\n").compactMap { Int64($0) }.map {
-      .nanoseconds($0)
-    }
+    return String(decoding: data, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }
   }
 }

@@ -19,7 +19,7 @@ struct Runner {
       try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
       return try Side(contender, contender.setUp(own.path), entry.operationsPerPass, effort)
     }
-    for round in 0..<effort.rounds {
+    for round in 0..<min(entry.rounds ?? .max, effort.rounds) {
       for turn in sides.indices { try sides[(turn + round) % sides.count].takeTurn() }
     }
     return sides.map(\.outcome)
@@ -42,24 +42,36 @@ private final class Side {
     if case .bytes = measured { unit = .bytes }
     outcome = Outcome(contender: contender.name, unit: unit)
     if case .latencies = measured { outcome.latencies = Histogram(numberOfSignificantValueDigits: .three) }
-    if case .passes(_, let run) = measured { count = try Self.warmUp(run, effort.turn) }
+    switch measured {
+    case .passes(_, let run): count = try Self.warmUp(effort.turn) { count in try Self.time { try run(count) } }
+    case .parts(let run): count = try Self.warmUp(effort.turn, run)
+    default: break
+    }
   }
 
-  /// Doubles the number of passes until a turn is long enough.
-  private static func warmUp(_ run: (Int) throws -> Void, _ turn: Duration) throws -> Int {
+  /// Doubles the number of passes until a turn is long enough, twice in a row: a moment of other load makes one turn long.
+  private static func warmUp(_ turn: Duration, _ run: (Int) throws -> Duration) throws -> Int {
     var count = 1
     while true {
-      let time = try ContinuousClock().measure { try run(count) }
-      if time * 2 >= turn { return max(1, Int(Double(count) * (turn / time))) }
+      let time = try run(count)
+      if time * 2 >= turn {
+        let time = min(time, try run(count))
+        if time * 2 >= turn { return max(1, Int(Double(count) * (turn / time))) }
+      }
       count *= 2
     }
+  }
+
+  private static func time(_ body: () throws -> Void) throws -> Duration {
+    try ContinuousClock().measure { try body() }
   }
 
   func takeTurn() throws {
     switch measured {
     case .passes(let writers, let run):
-      let time = try ContinuousClock().measure { try run(count) }
+      let time = try Self.time { try run(count) }
       outcome.rounds.append(time.nanoseconds / Double(count * operationsPerPass * writers))
+    case .parts(let run): outcome.rounds.append(try run(count).nanoseconds / Double(count * operationsPerPass))
     case .pass(let run): outcome.rounds.append(try run() / Double(operationsPerPass))
     case .bytes(let size): outcome.rounds.append(try size() / Double(operationsPerPass))
     case .latencies(let run):

@@ -1,0 +1,97 @@
+import CFloor
+import UserStore
+
+/// The works of `Count` with lists.
+enum CountLists {
+  /// As many that no row changes twice in both runs.
+  private static func users(_ count: Int) -> Int { max(5_000, count * 2 + 1_000) }
+
+  private static func store(_ folder: TemporaryFolder, _ count: Int) throws -> UserStore {
+    try Fixture.store(in: folder.path, users: users(count), .normal, watches: false)
+  }
+
+  /// A write of one row, with the list or with a listener of the user.
+  static func write(_ change: RowChange, _ count: Int, isFollowed: Bool = true) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let store = try store(folder, count)
+    if change == .enter {
+      try store.write { users in
+        for turn in 0..<count * 2 {
+          try users.set(.hairColor, of: UserStore.User.ID(RowChange.user(turn, of: Self.users(count))), to: .null)
+        }
+      }
+    }
+    let screen = isFollowed ? ListScreen(try store.list(ListRequest.query)) : nil
+    if !isFollowed {
+      for turn in 0..<count * 2 {
+        let user = UserStore.User.ID(RowChange.user(turn, of: users(count)))
+        store.listeners.bind("screen", to: .attribute(.hairColor, of: user)) { _ in }
+      }
+    }
+    var turn = 0
+    return {
+      for _ in 0..<count {
+        try change.write(turn, of: users(count), store)
+        turn += 1
+      }
+      withExtendedLifetime(folder) {}
+      if let screen { try expect(screen.steps, turn, "steps") }
+    }
+  }
+
+  static func changes(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let store = try store(folder, count)
+    let list = try store.list(ListRequest.query)
+    var versions = [list.value]
+    for turn in 0..<count {
+      try RowChange.move.write(turn, of: users(count), store)
+      versions.append(list.value)
+    }
+    return {
+      for (old, new) in zip(versions, versions.dropFirst()) {
+        try expect(new.changes(from: old).steps.count, 1, "steps")
+      }
+    }
+  }
+
+  static func many(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let (store, screens) = try Lists.manyLists(folder.path, 10_000, .normal, watches: false)
+    var names = Names()
+    return {
+      for _ in 0..<count { try store.rename(1, to: names.next()) }
+      withExtendedLifetime((folder, screens)) {}
+    }
+  }
+
+  static let readRows = 5_000
+
+  static func read(_ count: Int, _ read: @escaping (UserStore) throws -> Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(in: folder.path, users: readRows, .normal, watches: false)
+    return {
+      for _ in 0..<count / readRows { try expect(read(store), readRows, "rows") }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  static func readInC(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let file = try Fixture.file(in: folder.path, users: readRows, isLogged: true)
+    let floor = try Floor(file, isFull: false, FLOOR_PLAIN)
+    return {
+      for _ in 0..<count / readRows { try expect(floor.query(ListRequest.sql), readRows, "rows") }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  static func set(_ count: Int, isFollowed: Bool) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let write = try Lists.hugeSets(folder.path, 50_000, count, isFollowed: isFollowed, watches: false)
+    return {
+      try write(1)
+      withExtendedLifetime(folder) {}
+    }
+  }
+}
