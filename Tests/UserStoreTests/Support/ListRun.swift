@@ -81,7 +81,7 @@ struct ListRun {
   private mutating func write(count: Int) throws {
     var acts: [Act] = []
     for _ in 0..<count { acts.append(act()) }
-    try store.write { transaction in for act in acts { try act.perform(in: &transaction) } }
+    try store.write { try Act.perform(acts, in: &$0) }
     undoable = try store.read { try $0.cursor.revision }
   }
 
@@ -90,15 +90,23 @@ struct ListRun {
     case set(AttributeName, Int, StoredValue)
     case remove(Int)
 
-    func perform(in transaction: inout WriteTransaction) throws {
+    /// Performs acts on the first users, of whom few are removed at the same time.
+    static func perform(_ acts: [Act], in transaction: inout WriteTransaction) throws {
+      var ids: [User.ID] = []
+      for (number, act) in acts.enumerated() {
+        if number % 50 == 0 { ids = try transaction.userIDs(matching: Query(limit: 30)) }
+        try act.perform(on: ids, &transaction)
+      }
+    }
+
+    private func perform(on ids: [User.ID], _ transaction: inout WriteTransaction) throws {
       switch self {
       case .add(let values): try ListRun.add(values, &transaction)
       case .set(let attribute, let place, let value):
-        guard let user = try ListRun.user(at: place, &transaction) else { return }
-        try transaction.set(attribute, of: user, to: value)
+        let id = ids[min(place, ids.count - 1)]
+        if try transaction.hasUser(id) { try transaction.set(attribute, of: id, to: value) }
       case .remove(let place):
-        guard try transaction.userCount > 5, let user = try ListRun.user(at: place, &transaction) else { return }
-        try transaction.remove(user)
+        if try transaction.userCount > 5 { _ = try transaction.remove(ids[min(place, ids.count - 1)]) }
       }
     }
   }
@@ -112,17 +120,6 @@ struct ListRun {
       let attribute = ListQueries.attributes[Int.random(in: 0..<5, using: &generator.random)]
       return .set(attribute, place, generator.value(of: attribute))
     }
-  }
-
-  /// One of the first users, of whom few are removed at the same time.
-  private static func user(at place: Int, _ transaction: inout WriteTransaction) throws -> User.ID? {
-    var (index, found): (Int, User.ID?) = (0, nil)
-    try transaction.iterateUsers { user in
-      found = user.id
-      index += 1
-      return index <= place
-    }
-    return found
   }
 
   private mutating func add(_ transaction: inout WriteTransaction) throws {
@@ -162,9 +159,7 @@ struct ListRun {
     var acts: [[Act]] = []
     for _ in 0..<4 { acts.append([act(), act(), act()]) }
     try Threads.run(4) { [store, acts] index in
-      for act in acts[index] {
-        try store.write { transaction in try act.perform(in: &transaction) }
-      }
+      for act in acts[index] { try store.write { try Act.perform([act], in: &$0) } }
     }
   }
 
