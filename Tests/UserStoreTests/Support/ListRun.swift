@@ -100,13 +100,16 @@ struct ListRun {
     }
 
     private func perform(on ids: [User.ID], _ transaction: inout WriteTransaction) throws {
+      func user(at place: Int) throws -> User.ID? {
+        let id = ids[min(place, ids.count - 1)]
+        return try transaction.hasUser(id) ? id : nil
+      }
       switch self {
       case .add(let values): try ListRun.add(values, &transaction)
       case .set(let attribute, let place, let value):
-        let id = ids[min(place, ids.count - 1)]
-        if try transaction.hasUser(id) { try transaction.set(attribute, of: id, to: value) }
+        if let id = try user(at: place) { try transaction.set(attribute, of: id, to: value) }
       case .remove(let place):
-        if try transaction.userCount > 5 { _ = try transaction.remove(ids[min(place, ids.count - 1)]) }
+        if try transaction.userCount > 5, let id = try user(at: place) { _ = try transaction.remove(id) }
       }
     }
   }
