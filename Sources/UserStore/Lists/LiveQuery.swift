@@ -83,8 +83,8 @@ final class LiveQuery: Sendable {
   }
 
   private func makeOutput(_ value: ErasedValue) -> Output {
-    let hub = SignalHub(reportingTo: handleError)
-    return Output(hub: hub, backing: .value(value, of: hub))
+    let (receiver, backing) = ListenableBacking.keeping(value, onError: handleError)
+    return Output(hub: receiver.hub, backing: backing)
   }
 
   // MARK: Following
@@ -160,10 +160,14 @@ final class LiveQuery: Sendable {
       names: backing.names, handleError: backing.handleError,
       bind: { name, terms, action in
         let removal = backing.bind(name, terms, action)
-        return {
-          withExtendedLifetime(handle) {}
-          removal()
+        // A subscription keeps the query; a named listener does so by its name.
+        let held = name == nil ? handle : nil
+        let remover = ListenerRemover { [weak self] registration in
+          removal.remover.remove(registration)
+          withExtendedLifetime(held) {}
+          if let self { self.forget(self) }
         }
+        return ListenerRemoval(remover: remover, registration: removal.registration)
       }, unbind: backing.unbind)
   }
 

@@ -107,13 +107,18 @@ struct ThreadLocal<Object: AnyObject>: Sendable {
   }
 
   /// The object of the calling thread.
-  var value: Object {
-    if let pointer = unsafe pthread_getspecific(key) {
-      return unsafe Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
-    }
-    let object = make()
-    unsafe pthread_setspecific(key, Unmanaged.passRetained(object).toOpaque())
-    return object
+  var value: Object { unsafe reference.takeUnretainedValue() }
+
+  /// Calls `body` with the object of the calling thread, which holds it: no other reference needs to be counted.
+  func withValue<Result>(_ body: (Object) -> Result) -> Result {
+    unsafe reference._withUnsafeGuaranteedRef(body)
+  }
+
+  private var reference: Unmanaged<Object> {
+    if let pointer = unsafe pthread_getspecific(key) { return unsafe Unmanaged.fromOpaque(pointer) }
+    let object = unsafe Unmanaged.passRetained(make())
+    unsafe pthread_setspecific(key, object.toOpaque())
+    return unsafe object
   }
 }
 

@@ -40,7 +40,7 @@ final class WriteConnection: Sendable {
   ///
   /// If it throws, the part was rolled back. The first writer needs no savepoint: no other writer's work can be lost.
   func perform(
-    in group: WriteGroup, origin: String?, _ calling: CallContext?, _ body: (inout WriteTransaction) throws -> Void
+    in group: WriteGroup, origin: String?, _ calling: DeliveryThread?, _ body: (inout WriteTransaction) throws -> Void
   ) throws -> Cursor {
     let session = group.session
     let isFirst = group.size == 1
@@ -89,7 +89,7 @@ final class WriteConnection: Sendable {
     }
   }
 
-  private func admit(_ calling: CallContext) throws(StoreError) {
+  private func admit(_ calling: DeliveryThread) throws(StoreError) {
     guard let names = calling.cascade.admit(by: calling.name, limit: roundLimit) else { return }
     let list = names.joined(separator: ", ")
     throw StoreError(.tooManyRounds, "write refused: listeners triggered each other \(roundLimit) times (\(list))")

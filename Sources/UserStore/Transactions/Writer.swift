@@ -144,7 +144,7 @@ extension Writer {
   ///
   /// `group` is nil afterwards if there is no longer a transaction. If it throws, the closure's part was rolled back.
   func takePart(
-    in group: inout WriteGroup?, origin: String?, _ calling: CallContext?,
+    in group: inout WriteGroup?, origin: String?, _ calling: DeliveryThread?,
     _ body: (inout WriteTransaction) throws -> Void
   ) throws {
     var current = if let group { group } else { try begin() }

@@ -9,7 +9,7 @@
   /// The first one that sends is the head.
   private(set) var members: [any ChainMember] = []
   /// Its values are of the type `ChainRound`.
-  let hub = SignalHub(reportingTo: nil)
+  let hub = SignalHub(onError: ListenerErrors.print)
   /// The chain that this one has joined.
   private(set) var successor: ChainCore?
   private var registration: SubscriptionToken?

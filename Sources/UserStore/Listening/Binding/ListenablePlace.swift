@@ -24,7 +24,8 @@
   /// Sends without `send`: the chain limits the rounds, and a value that `send` refuses would never be received.
   func write(_ value: Value) {
     let cascade = RoundCause.current?.cascade
-    guard let source, let ticket = source.append(.success(ValueBox(value)), in: cascade) else { return }
+    guard let source, isAlive else { return }
+    let ticket = source.append(.success(ValueBox(value)), in: cascade)
     latest = value
     sent.append(value)
     source.deliver(through: ticket)

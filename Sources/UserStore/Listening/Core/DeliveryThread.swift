@@ -9,9 +9,14 @@ final class DeliveryThread {
   /// The object of the calling thread.
   static var current: DeliveryThread { local.value }
 
-  /// The call that the thread is making; nil outside of listeners.
-  var calling: CallContext? { calls > 0 ? context : nil }
-  private let context = CallContext()
+  /// Calls `body` with the object of the calling thread, without the cost of a reference to it.
+  static func withCurrent<Result>(_ body: (DeliveryThread) -> Result) -> Result { local.withValue(body) }
+
+  /// This object if the thread is making a call; nil outside of listeners.
+  var calling: DeliveryThread? { calls > 0 ? self : nil }
+  /// The name of the listener that is called, if it has one.
+  var name: String?
+  private var existingCascade: Cascade?
   /// The number of nested calls that the thread is inside of.
   private var calls = 0
   /// The hubs that the thread delivers for and the stores that it has transactions of: the innermost, then the others.
@@ -61,13 +66,21 @@ final class DeliveryThread {
   }
 
   /// Makes calls in the cascade of the listener that caused them, and marks the thread as inside of a listener.
-  func call(in cascade: Cascade?, _ body: (CallContext) -> Void) {
-    let caller = (context.name, context.existingCascade)
-    (context.name, context.existingCascade) = (nil, cascade)
+  func call(in cascade: Cascade?, _ body: () -> Void) {
+    let caller = (name, existingCascade)
+    (name, existingCascade) = (nil, cascade)
     calls += 1
-    body(context)
+    body()
     calls -= 1
-    (context.name, context.existingCascade) = caller
+    (name, existingCascade) = caller
+  }
+
+  /// The cascade of the calls; created on first use, because few listeners cause rounds.
+  var cascade: Cascade {
+    if let existingCascade { return existingCascade }
+    let cascade = Cascade()
+    existingCascade = cascade
+    return cascade
   }
 
   /// Whether the thread must not wait for a delivery, because it could be waiting for itself.
@@ -78,26 +91,14 @@ final class DeliveryThread {
   /// Called at the end of each round, so that the consequences of a round are delivered before the next one. A deferred action
   /// never runs inside another: the stack would grow with hubs that trigger each other.
   func runDeferred() {
-    if !hasDeferred || isRunningDeferred { return }
+    if hasDeferred, !isRunningDeferred { runAllDeferred() }
+  }
+
+  @inline(never) private func runAllDeferred() {
     isRunningDeferred = true
     defer { isRunningDeferred = false }
     while calls == 0, transactions == 0, let action = deferred.popFirst() { action() }
     hasDeferred = !deferred.isEmpty
-  }
-}
-
-/// The state of the calls of one round, on the thread that makes them.
-final class CallContext {
-  /// The name of the listener that is called, if it has one.
-  var name: String?
-  fileprivate var existingCascade: Cascade?
-
-  /// The cascade of the calls; created on first use, because few listeners cause rounds.
-  var cascade: Cascade {
-    if let existingCascade { return existingCascade }
-    let cascade = Cascade()
-    existingCascade = cascade
-    return cascade
   }
 }
 

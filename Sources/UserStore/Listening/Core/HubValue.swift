@@ -14,25 +14,17 @@ final class HubValue<Content: Routable>: Sendable {
   /// again. An error goes to the hub's error handler, and the fallback, if there is one, becomes the value.
   typealias Decode = @Sendable (Content, _ isOutdated: Bool) throws -> Decoded?
 
-  typealias Action = @Sendable (ErasedValue) throws -> Void
-
-  /// Turns an action on values into an action on rounds that contain their value, which is faster than a stored one.
-  ///
-  /// The second action receives failures.
-  typealias Adapter = @Sendable (@escaping Action, ListeningTerms.OnFailure?) -> Content.Action
-
   private let hub: ListenerHub<Content>
   private let topic: Content.Topic
   private let decode: Decode
   private let fallback: ErasedValue?
-  private let adapt: Adapter?
   private let stored: StoredValueOfTopic
   private let registration: SubscriptionToken
 
   /// Registers with the hub, then calls `read` for the value and its position; in this order no round is missed.
   init<Failure: Error>(
     hub: ListenerHub<Content>, topic: Content.Topic, fallback: ErasedValue?, decode: @escaping Decode,
-    adapt: Adapter? = nil, read: () throws(Failure) -> Decoded
+    read: () throws(Failure) -> Decoded
   ) throws(Failure) {
     let stored = StoredValueOfTopic()
     let update = Content.Action { content in
@@ -51,7 +43,6 @@ final class HubValue<Content: Routable>: Sendable {
     self.topic = topic
     self.decode = decode
     self.fallback = fallback
-    self.adapt = adapt
     self.stored = stored
     let first = try read()
     stored.store(first.value, at: first.through, through: first.through)
@@ -67,40 +58,23 @@ final class HubValue<Content: Routable>: Sendable {
       unbind: { self.hub.remove($0, from: self.topic) })
   }
 
-  private func bind(_ name: String?, _ terms: ListeningTerms, _ action: @escaping Action) -> ListenerRemoval {
-    guard let actor = terms.place.actorOfLatest else { return bind(name, terms, first: action, action) }
-    let latest = LatestDelivery(
-      on: actor, owner: terms.owner, name: name, handleError: hub.handleError, action)
-    var inline = terms
-    inline.place = .inline
-    inline.onEnd = terms.onEnd.map { end in { @Sendable in latest.end(end) } }
-    let send: Action = { latest.send($0) }
-    return bind(name, inline, first: terms.isOnPlace ? action : send, send)
-  }
-
-  /// Binds a listener; the first value goes to `first`.
-  private func bind(
-    _ name: String?, _ terms: ListeningTerms, first: @escaping Action, _ action: @escaping Action
-  ) -> ListenerRemoval {
-    guard terms.fires else {
-      return hub.register(
-        name, to: topic, on: terms.place, owner: terms.owner, after: stored.current.through, onEnd: terms.onEnd,
-        onRound(action, terms))
-    }
-    // Holds this object until the first value is delivered.
-    let firstValue = ListenerConditions.FirstValue(
-      read: {
+  private func bind(_ name: String?, _ terms: ListeningTerms, _ action: @escaping SignalAction) -> ListenerRemoval {
+    // The closure holds this object until the first value is delivered.
+    hub.bind(
+      name, to: topic, terms, after: stored.current.through,
+      reading: {
         let entry = self.stored.current
         return (entry.value, entry.through)
-      }, deliver: first)
-    return hub.register(name, to: topic, terms, first: firstValue, onRound(action, terms))
+      }, action, onRound: onRound)
   }
 
-  private func onRound(_ action: @escaping Action, _ terms: ListeningTerms) -> Content.Action {
-    if let adapt { return adapt(action, terms.onFailure) }
+  private func onRound(_ action: @escaping SignalAction) -> Content.Action {
+    let call: @Sendable (ErasedValue, Int128) throws -> Void = {
+      try action(SignalRound(position: $1, content: .success($0)))
+    }
     return Content.Action { [decode, fallback, stored, handleError = hub.handleError] content in
       switch stored.meaning(of: content.position) {
-      case .value(let value): try action(value)
+      case .value(let value): try call(value, content.position)
       case .included: break
       case .unknown(let isOutdated):
         let decoded: Decoded?
@@ -116,7 +90,7 @@ final class HubValue<Content: Routable>: Sendable {
         if decoded.through > content.position {
           stored.store(decoded.value, at: content.position, through: decoded.through)
         }
-        try action(decoded.value)
+        try call(decoded.value, content.position)
       }
     }
   }

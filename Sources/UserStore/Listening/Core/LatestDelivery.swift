@@ -45,10 +45,11 @@ final class LatestDelivery<Value: Sendable>: Sendable {
   }
 
   private func call(_ cascade: Cascade?, _ body: () throws -> Void) {
-    DeliveryThread.current.call(in: cascade) { context in
-      context.name = name
+    let thread = DeliveryThread.current
+    thread.call(in: cascade) {
+      thread.name = name
       do { try body() } catch { handleError(name, error) }
     }
-    DeliveryThread.current.runDeferred()
+    thread.runDeferred()
   }
 }

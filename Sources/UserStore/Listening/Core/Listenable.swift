@@ -25,8 +25,8 @@ public final class Listenable<Value: Sendable>: Sendable {
   public static func make(
     _ value: Value, onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (source: SignalSource<Value>, listenable: Listenable) {
-    let hub = SignalHub(reportingTo: onError)
-    return (SignalSource(hub), Listenable(.value(ValueBox(value), of: hub)))
+    let (receiver, backing) = ListenableBacking.keeping(ValueBox(value), onError: onError ?? ListenerErrors.print)
+    return (SignalSource(receiver), Listenable(backing))
   }
 
   /// The value as of the round that is being delivered, or of the last round; can be read on any thread.
@@ -179,17 +179,23 @@ public final class Listenable<Value: Sendable>: Sendable {
     }
   }
 
+  @inlinable static func receivingValues(_ action: @escaping @Sendable (Value) throws -> Void) -> SignalAction {
+    { round in
+      if let value = ValueBox<Value>.unbox(round.content) { try action(value) }
+    }
+  }
+
   @inlinable func bind(
     _ name: String, _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> ListenerToken {
-    ListenerToken(backing.bind(name, terms) { try action(ValueBox.unbox($0)) })
+    ListenerToken(backing.bind(name, terms, Self.receivingValues(action)))
   }
 
   /// Binds a listener without a name.
   func subscribe(
     _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> SubscriptionToken {
-    SubscriptionToken(backing.bind(nil, terms) { try action(ValueBox.unbox($0)) })
+    SubscriptionToken(backing.bind(nil, terms, Self.receivingValues(action)))
   }
 }
 
@@ -199,27 +205,28 @@ public final class Listenable<Value: Sendable>: Sendable {
   let names: @Sendable () -> [String]
   /// Called with errors that listeners throw.
   let handleError: ListenerErrors.Handler
-  @usableFromInline let bind:
-    @Sendable (String?, ListeningTerms, @escaping @Sendable (ErasedValue) throws -> Void) -> ListenerRemoval
+  @usableFromInline let bind: @Sendable (String?, ListeningTerms, @escaping SignalAction) -> ListenerRemoval
   let unbind: @Sendable (String) -> Void
 }
 
 extension ListenableBacking {
-  /// A value that a hub's rounds replace.
-  static func value(_ first: ErasedValue, of hub: SignalHub) -> ListenableBacking {
-    HubValue(
-      hub: hub, topic: .all, fallback: nil,
-      decode: { round, _ in .init(value: try round.content.get(), through: round.position) },
-      adapt: { action, onFailure in
-        SignalRound.Action { round in
-          switch round.content {
-          case .success(let value): try action(value)
-          case .failure(let error): try onFailure?(error)
-          }
-        }
+  /// A value in memory: `first`, and then the value of each round of a hub.
+  static func keeping(
+    _ first: ErasedValue, onError: @escaping ListenerErrors.Handler
+  ) -> (receiver: SignalReceiver, backing: ListenableBacking) {
+    let receiver = SignalReceiver(SignalHub(reportsFailures: true, onError: onError))
+    let hub = receiver.hub
+    hub.keep(first)
+    let backing = ListenableBacking(
+      value: { receiver.hub.kept.value },
+      names: { hub.names(of: .all) },
+      handleError: onError,
+      bind: { name, terms, action in
+        // The closure holds the receiver until the first value is delivered.
+        hub.bind(name, to: .all, terms, reading: { receiver.hub.kept }, action, onRound: SignalRound.Action.init)
       },
-      read: { .init(value: first, through: 0) }
-    ).backing
+      unbind: { hub.remove($0, from: .all) })
+    return (receiver, backing)
   }
 }
 
@@ -232,10 +239,6 @@ extension ListenableBacking {
   /// Whether the listener is called with the current value first.
   var fires: Bool
   @usableFromInline var onEnd: (@Sendable () throws -> Void)?
-  /// Called with failures that were sent; only `Listenable.signal` sets it, named listeners do not receive failures.
-  var onFailure: OnFailure?
-
-  typealias OnFailure = @Sendable (any Error) throws -> Void
 
   @usableFromInline init(
     place: DeliveryPlace = .inline, isOnPlace: Bool = false, owner: (any AnyObject & Sendable)? = nil,

@@ -1,5 +1,19 @@
-/// Removes a listener, unless it was replaced or removed before.
-@usableFromInline typealias ListenerRemoval = @Sendable () -> Void
+/// A listener that a token can remove.
+@usableFromInline struct ListenerRemoval: Sendable {
+  let remover: ListenerRemover
+  let registration: Registration
+}
+
+/// Removes listeners of a hub, which it holds weakly, so that tokens do not keep the hub.
+///
+/// All tokens of a hub share it: a weak reference in each of them would take more memory and time.
+@usableFromInline final class ListenerRemover: Sendable {
+  let remove: @Sendable (Registration) -> Void
+
+  init(_ remove: @escaping @Sendable (Registration) -> Void) {
+    self.remove = remove
+  }
+}
 
 extension ListenerHub {
   typealias FirstValue = ListenerConditions.FirstValue
@@ -8,23 +22,24 @@ extension ListenerHub {
   @discardableResult
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
-    keepsValue: Bool = false, after position: Int128 = .min, holdsHub: Bool = false,
+    keepsValue: Bool = false, after position: Int128 = .min,
     onEnd: ListenerConditions.OnEnd? = nil, _ action: Content.Action
   ) -> ListenerRemoval {
     if let actor = place.actorOfLatest {
       let latest = LatestDelivery(on: actor, owner: owner, name: name, handleError: handleError) { try action($0) }
       return register(
-        name, to: topic, on: .inline, owner: owner, keepsValue: keepsValue, after: position, holdsHub: holdsHub,
+        name, to: topic, on: .inline, owner: owner, keepsValue: keepsValue, after: position,
         onEnd: onEnd.map { end in { @Sendable in latest.end(end) } }, Content.Action { latest.send($0) })
     }
-    let options = Registry.Options(
-      place: place, owner: owner.map { WeakReference(object: $0) }, keepsValue: keepsValue, onEnd: onEnd)
-    let (binding, isOver) = state.withLock { state in
+    let options = Registry.Options(place: place, owner: owner, keepsValue: keepsValue, onEnd: onEnd)
+    let (binding, isOver, remover) = state.withLock { state in
       let start = max(position, state.lastStarted)
-      return (state.registry.bind(name, to: topic, options, startsAfter: start, action: action), state.isOver)
+      let binding = state.registry.bind(name, to: topic, options, startsAfter: start, action: action)
+      return (binding, state.isOver, sharedRemover(&state))
     }
     if isOver { endIfOver(binding.registration) }
-    return removal(of: binding.registration, isOwned: owner != nil, holdsHub: holdsHub)
+    if owner != nil { sweepIfDue() }
+    return ListenerRemoval(remover: remover, registration: binding.registration)
   }
 
   /// Registers a listener, and delivers a first value in the order of the queue: no round comes before it, and none is missed.
@@ -35,15 +50,45 @@ extension ListenerHub {
   ) -> ListenerRemoval {
     let startsAtOnce = terms.isOnPlace || (terms.place.actor == nil && DeliveryThread.current.isInside(self))
     let options = Registry.Options(
-      place: terms.place, owner: terms.owner.map { WeakReference(object: $0) }, first: startsAtOnce ? nil : first,
-      onEnd: terms.onEnd)
-    let (binding, ticket) = state.withLock { state in
+      place: terms.place, owner: terms.owner, first: startsAtOnce ? nil : first, onEnd: terms.onEnd)
+    let (binding, ticket, remover) = state.withLock { state in
       let start = startsAtOnce ? state.lastStarted : .max
       let binding = state.registry.bind(name, to: topic, options, startsAfter: start, action: action)
-      return (binding, startsAtOnce ? nil : state.queue.append(.first(binding.registration)))
+      return (binding, startsAtOnce ? nil : state.queue.append(.first(binding.registration)), sharedRemover(&state))
     }
     if startsAtOnce { deliverAtOnce(first, to: binding.registration) } else { deliver(through: ticket) }
-    return removal(of: binding.registration, isOwned: terms.owner != nil)
+    if terms.owner != nil { sweepIfDue() }
+    return ListenerRemoval(remover: remover, registration: binding.registration)
+  }
+
+  /// Registers a listener of values.
+  ///
+  /// It starts after `position`, or receives the current value first, which `read` returns with its position. `onRound` makes the
+  /// closure that calls an action with the values and the failures of rounds.
+  func bind(
+    _ name: String?, to topic: Topic, _ terms: ListeningTerms, after position: Int128 = .min,
+    reading read: @escaping @Sendable () -> (value: ErasedValue, position: Int128),
+    _ action: @escaping SignalAction, onRound: (@escaping SignalAction) -> Content.Action
+  ) -> ListenerRemoval {
+    guard let actor = terms.place.actorOfLatest else {
+      return bind(name, to: topic, terms, after: position, FirstValue(read: read, action: action), onRound(action))
+    }
+    let latest = LatestDelivery(on: actor, owner: terms.owner, name: name, handleError: handleError, action)
+    var inline = terms
+    inline.place = .inline
+    inline.onEnd = terms.onEnd.map { end in { @Sendable in latest.end(end) } }
+    let send: SignalAction = { if case .success = $0.content { latest.send($0) } }
+    let first = FirstValue(read: read, action: terms.isOnPlace ? action : send)
+    return bind(name, to: topic, inline, after: position, first, onRound(send))
+  }
+
+  private func bind(
+    _ name: String?, to topic: Topic, _ terms: ListeningTerms, after position: Int128, _ first: FirstValue,
+    _ action: Content.Action
+  ) -> ListenerRemoval {
+    if terms.fires { return register(name, to: topic, terms, first: first, action) }
+    return register(
+      name, to: topic, on: terms.place, owner: terms.owner, after: position, onEnd: terms.onEnd, action)
   }
 
   private func deliverAtOnce(_ first: FirstValue, to registration: Registration) {
@@ -51,17 +96,23 @@ extension ListenerHub {
     let (value, position) = first.read()
     let listener = state.withLock { $0.registry.start(registration, after: position) }
     if let listener {
-      call(listener, DeliveryThread.current.calling?.cascade) { try first.deliver(value) }
+      call(listener, DeliveryThread.current.calling?.cascade) { try first.deliver(value, at: position) }
     }
     endIfOver(registration)
     DeliveryThread.current.runDeferred()
   }
 
-  private func removal(of registration: Registration, isOwned: Bool, holdsHub: Bool = false) -> ListenerRemoval {
-    // Without this, listeners of topics that get no more rounds would stay forever after their owners.
-    if isOwned, state.withLock({ $0.registry.isSweepDue }) { removeReleased() }
-    if holdsHub { return { self.remove(registration) } }
-    return { [weak self] in self?.remove(registration) }
+  /// Returns the remover of this hub, which is created on first use.
+  private func sharedRemover(_ state: inout State) -> ListenerRemover {
+    if let remover = state.remover { return remover }
+    let remover = ListenerRemover { [weak self] in self?.remove($0) }
+    state.remover = remover
+    return remover
+  }
+
+  /// Removes the listeners of released owners once there may be many: on topics that get no more rounds they would stay forever.
+  private func sweepIfDue() {
+    if state.withLock({ $0.registry.isSweepDue }) { removeReleased() }
   }
 
   // MARK: Removing

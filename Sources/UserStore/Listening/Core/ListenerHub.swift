@@ -37,18 +37,34 @@
     var queue = RoundQueue<Item>()
     /// The position of the last round that was started.
     var lastStarted = Int128.min
+    /// The value of the last round that had one; nil if the hub keeps none.
+    var kept: ErasedValue?
+    /// For the tokens of listeners; nil before the first one.
+    var remover: ListenerRemover?
     var isOver = false
+
+    /// Starts a round, and returns the value that it replaces, to be released under no lock.
+    mutating func start(_ position: Int128, keeping outcome: Result<ErasedValue, any Error>?) -> ErasedValue? {
+      lastStarted = position
+      guard kept != nil, case .success(let value)? = outcome else { return nil }
+      return exchange(&kept, with: value)
+    }
   }
 
   let state = Lock(State())
   private let rank: Int
+  private let reportsFailures: Bool
   @usableFromInline let handleError: @Sendable (_ listener: String?, any Error) -> Void
 
   /// - Parameters:
   ///   - rank: Higher than the ranks of the hubs that its rounds are made from, whose deferred deliveries a thread makes first.
+  ///   - reportsFailures: Whether `onError` is called with the failures of rounds too.
   ///   - onError: Called with errors that listeners throw, on the thread that called the listener.
-  init(rank: Int = 0, onError: @escaping @Sendable (_ listener: String?, any Error) -> Void) {
+  @usableFromInline init(
+    rank: Int = 0, reportsFailures: Bool = false, onError: @escaping @Sendable (_ listener: String?, any Error) -> Void
+  ) {
     self.rank = rank
+    self.reportsFailures = reportsFailures
     handleError = onError
   }
 
@@ -112,28 +128,18 @@
     }
   }
 
-  /// Delivers the round that `make` returns for a ticket, on a thread that is not inside of anything.
-  ///
-  /// If nothing is queued and no thread delivers, the round needs no place in the queue.
-  func deliver(on thread: DeliveryThread, _ make: (RoundQueue<Item>.Ticket) -> Content) {
-    let (content, ticket, isAlone) = state.withLock { state in
-      let content = make(state.queue.nextTicket)
-      if let ticket = state.queue.beginAlone() { return (content, ticket, true) }
-      return (content, state.queue.append(.round(content, nil)), false)
-    }
-    guard isAlone else { return deliver(through: ticket) }
-    thread.enter(self)
-    thread.call(in: nil) { run(content, $0) }
-    drain(next(through: ticket, thread), through: ticket, thread)
-    thread.leave(self)
+  /// Ends the turn of a thread that delivered a round alone, or continues with what was queued meanwhile.
+  func endAlone(_ ticket: RoundQueue<Item>.Ticket, _ thread: DeliveryThread) {
     thread.runDeferred()
+    if state.withLock({ $0.queue.endAlone() }) { return }
+    drain(next(through: ticket, thread), through: ticket, thread)
   }
 
   private func drain(_ first: Item?, through ticket: RoundQueue<Item>.Ticket?, _ thread: DeliveryThread) {
     var item = first
     while let current = item {
       switch current {
-      case .round(let content, let cascade): thread.call(in: cascade) { run(content, $0) }
+      case .round(let content, let cascade): thread.call(in: cascade) { run(content, thread) }
       case .first(let registration): runFirst(registration)
       case .end: runEnd()
       }
@@ -150,22 +156,34 @@
 
   // MARK: One round
 
-  /// Updates the values, then sets `lastStarted`, then calls the listeners, so that a listener that registers reads a new value.
-  private func run(_ content: Content, _ context: CallContext) {
-    var (lists, keepsValues) = state.withLock { state in
-      if !state.registry.keepsValues { state.lastStarted = content.position }
-      return (state.registry.lists, state.registry.keepsValues)
+  /// Updates the values, then starts the round, then calls the listeners, so that a listener that registers reads a new value.
+  private func run(_ content: Content, _ thread: DeliveryThread) {
+    guard var started = start(content, isUpdated: false) else { return }
+    if let outcome = content.outcome { report(outcome) }
+    if started.lists.isEmpty { return }
+    let parts = content.parts(for: BoundTopics(lists: started.lists))
+    if !started.hasStarted {
+      call(content, parts, &started.lists, \.values, thread)
+      started.lists = start(content, isUpdated: true)?.lists ?? [:]
     }
-    if lists.isEmpty { return }
-    let parts = content.parts(for: BoundTopics(lists: lists))
-    if keepsValues {
-      call(content, parts, &lists, \.values, context)
-      lists = state.withLock { state in
-        state.lastStarted = content.position
-        return state.registry.lists
-      }
+    call(content, parts, &started.lists, \.listeners, thread)
+  }
+
+  /// Starts a round, unless values must be updated before; nil after the end.
+  private func start(_ content: Content, isUpdated: Bool) -> (lists: [Topic: TopicList], hasStarted: Bool)? {
+    var replaced: ErasedValue?
+    defer { withExtendedLifetime(replaced) {} }
+    return state.withLock { state in
+      if state.isOver { return nil }
+      let starts = isUpdated || !state.registry.keepsValues
+      if starts { replaced = state.start(content.position, keeping: content.outcome) }
+      return (state.registry.lists, starts)
     }
-    call(content, parts, &lists, \.listeners, context)
+  }
+
+  /// Passes a failure to the error handler, if this hub does so.
+  func report(_ outcome: Result<ErasedValue, any Error>) {
+    if reportsFailures, case .failure(let error) = outcome { handleError(nil, error) }
   }
 
   /// Calls the listeners of all parts, or all listeners if the round is not divided, in order.
@@ -173,26 +191,26 @@
   /// Most rounds have one part; then nothing needs to be sorted.
   private func call(
     _ content: Content, _ parts: [(topic: Topic, part: Content)]?, _ lists: inout [Topic: TopicList],
-    _ list: (TopicList) -> [SlotReference], _ context: CallContext
+    _ list: (TopicList) -> [SlotReference], _ thread: DeliveryThread
   ) {
     if parts == nil, lists.count == 1, let only = lists.values.first {
-      call(list(only), &lists, with: content, context)
+      call(list(only), &lists, with: content, thread)
     } else if let parts, parts.count == 1 {
-      call(lists[parts[0].topic].map(list) ?? [], &lists, with: parts[0].part, context)
+      call(lists[parts[0].topic].map(list) ?? [], &lists, with: parts[0].part, thread)
     } else {
       let parts = parts ?? lists.keys.map { ($0, content) }
       let calls = Self.inOrder(parts.map { lists[$0.topic].map(list) ?? [] })
       lists = [:]
-      for (reference, index) in calls { call(reference, with: parts[index].part, context) }
+      for (reference, index) in calls { call(reference, with: parts[index].part, thread) }
     }
   }
 
   /// Releases the lists before the first call: a `bind` during a call would otherwise have to copy the table.
   private func call(
-    _ references: [SlotReference], _ lists: inout [Topic: TopicList], with part: Content, _ context: CallContext
+    _ references: [SlotReference], _ lists: inout [Topic: TopicList], with part: Content, _ thread: DeliveryThread
   ) {
     lists = [:]
-    for reference in references { call(reference, with: part, context) }
+    for reference in references { call(reference, with: part, thread) }
   }
 
   /// Merges lists in the order of calls, each reference with the index of its list.
@@ -201,41 +219,44 @@
     return all.sorted { $0.reference.ordinal < $1.reference.ordinal }
   }
 
-  private func call(_ reference: SlotReference, with part: Content, _ context: CallContext) {
+  func call(_ reference: SlotReference, with part: Content, _ thread: DeliveryThread) {
     let position = part.position
-    switch state.withLock({ $0.registry.call(reference, at: position) }) {
-    case .plain(let action, let name):
-      context.name = name
-      do { try action(part) } catch { handleError(context.name, error) }
-    case .conditional(let listener): call(listener, in: reference, with: part, context)
-    case nil: break
-    }
+    guard let listener = state.withLock({ $0.registry.call(reference, at: position) }) else { return }
+    call(listener, in: reference, with: part, thread)
+  }
+
+  /// Calls a listener whose call was counted.
+  func call(
+    _ listener: Listener<Content>, in slot: SlotReference, with part: Content, _ thread: DeliveryThread
+  ) {
+    if listener.conditions == nil { return make(thread, listener) { try listener.action(part) } }
+    call(listener, at: Registration(index: slot.index, number: listener.number), with: part, thread)
   }
 
   /// Calls a listener whose owner must live, or whose place is an actor.
   private func call(
-    _ listener: Listener<Content>, in reference: SlotReference, with part: Content, _ context: CallContext
+    _ listener: Listener<Content>, at registration: Registration, with part: Content, _ thread: DeliveryThread
   ) {
-    let registration = Registration(slot: reference, number: listener.number)
     let owner = listener.conditions?.owner?.object
     if owner == nil, listener.conditions?.owner != nil {
       remove(registration)
     } else if let mailbox = listener.conditions?.mailbox {
-      post(part, to: mailbox, context.cascade, at: registration)
+      post(part, to: mailbox, thread.cascade, at: registration)
     } else {
-      make(context, listener) { try listener.action(part) }
+      make(thread, listener) { try listener.action(part) }
     }
     withExtendedLifetime(owner) {}
   }
 
-  private func make(_ context: CallContext, _ listener: Listener<Content>, _ body: () throws -> Void) {
-    context.name = listener.name
+  private func make(_ thread: DeliveryThread, _ listener: Listener<Content>, _ body: () throws -> Void) {
+    thread.name = listener.name
     do { try body() } catch { handleError(listener.name, error) }
   }
 
   /// Makes one call outside of a round.
   func call(_ listener: Listener<Content>, _ cascade: Cascade?, _ body: () throws -> Void) {
-    DeliveryThread.current.call(in: cascade) { make($0, listener, body) }
+    let thread = DeliveryThread.current
+    thread.call(in: cascade) { make(thread, listener, body) }
   }
 
   /// Posts a call to an actor, which checks there whether the listener is still registered.
@@ -258,16 +279,16 @@
       state.registry.start(registration, after: max(position, state.lastStarted))
     }
     guard let listener else { return }
-    guard let mailbox = listener.conditions?.mailbox else { return deliverFirst(value, to: registration) }
+    guard let mailbox = listener.conditions?.mailbox else { return deliverFirst(value, at: position, to: registration) }
     mailbox.post {
-      self.deliverFirst(value, to: registration)
+      self.deliverFirst(value, at: position, to: registration)
       DeliveryThread.current.runDeferred()
     }
   }
 
-  private func deliverFirst(_ value: ErasedValue, to registration: Registration) {
+  private func deliverFirst(_ value: ErasedValue, at position: Int128, to registration: Registration) {
     let taken = state.withLock { $0.registry.takeFirst(registration) }
-    if let (first, listener) = taken { call(listener, nil) { try first.deliver(value) } }
+    if let (first, listener) = taken { call(listener, nil) { try first.deliver(value, at: position) } }
     endIfOver(registration)
   }
 

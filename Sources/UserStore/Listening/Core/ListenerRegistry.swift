@@ -8,29 +8,43 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   /// The variable part of a listener; small, because a round accesses it at each call.
   struct Slot: Sendable {
-    let ordinal: Int
     let listener: Listener<Content>
+    var calls = 0
     /// The listener is called only for rounds after this position.
     var startsAfter: Int128
-    var calls: Int
-    var lastPosition: Int128?
+    /// The position of the last call, if there was one; an optional would take 16 bytes more.
+    private var last = Int128.min
 
-    fileprivate mutating func call(_ ordinal: Int, at position: Int128) -> Call? {
-      if self.ordinal != ordinal || startsAfter >= position { return nil }
+    fileprivate init(_ listener: Listener<Content>, startsAfter: Int128) {
+      self.listener = listener
+      self.startsAfter = startsAfter
+    }
+
+    fileprivate init(_ listener: Listener<Content>, startsAfter: Int128, replacing old: Slot) {
+      self.init(listener, startsAfter: startsAfter)
+      (calls, last) = (old.calls, old.last)
+    }
+
+    var lastPosition: Int128? { calls > 0 ? last : nil }
+
+    fileprivate mutating func call(_ reference: SlotReference, at position: Int128) -> Listener<Content>? {
+      if listener.ordinal != reference.ordinal || startsAfter >= position { return nil }
       count(at: position)
-      return listener.conditions == nil ? .plain(listener.action, name: listener.name) : .conditional(listener)
+      return listener
     }
 
     fileprivate mutating func count(at position: Int128) {
       calls += 1
-      lastPosition = position
+      last = position
     }
   }
 
   private var slots: [Slot?] = []
   private var freeIndices: [Int] = []
+  /// The only slot; nil if there are others, or were others after it was added.
+  private(set) var only: SlotReference?
   private var mailboxes: [ObjectIdentifier: (mailbox: Mailbox, listeners: Int)] = [:]
-  private var lastOrdinal = 0
+  /// The number of the last registration; a new slot has the number of its first one as its ordinal.
   private var lastNumber = 0
   /// The number of listeners with an owner, and the number at which to look for released owners.
   private var owned = 0
@@ -44,14 +58,13 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   var keepsValues: Bool { valueCount > 0 }
 
   /// All slots in the order of calls.
-  var inOrder: [(registration: Registration, slot: Slot)] { occupied.sorted { $0.slot.ordinal < $1.slot.ordinal } }
+  var inOrder: [(registration: Registration, slot: Slot)] {
+    occupied.sorted { $0.slot.listener.ordinal < $1.slot.listener.ordinal }
+  }
 
   private var occupied: [(registration: Registration, slot: Slot)] {
     slots.indices.compactMap { index in
-      slots[index].map { slot in
-        let reference = SlotReference(ordinal: slot.ordinal, index: index)
-        return (Registration(slot: reference, number: slot.listener.number), slot)
-      }
+      slots[index].map { (Registration(index: index, number: $0.listener.number), $0) }
     }
   }
 
@@ -60,12 +73,13 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// How a listener is to be called.
   struct Options {
     var place = DeliveryPlace.inline
-    var owner: WeakReference?
+    /// Not weak, which would be a tenth of the cost of a binding; the caller holds the owner too.
+    var owner: (any AnyObject & Sendable)?
     var keepsValue = false
     var first: ListenerConditions.FirstValue?
     var onEnd: ListenerConditions.OnEnd?
 
-    var isPlain: Bool { place.actor == nil && owner == nil && first == nil }
+    var isPlain: Bool { place.actor == nil && owner == nil && !keepsValue && first == nil }
   }
 
   /// The registration of a new listener, and the listener that it replaced, to be released under no lock.
@@ -76,26 +90,33 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     _ name: String?, to topic: Topic, _ options: Options, startsAfter: Int128, action: Content.Action
   ) -> Binding {
     lastNumber += 1
-    let listener = Listener<Content>(
-      topic: topic, name: name, number: lastNumber, keepsValue: options.keepsValue,
-      conditions: options.isPlain ? nil : conditions(of: options), onEnd: options.onEnd, action: action)
     if options.owner != nil { owned += 1 }
     if options.keepsValue { valueCount += 1 }
     let free = freeIndices.last ?? slots.count
-    let new = SlotReference(ordinal: lastOrdinal + 1, index: free)
+    let new = SlotReference(ordinal: lastNumber, index: free)
     let index = lists[topic, default: TopicList()].index(for: new, name, keepsValue: options.keepsValue)
-    if index != free { return replace(at: index, with: listener, startsAfter: startsAfter) }
-    lastOrdinal += 1
-    let slot = Slot(ordinal: lastOrdinal, listener: listener, startsAfter: startsAfter, calls: 0, lastPosition: nil)
+    let old = index == free ? nil : slots[index]
+    assert(index == free || old != nil, "a name refers to an occupied slot")
+    let listener = Listener<Content>(
+      topic: topic, name: name, ordinal: old?.listener.ordinal ?? lastNumber, number: lastNumber,
+      conditions: options.isPlain ? nil : conditions(of: options), onEnd: options.onEnd, action: action)
+    let registration = Registration(index: index, number: lastNumber)
+    if let old {
+      slots[index] = Slot(listener, startsAfter: startsAfter, replacing: old)
+      uncount(old.listener)
+      return (registration, old.listener)
+    }
+    let slot = Slot(listener, startsAfter: startsAfter)
     if freeIndices.popLast() == nil { slots.append(slot) } else { slots[free] = slot }
-    return (Registration(slot: new, number: lastNumber), nil)
+    only = slots.count - freeIndices.count == 1 ? new : nil
+    return (registration, nil)
   }
 
   /// Removes a listener if it is still registered, and returns it, to be released under no lock.
   mutating func remove(_ registration: Registration) -> Listener<Content>? {
     guard let listener = listener(registration), let list = lists.index(forKey: listener.topic) else { return nil }
     if let name = listener.name { _ = lists.values[list].removeName(name) }
-    return removeSlot(at: registration.slot.index, of: list)
+    return removeSlot(at: registration.index, of: list)
   }
 
   /// Removes a name from a topic, and returns its listener, to be released under no lock.
@@ -121,17 +142,10 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   // MARK: Calling
 
-  /// A call to make.
-  enum Call {
-    /// Without the listener: taking a reference to it would be a tenth of the cost of a call.
-    case plain(Content.Action, name: String?)
-    case conditional(Listener<Content>)
-  }
-
-  /// Counts a call and returns what to call; nil if the slot was removed or has not started yet.
-  mutating func call(_ reference: SlotReference, at position: Int128) -> Call? {
+  /// Counts a call and returns the listener; nil if the slot was removed or has not started yet.
+  mutating func call(_ reference: SlotReference, at position: Int128) -> Listener<Content>? {
     // In place: a copy of the slot would be most of the cost of a call.
-    slots[reference.index]?.call(reference.ordinal, at: position) ?? nil
+    slots[reference.index]?.call(reference, at: position) ?? nil
   }
 
   /// Returns the listener of a call that waited in a mailbox, and was counted when it was posted.
@@ -154,37 +168,26 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// Starts a listener with the rounds after `position`, and counts the call with its first value.
   mutating func start(_ registration: Registration, after position: Int128) -> Listener<Content>? {
     guard let listener = listener(registration) else { return nil }
-    slots[registration.slot.index]?.startsAfter = position
-    slots[registration.slot.index]?.count(at: position)
+    slots[registration.index]?.startsAfter = position
+    slots[registration.index]?.count(at: position)
     return listener
   }
 
   // MARK: Parts
 
   private func slot(_ registration: Registration) -> Slot? {
-    guard let slot = slots[registration.slot.index], slot.ordinal == registration.slot.ordinal,
-      slot.listener.number == registration.number
-    else { return nil }
+    guard let slot = slots[registration.index], slot.listener.number == registration.number else { return nil }
     return slot
-  }
-
-  private mutating func replace(at index: Int, with listener: Listener<Content>, startsAfter: Int128) -> Binding {
-    guard let old = slots[index] else { preconditionFailure("a name refers to an empty slot") }
-    slots[index] = Slot(
-      ordinal: old.ordinal, listener: listener, startsAfter: startsAfter, calls: old.calls,
-      lastPosition: old.lastPosition)
-    uncount(old.listener)
-    let reference = SlotReference(ordinal: old.ordinal, index: index)
-    return (Registration(slot: reference, number: listener.number), old.listener)
   }
 
   private mutating func removeSlot(at index: Int, of list: Dictionary<Topic, TopicList>.Index) -> Listener<Content>? {
     guard let listener = slots[index].take()?.listener else { return nil }
     freeIndices.append(index)
+    only = nil
     uncount(listener)
     let slots = slots
-    lists.values[list].removeOne { slots[$0.index]?.ordinal == $0.ordinal }
-    if lists.values[list].isEmpty { lists.remove(at: list) }
+    let isLast = lists.values[list].removeOne { slots[$0.index]?.listener.ordinal == $0.ordinal }
+    if isLast { lists.remove(at: list) }
     return listener
   }
 
@@ -200,7 +203,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   private mutating func conditions(of options: Options) -> ListenerConditions {
     ListenerConditions(
       mailbox: options.place.actor.map { mailbox(of: $0) }, place: options.place, owner: options.owner,
-      first: options.first)
+      keepsValue: options.keepsValue, first: options.first)
   }
 
   private mutating func mailbox(of actor: any Actor) -> Mailbox {
@@ -224,7 +227,7 @@ struct SlotReference: Sendable {
 
 /// A reference to one listener of a slot: not to one that its name had before or has later.
 struct Registration: Sendable {
-  let slot: SlotReference
+  let index: Int
   /// The listener's number.
   let number: Int
 }
@@ -236,8 +239,6 @@ struct TopicList: Sendable {
   private(set) var listeners: [SlotReference] = []
   private var indexByName: [String: Int] = [:]
   private var activeCount = 0
-
-  var isEmpty: Bool { activeCount == 0 }
 
   /// Returns the index of the slot that a name has here; if there is none, enters a new slot and returns its index.
   mutating func index(for new: SlotReference, _ name: String?, keepsValue: Bool) -> Int {
@@ -255,11 +256,16 @@ struct TopicList: Sendable {
   /// Removes a name, and returns the index of its slot.
   mutating func removeName(_ name: String) -> Int? { indexByName.removeValue(forKey: name) }
 
-  /// Counts one slot less; if most slots are removed, removes the references for which `isActive` returns false.
-  mutating func removeOne(isActive: (SlotReference) -> Bool) {
+  /// Counts one slot less, and returns whether it was the last one.
+  ///
+  /// If most slots are removed, removes the references for which `isActive` returns false.
+  mutating func removeOne(isActive: (SlotReference) -> Bool) -> Bool {
     activeCount -= 1
-    guard activeCount > 0, values.count + listeners.count > 2 * activeCount + 8 else { return }
-    values.removeAll { !isActive($0) }
-    listeners.removeAll { !isActive($0) }
+    if activeCount == 0 { return true }
+    if values.count + listeners.count > 2 * activeCount + 8 {
+      values.removeAll { !isActive($0) }
+      listeners.removeAll { !isActive($0) }
+    }
+    return false
   }
 }

@@ -36,9 +36,9 @@ public protocol NotificationHandler<Notification>: Sendable {
 ///
 /// Handlers are called in the order in which they were added. A handler that is added during a round is not called in it.
 public final class Observers<Handler: NotificationHandler>: Sendable {
-  @usableFromInline let hub: SignalHub
+  @usableFromInline let receiver: SignalReceiver
 
-  @usableFromInline init(_ hub: SignalHub) { self.hub = hub }
+  @usableFromInline init(_ receiver: SignalReceiver) { self.receiver = receiver }
 
   /// Creates a list of observers.
   ///
@@ -50,8 +50,8 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (source: SignalSource<Handler.Notification>, observers: Observers) {
-    let hub = SignalHub(reportingTo: onError)
-    return (SignalSource(hub), Observers(hub))
+    let receiver = SignalReceiver(reportingTo: onError)
+    return (SignalSource(receiver), Observers(receiver))
   }
 
   /// Adds a handler for as long as its token is held.
@@ -61,8 +61,8 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   ///   - place: The place where the handler is called.
   /// - Returns: The token; releasing it removes the handler immediately, even for the round that is being delivered.
   @inlinable public func add(_ handler: Handler, on place: DeliveryPlace = .inline) -> SubscriptionToken {
-    hub.listen(ListeningTerms(place: place)) { round in
-      if case .success(let value) = round.content { try handler.handle(ValueBox.unbox(value)) }
+    receiver.listen(ListeningTerms(place: place)) { round in
+      if let value = ValueBox<Handler.Notification>.unbox(round.content) { try handler.handle(value) }
     }
   }
 
@@ -72,5 +72,5 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   public func remove(_ token: SubscriptionToken?) { token?.dispose() }
 
   /// The number of handlers.
-  public var count: Int { hub.count }
+  public var count: Int { receiver.hub.count }
 }

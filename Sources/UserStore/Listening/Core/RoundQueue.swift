@@ -37,6 +37,16 @@ struct RoundQueue<Item: Sendable>: Sendable {
     return lastTicket
   }
 
+  /// Ends the turn that `beginAlone` began, as `next` would.
+  ///
+  /// Returns false, and changes nothing, if items are queued or threads wait.
+  mutating func endAlone() -> Bool {
+    guard items.isEmpty, waiters.isEmpty else { return false }
+    lastDelivered += 1
+    hasDeliverer = false
+    return true
+  }
+
   enum Entrance {
     /// The caller delivers: it calls `next` until that returns nil.
     case deliver

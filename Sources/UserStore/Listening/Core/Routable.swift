@@ -8,12 +8,18 @@
   ///
   /// It is wide enough for all revisions of any number of logs that follow each other.
   var position: Int128 { get }
+  /// A value, which the hub may keep, or a failure; nil if the round has neither.
+  var outcome: Result<ErasedValue, any Error>? { get }
 
   /// Divides the content among topics; called before all listeners of the round, on the delivering thread, under no lock.
   ///
   /// - Parameter bound: The topics that have listeners; parts for other topics are not used.
   /// - Returns: Each topic once, with its part, in any order; nil if all listeners receive the whole content.
   func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: Self)]?
+}
+
+extension Routable {
+  @usableFromInline var outcome: Result<ErasedValue, any Error>? { nil }
 }
 
 /// A closure that receives the content of rounds.

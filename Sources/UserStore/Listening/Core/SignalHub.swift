@@ -14,13 +14,24 @@
     self.value = value
   }
 
-  @inlinable static func unbox(_ value: ErasedValue) -> Value {
-    guard let box = value as? ValueBox else {
-      preconditionFailure("the sender and the receivers of a hub use the same type")
+  /// Returns the value; forced, because the sender and the receivers of a hub use the same type.
+  ///
+  /// A conditional cast would take a reference.
+  @inlinable static func unbox(_ value: ErasedValue) -> Value { (value as! ValueBox).value }
+
+  /// Returns the value, or nil for a failure.
+  ///
+  /// A caller that took the box out of the round, to unbox it, would hold a reference to it during the call of a listener.
+  @inlinable static func unbox(_ content: SignalRound.Content) -> Value? {
+    switch content {
+    case .success(let value): unbox(value)
+    case .failure: nil
     }
-    return box.value
   }
 }
+
+/// A closure that receives values and failures.
+@usableFromInline typealias SignalAction = @Sendable (SignalRound) throws -> Void
 
 /// One value, or one failure.
 @usableFromInline struct SignalRound: Routable {
@@ -34,11 +45,13 @@
   @usableFromInline let content: Content
 
   @usableFromInline struct Action: ListenerAction {
-    private let body: @Sendable (SignalRound) throws -> Void
+    private let body: SignalAction
 
-    @usableFromInline init(_ body: @escaping @Sendable (SignalRound) throws -> Void) { self.body = body }
+    @usableFromInline init(_ body: @escaping SignalAction) { self.body = body }
     @usableFromInline func callAsFunction(_ round: SignalRound) throws { try body(round) }
   }
+
+  @usableFromInline var outcome: Content? { content }
 
   @usableFromInline func parts(for bound: BoundTopics<Topic>) -> [(topic: Topic, part: SignalRound)]? { nil }
 }
@@ -47,14 +60,30 @@ extension ListenerHub where Content == SignalRound {
   /// The number of rounds that one change may cause through listeners that send.
   static var roundLimit: Int { 1_000 }
 
-  @usableFromInline convenience init(reportingTo onError: ListenerErrors.Handler?) {
-    self.init(onError: onError ?? ListenerErrors.print)
+  // MARK: The kept value
+
+  /// Keeps a value, and then the value of each round, for those who read it or receive it first.
+  func keep(_ value: ErasedValue) { state.withLock { $0.kept = value } }
+
+  /// The value that the hub keeps, and the last round that it includes.
+  var kept: (value: ErasedValue, position: Int128) {
+    state.withLock { state in
+      guard let value = state.kept else { preconditionFailure("the hub keeps no value") }
+      return (value, state.lastStarted)
+    }
   }
+
+  // MARK: Sending
 
   /// Sends a value or a failure, within the limit.
   func send(_ content: SignalRound.Content) {
-    let thread = DeliveryThread.current
-    if !thread.isBusy { return deliver(on: thread) { SignalRound(position: Int128($0), content: content) } }
+    DeliveryThread.withCurrent { thread in
+      if thread.isBusy { sendInside(content, thread) } else { send(content, on: thread) }
+    }
+  }
+
+  /// Sends on a thread that is inside of a listener, a delivery, or a transaction.
+  private func sendInside(_ content: SignalRound.Content, _ thread: DeliveryThread) {
     let calling = thread.calling
     if let calling, let writers = calling.cascade.admit(by: calling.name, limit: Self.roundLimit) {
       return handleError(calling.name, TooManyRounds(listeners: writers))
@@ -62,20 +91,52 @@ extension ListenerHub where Content == SignalRound {
     deliver(through: append(content, in: calling?.cascade))
   }
 
+  /// Sends on a thread that is not inside of anything.
+  ///
+  /// If nothing is queued and no thread delivers, the round needs no place in the queue, and it starts under the lock under which
+  /// its first listener is found.
+  private func send(_ content: SignalRound.Content, on thread: DeliveryThread) {
+    let (ticket, calls, replaced) = state.withLock { state -> (RoundQueue<Item>.Ticket, Calls?, ErasedValue?) in
+      guard !state.isOver, !state.registry.keepsValues, let ticket = state.queue.beginAlone() else {
+        let round = SignalRound(position: Int128(state.queue.nextTicket), content: content)
+        return (state.queue.append(.round(round, nil)), nil, nil)
+      }
+      let replaced = state.start(Int128(ticket), keeping: content)
+      if let slot = state.registry.only, let listener = state.registry.call(slot, at: Int128(ticket)) {
+        return (ticket, .one(listener, slot), replaced)
+      }
+      return (ticket, .all(state.registry.lists[.all]?.listeners ?? []), replaced)
+    }
+    _ = consume replaced
+    guard let calls else { return deliver(through: ticket) }
+    thread.enter(self)
+    thread.call(in: nil) {
+      report(content)
+      // Each call makes its own round: one in a variable would take a reference to the value.
+      switch calls {
+      case .one(let listener, let slot):
+        call(listener, in: slot, with: SignalRound(position: Int128(ticket), content: content), thread)
+      case .all(let slots):
+        for slot in slots { call(slot, with: SignalRound(position: Int128(ticket), content: content), thread) }
+      }
+    }
+    endAlone(ticket, thread)
+    thread.leave(self)
+    thread.runDeferred()
+  }
+
+  /// The calls of a round that has started.
+  private enum Calls {
+    /// Of the only listener; the call was counted.
+    case one(Listener<SignalRound>, SlotReference)
+    case all([SlotReference])
+  }
+
   /// Queues a value or a failure in the cascade that caused it; call `deliver` afterwards, under no lock.
   func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int {
     state.withLock { state in
       state.queue.append(.round(SignalRound(position: Int128(state.queue.nextTicket), content: content), cascade))
     }
-  }
-
-  /// Registers a listener without a name, whose token holds the hub.
-  @usableFromInline func listen(
-    _ terms: ListeningTerms, _ action: @escaping @Sendable (SignalRound) throws -> Void
-  ) -> SubscriptionToken {
-    SubscriptionToken(
-      register(
-        nil, to: .all, on: terms.place, owner: nil, holdsHub: true, onEnd: terms.onEnd, SignalRound.Action(action)))
   }
 }
 

@@ -4,11 +4,11 @@
 ///     let token = signal.subscribe { print($0) }
 ///     source.send(1)
 ///
-/// A source holds its receiver weakly. When the source is released, its signal or listenable ends.
+/// A source does not keep its listenable, its signal, or its observers alive. When the source is released, its signal or listenable ends.
 public final class SignalSource<Value: Sendable>: Sendable {
-  weak let hub: SignalHub?
+  let hub: SignalHub
 
-  @usableFromInline init(_ hub: SignalHub) { self.hub = hub }
+  @usableFromInline init(_ receiver: SignalReceiver) { hub = receiver.hub }
 
   deinit { end() }
 
@@ -29,21 +29,21 @@ public final class SignalSource<Value: Sendable>: Sendable {
   /// and its error handler is called with it.
   ///
   /// - Parameter error: The error.
-  public func fail(_ error: any Error) { hub?.send(.failure(error)) }
+  public func fail(_ error: any Error) { hub.send(.failure(error)) }
 
   /// Ends the signal or listenable after the values that were sent before; later values are dropped.
-  public func end() { hub?.end() }
+  public func end() { hub.end() }
 
-  @usableFromInline func post(_ value: ErasedValue) { hub?.send(.success(value)) }
+  @usableFromInline func post(_ value: ErasedValue) { hub.send(.success(value)) }
 
   /// Queues a value or a failure in the cascade that caused it; call `deliver` afterwards, under no lock.
   @discardableResult
-  func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int? {
-    hub?.append(content, in: cascade)
+  func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int {
+    hub.append(content, in: cascade)
   }
 
   /// Delivers what is queued, and waits for the item with a ticket, where waiting is possible.
-  func deliver(through ticket: Int? = nil) { hub?.deliver(through: ticket) }
+  func deliver(through ticket: Int? = nil) { hub.deliver(through: ticket) }
 }
 
 /// The error when listeners that send caused too many rounds; the last round was not sent.

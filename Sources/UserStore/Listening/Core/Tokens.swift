@@ -3,16 +3,18 @@
 /// The methods that bind a name return one. Releasing it does nothing: a named listener lives until its name is unbound, its
 /// owner is released, or its token is disposed. The token of a listener that was replaced never removes the new listener.
 public final class ListenerToken: Sendable {
-  private let removal: OneTimeAction
+  private let remover: ListenerRemover
+  private let registration: Registration
 
-  @usableFromInline init(_ remove: @escaping @Sendable () -> Void) {
-    removal = OneTimeAction(remove)
+  @usableFromInline init(_ removal: ListenerRemoval) {
+    remover = removal.remover
+    registration = removal.registration
   }
 
   /// Removes the listener immediately, even for the round that is being delivered.
   ///
   /// Can be called on any thread and in a listener. Calls after the first do nothing.
-  public func dispose() { removal.run() }
+  public func dispose() { remover.remove(registration) }
 
   /// Adds the token to a bag.
   ///
@@ -32,6 +34,10 @@ public final class SubscriptionToken: Sendable {
   ///   token.
   public init(_ end: @escaping @Sendable () -> Void) {
     removal = OneTimeAction(end)
+  }
+
+  convenience init(_ removal: ListenerRemoval) {
+    self.init { [removal] in removal.remover.remove(removal.registration) }
   }
 
   deinit { dispose() }

@@ -83,10 +83,8 @@ private final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
 
   /// Queues the value that a step of the pace emits, in the order of the steps.
   ///
-  /// - Returns: The time to wake at, unless the subscription has ended.
+  /// - Returns: The time to wake at, if there is one.
   private func emit(_ step: (inout Pace<Value, C.Instant>) -> Pace<Value, C.Instant>.Step) -> C.Instant? {
-    // Held, so that the last reference is not released under the lock.
-    guard let hub = source.hub else { return nil }
     let cascade = DeliveryThread.current.calling?.cascade
     let wakesAt = state.withLock { pace in
       let (emitted, wakesAt) = step(&pace)
@@ -94,7 +92,6 @@ private final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
       return wakesAt
     }
     source.deliver()
-    withExtendedLifetime(hub) {}
     return wakesAt
   }
 }

@@ -25,7 +25,7 @@ extension Signal {
 /// The subscribers that share a signal.
 ///
 ///     token ──▶ SharedConnection ──▶ hub ──▶ subscribers
-///                      └──▶ token of the signal ──▶ signal ──▶ source ┄┄▶ hub (weakly)
+///                      └──▶ token of the signal ──▶ signal ──▶ source ──▶ hub
 ///
 /// It does not hold the signal: otherwise a token would keep the signal, and what its closures hold, alive after the end.
 private final class SharedSubscribers<Value: Sendable>: Sendable {
@@ -69,26 +69,19 @@ private final class SharedSubscribers<Value: Sendable>: Sendable {
 /// The shared subscription, from the first subscriber to the last token.
 private final class SharedConnection<Value: Sendable>: Sendable {
   let upstream = TokenSlot()
-  private let hub: SignalHub
+  private let receiver: SignalReceiver
   private let rank: Int
-  private let last: LastValue?
-  private let lastUpdate: SubscriptionToken?
+  private let replays: Bool
 
   init(rank: Int, replays: Bool, onError: @escaping ListenerErrors.Handler) {
-    let hub = SignalHub(rank: rank, onError: onError)
-    let last = replays ? LastValue() : nil
-    self.hub = hub
+    receiver = SignalReceiver(SignalHub(rank: rank, onError: onError))
     self.rank = rank
-    self.last = last
-    // Receives each round before the subscribers, which may read the value.
-    lastUpdate = last.map { last in
-      SubscriptionToken(
-        hub.register(nil, to: .all, on: .inline, owner: nil, keepsValue: true, .init { last.keep($0) }))
-    }
+    self.replays = replays
+    if replays { receiver.hub.keep(NoValue()) }
   }
 
   func connect(to signal: Signal<Value>) {
-    let source = SignalSource<Value>(hub)
+    let source = SignalSource<Value>(receiver)
     upstream.put(
       signal.attach(ListeningTerms()) { [upstream] event in
         if case .end = event { upstream.close() }
@@ -97,30 +90,19 @@ private final class SharedConnection<Value: Sendable>: Sendable {
   }
 
   func attach(_ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer) -> SubscriptionToken {
-    guard let last else { return Signal(hub, rank: rank).attach(terms, observer) }
+    guard replays else { return Signal(receiver, rank: rank).attach(terms, observer) }
     let first = SignalHub.FirstValue(
-      read: { last.current },
-      deliver: { if !($0 is LastValue.Nothing) { try observer(.value(ValueBox<Value>.unbox($0))) } })
+      read: { [receiver] in receiver.hub.kept },
+      action: { round in
+        if case .success(let value) = round.content, value is NoValue { return }
+        try observer(Signal<Value>.Event(round.content))
+      })
     var terms = terms
     terms.onEnd = { try observer(.end) }
     let action = SignalRound.Action { try observer(Signal<Value>.Event($0.content)) }
-    return SubscriptionToken(hub.register(nil, to: .all, terms, first: first, action))
+    return SubscriptionToken(receiver.hub.register(nil, to: .all, terms, first: first, action))
   }
 }
 
-/// The last value, for late subscribers.
-private final class LastValue: Sendable {
-  final class Nothing: Sendable {}
-
-  private let state = Lock<(value: ErasedValue, position: Int128)>((Nothing(), 0))
-
-  /// The value with the position of its round.
-  var current: (value: ErasedValue, position: Int128) { state.withLock { $0 } }
-
-  func keep(_ round: SignalRound) {
-    guard case .success(let value) = round.content else { return }
-    // Swapped, so that the old value is released under no lock.
-    var other = (value: value, position: round.position)
-    state.withLock { swap(&$0, &other) }
-  }
-}
+/// Kept until the first value.
+private final class NoValue: Sendable {}

@@ -45,8 +45,7 @@ extension Listenable {
       var terms = terms
       terms.fires = true
       terms.onEnd = { try observer(.end) }
-      terms.onFailure = { try observer(.failure($0)) }
-      let token = self.subscribe(terms) { try observer(.value($0)) }
+      let token = SubscriptionToken(self.backing.bind(nil, terms) { try observer(Signal<Value>.Event($0.content)) })
       return SubscriptionToken {
         token.dispose()
         withExtendedLifetime(self) {}
@@ -65,7 +64,7 @@ extension SignalSource {
     switch event {
     case .value(let value): append(.success(ValueBox(value)), in: cascade)
     case .failure(let error): append(.failure(error), in: cascade)
-    case .end: hub?.end(waits: false)
+    case .end: hub.end(waits: false)
     }
     deliver()
   }

@@ -13,7 +13,7 @@
 ///   receives the end once, and is then released.
 /// - **Operators** emit failures and the end unchanged, and call their closures for each subscription, in the subscriber's place,
 ///   unless their documentation says otherwise. An error that a closure throws is emitted as a failure in place of the value.
-/// - **Lifetime**: a subscription lives as long as its token, and retains its signal. A `SignalSource` holds its signal weakly.
+/// - **Lifetime**: a subscription lives as long as its token, and retains its signal. A `SignalSource` does not keep its signal.
 public struct Signal<Value: Sendable>: Sendable {
   /// An event of a signal.
   public enum Event: Sendable {
@@ -53,8 +53,8 @@ public struct Signal<Value: Sendable>: Sendable {
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil
   ) -> (source: SignalSource<Value>, signal: Signal) {
-    let hub = SignalHub(reportingTo: onError)
-    return (SignalSource(hub), Signal(hub, rank: 0))
+    let receiver = SignalReceiver(reportingTo: onError)
+    return (SignalSource(receiver), Signal(receiver, rank: 0))
   }
 
   /// Creates a signal with a separate source for each subscription.
@@ -74,13 +74,13 @@ public struct Signal<Value: Sendable>: Sendable {
     connect: @escaping @Sendable (SignalSource<Value>) -> SubscriptionToken
   ) {
     self.init(rank: rank, onError: onError) { terms, observer in
-      let hub = SignalHub(rank: rank, onError: onError)
+      let receiver = SignalReceiver(SignalHub(rank: rank, onError: onError))
       let upstream = TokenSlot()
-      let token = Signal(hub, rank: rank).attach(terms) { event in
+      let token = Signal(receiver, rank: rank).attach(terms) { event in
         if case .end = event { upstream.close() }
         try observer(event)
       }
-      upstream.put(connect(SignalSource(hub)))
+      upstream.put(connect(SignalSource(receiver)))
       return SubscriptionToken {
         token.dispose()
         upstream.close()
@@ -88,11 +88,11 @@ public struct Signal<Value: Sendable>: Sendable {
     }
   }
 
-  @inlinable init(_ hub: SignalHub, rank: Int) {
-    self.init(rank: rank, onError: hub.handleError) { terms, observer in
+  @inlinable init(_ receiver: SignalReceiver, rank: Int) {
+    self.init(rank: rank, onError: receiver.hub.handleError) { terms, observer in
       var terms = terms
       terms.onEnd = { try observer(.end) }
-      return hub.listen(terms) { try observer(Event($0.content)) }
+      return receiver.listen(terms) { try observer(Event($0.content)) }
     }
   }
 

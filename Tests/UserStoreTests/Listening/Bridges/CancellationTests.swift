@@ -11,7 +11,7 @@ import Testing
       var iterator = signal.values.makeAsyncIterator()
       received.record(1)
       let value = await iterator.next()
-      #expect(source.hub?.count == 0)
+      #expect(source.hub.count == 0)
       #expect(await iterator.next() == nil)
       return value
     }
@@ -29,7 +29,7 @@ import Testing
       return await iterator.next()
     }
     #expect(await task.value == nil)
-    #expect(source.hub?.count == 0)
+    #expect(source.hub.count == 0)
   }
 
   @Test func `a task that is canceled while a value is on its way receives nothing`() async throws {
@@ -133,7 +133,7 @@ import Testing
       let last = await consumer.value
       #expect(last == 0 || last == 1)
       for thread in threads { try await Task.detached { try thread.join() }.value }
-      #expect(source.hub?.count == 0)
+      #expect(source.hub.count == 0)
     }
   }
 }

@@ -70,15 +70,15 @@ import Testing
   @Test func `two iterations are independent, and each has a subscription while it lasts`() async {
     let (source, value) = Listenable.make(1)
     let values = value.values
-    #expect(source.hub?.count == 0)
+    #expect(source.hub.count == 0)
     var first: LatestValues<Int>.Iterator? = values.makeAsyncIterator()
     var second = values.makeAsyncIterator()
-    #expect(source.hub?.count == 2)
+    #expect(source.hub.count == 2)
     source.send(2)
     #expect(await first?.next() == 2)
     source.send(3)
     first = nil
-    #expect(source.hub?.count == 1)
+    #expect(source.hub.count == 1)
     #expect(await second.next() == 3)
     source.send(4)
     #expect(await second.next() == 4)
@@ -88,10 +88,10 @@ import Testing
     let (source, value) = Listenable.make(1)
     for await present in value.values {
       #expect(present == 1)
-      #expect(source.hub?.count == 1)
+      #expect(source.hub.count == 1)
       break
     }
-    #expect(source.hub?.count == 0)
+    #expect(source.hub.count == 0)
   }
 
   @Test func `C4, the values of an attribute are a sequence until the store is closed`() async throws {

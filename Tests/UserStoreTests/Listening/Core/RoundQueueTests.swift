@@ -68,6 +68,30 @@ import Testing
     #expect(queue.beginAlone() == 3)
   }
 
+  @Test func `a thread that delivers alone ends its turn only if nothing is queued and no thread waits`() {
+    var queue = RoundQueue<String>()
+    let own = queue.beginAlone()
+    #expect(own == 1)
+    let other = queue.append("other")
+    let endsBefore = queue.endAlone()
+    #expect(!endsBefore)
+    #expect(queue.enter(through: other, parker: second) == .wait)
+    #expect(queue.next(isFirst: false, through: own).wake.count == 1)
+    #expect(queue.enter(through: other, parker: second) == .deliver)
+    #expect(queue.next(isFirst: true, through: other).item == "other")
+    #expect(queue.enter(through: own, parker: first) == .leave)
+    #expect(queue.next(isFirst: false, through: other).item == nil)
+    #expect(queue.beginAlone() == 3)
+    #expect(queue.enter(through: 3, parker: second) == .wait)
+    let leavesWaiting = queue.endAlone()
+    #expect(!leavesWaiting)
+    #expect(queue.next(isFirst: false, through: 3).wake.count == 1)
+    #expect(queue.beginAlone() == 4)
+    let ends = queue.endAlone()
+    #expect(ends)
+    #expect(queue.enter(through: 4, parker: first) == .leave)
+  }
+
   @Test func `no thread overtakes queued items`() {
     var queue = RoundQueue<String>()
     let early = queue.append("early")

@@ -128,6 +128,6 @@ import Testing
     #expect(gone.all.isEmpty)
     token = nil
     await gone.reached(1)
-    #expect(received.all.isEmpty && token == nil && source.hub?.count == 0)
+    #expect(received.all.isEmpty && token == nil && source.hub.count == 0)
   }
 }

@@ -13,7 +13,7 @@ import Testing
     outer.send(0)
     inner[0].source.send("a")
     outer.send(1)
-    #expect(inner[0].source.hub?.count == 0)
+    #expect(inner[0].source.hub.count == 0)
     inner[0].source.send("replaced")
     inner[0].source.fail(Refusal(reason: "replaced"))
     inner[1].source.send("b")

@@ -34,7 +34,7 @@ import Testing
     for number in 1...3 { source.send(item(number)) }
     #expect(live.count > 0)
     token = nil
-    #expect(live.count == 0 && source.hub == nil && token == nil)
+    #expect(live.count == 0 && source.hub.count == 0 && token == nil)
     source.send(item(4))
     source = Signal<Item>.make().source
     #expect(!received.all.contains("4") && !received.all.contains("end"))

@@ -156,7 +156,7 @@ import Testing
           shared.subscribe { _ in }.dispose()
         }
       }
-      #expect(source.hub?.count == 0)
+      #expect(source.hub.count == 0)
     }
   }
 }

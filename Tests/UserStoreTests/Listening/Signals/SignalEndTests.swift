@@ -50,7 +50,7 @@ import Testing
     let token = received.events(of: made)
     source.send(1)
     #expect(received.all == ["1", "end"])
-    #expect(ended.count == 1 && source.hub?.count == 0)
+    #expect(ended.count == 1 && source.hub.count == 0)
     token.dispose()
     #expect(ended.count == 1)
   }
