@@ -52,15 +52,18 @@ struct ListContent: LiveContent {
 
   mutating func load(
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Bool {
     let (rows, last) = try state.rows(
       where: query.condition, after: setup.start, limit: query.limit.map { $0 + setup.reserve(for: $0) }, layout,
       query.order)
-    tree = RowTree(sorted: rows)
-    rowsByID = Set(rows.map { RowByID($0) })
+    let old = tree
+    // Rows that are the same stay the same objects, so that comparing versions is fast.
+    tree = RowTree(sorted: rows.map { row in rowsByID.row(row.id).flatMap { $0.isEqual(to: row) ? $0 : nil } ?? row })
+    rowsByID = Set(tree.map { RowByID($0) })
     end = last
     self.cursor = cursor
     self.discontinuity = discontinuity
+    return isVisible(since: old)
   }
 
   /// Reads rows beyond the last known place.
@@ -107,7 +110,9 @@ struct ListContent: LiveContent {
     }
     var isChanged = false
     if transitions.count > 16 + tree.count / Self.mergingShare {
-      isChanged = merge(transitions)
+      let old = tree
+      merge(transitions)
+      isChanged = isVisible(since: old)
     } else {
       for transition in transitions where apply(transition) { isChanged = true }
     }
@@ -168,8 +173,8 @@ struct ListContent: LiveContent {
     return wasVisible || isVisible(new)
   }
 
-  /// Replaces many rows, by building a new tree, and returns whether there were any.
-  private mutating func merge(_ transitions: [Transition]) -> Bool {
+  /// Replaces many rows, by building a new tree.
+  private mutating func merge(_ transitions: [Transition]) {
     var new: [Row] = []
     var replaced: Set<User.ID> = []
     for transition in transitions {
@@ -179,7 +184,6 @@ struct ListContent: LiveContent {
       replaced.insert(id)
       if let row { new.append(row) }
     }
-    if replaced.isEmpty { return false }
     new.sort { layout.order.compare($0, $1) < 0 }
     var rows: [Row] = []
     rows.reserveCapacity(tree.count + new.count)
@@ -189,7 +193,6 @@ struct ListContent: LiveContent {
       rows.append(row)
     }
     tree = RowTree(sorted: rows + next)
-    return true
   }
 
   /// The row if it is in the part of the order that is known; rows up to the start do not belong to the list.
@@ -198,6 +201,12 @@ struct ListContent: LiveContent {
     if let end, layout.order.compare(row, end) > 0 { return nil }
     if let start = setup.start, layout.order.compare(row, start) <= 0 { return nil }
     return row
+  }
+
+  /// Whether what listeners see differs from an older tree; takes time for all rows.
+  private func isVisible(since old: RowTree) -> Bool {
+    func visible(_ tree: RowTree) -> some Sequence<Row> { tree.prefix(query.limit ?? .max) }
+    return !visible(old).elementsEqual(visible(tree)) { $0.id == $1.id && layout.changes(from: $0, to: $1).isEmpty }
   }
 
   /// Whether a row of the tree is within the limit.

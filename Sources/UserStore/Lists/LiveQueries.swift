@@ -28,8 +28,10 @@ final class LiveQueries: Sendable {
   private struct State {
     var settings = Settings()
     var queries: [Key: LiveQuery] = [:]
-    /// Queries that are being read for the first time: they receive every round.
-    var loading: [ObjectIdentifier: LiveQuery] = [:]
+    /// The number of queries that were made so far.
+    var count = 0
+    /// Queries that are being read for the first time, in the order in which they were made: they receive every round.
+    var loading: [LiveQuery] = []
     var index = LiveIndex()
     var registration: SubscriptionToken?
     var hasEnded = false
@@ -67,10 +69,15 @@ final class LiveQueries: Sendable {
   }
 
   private func load(_ key: Key) throws(StoreError) -> LiveQuery {
-    let content = key.content(state.withLock { $0.settings })
-    let query = LiveQuery(content, access, hub.handleError) { [weak self] query in self?.forget(query, key) }
-    state.withLock { $0.loading[ObjectIdentifier(query)] = query }
-    defer { state.withLock { _ = $0.loading.removeValue(forKey: ObjectIdentifier(query)) } }
+    let query = state.withLock { state in
+      state.count += 1
+      let query = LiveQuery(key.content(state.settings), ordinal: state.count, access, hub.handleError) {
+        [weak self] query in self?.forget(query, key)
+      }
+      state.loading.append(query)
+      return query
+    }
+    defer { state.withLock { $0.loading.removeAll { $0 === query } } }
     listen()
     try query.load()
     return state.withLock { state in
@@ -84,8 +91,9 @@ final class LiveQueries: Sendable {
 
   /// Forgets a query that nothing needs.
   private func forget(_ query: LiveQuery, _ key: Key) {
+    guard let listenables = query.listenablesIfUnused else { return }
     let registration: SubscriptionToken? = state.withLock { state in
-      guard !query.isInUse, state.queries[key] === query else { return nil }
+      guard state.queries[key] === query, query.isUnheld(since: listenables) else { return nil }
       state.queries[key] = nil
       state.index.remove(query)
       return state.isEmpty ? state.registration.take() : nil
@@ -108,14 +116,14 @@ final class LiveQueries: Sendable {
 
   private func receive(_ set: ChangeSet) {
     let set = FoldedSet(set)
-    let (index, loading) = state.withLock { ($0.index, Array($0.loading.values)) }
-    for target in loading { target.receive(set, set.deltas) }
+    let (index, loading) = state.withLock { ($0.index, $0.loading) }
+    for query in loading { query.receive(set, set.deltas) }
     guard let deltas = set.deltas else {
-      for target in index.all { target.receive(set, nil) }
+      for query in index.all { query.receive(set, nil) }
       return
     }
-    for (target, part) in index.targets(of: deltas, reading: { values(of: $0, at: set.cursor) }) {
-      target.receive(set, part)
+    for (query, part) in index.queries(for: deltas, reading: { values(of: $0, at: set.cursor) }) {
+      query.receive(set, part)
     }
   }
 
@@ -129,10 +137,10 @@ final class LiveQueries: Sendable {
   }
 
   private func end() {
-    let targets = state.withLock { state in
+    let queries = state.withLock { state in
       state.hasEnded = true
-      return state.index.all + state.loading.values
+      return state.index.all + state.loading
     }
-    for target in targets { target.end() }
+    for query in queries { query.end() }
   }
 }

@@ -74,25 +74,22 @@ struct PastState {
   ) throws(StoreError) -> (rows: [Row], last: Row?) {
     // Those that changed later are left out, and may have been among the first.
     let limit = limit.map { $0 + later.deltas.count }
+    // All attributes of a user are read by themselves.
     let request = RowRequest(
       condition: condition, order: order, start: start.map { layout.position(of: $0) }, limit: limit,
-      columns: layout.columns)
+      columns: layout.showsAll ? order.map(\.attribute) : layout.columns)
     var rows: [Row] = []
-    var ids: [User.ID] = []
-    var (count, last): (Int, Row?) = (0, nil)
     try session.eachRow(request) { id, values in
-      count += 1
-      let row = Row(id, values)
-      last = row
-      if later[id] == nil { rows.append(row) }
+      rows.append(layout.showsAll ? layout.row(at: Query.Position(values: values, id: id)) : Row(id, values))
       return true
     }
+    let end = rows.count == limit ? rows.last : nil
+    rows.removeAll { later[$0.id] != nil }
     if layout.showsAll {
-      ids = rows.map(\.id)
+      let places = rows
       rows = []
-      for id in ids { if let row = try wholeRow(id, layout) { rows.append(row) } }
+      for place in places { if let row = try wholeRow(place.id, layout) { rows.append(row) } }
     }
-    let end = limit.map { count < $0 } ?? true ? nil : last
     var changed: [Row] = []
     for delta in later.deltas {
       guard let row = try row(delta.id, layout), layout.meets(condition, row) else { continue }

@@ -60,6 +60,36 @@ import Testing
     #expect(received.all.map(names) == [["Zoe"]])
   }
 
+  @Test func `many changes that the list does not show call nobody`() throws {
+    for number in 0..<40 { try add("\(number)", age: 20) }
+    let count = try store.count(where: .age >= 18)
+    let lists = try [nil, 5].map {
+      try store.list(Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: $0, showing: [.name]))
+    }
+    let received = Recorder<Int>()
+    for list in lists { list.bind("screen") { received.record($0.count) } }
+    count.bind("screen") { received.record($0) }
+    // As many as are merged at once, and more than are folded.
+    for changes in [40, FoldedSet.limit + 1] {
+      try store.write { transaction in
+        for number in 0..<changes { try transaction.set(.age, of: User.ID(Int64(number % 40 + 1)), to: 20 + number) }
+      }
+    }
+    #expect(received.count == 0)
+    try store.write { transaction in
+      for number in 1...40 { try transaction.set(.age, of: User.ID(Int64(number)), to: number) }
+    }
+    #expect(received.all.sorted() == [5, 23, 23])
+  }
+
+  @Test func `lists are updated in the order in which they were made`() throws {
+    let received = Recorder<Int>()
+    let lists = try (0..<20).map { try store.list(Query(where: .age >= $0)) }
+    for (number, list) in lists.enumerated() { list.bind("screen") { _ in received.record(number) } }
+    try add("Zoë", age: 20)
+    #expect(received.all == Array(0..<20))
+  }
+
   @Test func `a listener of the records sees the list of its round`() throws {
     let list = try store.list(adults)
     let seen = Recorder<[String]>()
@@ -191,6 +221,17 @@ import Testing
     owner = nil
     #expect(store.publication.hasListeners)
     try add("Zoë", age: 20)
+    #expect(!store.publication.hasListeners)
+  }
+
+  @Test func `a list that only a listener of another list holds is forgotten with that listener`() throws {
+    var owner: Recorder<Int>? = Recorder()
+    do {
+      let (held, list) = (try store.count(), try store.list(adults))
+      list.bind("screen", owner: try #require(owner)) { _, _ in withExtendedLifetime(held) {} }
+      owner = nil
+      withExtendedLifetime(list) {}
+    }
     #expect(!store.publication.hasListeners)
   }
 

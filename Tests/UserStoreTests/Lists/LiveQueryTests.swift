@@ -4,13 +4,13 @@ import Testing
 
 /// A live query while it is read for the first time, and after reading has failed.
 @Suite(.timeLimit(.minutes(5))) struct LiveQueryTests {
-  /// Counts what it reads and follows, as a test asks it to.
+  /// Records what it reads and follows, as a test asks it to.
   private struct Steps: LiveContent {
     struct Failure: Error {}
 
     var events: [String] = []
     var value: ErasedValue { ValueBox(events) }
-    let willLoad: @Sendable (_ number: Int) throws(StoreError) -> Void
+    let willLoad: @Sendable (_ number: Int) throws(StoreError) -> Bool
     let follow: @Sendable () throws(StoreError) -> Bool?
     let loads = Recorder<Int>()
 
@@ -18,10 +18,11 @@ import Testing
 
     mutating func load(
       _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
       loads.record(loads.count)
-      try willLoad(loads.count)
+      let isChanged = try willLoad(loads.count)
       events.append("read")
+      return isChanged
     }
 
     mutating func apply(
@@ -39,11 +40,12 @@ import Testing
   init() throws { store = try UserStore.inMemory() }
 
   private func query(
-    willLoad: @escaping @Sendable (Int) throws(StoreError) -> Void = { _ in },
+    willLoad: @escaping @Sendable (Int) throws(StoreError) -> Bool = { _ in true },
     follow: @escaping @Sendable () throws(StoreError) -> Bool? = { true }
   ) -> LiveQuery {
     LiveQuery(
-      Steps(willLoad: willLoad, follow: follow), StateAccess(reader: store.reader, publication: store.publication),
+      Steps(willLoad: willLoad, follow: follow), ordinal: 1,
+      StateAccess(reader: store.reader, publication: store.publication),
       { [errors] _, error in errors.record("\(error)") }, forget: { _ in })
   }
 
@@ -59,6 +61,7 @@ import Testing
     let query = query(willLoad: { _ in
       reading.open()
       mayContinue.wait()
+      return true
     })
     let included = try set(at: store.publication.round(at: store.publication.position))
     let later = try set(at: included.position + 1)
@@ -101,6 +104,31 @@ import Testing
     query.receive(discontinuity, discontinuity.deltas)
     query.receive(try set(at: start + 2), [])
     #expect(list.value == ["read", "read", "read"])
+  }
+
+  @Test func `what is read again and has not changed is delivered after a discontinuity and an error only`() throws {
+    let fails = Lock(false)
+    let query = query(
+      willLoad: { _ in false },
+      follow: { () throws(StoreError) in
+        if fails.withLock({ $0 }) { throw StoreError(.busy, "try later") }
+        return nil
+      })
+    try query.load()
+    let list: Listenable<[String]> = query.listenable()
+    let received = Recorder<Int>()
+    list.bind("screen") { received.record($0.count) }
+    let start = store.publication.round(at: store.publication.position)
+    query.receive(try set(at: start + 1), [])
+    #expect(received.all == [])
+    let discontinuity = try set(at: start + 2, isDiscontinuity: true)
+    query.receive(discontinuity, discontinuity.deltas)
+    #expect(received.all == [3])
+    fails.withLock { $0 = true }
+    query.receive(try set(at: start + 3), [])
+    #expect(errors.count == 1)
+    query.receive(try set(at: start + 4), [])
+    #expect(received.all == [3, 4])
   }
 
   @Test func `a query that cannot be read the first time is not kept`() throws {
