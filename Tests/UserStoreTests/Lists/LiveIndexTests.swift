@@ -48,6 +48,7 @@ import Testing
     let queries = (0..<100).map { query($0, city == "city \($0)" && .age >= 18, showing: ["note"]) }
     var index = LiveIndex()
     for query in queries { index.add(query) }
+    #expect(index.all.map(\.ordinal) == Array(0..<100))
     #expect(found(index, delta("city", .text("city 7"), .text("city 3"))) == [3, 7])
     #expect(found(index, delta("age", .null, .integer(20)), city: .text("city 5")) == [5])
     #expect(found(index, delta("age", .null, .integer(20)), city: .text("nowhere")).isEmpty)
