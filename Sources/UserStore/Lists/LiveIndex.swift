@@ -109,8 +109,12 @@ extension Dictionary where Value == Set<Int> {
 }
 
 extension StoredValue {
-  /// The same value for all that are equal in conditions: an integer for a real with its value.
+  /// The same value for all that are equal in conditions: an integer for a real with its value, text for its bytes.
   fileprivate var asKey: StoredValue {
-    if case .real(let real) = self, let integer = Int64(exactly: real) { .integer(integer) } else { self }
+    switch self {
+    case .real(let real): Int64(exactly: real).map { .integer($0) } ?? self
+    case .invalidText(let bytes): String(validating: bytes, as: UTF8.self).map { .text($0) } ?? self
+    default: self
+    }
   }
 }

@@ -8,7 +8,7 @@ final class LiveQuery: Sendable {
   let ordinal: Int
   private let access: StateAccess
   private let handleError: ListenerErrors.Handler
-  private let forget: @Sendable (LiveQuery) -> Void
+  private let forget: @Sendable (LiveQuery) -> Bool
   /// nil while a thread reads or updates it, so that it is changed in place.
   private let content: Lock<(any LiveContent)?>
   private let state = Lock(State())
@@ -34,10 +34,10 @@ final class LiveQuery: Sendable {
     let backing: ListenableBacking
   }
 
-  /// `forget` is called when nothing may need the query any more, under no lock.
+  /// `forget` is called when nothing may need the query any more, under no lock; it returns whether it has forgotten the query.
   init(
     _ content: any LiveContent, ordinal: Int, _ access: StateAccess,
-    _ handleError: @escaping ListenerErrors.Handler, forget: @escaping @Sendable (LiveQuery) -> Void
+    _ handleError: @escaping ListenerErrors.Handler, forget: @escaping @Sendable (LiveQuery) -> Bool
   ) {
     mentions = content.mentions
     self.ordinal = ordinal
@@ -66,7 +66,9 @@ final class LiveQuery: Sendable {
         return nil
       }
       guard let waiting else { return }
-      for set in waiting where set.position > through { _ = try follow(set, set.deltas, &content, &through, access) }
+      // As one set: the fewer changes follow it, the less has to be read again.
+      guard let set = FoldedSet(waiting.filter { $0.position > through }) else { continue }
+      _ = try follow(set, set.deltas, &content, &through, access)
     }
   }
 
@@ -94,10 +96,12 @@ final class LiveQuery: Sendable {
 
   // MARK: Following
 
-  /// Follows a set; called on the thread that delivers it, before all listeners.
+  /// Follows a set; called on the thread that delivers it, before the query's listeners.
   ///
   /// `deltas` is the part of the set that concerns it; nil to read everything again.
-  func receive(_ set: FoldedSet, _ deltas: [UserDelta]?) {
+  ///
+  /// - Returns: False after an error: then it needs the next set, whatever that changes.
+  @discardableResult func receive(_ set: FoldedSet, _ deltas: [UserDelta]?) -> Bool {
     typealias Current = (hub: SignalHub, isStale: Bool)
     let current: Current? = state.withLock { state in
       if state.waiting != nil {
@@ -107,9 +111,7 @@ final class LiveQuery: Sendable {
       guard set.position > state.through, let hub = state.output?.hub else { return nil }
       return (hub, state.isStale)
     }
-    guard let current else { return }
-    if listenablesIfUnused != nil { return forget(self) }
-    guard var content = content.withLock({ $0.take() }) else { return }
+    guard let current, !forgetIfUnused(), var content = content.withLock({ $0.take() }) else { return true }
     do {
       var through = set.position
       let isChanged = try follow(set, current.isStale ? nil : deltas, &content, &through, access.delivering)
@@ -120,13 +122,14 @@ final class LiveQuery: Sendable {
         if let value { state.value = value }
         (state.through, state.isStale) = (through, false)
       }
-      guard let value else { return }
-      send(.success(value), to: current.hub)
+      if let value { send(.success(value), to: current.hub) }
+      return true
     } catch {
       self.content.withLock { $0 = content }
       state.withLock { $0.isStale = true }
       // Subscribers receive it, and the handler of errors.
       send(.failure(error), to: current.hub)
+      return false
     }
   }
 
@@ -179,8 +182,11 @@ final class LiveQuery: Sendable {
       state.holders -= 1
       return state.holders == 0
     }
-    if isLast { forget(self) }
+    if isLast { forgetIfUnused() }
   }
+
+  /// Forgets the query if nothing needs it, and returns whether it did; call it under no lock.
+  @discardableResult func forgetIfUnused() -> Bool { listenablesIfUnused != nil && forget(self) }
 
   /// If nothing needs the query, the number of listenables that were made of it so far; nil if something needs it.
   ///

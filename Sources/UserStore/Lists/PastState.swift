@@ -11,7 +11,7 @@ struct PastState {
 
   /// Reads the state at the end of a set in an open transaction.
   ///
-  /// - Returns: nil if the log does not reach it, or has too many changes since.
+  /// - Returns: nil if the log does not reach it, has too many changes since, or has lost values to a purge.
   init?(at cursor: Cursor, _ session: any Session) throws(StoreError) {
     self.session = session
     var later = Fold()
@@ -27,6 +27,8 @@ struct PastState {
       let rows = try session.rows(withoutGapAfter: start, through: end)
       guard end == start || rows.last?.sequence == end else { return nil }
       for row in rows where !row.isEnd { later.add(row.change) }
+      // The values that a purge removed cannot be restored.
+      if later.deltas.contains(where: \.isPurged) { return nil }
     } catch {
       guard error.code == .compacted || error.code == .diverged else { throw error }
       return nil
@@ -43,7 +45,7 @@ struct PastState {
   /// The value of an attribute; null if it is not set, or if there was no such user.
   func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue {
     if attribute == .id { return .integer(id.rawValue) }
-    if let delta = later[id], !delta.isPurged, let value = delta.oldValue(attribute) { return value }
+    if let delta = later[id], let value = delta.oldValue(attribute) { return value }
     return try session.value(attribute, of: id)
   }
 
@@ -57,9 +59,7 @@ struct PastState {
 
   private func wholeRow(_ id: User.ID, _ layout: RowLayout) throws(StoreError) -> Row? {
     var values = try session.user(id)?.storedValues ?? [:]
-    if let delta = later[id], !delta.isPurged {
-      for (attribute, old, _) in delta.changes { values[attribute] = old.isNull ? nil : old }
-    }
+    for (attribute, old, _) in later[id]?.changes ?? [] { values[attribute] = old.isNull ? nil : old }
     if values[.name] == nil { return nil }
     return layout.row(id, { values[$0] ?? .null }, all: values)
   }

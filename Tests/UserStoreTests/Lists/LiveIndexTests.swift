@@ -11,7 +11,7 @@ import Testing
   private func query(_ ordinal: Int, _ condition: Condition, showing shown: [AttributeName]?) -> LiveQuery {
     LiveQuery(
       ListContent(Query(where: condition, showing: shown), reserve: 16), ordinal: ordinal,
-      StateAccess(reader: store.reader, publication: store.publication), { _, _ in }, forget: { _ in })
+      StateAccess(reader: store.reader, publication: store.publication), { _, _ in }, forget: { _ in false })
   }
 
   private let city = Attribute<String>("city")
@@ -66,11 +66,15 @@ import Testing
     index.add(few)
     index.add(others)
     #expect(index.all.map(\.ordinal) == [1, 2])
-    #expect(found(index, delta("age", .integer(1), .real(2))) == [2])
+    #expect(found(index, delta("age", .integer(9), .real(2))) == [2])
     #expect(found(index, delta("age", .integer(2), .integer(3))) == [1, 2])
     index.remove(others)
     #expect(found(index, delta("age", .integer(3), .integer(4))).isEmpty)
     #expect(found(index, delta("age", .integer(3), .integer(2))) == [2])
+    let text = query(3, Condition("city", .equal, .invalidText(Array("Ulm".utf8))), showing: [])
+    index.add(text)
+    #expect(found(index, delta("city", .text("Ulm"), .text("Bonn"))) == [3])
+    index.remove(text)
     index.remove(few)
     #expect(found(index, delta("age", .integer(3), .integer(2))).isEmpty && index.all.isEmpty)
   }
