@@ -77,8 +77,9 @@ final class LiveQueries: Sendable {
   private func load(_ key: Key) throws(StoreError) -> LiveQuery {
     let query = state.withLock { state in
       state.count += 1
-      let query = LiveQuery(state.settings.adapt(key.content(state.settings)), ordinal: state.count, access, hub.handleError) {
-        [weak self] query in self?.forget(query, key) ?? true
+      let content = state.settings.adapt(key.content(state.settings))
+      let query = LiveQuery(content, ordinal: state.count, access, hub.handleError) { [weak self] query in
+        self?.forget(query, key) ?? true
       }
       state.loading.append(query)
       return query
