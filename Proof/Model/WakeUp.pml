@@ -18,8 +18,9 @@
 #define OWN 1 /* commits of Writer */
 #endif
 
-/* DirectoryEvents.Event. The pending events are a set, because `wait` reads all of them and keeps the union. inotify's
- * merging of equal events makes no difference to that. */
+/* DirectoryEvents.Event. The pending events are a set, because `wait` reads them and keeps the union. inotify's
+ * merging of equal events makes no difference to that. If there are many, it leaves some to the next call, as if they had
+ * happened later. */
 #define WRITTEN 1
 #define TOUCHED 2
 #define OVERFLOWED 4

@@ -169,7 +169,7 @@ extension Reader {
     }
   }
 
-  /// Throws `replaced` in place of `moved`: whoever follows the log has to know that there is another one.
+  /// Throws `replaced` in place of `moved`: the reader of a feed has to know that another log follows.
   private func following<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     do { return try body() } catch {
       guard error.code == .moved else { throw error }

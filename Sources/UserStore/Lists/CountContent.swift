@@ -13,8 +13,9 @@ struct CountContent: LiveContent {
 
   mutating func load(
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
-  ) throws(StoreError) {
-    count = try state.userCount(where: condition)
+  ) throws(StoreError) -> Bool {
+    let old = exchange(&count, with: try state.userCount(where: condition))
+    return count != old
   }
 
   mutating func apply(

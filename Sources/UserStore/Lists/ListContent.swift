@@ -13,6 +13,8 @@ struct ListContent: LiveContent {
     let query: Query
     let layout: RowLayout
     let start: Row?
+    /// nil also for a limit that no list reaches, to which nothing could be added.
+    let limit: Int?
     /// The attributes of the order, and of the condition.
     let keys: [AttributeName]
     let mentioned: [AttributeName]
@@ -25,6 +27,7 @@ struct ListContent: LiveContent {
       let layout = RowLayout(query)
       self.layout = layout
       start = query.start.map { layout.row(at: $0) }
+      limit = query.limit.flatMap { $0 < 1 << 31 ? $0 : nil }
       keys = query.order.map(\.attribute)
       mentioned = query.condition.node.attributes
     }
@@ -52,26 +55,46 @@ struct ListContent: LiveContent {
 
   mutating func load(
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Bool {
     let (rows, last) = try state.rows(
-      where: query.condition, after: setup.start, limit: query.limit.map { $0 + setup.reserve(for: $0) }, layout,
+      where: query.condition, after: setup.start, limit: setup.limit.map { $0 + setup.reserve(for: $0) }, layout,
       query.order)
-    tree = RowTree(sorted: rows)
-    rowsByID = Set(rows.map { RowByID($0) })
+    let old = tree
+    // Rows that are the same stay the same objects, so that comparing versions is fast.
+    tree = RowTree(sorted: rows.map { row in rowsByID.row(row.id).flatMap { $0.isEqual(to: row) ? $0 : nil } ?? row })
+    rowsByID = Set(tree.map { RowByID($0) })
+    try checkRows(rows, after: setup.start)
     end = last
     self.cursor = cursor
     self.discontinuity = discontinuity
+    return isVisible(since: old)
   }
 
   /// Reads rows beyond the last known place.
   private mutating func refill(_ limit: Int, _ state: PastState) throws(StoreError) {
     let missing = limit + setup.reserve(for: limit) - tree.count
     let (rows, last) = try state.rows(where: query.condition, after: end, limit: missing, layout, query.order)
+    let place = end
     for row in rows {
       tree.insert(row, layout.order)
       rowsByID.update(with: RowByID(row))
     }
+    try checkRows(rows, after: place)
     end = last
+  }
+
+  /// Throws `corrupt` if rows that were read are not in order, or if a user is in the list twice: a damaged index has such rows.
+  private func checkRows(_ rows: [Row], after start: Row?) throws(StoreError) {
+    var previous = start
+    for row in rows {
+      if let previous, layout.order.compare(previous, row) >= 0 { throw Self.unordered }
+      previous = row
+    }
+    if rowsByID.count != tree.count { throw Self.unordered }
+  }
+
+  private static var unordered: StoreError {
+    StoreError(.corrupt, "the database is damaged: an index has rows that are not in order")
   }
 
   // MARK: Following
@@ -105,13 +128,19 @@ struct ListContent: LiveContent {
       }
       if !isRead { return nil }
     }
+    let old = tree
     var isChanged = false
     if transitions.count > 16 + tree.count / Self.mergingShare {
-      isChanged = merge(transitions)
+      merge(transitions)
+      isChanged = isVisible(since: old)
     } else {
       for transition in transitions where apply(transition) { isChanged = true }
     }
-    if let limit = query.limit, try !adjust(to: limit, read) { return nil }
+    if let limit = setup.limit, try !adjust(to: limit, read) {
+      // Everything is read again, and compared with the rows that listeners have.
+      tree = old
+      return nil
+    }
     if isChanged { (self.cursor, discontinuity) = (cursor, nil) }
     return isChanged
   }
@@ -168,8 +197,8 @@ struct ListContent: LiveContent {
     return wasVisible || isVisible(new)
   }
 
-  /// Replaces many rows, by building a new tree, and returns whether there were any.
-  private mutating func merge(_ transitions: [Transition]) -> Bool {
+  /// Replaces many rows, by building a new tree.
+  private mutating func merge(_ transitions: [Transition]) {
     var new: [Row] = []
     var replaced: Set<User.ID> = []
     for transition in transitions {
@@ -179,7 +208,6 @@ struct ListContent: LiveContent {
       replaced.insert(id)
       if let row { new.append(row) }
     }
-    if replaced.isEmpty { return false }
     new.sort { layout.order.compare($0, $1) < 0 }
     var rows: [Row] = []
     rows.reserveCapacity(tree.count + new.count)
@@ -189,7 +217,6 @@ struct ListContent: LiveContent {
       rows.append(row)
     }
     tree = RowTree(sorted: rows + next)
-    return true
   }
 
   /// The row if it is in the part of the order that is known; rows up to the start do not belong to the list.
@@ -200,10 +227,16 @@ struct ListContent: LiveContent {
     return row
   }
 
+  /// Whether what listeners see differs from an older tree; takes time for all rows.
+  private func isVisible(since old: RowTree) -> Bool {
+    func visible(_ tree: RowTree) -> some Sequence<Row> { tree.prefix(setup.limit ?? .max) }
+    return !visible(old).elementsEqual(visible(tree)) { $0.id == $1.id && layout.changes(from: $0, to: $1).isEmpty }
+  }
+
   /// Whether a row of the tree is within the limit.
   private func isVisible(_ row: Row?) -> Bool {
     guard let row else { return false }
-    return query.limit.map { tree.find(row, layout.order).position < $0 } ?? true
+    return setup.limit.map { tree.find(row, layout.order).position < $0 } ?? true
   }
 
   /// Reads more rows if there are fewer than the limit, and forgets some if there are many more; returns false if it cannot read.

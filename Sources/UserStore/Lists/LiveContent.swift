@@ -2,10 +2,12 @@
 protocol LiveContent: Sendable {
   var mentions: Mentions { get }
 
-  /// Reads everything in a snapshot.
-  mutating func load(_ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?) throws(StoreError)
+  /// Reads everything in a snapshot, and returns whether the value has changed.
+  mutating func load(
+    _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
+  ) throws(StoreError) -> Bool
 
-  /// Follows a set. `read` reads the state at the end of the set; it returns nil if that is not possible.
+  /// Follows a set. `read` reads the state at the end of the set.
   ///
   /// - Returns: Whether the value has changed; nil if everything must be read again.
   mutating func apply(

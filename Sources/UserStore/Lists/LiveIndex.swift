@@ -3,33 +3,29 @@
 /// A query whose condition requires an attribute to have one of a few values is found by the values that a changed user had
 /// and has; the others are found by the attributes that they mention.
 struct LiveIndex: Sendable {
-  /// Queries, by identity.
-  private struct Group: Sendable {
-    private(set) var targets: [ObjectIdentifier: LiveQuery] = [:]
-
-    var isEmpty: Bool { targets.isEmpty }
-
-    mutating func insert(_ target: LiveQuery) { targets[ObjectIdentifier(target)] = target }
-    mutating func remove(_ target: LiveQuery) { targets[ObjectIdentifier(target)] = nil }
-  }
-
-  /// The queries without a key, also by the attributes that they mention.
+  /// All queries by their ordinals, which stand for them in the sets below.
+  private var queries: [Int: LiveQuery] = [:]
+  /// The queries without a key.
   private var unkeyed = Group()
-  private var mentioning: [AttributeName: Group] = [:]
-  private var mentioningAll = Group()
-  /// The queries with a key, by its attribute.
-  private var keyed: [AttributeName: Keys] = [:]
+  /// The queries with a key, by its attribute, and there by its value: an integer in place of an equal real.
+  private var keyed: [AttributeName: (group: Group, byValue: [StoredValue: Set<Int>])] = [:]
   private let usesKeys: Bool
 
-  /// The queries with a key of one attribute.
-  private struct Keys: Sendable {
-    /// By value; integers in place of equal reals.
-    var groups: [StoredValue: Group] = [:]
-    /// How many queries mention an attribute; nil is the number of those that mention all.
-    var mentions: [AttributeName?: Int] = [:]
+  /// Queries, also by the attributes that they mention.
+  private struct Group: Sendable {
+    private(set) var all: Set<Int> = []
+    private(set) var mentioningAll: Set<Int> = []
+    private(set) var mentioning: [AttributeName: Set<Int>] = [:]
 
+    mutating func update(_ mentioned: Set<AttributeName>?, _ update: (inout Set<Int>) -> Void) {
+      update(&all)
+      guard let mentioned else { return update(&mentioningAll) }
+      for attribute in mentioned { mentioning.update(attribute, update) }
+    }
+
+    /// Whether any of them may be concerned.
     func concern(_ delta: UserDelta) -> Bool {
-      delta.isAddedOrRemoved || mentions[nil] != nil || delta.changes.contains { mentions[$0.attribute] != nil }
+      delta.isAddedOrRemoved || !mentioningAll.isEmpty || delta.changes.contains { mentioning[$0.attribute] != nil }
     }
   }
 
@@ -44,77 +40,81 @@ struct LiveIndex: Sendable {
     self.usesKeys = usesKeys
   }
 
-  /// All queries.
-  var all: [LiveQuery] {
-    Array(unkeyed.targets.values) + keyed.values.flatMap { $0.groups.values.flatMap(\.targets.values) }
+  /// All queries, in the order in which they were made.
+  var all: [LiveQuery] { queries.values.sorted { $0.ordinal < $1.ordinal } }
+
+  mutating func add(_ query: LiveQuery) {
+    queries[query.ordinal] = query
+    update(query) { $0.insert(query.ordinal) }
   }
 
-  mutating func add(_ target: LiveQuery) { update(target) { $0.insert($1) } }
-
-  mutating func remove(_ target: LiveQuery) { update(target) { $0.remove($1) } }
-
-  private mutating func update(_ target: LiveQuery, _ update: (inout Group, LiveQuery) -> Void) {
-    let mentions = target.mentions
-    guard usesKeys, let key = mentions.key else {
-      update(&unkeyed, target)
-      guard let attributes = mentions.attributes else { return update(&mentioningAll, target) }
-      for attribute in attributes { update(&mentioning[attribute, default: Group()], target) }
-      for attribute in attributes where mentioning[attribute]?.isEmpty == true { mentioning[attribute] = nil }
-      return
-    }
-    var keys = keyed[key.attribute].take() ?? Keys()
-    let values = Set(key.values.map(\.asKey))
-    let isNew = values.first.map { keys.groups[$0]?.targets[ObjectIdentifier(target)] == nil } ?? false
-    for value in values {
-      update(&keys.groups[value, default: Group()], target)
-      if keys.groups[value]?.isEmpty == true { keys.groups[value] = nil }
-    }
-    for attribute in mentions.attributes.map({ $0.map { $0 } }) ?? [nil] {
-      let count = keys.mentions[attribute, default: 0] + (isNew ? 1 : -1)
-      keys.mentions[attribute] = count > 0 ? count : nil
-    }
-    if !keys.groups.isEmpty { keyed[key.attribute] = keys }
+  mutating func remove(_ query: LiveQuery) {
+    queries[query.ordinal] = nil
+    update(query) { $0.remove(query.ordinal) }
   }
 
-  /// The queries that changes concern, each with its part of the changes, in their order.
+  private mutating func update(_ query: LiveQuery, _ update: (inout Set<Int>) -> Void) {
+    let mentions = query.mentions
+    guard usesKeys, let key = mentions.key else { return unkeyed.update(mentions.attributes, update) }
+    // Taken out, so that it is changed in place.
+    var (group, byValue) = keyed.removeValue(forKey: key.attribute) ?? (Group(), [:])
+    group.update(mentions.attributes, update)
+    for value in key.values { byValue.update(value.asKey, update) }
+    if !group.all.isEmpty { keyed[key.attribute] = (group, byValue) }
+  }
+
+  /// The queries that changes concern, in the order in which they were made, each with its part of the changes, in their order.
   ///
   /// `read` returns the values of attributes that did not change, if it can.
-  func targets(
-    of deltas: [UserDelta], reading read: ([Place]) -> [Place: StoredValue]
-  ) -> [(target: LiveQuery, deltas: [UserDelta])] {
-    let unknown = keyed.flatMap { attribute, keys in
-      deltas.lazy.filter { keys.concern($0) && $0.newValue(attribute) == nil }.map {
+  func queries(
+    for deltas: [UserDelta], reading read: ([Place]) -> [Place: StoredValue]
+  ) -> [(query: LiveQuery, deltas: [UserDelta])] {
+    let unknown = keyed.flatMap { attribute, queries in
+      deltas.lazy.filter { queries.group.concern($0) && $0.newValue(attribute) == nil }.map {
         Place(user: $0.id, attribute: attribute)
       }
     }
     let values = unknown.isEmpty ? [:] : read(unknown)
-    var found: [ObjectIdentifier: (target: LiveQuery, deltas: [UserDelta])] = [:]
-    func add(_ group: Group?, _ delta: UserDelta) {
-      for (id, target) in group?.targets ?? [:] {
-        if found[id]?.deltas.last?.id == delta.id { continue }
-        found[id, default: (target, [])].deltas.append(delta)
+    var found: [Int: [UserDelta]] = [:]
+    func add(_ ordinals: Set<Int>?, _ delta: UserDelta) {
+      for ordinal in ordinals ?? [] where found[ordinal]?.last?.id != delta.id {
+        found[ordinal, default: []].append(delta)
       }
     }
     for delta in deltas {
-      add(delta.isAddedOrRemoved ? unkeyed : mentioningAll, delta)
-      if !mentioning.isEmpty { for change in delta.changes { add(mentioning[change.attribute], delta) } }
-      for (attribute, keys) in keyed where keys.concern(delta) {
+      add(delta.isAddedOrRemoved ? unkeyed.all : unkeyed.mentioningAll, delta)
+      if !unkeyed.mentioning.isEmpty {
+        for change in delta.changes { add(unkeyed.mentioning[change.attribute], delta) }
+      }
+      for (attribute, queries) in keyed where queries.group.concern(delta) {
         let same = values[Place(user: delta.id, attribute: attribute)]
         if let old = delta.oldValue(attribute) ?? same, let new = delta.newValue(attribute) ?? same, !delta.isPurged {
-          add(keys.groups[old.asKey], delta)
-          if new.asKey != old.asKey { add(keys.groups[new.asKey], delta) }
+          add(queries.byValue[old.asKey], delta)
+          if new.asKey != old.asKey { add(queries.byValue[new.asKey], delta) }
         } else {
-          for group in keys.groups.values { add(group, delta) }
+          add(queries.group.all, delta)
         }
       }
     }
-    return Array(found.values)
+    return found.sorted { $0.key < $1.key }.compactMap { ordinal, deltas in queries[ordinal].map { ($0, deltas) } }
+  }
+}
+
+extension Dictionary where Value == Set<Int> {
+  /// Changes the set of a key; empty ones are not kept.
+  fileprivate mutating func update(_ key: Key, _ update: (inout Value) -> Void) {
+    update(&self[key, default: []])
+    if self[key]?.isEmpty == true { self[key] = nil }
   }
 }
 
 extension StoredValue {
-  /// The same value for all that are equal in conditions: an integer for a real with its value.
+  /// The same value for all that are equal in conditions: an integer for a real with its value, text for its bytes.
   fileprivate var asKey: StoredValue {
-    if case .real(let real) = self, let integer = Int64(exactly: real) { .integer(integer) } else { self }
+    switch self {
+    case .real(let real): Int64(exactly: real).map { .integer($0) } ?? self
+    case .invalidText(let bytes): String(validating: bytes, as: UTF8.self).map { .text($0) } ?? self
+    default: self
+    }
   }
 }

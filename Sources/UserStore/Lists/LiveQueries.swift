@@ -10,6 +10,8 @@ final class LiveQueries: Sendable {
     var usesKeys = true
     /// The number of rows to know beyond a small limit.
     var reserve = 16
+    /// What a new query follows in place of its content.
+    var adapt: @Sendable (any LiveContent) -> any LiveContent = { $0 }
   }
 
   /// What names of listeners belong to.
@@ -28,8 +30,14 @@ final class LiveQueries: Sendable {
   private struct State {
     var settings = Settings()
     var queries: [Key: LiveQuery] = [:]
-    /// Queries that are being read for the first time: they receive every round.
-    var loading: [ObjectIdentifier: LiveQuery] = [:]
+    /// The number of queries that were made so far.
+    var count = 0
+    /// Queries that are being read for the first time, in the order in which they were made: they receive every round.
+    var loading: [LiveQuery] = []
+    /// Queries that could not be read: they receive the next round, whatever it changes.
+    var stale: [LiveQuery] = []
+    /// The number of queries at which those that nothing needs are looked for.
+    var sweepCount = 64
     var index = LiveIndex()
     var registration: SubscriptionToken?
     var hasEnded = false
@@ -67,10 +75,17 @@ final class LiveQueries: Sendable {
   }
 
   private func load(_ key: Key) throws(StoreError) -> LiveQuery {
-    let content = key.content(state.withLock { $0.settings })
-    let query = LiveQuery(content, access, hub.handleError) { [weak self] query in self?.forget(query, key) }
-    state.withLock { $0.loading[ObjectIdentifier(query)] = query }
-    defer { state.withLock { _ = $0.loading.removeValue(forKey: ObjectIdentifier(query)) } }
+    let query = state.withLock { state in
+      state.count += 1
+      let content = state.settings.adapt(key.content(state.settings))
+      let query = LiveQuery(content, ordinal: state.count, access, hub.handleError) { [weak self] query in
+        self?.forget(query, key) ?? true
+      }
+      state.loading.append(query)
+      return query
+    }
+    sweep()
+    defer { endLoading(query) }
     listen()
     try query.load()
     return state.withLock { state in
@@ -82,15 +97,33 @@ final class LiveQueries: Sendable {
     }
   }
 
-  /// Forgets a query that nothing needs.
-  private func forget(_ query: LiveQuery, _ key: Key) {
-    let registration: SubscriptionToken? = state.withLock { state in
-      guard !query.isInUse, state.queries[key] === query else { return nil }
-      state.queries[key] = nil
-      state.index.remove(query)
+  private func endLoading(_ query: LiveQuery) {
+    let registration = state.withLock { state in
+      state.loading.removeAll { $0 === query }
       return state.isEmpty ? state.registration.take() : nil
     }
     registration?.dispose()
+  }
+
+  /// Forgets a query that nothing needs, and returns whether it did.
+  private func forget(_ query: LiveQuery, _ key: Key) -> Bool {
+    guard let listenables = query.listenablesIfUnused else { return false }
+    let (isForgotten, registration): (Bool, SubscriptionToken?) = state.withLock { state in
+      guard state.queries[key] === query, query.isUnheld(since: listenables) else { return (false, nil) }
+      state.queries[key] = nil
+      state.index.remove(query)
+      return (true, state.isEmpty ? state.registration.take() : nil)
+    }
+    registration?.dispose()
+    return isForgotten
+  }
+
+  /// Forgets the queries whose listeners' owners are gone and that no change has concerned since.
+  private func sweep() {
+    let queries = state.withLock { $0.queries.count < $0.sweepCount ? [] : Array($0.queries.values) }
+    if queries.isEmpty { return }
+    for query in queries { query.forgetIfUnused() }
+    state.withLock { $0.sweepCount = max(64, 2 * $0.queries.count) }
   }
 
   // MARK: Following
@@ -108,15 +141,17 @@ final class LiveQueries: Sendable {
 
   private func receive(_ set: ChangeSet) {
     let set = FoldedSet(set)
-    let (index, loading) = state.withLock { ($0.index, Array($0.loading.values)) }
-    for target in loading { target.receive(set, set.deltas) }
-    guard let deltas = set.deltas else {
-      for target in index.all { target.receive(set, nil) }
-      return
+    let (index, loading, stale) = state.withLock { ($0.index, $0.loading, exchange(&$0.stale, with: [])) }
+    for query in loading { query.receive(set, set.deltas) }
+    var parts: [(query: LiveQuery, deltas: [UserDelta]?)]
+    if let deltas = set.deltas {
+      parts = index.queries(for: deltas, reading: { values(of: $0, at: set.cursor) }).map { ($0.query, $0.deltas) }
+      parts += stale.filter { query in !parts.contains { $0.query === query } }.map { ($0, nil) }
+    } else {
+      parts = index.all.map { ($0, nil) }
     }
-    for (target, part) in index.targets(of: deltas, reading: { values(of: $0, at: set.cursor) }) {
-      target.receive(set, part)
-    }
+    let failed = parts.filter { !$0.query.receive(set, $0.deltas) }.map(\.query)
+    if !failed.isEmpty { state.withLock { $0.stale += failed } }
   }
 
   /// Reads values at the end of a set; empty if that is not possible.
@@ -129,10 +164,10 @@ final class LiveQueries: Sendable {
   }
 
   private func end() {
-    let targets = state.withLock { state in
+    let queries = state.withLock { state in
       state.hasEnded = true
-      return state.index.all + state.loading.values
+      return state.index.all + state.loading
     }
-    for target in targets { target.end() }
+    for query in queries { query.end() }
   }
 }

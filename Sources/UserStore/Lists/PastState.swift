@@ -11,7 +11,7 @@ struct PastState {
 
   /// Reads the state at the end of a set in an open transaction.
   ///
-  /// - Returns: nil if the log does not reach it, or has too many changes since.
+  /// - Returns: nil if the log does not reach it, has too many changes since, or has lost values to a purge.
   init?(at cursor: Cursor, _ session: any Session) throws(StoreError) {
     self.session = session
     var later = Fold()
@@ -27,6 +27,8 @@ struct PastState {
       let rows = try session.rows(withoutGapAfter: start, through: end)
       guard end == start || rows.last?.sequence == end else { return nil }
       for row in rows where !row.isEnd { later.add(row.change) }
+      // The values that a purge removed cannot be restored.
+      if later.deltas.contains(where: \.isPurged) { return nil }
     } catch {
       guard error.code == .compacted || error.code == .diverged else { throw error }
       return nil
@@ -43,7 +45,7 @@ struct PastState {
   /// The value of an attribute; null if it is not set, or if there was no such user.
   func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue {
     if attribute == .id { return .integer(id.rawValue) }
-    if let delta = later[id], !delta.isPurged, let value = delta.oldValue(attribute) { return value }
+    if let delta = later[id], let value = delta.oldValue(attribute) { return value }
     return try session.value(attribute, of: id)
   }
 
@@ -57,9 +59,7 @@ struct PastState {
 
   private func wholeRow(_ id: User.ID, _ layout: RowLayout) throws(StoreError) -> Row? {
     var values = try session.user(id)?.storedValues ?? [:]
-    if let delta = later[id], !delta.isPurged {
-      for (attribute, old, _) in delta.changes { values[attribute] = old.isNull ? nil : old }
-    }
+    for (attribute, old, _) in later[id]?.changes ?? [] { values[attribute] = old.isNull ? nil : old }
     if values[.name] == nil { return nil }
     return layout.row(id, { values[$0] ?? .null }, all: values)
   }
@@ -74,25 +74,22 @@ struct PastState {
   ) throws(StoreError) -> (rows: [Row], last: Row?) {
     // Those that changed later are left out, and may have been among the first.
     let limit = limit.map { $0 + later.deltas.count }
+    // All attributes of a user are read by themselves.
     let request = RowRequest(
       condition: condition, order: order, start: start.map { layout.position(of: $0) }, limit: limit,
-      columns: layout.columns)
+      columns: layout.showsAll ? order.map(\.attribute) : layout.columns)
     var rows: [Row] = []
-    var ids: [User.ID] = []
-    var (count, last): (Int, Row?) = (0, nil)
     try session.eachRow(request) { id, values in
-      count += 1
-      let row = Row(id, values)
-      last = row
-      if later[id] == nil { rows.append(row) }
+      rows.append(layout.showsAll ? layout.row(at: Query.Position(values: values, id: id)) : Row(id, values))
       return true
     }
+    let end = rows.count == limit ? rows.last : nil
+    rows.removeAll { later[$0.id] != nil }
     if layout.showsAll {
-      ids = rows.map(\.id)
+      let places = rows
       rows = []
-      for id in ids { if let row = try wholeRow(id, layout) { rows.append(row) } }
+      for place in places { if let row = try wholeRow(place.id, layout) { rows.append(row) } }
     }
-    let end = limit.map { count < $0 } ?? true ? nil : last
     var changed: [Row] = []
     for delta in later.deltas {
       guard let row = try row(delta.id, layout), layout.meets(condition, row) else { continue }

@@ -11,6 +11,8 @@ final class Row: Sendable {
     self.values = values
     self.others = others
   }
+
+  func isEqual(to other: Row) -> Bool { id == other.id && values == other.values && others == other.others }
 }
 
 /// The columns of the rows of a list, and their order.

@@ -16,10 +16,8 @@ struct RowDifference {
     var (old, new) = (Side(old, oldCount), Side(new, newCount))
     while true {
       if let left = old.node, let right = new.node {
-        if left === right, old.contains(left), new.contains(right) {
-          old.skipNode(left)
-          new.skipNode(right)
-        } else if left.isLeaf == right.isLeaf, left.isLeaf || left.count == right.count {
+        if left === right, Side.skipShared(&old, &new) { continue }
+        if left.isLeaf == right.isLeaf, left.isLeaf || left.count == right.count {
           old.openNode(left)
           new.openNode(right)
         } else if !left.isLeaf, right.isLeaf || left.count > right.count {
@@ -73,12 +71,20 @@ struct RowDifference {
     /// The next node; nil inside of a leaf, and at the end.
     var node: RowTree.Node? { rows.isEmpty && position < end ? path.next : nil }
 
-    /// Whether the whole node is before the end.
-    func contains(_ node: RowTree.Node) -> Bool { position + node.count <= end }
-
-    mutating func skipNode(_ node: RowTree.Node) {
-      position += node.count
-      path.skip()
+    /// Skips the next nodes as long as both versions have the same before their ends; returns false if there are none.
+    static func skipShared(_ old: inout Side, _ new: inout Side) -> Bool {
+      var (nodes, rows) = (0, 0)
+      let limit = min(old.end - old.position, new.end - new.position)
+      for (left, right) in zip(old.path.siblings, new.path.siblings) {
+        guard left === right, rows + left.count <= limit else { break }
+        nodes += 1
+        rows += left.count
+      }
+      old.path.skip(nodes)
+      new.path.skip(nodes)
+      old.position += rows
+      new.position += rows
+      return nodes > 0
     }
 
     mutating func openNode(_ node: RowTree.Node) {

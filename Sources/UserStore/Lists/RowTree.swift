@@ -210,19 +210,22 @@ struct RowPath {
     slices = [[root]]
   }
 
-  var next: RowTree.Node? { slices.last?.first }
+  var next: RowTree.Node? { siblings.first }
+
+  /// The next node, and those after it that have the same parent.
+  var siblings: ArraySlice<RowTree.Node> { slices.last ?? [] }
 
   /// Replaces the next node by its children.
   mutating func open() {
     let children = next?.children ?? []
-    skip()
+    skip(1)
     if !children.isEmpty { slices.append(children[...]) }
   }
 
-  /// Removes the next node.
-  mutating func skip() {
-    guard !slices.isEmpty else { return }
-    slices[slices.count - 1].removeFirst()
+  /// Removes the next nodes, which have the same parent.
+  mutating func skip(_ count: Int) {
+    guard count > 0, !slices.isEmpty else { return }
+    slices[slices.count - 1].removeFirst(count)
     if slices[slices.count - 1].isEmpty { slices.removeLast() }
   }
 }

@@ -17,14 +17,15 @@ struct StateAccess: Sendable {
     return access
   }
 
-  /// Reads the content in a snapshot, and returns the last round that the snapshot includes.
+  /// Reads the content in a snapshot, and returns the last round that the snapshot includes, and whether the value has changed.
   func load(
     _ content: inout any LiveContent, discontinuity: StoreError.Code?
-  ) throws(StoreError) -> Int128 {
+  ) throws(StoreError) -> (round: Int128, isChanged: Bool) {
     try reader.reading(isDelivering: isDelivering) { transaction throws(StoreError) in
       let cursor = try transaction.cursor
-      try content.load(PastState(try transaction.session), at: cursor, discontinuity: discontinuity)
-      return publication.round(at: cursor)
+      let isChanged = try content.load(
+        PastState(try transaction.session), at: cursor, discontinuity: discontinuity)
+      return (publication.round(at: cursor), isChanged)
     }
   }
 

@@ -16,17 +16,27 @@ struct UserDelta: Sendable {
 
   mutating func add(_ change: Change) {
     if change.isPurged { isPurged = true }
-    if let place = place(of: change.attribute) {
-      changes[place].new = change.new
+    add(change.attribute, change.old, change.new)
+  }
+
+  /// Adds later changes of the same user.
+  mutating func add(_ later: UserDelta) {
+    if later.isPurged { isPurged = true }
+    for (attribute, old, new) in later.changes { add(attribute, old, new) }
+  }
+
+  private mutating func add(_ attribute: AttributeName, _ old: StoredValue, _ new: StoredValue) {
+    if let place = place(of: attribute) {
+      changes[place].new = new
     } else {
-      if change.attribute == .name { existed = !change.old.isNull }
-      changes.append((change.attribute, change.old, change.new))
+      if attribute == .name { existed = !old.isNull }
+      changes.append((attribute, old, new))
       if changes.count > Self.searchLimit {
         let start = places.isEmpty ? 0 : changes.count - 1
         for place in start..<changes.count { places[changes[place].attribute] = place }
       }
     }
-    if change.attribute == .name { exists = !change.new.isNull }
+    if attribute == .name { exists = !new.isNull }
   }
 
   /// The number of changes up to which searching is faster than hashing.
@@ -95,21 +105,51 @@ struct FoldedSet: Sendable {
   }
 }
 
+extension FoldedSet {
+  /// Several sets as one, which ends where the last one does; nil for none.
+  init?(_ sets: [FoldedSet]) {
+    guard let last = sets.last else { return nil }
+    (position, cursor, discontinuity) = (last.position, last.cursor, last.discontinuity)
+    guard sets.allSatisfy({ $0.deltas != nil }) else {
+      deltas = nil
+      return
+    }
+    var fold = Fold()
+    for set in sets { for delta in set.deltas ?? [] { fold.add(delta) } }
+    deltas = fold.deltas
+  }
+}
+
+extension Change {
+  /// Whether it is a change of a row that other programs can store as an attribute, and that users do not show: one with the
+  /// name of a column.
+  fileprivate var isHidden: Bool {
+    attribute == .id || attribute == .name && kind == .updated && (old.isNull || new.isNull)
+  }
+}
+
 /// Collects changes by user.
 struct Fold {
   private(set) var deltas: [UserDelta] = []
   private var places: [User.ID: Int] = [:]
 
   mutating func add(_ change: Change) {
-    if change.kind == .unknown { return }
+    if change.kind == .unknown || change.isHidden { return }
+    deltas[place(of: change.user)].add(change)
+  }
+
+  /// Adds later changes of a user.
+  mutating func add(_ delta: UserDelta) { deltas[place(of: delta.id)].add(delta) }
+
+  private mutating func place(of id: User.ID) -> Int {
     // Mostly the user of the change before.
-    if let last = deltas.last, last.id == change.user { return deltas[deltas.count - 1].add(change) }
-    let place = places[change.user, default: deltas.count]
+    if let last = deltas.last, last.id == id { return deltas.count - 1 }
+    let place = places[id, default: deltas.count]
     if place == deltas.count {
-      places[change.user] = place
-      deltas.append(UserDelta(change.user))
+      places[id] = place
+      deltas.append(UserDelta(id))
     }
-    deltas[place].add(change)
+    return place
   }
 
   subscript(_ id: User.ID) -> UserDelta? { places[id].map { deltas[$0] } }

@@ -16,8 +16,8 @@ final class Publication: Sendable {
     var position: Cursor
     /// The number of this log among the successive logs of this store; revisions of different logs cannot be compared.
     var log: Int64 = 0
-    /// The epoch of the previous log.
-    var previous: Int64?
+    /// The numbers of the logs before, by their epochs.
+    var previousLogs: [Int64: Int64] = [:]
     /// Whether the writer is committing; it appends its sets itself.
     var isCommitting = false
     /// How many commits the writer has started.
@@ -68,15 +68,12 @@ final class Publication: Sendable {
 
   /// The place of a cursor in the order of all rounds.
   ///
-  /// A reader may be ahead of this position, in the next log already, or behind it, in the previous one.
+  /// A reader may be ahead of this position, in the next log already, or behind it, in one of the logs before.
   func round(at cursor: Cursor) -> Int128 {
     state.withLock { state in
       let log =
-        switch cursor.epoch {
-        case state.position.epoch: state.log
-        case state.previous: state.log - 1
-        default: state.log + 1
-        }
+        cursor.epoch == state.position.epoch
+        ? state.log : state.previousLogs[cursor.epoch] ?? state.log + 1
       return Self.round(cursor.revision, of: log)
     }
   }
@@ -166,8 +163,8 @@ final class Publication: Sendable {
   }
 
   private func reset(_ state: inout State, to head: Cursor, because code: StoreError.Code) -> Int? {
+    if head.epoch != state.position.epoch { state.previousLogs[state.position.epoch] = state.log }
     state.log += 1
-    if head.epoch != state.position.epoch { state.previous = state.position.epoch }
     state.position = head
     var round = ChangeSet(cursor: head, origin: nil, isForeign: true, content: .discontinuity(code))
     round.position = Self.round(head.revision, of: state.log)

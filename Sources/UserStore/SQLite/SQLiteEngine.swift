@@ -49,7 +49,7 @@ final class SQLiteEngine: Engine {
     let (folder, name) = Files.split(file.path)
     let events: DirectoryEvents
     do {
-      // Older versions touch the -wal file, which the watch on the folder reports.
+      // Older versions touch the -wal file, which is reported too.
       events = try DirectoryEvents(
         folder: folder, names: [name, name + "-wal"], signal: name + "-wal",
         usingEvents: file.configuration.usesFileEvents)

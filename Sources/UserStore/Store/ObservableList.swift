@@ -21,12 +21,8 @@ public import Observation
   private var subscription: SubscriptionToken?
 
   init(_ list: Listenable<Rows>) {
-    rows = list.value
-    subscription = list.subscribe(ListeningTerms(place: .latest(on: MainActor.shared))) { [weak self] rows in
-      MainActor.assumeIsolated { self?.replace(by: rows) }
-    }
-    // What came between the two lines above.
-    replace(by: list.value)
+    let terms = ListeningTerms(place: .latest(on: MainActor.shared), isOnPlace: true, fires: true)
+    subscription = list.subscribe(terms) { [weak self] rows in MainActor.assumeIsolated { self?.replace(by: rows) } }
   }
 
   /// The number of rows.
@@ -45,14 +41,15 @@ public import Observation
   }
 
   private func replace(by new: Rows) {
-    let changes = new.changes(from: rows)
-    if changes.isEmpty { return }
-    for index in changes.deletions { objects[rows[index].id] = nil }
-    let isMoved = !(changes.deletions.isEmpty && changes.insertions.isEmpty && changes.moves.isEmpty)
+    // After no rows there are only insertions, and making their users would take long.
+    let changes = rows.isEmpty ? nil : new.changes(from: rows)
+    if changes?.isEmpty ?? new.isEmpty { return }
+    for index in changes?.deletions ?? [] { objects[rows[index].id] = nil }
+    let isMoved = changes.map { !($0.deletions.isEmpty && $0.insertions.isEmpty && $0.moves.isEmpty) } ?? true
     if isMoved { registrar.willSet(self, keyPath: \.rows) }
     rows = new
     if isMoved { registrar.didSet(self, keyPath: \.rows) }
-    for index in changes.updates {
+    for index in changes?.updates ?? [] {
       let user = new[index]
       objects[user.id]?.replace(by: user.storedValues)
     }

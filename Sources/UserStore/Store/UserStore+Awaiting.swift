@@ -148,7 +148,7 @@ extension UserStore {
     }
   }
 
-  /// Creates the index of an attribute as the synchronous `addIndex` does, on a thread of the store.
+  /// Creates the index on an attribute as the synchronous `addIndex` does, on a thread of the store.
   ///
   /// - Parameter attribute: The attribute.
   /// - Returns: Whether there was none.
@@ -158,7 +158,7 @@ extension UserStore {
     try await addIndex(on: attribute.name)
   }
 
-  /// Creates the index of an attribute as the synchronous `addIndex` does, on a thread of the store.
+  /// Creates the index on an attribute as the synchronous `addIndex` does, on a thread of the store.
   ///
   /// - Parameter attribute: The name of the attribute.
   /// - Returns: Whether there was none.
@@ -172,13 +172,13 @@ extension UserStore {
     }
   }
 
-  /// Removes the index of an attribute as the synchronous `removeIndex` does, on a thread of the store.
+  /// Removes the index on an attribute as the synchronous `removeIndex` does, on a thread of the store.
   @discardableResult
   public func removeIndex<Value>(on attribute: Attribute<Value>) async throws -> Bool {
     try await removeIndex(on: attribute.name)
   }
 
-  /// Removes the index of an attribute as the synchronous `removeIndex` does, on a thread of the store.
+  /// Removes the index on an attribute as the synchronous `removeIndex` does, on a thread of the store.
   @discardableResult
   public func removeIndex(on attribute: AttributeName) async throws -> Bool {
     try await working { [self] _ in try removeIndex(on: attribute) }

@@ -1,5 +1,5 @@
 extension UserStore {
-  /// Creates an index of the values of an attribute, as the method for an attribute's name does.
+  /// Creates an index on the values of an attribute, as the method for an attribute's name does.
   ///
   /// - Parameter attribute: The attribute.
   /// - Returns: Whether there was none.
@@ -9,7 +9,7 @@ extension UserStore {
     try addIndex(on: attribute.name)
   }
 
-  /// Creates an index of the values of an attribute, so that queries find and sort users by them without reading all users.
+  /// Creates an index on the values of an attribute, so that queries find and sort users by them without reading all users.
   ///
   /// The index belongs to the file: every process uses it, a backup has it too, and a restore keeps the indexes that the store
   /// has. Only writes of the attribute take longer.
@@ -31,7 +31,7 @@ extension UserStore {
     try addIndex(on: attribute) { true }
   }
 
-  /// Removes the index of an attribute, as the method for an attribute's name does.
+  /// Removes the index on an attribute, as the method for an attribute's name does.
   ///
   /// - Parameter attribute: The attribute.
   /// - Returns: Whether there was one.
@@ -41,7 +41,7 @@ extension UserStore {
     try removeIndex(on: attribute.name)
   }
 
-  /// Removes the index of an attribute; queries give the same users without it.
+  /// Removes the index on an attribute; queries give the same users without it.
   ///
   /// - Parameter attribute: The name of the attribute.
   /// - Returns: Whether there was one.

@@ -15,7 +15,8 @@ extension UserStore {
   /// - **Names** of listeners belong to the query: lists of equal queries are one list.
   /// - **Lifetime**: the list is current while you hold it, and while it has a named listener or a subscription.
   /// - **Memory** is for the identifiers, the attributes of the condition and the order, and those that are shown
-  ///   (``Query/shown``). With a limit, it is also for up to twice as many further rows: at least 32, and at most 2,000.
+  ///   (``Query/shown``). With a limit, it is also for up to twice as many further rows: up to 32 for a limit below 16, and at
+  ///   most 2,000.
   /// - **Reading again**: after a discontinuity, a change set of more than 20,000 changes, and an error, the query runs again, and
   ///   the rows may include later change sets. So may the first rows of a list that is created in a listener.
   /// - **Errors** of reading after the first time go to ``Configuration/onListenerError``, and are failures of the signal. The list

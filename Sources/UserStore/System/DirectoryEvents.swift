@@ -32,7 +32,7 @@ final class DirectoryEvents: Sendable {
   let hasEvents: Bool
   private let folder: String
   private let names: [[UInt8]]
-  private let signal: String?
+  private let signal: [UInt8]?
   /// The inotify descriptor; -1 without events.
   private let events: Lock<Int32>
   /// The watch descriptor of the folder; all others are of the signal's file.
@@ -43,8 +43,8 @@ final class DirectoryEvents: Sendable {
 
   /// Starts watching the files `names` of a folder, and the one among them that `Files.signal` is called with.
   ///
-  /// Watches the folder, because the watch of a file would end when SQLite deletes it. Only the signal's file also has its own
-  /// watch: with its mask on the folder, every read of any file in it would be an event.
+  /// The watch of a file ends when the file is deleted, so the folder is watched for names that appear, and each file for
+  /// writes: with its mask on the folder, every write to any other file in it, a log for example, would be an event.
   init(folder: String, names: Set<String>, signal: String? = nil, usingEvents: Bool) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw SystemError(operation: "create a pipe") }
@@ -55,12 +55,12 @@ final class DirectoryEvents: Sendable {
     (wakeReader, wakeWriter) = (ends[0], ends[1])
     self.folder = folder
     self.names = names.map { Array($0.utf8) }
-    self.signal = signal
+    self.signal = signal.map { Array($0.utf8) }
     let (events, watch) = usingEvents ? Self.openEvents(folder) : (-1, -1)
     self.events = Lock(events)
     folderWatch = watch
     hasEvents = events >= 0
-    if hasEvents { watchSignal(events) }
+    if hasEvents { for name in self.names { watchFile(name, events) } }
   }
 
   deinit {
@@ -81,7 +81,8 @@ final class DirectoryEvents: Sendable {
     _ = unsafe write(wakeWriter, &byte, 1)
   }
 
-  /// Waits at most `microseconds` for events, and returns everything since the last call; empty after a timeout.
+  /// Waits at most `microseconds` for events, and returns those since the last call, of many only the first; empty after a timeout,
+  /// and for events of other files.
   func wait(microseconds: Int) -> Event {
     let events = events.withLock { $0 }
     let ready = userstore_wait_readable(wakeReader, events, Int64(microseconds))
@@ -101,8 +102,7 @@ final class DirectoryEvents: Sendable {
     let events = events.withLock { $0 }
     if events < 0 { return }
     watchesWrites.withLock { $0 = reportsWrites }
-    Self.watch(folder, events, reportsWrites: reportsWrites)
-    watchSignal(events)
+    for name in names { watchFile(name, events) }
   }
 
   private func drainWakes() {
@@ -114,65 +114,62 @@ final class DirectoryEvents: Sendable {
     private static func openEvents(_ folder: String) -> (events: Int32, watch: Int32) {
       let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       guard descriptor >= 0 else { return (-1, -1) }
-      let watch = watch(folder, descriptor, reportsWrites: true)
+      let mask = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
+      let watch = unsafe inotify_add_watch(descriptor, folder, UInt32(mask))
       if watch < 0 { close(descriptor) }
       return watch < 0 ? (-1, -1) : (descriptor, watch)
     }
 
-    /// Watches the folder; if it is watched already, changes the mask.
-    @discardableResult
-    private static func watch(_ folder: String, _ events: Int32, reportsWrites: Bool) -> Int32 {
-      let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
-      let writes = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE
-      return unsafe inotify_add_watch(events, folder, UInt32(reportsWrites ? names | writes : names))
+    /// Watches a file, which may be new or have replaced another one; if it is watched already, changes the mask.
+    private func watchFile(_ name: [UInt8], _ events: Int32) {
+      // IN_MOVE_SELF keeps the watch without reporting any write or signal.
+      var mask = IN_MOVE_SELF
+      if watchesWrites.withLock({ $0 }) {
+        mask = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE
+        if name == signal { mask |= IN_CLOSE_NOWRITE }
+      }
+      let path = (Array(folder.utf8) + [UInt8(ascii: "/")] + name + [0]).map { CChar(bitPattern: $0) }
+      _ = unsafe inotify_add_watch(events, path, UInt32(mask) | UInt32(IN_DONT_FOLLOW))
     }
 
-    /// Watches the signal's file, which may be new or have replaced another one.
-    private func watchSignal(_ events: Int32) {
-      guard let signal else { return }
-      // IN_MOVE_SELF keeps the watch without reporting any signal.
-      let mask = watchesWrites.withLock { $0 } ? IN_CLOSE_NOWRITE : IN_MOVE_SELF
-      _ = unsafe inotify_add_watch(events, folder + "/" + signal, UInt32(mask) | UInt32(IN_DONT_FOLLOW))
-    }
-
+    /// Reads some events: others may come as fast as they are read.
     private func readEvents(_ events: Int32) -> Event {
       unsafe withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
         var received: Event = []
-        while true {
-          let length = unsafe read(events, buffer.baseAddress, buffer.count)
-          guard length > 0 else { return received }
-          var offset = 0
-          while offset < length {
-            let event = unsafe buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
-            let start = offset + MemoryLayout<inotify_event>.size
-            offset = start + Int(event.len)
-            let name = unsafe buffer[start..<offset].prefix { $0 != 0 }
-            received.formUnion(
-              event.wd == folderWatch || event.wd < 0
-                ? unsafe decode(Int(event.mask), name, events)
-                : Int(event.mask) & Int(IN_CLOSE_NOWRITE) != 0 ? .touched : [])
-          }
+        let length = unsafe read(events, buffer.baseAddress, buffer.count)
+        var offset = 0
+        while offset < length {
+          let event = unsafe buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+          let start = offset + MemoryLayout<inotify_event>.size
+          offset = start + Int(event.len)
+          let mask = Int(event.mask)
+          let name = unsafe buffer[start..<offset].prefix { $0 != 0 }
+          received.formUnion(
+            event.wd == folderWatch || event.wd < 0 ? unsafe decode(mask, name, events) : Self.decode(mask))
         }
+        return received
       }
     }
 
+    /// An event of a file.
+    private static func decode(_ mask: Int) -> Event {
+      var received: Event = []
+      if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { received.insert(.written) }
+      if mask & Int(IN_ATTRIB | IN_CLOSE_NOWRITE) != 0 { received.insert(.touched) }
+      return received
+    }
+
+    /// An event of the folder.
     private func decode(_ mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>, _ events: Int32) -> Event {
       if mask & Int(IN_Q_OVERFLOW) != 0 { return .overflowed }
       if mask & Int(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .renamed }
-      guard names.contains(where: { unsafe name.elementsEqual($0) }) else { return [] }
-      var received: Event = []
-      if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { received.insert(.written) }
-      if mask & Int(IN_ATTRIB) != 0 { received.insert(.touched) }
-      if mask & Int(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) != 0 { received.insert(.renamed) }
-      if mask & Int(IN_CREATE | IN_MOVED_TO) != 0, let signal, unsafe name.elementsEqual(signal.utf8) {
-        watchSignal(events)
-      }
-      return received
+      guard let name = names.first(where: { unsafe name.elementsEqual($0) }) else { return [] }
+      if mask & Int(IN_CREATE | IN_MOVED_TO) != 0 { watchFile(name, events) }
+      return .renamed
     }
   #else
     private static func openEvents(_ folder: String) -> (events: Int32, watch: Int32) { (-1, -1) }
-    private static func watch(_ folder: String, _ events: Int32, reportsWrites: Bool) {}
-    private func watchSignal(_ events: Int32) {}
+    private func watchFile(_ name: [UInt8], _ events: Int32) {}
     private func readEvents(_ events: Int32) -> Event { [] }
   #endif
 }

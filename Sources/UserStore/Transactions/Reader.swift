@@ -65,7 +65,8 @@ final class Reader: PageSource, Sendable {
   }
 
   func page(after start: Int64, through end: Int64) throws(StoreError) -> PagedChanges.Page {
-    try reading { transaction throws(StoreError) in
+    // A delivery reads the sets that are too large to be held.
+    try reading(isDelivering: DeliveryThread.current.isDelivering) { transaction throws(StoreError) in
       let session = try transaction.session
       let horizon = try session.horizon().revision.rawValue
       let rows = start < horizon ? [] : try session.rows(withoutGapAfter: start, through: end)

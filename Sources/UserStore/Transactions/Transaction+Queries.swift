@@ -94,6 +94,8 @@ extension Query {
 extension [AttributeName] {
   /// The values of these attributes that are set, by attribute.
   fileprivate func values(_ values: [StoredValue]) -> [AttributeName: StoredValue] {
-    Dictionary(uniqueKeysWithValues: zip(self, values).lazy.filter { !$1.isNull })
+    var result = [AttributeName: StoredValue](minimumCapacity: count)
+    for (attribute, value) in zip(self, values) where !value.isNull { result[attribute] = value }
+    return result
   }
 }

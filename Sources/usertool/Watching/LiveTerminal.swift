@@ -3,7 +3,7 @@ import UserStore
 /// The terminal while a frame on it is drawn again and again.
 ///
 /// Meanwhile the cursor is hidden and nothing that is typed is shown. The cursor rests on the first line of the frame, so
-/// that it stays there when a terminal that changes its size breaks the lines anew.
+/// that it stays there when the terminal gets another width and wraps the lines again.
 final class LiveTerminal: Sendable {
   static let shared = LiveTerminal()
 

@@ -60,6 +60,36 @@ import Testing
     #expect(received.all.map(names) == [["Zoe"]])
   }
 
+  @Test func `many changes that the list does not show call nobody`() throws {
+    for number in 0..<40 { try add("\(number)", age: 20) }
+    let count = try store.count(where: .age >= 18)
+    let lists = try [nil, 5].map {
+      try store.list(Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: $0, showing: [.name]))
+    }
+    let received = Recorder<Int>()
+    for list in lists { list.bind("screen") { received.record($0.count) } }
+    count.bind("screen") { received.record($0) }
+    // As many as are merged at once, and more than are folded.
+    for changes in [40, FoldedSet.limit + 1] {
+      try store.write { transaction in
+        for number in 0..<changes { try transaction.set(.age, of: User.ID(Int64(number % 40 + 1)), to: 20 + number) }
+      }
+    }
+    #expect(received.count == 0)
+    try store.write { transaction in
+      for number in 1...40 { try transaction.set(.age, of: User.ID(Int64(number)), to: number) }
+    }
+    #expect(received.all.sorted() == [5, 23, 23])
+  }
+
+  @Test func `lists are updated in the order in which they were made`() throws {
+    let received = Recorder<Int>()
+    let lists = try (0..<20).map { try store.list(Query(where: .age >= $0)) }
+    for (number, list) in lists.enumerated() { list.bind("screen") { _ in received.record(number) } }
+    try add("Zoë", age: 20)
+    #expect(received.all == Array(0..<20))
+  }
+
   @Test func `a listener of the records sees the list of its round`() throws {
     let list = try store.list(adults)
     let seen = Recorder<[String]>()
@@ -86,6 +116,93 @@ import Testing
       try store.write { _ = try $0.remove(first) }
       #expect(names(list.value) == (1...3).map { String(1_000 + number + $0) })
     }
+  }
+
+  @Test func `a row that leaves is missing even if the rows after it have to be read again`() throws {
+    for number in 0..<26 { try add("\(number)", age: 20) }
+    let list = try store.list(Query(where: .age >= 18, limit: 10))
+    let received = Recorder<Int>()
+    // The rows that are known beyond the limit are used up.
+    for number in 1...16 { try store.write { _ = try $0.remove(User.ID(Int64(number))) } }
+    list.bind("screen") { received.record($0.count) }
+    let other = try folder.open { $0.watchesOtherProcesses = false }
+    try other.write { _ = try $0.remove(User.ID(17)) }
+    // More than can be taken back to see what else was in the list.
+    try other.write { transaction in
+      let id = try transaction.add(name: "other")
+      for number in 0..<1_100 { try transaction.set("note", of: id, to: .integer(Int64(number))) }
+    }
+    try store.write { try $0.set("note", of: User.ID(18), to: .integer(1)) }
+    #expect(list.value.count == 9 && list.value.first?.id == User.ID(18))
+    #expect(received.all == [9])
+  }
+
+  @Test(arguments: [Int.max, Int.max - 1_000, 1 << 31]) func `a limit that no list reaches is none`(limit: Int) throws {
+    let list = try store.list(Query(where: .age >= 18, limit: limit))
+    try add("Zoë", age: 20)
+    #expect(names(list.value) == ["Zoë"])
+    #expect(try store.read { try $0.users(matching: Query(limit: limit)).count } == 1)
+  }
+
+  @Test func `a count is right although a purge has removed the values that it needs`() throws {
+    let (a, b) = (Attribute<Int>("a"), Attribute<Int>("b"))
+    for usesKeys in [true, false] {
+      let folder = try Folder()
+      let store = try folder.open { $0.watchesOtherProcesses = false }
+      store.liveQueries.configure(.init(usesKeys: usesKeys))
+      let user = try store.write { transaction in
+        let id = try transaction.add(name: "Zoë")
+        try transaction.set(a, of: id, to: 2)
+        try transaction.set(b, of: id, to: 6)
+        return id
+      }
+      let (six, five) = (try store.count(where: a == 2 && b == 6), try store.count(where: a == 2 && b == 5))
+      #expect(six.value == 1 && five.value == 0)
+      store.listeners.bind("writes", to: .attribute(.hairColor)) { _ in
+        // Delivered after the purge.
+        try store.write { try $0.set(b, of: user, to: 5) }
+        try store.write { _ = try $0.remove(user) }
+        _ = try store.purge(user)
+      }
+      try store.write { try $0.set(.hairColor, of: user, to: Color("red")) }
+      #expect(six.value == 0 && five.value == 0)
+      store.close()
+    }
+  }
+
+  @Test func `an attribute of another program with the name of a column does not change lists`() throws {
+    let zoe = try add("Zoë", age: 20)
+    let (list, count) = (try store.list(adults), try store.count(where: Attribute<Int>("id") == Int(zoe.rawValue)))
+    let plain = try folder.plain()
+    try plain.execute("PRAGMA ignore_check_constraints = ON")
+    for statement in [
+      "INSERT INTO attributes VALUES (\(zoe), 'name', 5), (\(zoe), 'id', 7)",
+      "DELETE FROM attributes WHERE name IN ('name', 'id')",
+    ] {
+      try plain.execute(statement)
+      try store.write { try $0.set("note", of: zoe, to: .text(statement)) }
+      #expect(names(list.value) == ["Zoë"] && count.value == 1)
+    }
+  }
+
+  @Test func `a damaged index is an error, and not a list in another order`() throws {
+    try store.addIndex(on: .age)
+    for age in 20..<60 { try add("\(age)", age: age) }
+    store.close()
+    // The same text, and a content in the opposite order.
+    let name = try #require(AttributeIndex(on: "age").sql.split(separator: "\"").dropFirst().first)
+    let sql = try folder.shell("SELECT sql FROM sqlite_schema WHERE name = '\(name)'")
+      .trimmingCharacters(in: .newlines)
+    try folder.shell(
+      """
+      DROP INDEX "\(name)";
+      \(sql.replacing("value,", with: "value DESC,"));
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(sql, 'value DESC,', 'value,') WHERE name = '\(name)'
+      """)
+    let damaged = try folder.open { $0.watchesOtherProcesses = false }
+    #expect(code { try damaged.list(Query(sortedBy: [.descending(.age)], limit: 5)) } == .corrupt)
+    #expect(!damaged.publication.hasListeners, "a list that could not be read is not followed")
   }
 
   @Test func `a count follows without the users`() throws {
@@ -194,6 +311,28 @@ import Testing
     #expect(!store.publication.hasListeners)
   }
 
+  @Test func `a list that only a listener of another list holds is forgotten with that listener`() throws {
+    var owner: Recorder<Int>? = Recorder()
+    do {
+      let (held, list) = (try store.count(), try store.list(adults))
+      list.bind("screen", owner: try #require(owner)) { _, _ in withExtendedLifetime(held) {} }
+      owner = nil
+      withExtendedLifetime(list) {}
+    }
+    #expect(!store.publication.hasListeners)
+  }
+
+  @Test func `lists whose owners are gone are forgotten although nothing concerns them`() throws {
+    let tokens = LiveTokens()
+    for number in 0..<400 {
+      let (owner, token) = (Recorder<Int>(), tokens.make())
+      try store.list(Query(where: .age == number)).bind("screen", owner: owner) { _, _ in
+        withExtendedLifetime(token) {}
+      }
+    }
+    #expect(tokens.count < 150)
+  }
+
   @Test func `ending all listeners of the records leaves lists current`() throws {
     let list = try store.list(adults)
     store.listeners.unbindAll()
@@ -241,6 +380,46 @@ import Testing
     #expect(!store.publication.hasListeners && errors.count == 0)
   }
 
+  // MARK: Errors
+
+  /// Content that cannot be read while a flag is set.
+  private struct Failing: LiveContent {
+    var content: any LiveContent
+    let fails: @Sendable () -> Bool
+
+    var mentions: Mentions { content.mentions }
+    var value: ErasedValue { content.value }
+
+    mutating func load(
+      _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
+    ) throws(StoreError) -> Bool {
+      if fails() { throw StoreError(.ioError, "cannot read") }
+      return try content.load(state, at: cursor, discontinuity: discontinuity)
+    }
+
+    mutating func apply(
+      _ deltas: [UserDelta], at cursor: Cursor, _ read: PastReader
+    ) throws(StoreError) -> Bool? {
+      if fails() { throw StoreError(.ioError, "cannot read") }
+      return try content.apply(deltas, at: cursor, read)
+    }
+  }
+
+  @Test func `after an error the next change set is the occasion to read again, whatever it changes`() throws {
+    let fails = Lock(false)
+    store.liveQueries.configure(.init(adapt: { Failing(content: $0, fails: { fails.withLock { $0 } }) }))
+    let (zoe, tim) = (try add("Zoë", age: 20), try add("Tim", age: 20))
+    let list = try store.list(Query(where: Attribute<Int>("id") == Int(zoe.rawValue)))
+    fails.withLock { $0 = true }
+    try store.write { try $0.rename(zoe, to: "Zoe") }
+    #expect(names(list.value) == ["Zoë"] && errors.count == 1)
+    try store.write { try $0.rename(tim, to: "Tom") }
+    #expect(names(list.value) == ["Zoë"] && errors.count == 2)
+    fails.withLock { $0 = false }
+    try store.write { try $0.rename(tim, to: "Tim") }
+    #expect(names(list.value) == ["Zoe"] && errors.count == 2)
+  }
+
   // MARK: Refusals
 
   @Test func `inside a transaction, a list is refused`() throws {
@@ -278,7 +457,8 @@ import Testing
 
   // MARK: Reading
 
-  @Test func `while all readers wait for a delivery, a list is read all the same`() throws {
+  @Test(arguments: [0, PagedChanges.rowLimit])
+  func `while all readers wait for a delivery, a list and a large set are read all the same`(_ others: Int) throws {
     let list = try store.list(Query(where: .age >= 18, sortedBy: [.ascending(.name)]))
     let zoe = try add("Zoë", age: 3)
     let (reading, written) = (Recorder<Int>(), Gate())
@@ -293,7 +473,10 @@ import Testing
     }
     reading.wait(for: 4)
     // Who enters needs values that are not in the change.
-    try store.write { try $0.set(.age, of: zoe, to: 20) }
+    try store.write { transaction in
+      for number in 0..<others { try transaction.set("note", of: zoe, to: .integer(Int64(number))) }
+      try transaction.set(.age, of: zoe, to: 20)
+    }
     #expect(names(list.value) == ["Zoë"])
     written.open()
     for reader in readers { try reader.join() }

@@ -9,7 +9,7 @@ final class ListModel: Sendable {
     let query: Query
     let list: Listenable<Rows>
     /// The rows by the steps, and by the batches, of all calls so far.
-    let shown = Lock((rows: Rows(), steps: [User](), batch: [User]()))
+    let shown = Lock((rows: Rows(), steps: [User](), batch: [User](), calls: 0))
 
     init(_ query: Query, _ list: Listenable<Rows>) {
       self.query = query
@@ -98,7 +98,12 @@ final class ListModel: Sendable {
   func add(_ query: Query, to store: UserStore, named name: String, on place: DeliveryPlace = .inline) throws {
     let list = try store.list(query)
     let followed = Followed(query, list)
-    list.bindAndFire(name, on: place) { [weak self] rows in self?.show(rows, in: followed) }
+    // Elsewhere, versions are skipped.
+    var isInline = false
+    if case .inline = place { isInline = true }
+    list.bindAndFire(name, on: place) { [weak self, isInline] rows in
+      self?.show(rows, in: followed, mustDiffer: isInline)
+    }
     state.withLock { $0.lists.append(followed) }
   }
 
@@ -115,14 +120,15 @@ final class ListModel: Sendable {
     for followed in lists.0 { for name in followed.list.names { followed.list.unbind(name) } }
   }
 
-  private func show(_ rows: Rows, in followed: Followed) {
+  private func show(_ rows: Rows, in followed: Followed, mustDiffer: Bool) {
     let (query, old) = (followed.query, followed.shown.withLock { $0 })
     let changes = rows.changes(from: old.rows)
     let (steps, batch) = (old.steps.applying(changes.steps), old.batch.applying(changes, to: rows))
     let way = "\(query) from \(old.steps.map(\.text)) to \(rows.map(\.text))"
     if steps != Array(rows) { fail("steps \(changes.steps) of \(way)") }
     if batch != Array(rows) { fail("batch \(changes) of \(way)") }
-    followed.shown.withLock { $0 = (rows, steps, batch) }
+    if mustDiffer, old.calls > 0, changes.isEmpty, rows.discontinuity == nil { fail("nothing changed: \(way)") }
+    followed.shown.withLock { $0 = (rows, steps, batch, old.calls + 1) }
   }
 
   /// Compares the lists with their queries, when everything was delivered.

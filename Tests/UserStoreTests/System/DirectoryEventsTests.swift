@@ -79,6 +79,7 @@ import Testing
     events.setReportsWrites(true)
     _ = drain(events)
     let again = try folder.open { $0.watchesOtherProcesses = false }
+    #expect(drain(events).contains(.renamed), "from now on, the new -wal file is watched")
     try again.write { try $0.add(name: "c") }
     #expect(drain(events).isSuperset(of: [.written, .touched]))
   }
@@ -111,6 +112,40 @@ import Testing
     #expect(drain(events).contains(.renamed))
     try manager.moveItem(atPath: folder.database, toPath: folder.path + "/elsewhere")
     #expect(drain(events).contains(.renamed))
+  }
+
+  @Test func `writes to other files of the folder are no events`() throws {
+    let wal = try folder.file("users.db-wal")
+    let others = try (0..<2).map { try FileHandle(forWritingTo: URL(filePath: folder.file("other \($0)"))) }
+    _ = drain(events)
+    // More than one read takes, if they were events: the kernel merges only those that are equal to the one before.
+    for number in 0..<2_000 { try others[number % 2].write(contentsOf: Data([1])) }
+    Files.signal(wal)
+    #expect(events.wait(microseconds: 60_000_000) == .touched)
+  }
+
+  @Test func `a wait ends although names in the folder change all the time`() throws {
+    let wal = try folder.file("users.db-wal")
+    _ = drain(events)
+    for number in 0..<2_000 { _ = try folder.file("other \(number)") }
+    Files.signal(wal)
+    // A wait that reads until there are no more events never ends while others come as fast.
+    #expect(events.wait(microseconds: 60_000_000) == [])
+    var received: DirectoryEvents.Event = []
+    while received.isEmpty { received = events.wait(microseconds: 60_000_000) }
+    #expect(received == .touched)
+  }
+
+  @Test func `a file that replaces a watched one is watched`() throws {
+    let database = try folder.file("users.db")
+    _ = drain(events)
+    let new = try folder.file("new")
+    try FileManager.default.removeItem(atPath: database)
+    try FileManager.default.moveItem(atPath: new, toPath: database)
+    #expect(drain(events).contains(.renamed))
+    let handle = try FileHandle(forWritingTo: URL(filePath: database))
+    try handle.write(contentsOf: Data([1]))
+    #expect(drain(events) == .written)
   }
 
   @Test func `a wake before a wait is kept, and ends exactly one wait`() throws {

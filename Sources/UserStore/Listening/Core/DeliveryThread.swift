@@ -86,6 +86,9 @@ final class DeliveryThread {
   /// Whether the thread must not wait for a delivery, because it could be waiting for itself.
   var isBusy: Bool { calls > 0 || depth > 0 }
 
+  /// Whether the thread delivers for a hub.
+  var isDelivering: Bool { depth > transactions }
+
   /// Runs the deferred actions, unless this thread is still inside of a call or a transaction.
   ///
   /// Called at the end of each round, so that the consequences of a round are delivered before the next one. A deferred action

@@ -9,6 +9,8 @@ final class SQLiteSession: Session, @unchecked Sendable {
   /// The end of the log after the last transaction if it wrote to the log, and `commitCounter` at that time.
   private var knownEnd: (cursor: Cursor, counter: Int64)?
   private var isWriting = false
+  /// Whether text is stored as UTF-8; nil until a query asks.
+  var storesUTF8: Bool?
   /// The attributes that have an index, in a version of the schema.
   var indexesOfVersion: (version: Int64, attributes: Set<AttributeName>)?
 

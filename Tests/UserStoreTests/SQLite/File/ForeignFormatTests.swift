@@ -28,6 +28,29 @@ import Testing
     try exercise(folder)
   }
 
+  @Test(arguments: ["UTF-16le", "UTF-16be"]) func `in UTF-16, queries that would compare text are refused`(
+    _ encoding: String
+  ) throws {
+    let folder = try Folder()
+    try folder.shell("PRAGMA encoding = '\(encoding)'; CREATE TABLE first (x); DROP TABLE first")
+    try folder.makeOld(Migration.all.count)
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    let id = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
+    for query in [
+      Query(sortedBy: [.ascending(.name)]), Query(where: Attribute.name.contains("o")), Query(where: .name == "Zoë"),
+      Query(where: !Condition("city", .less, .text("Z"))),
+    ] {
+      #expect(code { try store.read { try $0.users(matching: query) } } == .badValue)
+      #expect(code { try store.list(query) } == .badValue)
+    }
+    #expect(code { try store.count(where: .name == "Zoë") } == .badValue)
+    #expect(code { try store.read { try $0.userCount(where: .name == "Zoë") } } == .badValue)
+    #expect(!store.publication.hasListeners, "a list that could not be read is not followed")
+    let list = try store.list(Query(where: !(.age >= 18), limit: 5))
+    try store.write { try $0.rename(id, to: "Ā") }
+    #expect(try list.value.map { try $0.name } == ["Ā"])
+  }
+
   private static let values: [StoredValue] = [
     .integer(.min), .integer(.max), .real(.infinity), .real(.leastNonzeroMagnitude), .text(""), .text("a\u{0}b"),
     .text("\u{1F600}\u{FFFD}"),

@@ -7,7 +7,7 @@ enum ListRequest {
   static let query = UserStore.Query(
     where: Attribute.hairColor.exists, sortedBy: [.ascending(.name)], showing: [.hairColor])
 
-  /// The statement that the library makes of it.
+  /// The statement that the library runs for it.
   static let sql =
     "SELECT users.id, users.name, users.hair_color FROM users WHERE users.hair_color IS NOT NULL "
     + "ORDER BY users.name, users.id"
