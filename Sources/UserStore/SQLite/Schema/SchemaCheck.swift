@@ -50,11 +50,18 @@ struct SchemaCheck {
   }
 
   /// The indexes on plain columns that are not unique: a unique one could silently displace rows, one on an expression runs it.
-  private static let harmlessIndexes = """
-    SELECT list.name FROM (SELECT 'users' AS name UNION SELECT 'attributes') AS tables, pragma_index_list(tables.name) AS list
-    WHERE list."unique" = 0 AND list.partial = 0
-      AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(list.name) WHERE cid = -2)
-    """
+  ///
+  /// No table may have the name of a function that this calls, because the table would replace it.
+  private static func harmlessIndexes(_ connection: borrowing Connection) throws(StoreError) -> Set<Object> {
+    let sql = """
+      SELECT list.name FROM (SELECT 'users' AS name UNION SELECT 'attributes') AS tables, pragma_index_list(tables.name) AS list
+      WHERE list."unique" = 0 AND list.partial = 0
+        AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(list.name) WHERE cid = -2)
+      """
+    var indexes: Set<Object> = []
+    try connection.rows(sql, to: "read the schema") { indexes.insert(Object(type: "index", name: $0.text(0))) }
+    return indexes
+  }
 
   /// Compares the schema with a version; throws `schemaChanged` for anything that could change what the library's objects do.
   ///
@@ -78,16 +85,12 @@ struct SchemaCheck {
       let isData = object.type == "table" || object.type == "index"
       if !isData || object.name.lowercased().hasPrefix("pragma_") { throw Self.isForeign(object, on: place.table) }
     }
-    // Safe from here on: nothing replaces SQLite's own functions.
-    var harmless: Set<Object> = []
-    try connection.rows(Self.harmlessIndexes, to: "read the schema") {
-      harmless.insert(Object(type: "index", name: $0.text(0)))
+    let indexes = others.filter { object, place in
+      object.type == "index" && AttributeIndex(name: object.name, sql: place.sql) == nil
     }
-    for (object, place) in others where object.type == "index" {
-      let isHarmless =
-        AttributeIndex.isName(object.name)
-        ? AttributeIndex(name: object.name, sql: place.sql) != nil : harmless.contains(object)
-      if isHarmless { continue }
+    // Asked only if there are others: SQLite needs longer for the answer than for the rest of the check.
+    let harmless = try indexes.isEmpty ? [] : Self.harmlessIndexes(connection)
+    for (object, place) in indexes where AttributeIndex.isName(object.name) || !harmless.contains(object) {
       if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
     }
     brokenTriggers.sort()
