@@ -118,5 +118,6 @@ import Testing
     await sets.reached(1)
     watcher.stop()
     watcher.join()
+    #expect(sets.all.map(\.discontinuity) == [nil])
   }
 }
