@@ -272,7 +272,7 @@ public final class UserStore: Sendable {
   /// that wait for their turn throw `StoreError.Code.closed`. Releasing
   /// the store also closes it.
   ///
-  /// When `close` returns, the store's threads have ended and its connections are closed, except those in use by another
+  /// When `close` returns, the store's threads have left it and its connections are closed, except those in use by another
   /// thread. If no other process has the database open, it is then a single file without a -wal file. Never close or release a
   /// store while you hold a lock that one of its listeners waits for. Inside a listener or a transaction, `close` does not
   /// wait: the last thread to finish leaves the single file.
