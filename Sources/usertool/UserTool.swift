@@ -48,6 +48,8 @@ struct UserTool: ParsableCommand {
 
   /// Runs a command line, without the tool's name, reports a failure, and returns the exit status.
   static func run(_ arguments: ArraySlice<String>) async -> ExitStatus {
+    // Without the parser, which would take longer than all code of the tool.
+    if arguments.elementsEqual(["--version"]) { return show(configuration.version) }
     do {
       var command = try parseAsRoot(try Arguments.prepared(arguments, for: self))
       if var command = command as? any AsyncParsableCommand {

@@ -9,11 +9,16 @@ protocol Engine: AnyObject, Sendable {
   /// In memory, it is the same pool as `readers`: reads and writes take turns.
   var writers: SessionPool? { get }
 
+  /// Returns the end of the log, in a session that then is free for reading or writing.
+  func logEnd() throws(StoreError) -> Cursor
+
   // MARK: Other processes
 
-  /// Opens the session and the events with which a `Watcher` sees the commits of other processes; nil if no other process can
-  /// reach the database.
-  func openWatch() throws(StoreError) -> (session: any Session, events: any CommitEvents)?
+  /// Starts the events with which a `Watcher` notices the commits of other processes, and returns them with a closure that opens
+  /// the session in which it reads them; nil if no other process can reach the database.
+  func openWatch() throws(StoreError) -> (
+    open: @Sendable () throws(StoreError) -> any Session, events: any CommitEvents
+  )?
 
   /// Wakes the watchers of other processes. Call it after the commit is visible.
   func signalCommit()
@@ -51,7 +56,7 @@ protocol Engine: AnyObject, Sendable {
   /// Interrupts all running statements, and returns whether a session is still open.
   func interrupt() -> Bool
 
-  /// Called when the store needs no more sessions. The last one that closes leaves the database in one file.
+  /// Closes the sessions, when the store needs no more. The last one that closes leaves the database in one file.
   func close()
 
   /// Called when the store was closed and released: a temporary database is deleted.

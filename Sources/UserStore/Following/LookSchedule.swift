@@ -21,8 +21,8 @@ struct LookSchedule: Sendable {
   private let hasEvents: Bool
   /// How long to wait for an event before the next look.
   private(set) var wait: Int
-  /// For how much longer looks are repeated.
-  private var patience = 0
+  /// For how much longer looks are repeated; at first too, for a write that began before there were events.
+  private var patience = Self.patience
   private var rest = Self.rests.lowerBound
   /// Whether the last look followed a write of our own and found nothing of others.
   private var hasWritten = false
@@ -31,7 +31,8 @@ struct LookSchedule: Sendable {
 
   init(hasEvents: Bool) {
     self.hasEvents = hasEvents
-    wait = hasEvents ? Self.idle : Self.firstPoll
+    // Not sooner: most stores that are opened for one operation are closed by then, and need no look.
+    wait = hasEvents ? Self.longest : Self.firstPoll
   }
 
   /// Called for a write that may not be visible yet.

@@ -8,13 +8,26 @@ final class Watcher: Sendable {
   private let events: any CommitEvents
   private let publication: Publication
   private let reader: Reader
-  private let isStopped = Lock(false)
-  private let session: Lock<(any Session)?>
+  private let open: @Sendable () throws(StoreError) -> any Session
+  private let state = Lock(State.waiting(nil))
   /// nil until it is started.
   private let thread = Lock<SystemThread?>(nil)
 
-  init(_ session: any Session, _ events: any CommitEvents, _ publication: Publication, reader: Reader) {
-    self.session = Lock(session)
+  private enum State {
+    /// With the session, which is nil before the first look.
+    case waiting((any Session)?)
+    case looking
+    case stopped(whileLooking: Bool)
+  }
+
+  /// Creates a watcher with events that were started before the publication's position was read.
+  ///
+  /// `open` opens the session at the first look, so that a store that is soon closed has none.
+  init(
+    _ open: @escaping @Sendable () throws(StoreError) -> any Session, _ events: any CommitEvents,
+    _ publication: Publication, reader: Reader
+  ) {
+    self.open = open
     self.events = events
     self.publication = publication
     self.reader = reader
@@ -22,29 +35,40 @@ final class Watcher: Sendable {
 
   var hasEvents: Bool { events.hasEvents }
 
-  /// Starts the thread, which finds everything that is committed after this returns.
+  /// Starts the thread, which finds everything that was committed after the publication's position.
   func start() throws(StoreError) {
     do {
-      let started = try SystemThread.start(named: "userstore-watch", afterEnd: events.closeEvents) {
-        // Taken out, so that the connection is closed before `join` returns.
-        if let session = self.session.withLock({ $0.take() }) { self.run(session) }
-      }
+      let started = try SystemThread.start(named: "userstore-watch", afterEnd: events.closeEvents) { self.run() }
       thread.withLock { $0 = started }
     } catch {
       throw StoreError(.unexpected, "cannot watch the database: \(error)", cause: error)
     }
   }
 
-  /// Ends the thread soon; may be called on the thread itself.
+  /// Ends the thread soon, and closes the session unless the thread is using it; may be called on the thread itself.
   func stop() {
-    isStopped.withLock { $0 = true }
+    // Returned from the lock, so that the session is closed outside of it.
+    _ = state.withLock { state -> (any Session)? in
+      switch state {
+      case .waiting(let session):
+        state = .stopped(whileLooking: false)
+        return session
+      case .looking: state = .stopped(whileLooking: true)
+      case .stopped: break
+      }
+      return nil
+    }
     events.wake()
   }
 
-  /// Waits until the thread has ended, after `stop`; returns at once on the thread itself, and if it was never started.
-  func join() { thread.withLock { $0 }?.join() }
+  /// Waits until the thread no longer uses the store, after `stop`; returns at once on the thread itself.
+  ///
+  /// A thread that was waiting only has to wake and end, which takes longer than closing the store.
+  func join() {
+    if case .stopped(whileLooking: true) = state.withLock({ $0 }) { thread.withLock { $0 }?.join() }
+  }
 
-  private func run(_ session: any Session) {
+  private func run() {
     // The session's `commitCounter` at the last complete look.
     var counter = Int64.min
     var schedule = LookSchedule(hasEvents: events.hasEvents)
@@ -52,14 +76,12 @@ final class Watcher: Sendable {
     var hasMoved = false
     var ownCommits = 0
     var reportsWrites = true
-    schedule.written()
-    while !isStopped.withLock({ $0 }) {
+    while true {
       let received = events.wait(microseconds: reportsWrites ? schedule.wait : 0)
-      if isStopped.withLock({ $0 }) { return }
       // An overflow may have dropped the event of a write.
       if !received.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
       let before = publication.ownCommits
-      let result = look(session, &counter, &hasMoved)
+      guard let result = look(&counter, &hasMoved) else { return }
       // A signal is sent once, so a failed look must be repeated.
       if result == .failed, !received.isEmpty { schedule.written() }
       schedule.looked(found: result != .nothing)
@@ -85,15 +107,41 @@ final class Watcher: Sendable {
     case failed
   }
 
-  /// Looks once; fails for example because of a lock during recovery, no memory, or a commit of our own.
-  private func look(_ session: any Session, _ counter: inout Int64, _ hasMoved: inout Bool) -> Look {
-    if session.hasMoved {
-      if !hasMoved { reportReplaced() }
-      hasMoved = true
-      return .nothing
+  /// Looks once; returns nil if the watcher was stopped.
+  private func look(_ counter: inout Int64, _ hasMoved: inout Bool) -> Look? {
+    guard var session = beginLook() else { return nil }
+    let result = look(&session, &counter, &hasMoved)
+    return endLook(session) ? result : nil
+  }
+
+  /// Returns the session, which is nil at first, for the thread alone; no value if the watcher was stopped.
+  private func beginLook() -> (any Session)?? {
+    state.withLock { state in
+      guard case .waiting(let session) = state else { return nil }
+      state = .looking
+      return .some(session)
     }
-    hasMoved = false
+  }
+
+  /// Returns false if the watcher was stopped: then the thread closes the session.
+  private func endLook(_ session: (any Session)?) -> Bool {
+    state.withLock { state in
+      guard case .looking = state else { return false }
+      state = .waiting(session)
+      return true
+    }
+  }
+
+  /// Looks once; fails for example because of a lock during recovery, no memory, or a commit of our own.
+  private func look(_ session: inout (any Session)?, _ counter: inout Int64, _ hasMoved: inout Bool) -> Look {
     do {
+      let session = try opened(&session)
+      guard let session, !session.hasMoved else {
+        if !hasMoved { reportReplaced() }
+        hasMoved = true
+        return .nothing
+      }
+      hasMoved = false
       let current = try session.commitCounter()
       if current == counter { return .nothing }
       let result = try appendNewSets(session)
@@ -102,6 +150,17 @@ final class Watcher: Sendable {
     } catch {
       return .failed
     }
+  }
+
+  /// Opens the session if it is not open; returns nil if another file is in the place of the database.
+  private func opened(_ session: inout (any Session)?) throws(StoreError) -> (any Session)? {
+    if session == nil {
+      do { session = try open() } catch {
+        if error.code == .moved { return nil }
+        throw error
+      }
+    }
+    return session
   }
 
   private func reportReplaced() {

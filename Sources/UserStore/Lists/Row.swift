@@ -73,12 +73,11 @@ struct RowLayout: Sendable {
   /// The user with the attributes that are shown or sorted by.
   func user(_ row: Row) -> User {
     let count = showsAll ? columns.count : shownCount
-    var values = row.others
-    if values.isEmpty { values.reserveCapacity(count) }
+    var user = User(id: row.id, storedValues: row.others)
     for (column, value) in zip(columns.prefix(count), row.values) where !value.isNull && column != .id {
-      values[column] = value
+      user[stored: column] = value
     }
-    return User(id: row.id, storedValues: values)
+    return user
   }
 
   /// The attributes in which a row differs visibly from an older version of itself.

@@ -28,9 +28,57 @@ extension UserStore {
 
     /// The identifier.
     public let id: ID
+    /// `name`; nil if a query that does not show it has read the user.
+    ///
+    /// Not in a dictionary with the others, which for most users are none: to build it takes longer than to read the row.
+    private var nameValue: StoredValue?
+    /// `hair_color`; nil if it is not set.
+    private var hairColorValue: StoredValue?
+    private var otherValues: [AttributeName: StoredValue] = [:]
+
     /// All values as they are stored, by attribute name, including `name` and, if set, `hair_color`; of a user that a query has
     /// read, those that it shows.
-    public internal(set) var storedValues: [AttributeName: StoredValue]
+    public internal(set) var storedValues: [AttributeName: StoredValue] {
+      get {
+        var values = otherValues
+        values[.name] = nameValue
+        values[.hairColor] = hairColorValue
+        return values
+      }
+      set {
+        otherValues = newValue
+        nameValue = otherValues.removeValue(forKey: .name)
+        hairColorValue = otherValues.removeValue(forKey: .hairColor)
+      }
+    }
+
+    init(id: ID, name: StoredValue? = nil, hairColor: StoredValue? = nil) {
+      self.id = id
+      (nameValue, hairColorValue) = (name, hairColor)
+    }
+
+    init(id: ID, storedValues: [AttributeName: StoredValue]) {
+      self.init(id: id)
+      self.storedValues = storedValues
+    }
+
+    /// The value of an attribute as it is stored; nil if it is not set, or not shown by the query that has read the user.
+    package internal(set) subscript(stored attribute: AttributeName) -> StoredValue? {
+      get {
+        switch attribute {
+        case .name: nameValue
+        case .hairColor: hairColorValue
+        default: otherValues[attribute]
+        }
+      }
+      set {
+        switch attribute {
+        case .name: nameValue = newValue
+        case .hairColor: hairColorValue = newValue
+        default: otherValues[attribute] = newValue
+        }
+      }
+    }
 
     /// The name.
     ///
@@ -56,7 +104,7 @@ extension UserStore {
     ///
     /// - Throws: `StoreError.Code.undecodable` if the stored value is not of the attribute's type.
     public subscript<Value>(attribute: Attribute<Value>) -> Value? {
-      get throws(StoreError) { try attribute.decode(storedValues[attribute.name] ?? .null, of: id) }
+      get throws(StoreError) { try attribute.decode(self[stored: attribute.name] ?? .null, of: id) }
     }
   }
 }

@@ -6,28 +6,33 @@ final class SQLiteEngine: Engine {
   let file: DatabaseFile?
   /// nil in memory, and for a read-only store.
   let checkpoints: Checkpoints?
+  private let first: FirstSession
 
   /// Opens a file; throws the codes under “Opening”.
   init(_ file: DatabaseFile) throws(StoreError) {
     self.file = file
     let configuration = file.configuration
-    let openReader = { @Sendable () throws(StoreError) -> any Session in
-      SQLiteSession(try file.open(.queryOnly), file: file)
+    let first = FirstSession(SQLiteSession(try file.openChecked(), file: file))
+    self.first = first
+    readers = SessionPool(limit: Self.readerLimit, reserve: 1) { () throws(StoreError) in
+      guard let session = first.take() else { return SQLiteSession(try file.open(.queryOnly), file: file) }
+      try session.connection.execute("PRAGMA query_only = ON", to: "open \(file.path)")
+      return session
     }
     if configuration.access == .readOnly {
-      let first = SQLiteSession(try file.openCheckedReader(), file: file)
-      readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: first, open: openReader)
       (writers, checkpoints) = (nil, nil)
       return
     }
-    let connection = try file.openWriter()
     let checkpoints = Checkpoints(
       pool: SessionPool(limit: 1) { () throws(StoreError) in SQLiteSession(try file.openCheckpointer()) },
       unsynced: configuration.durability == .normal ? WALFile(path: file.walPath) : nil,
       patience: configuration.readerPatience)
     self.checkpoints = checkpoints
-    readers = SessionPool(limit: Self.readerLimit, reserve: 1, open: openReader)
-    writers = SessionPool(limit: 1, adopting: SQLiteSession(connection, file: file, checkpoints: checkpoints))
+    writers = SessionPool(limit: 1) { () throws(StoreError) in
+      let session = if let session = first.take() { session } else { SQLiteSession(try file.openWriter(), file: file) }
+      try session.prepareToWrite(configuration.durability, checkpoints)
+      return session
+    }
   }
 
   /// Creates a database in memory, whose one connection reads and writes.
@@ -37,14 +42,24 @@ final class SQLiteEngine: Engine {
     try Schema.prepare(connection, isFile: false, creates: true, pageSize: configuration.pageSize)
     readers = SessionPool(limit: 1, adopting: SQLiteSession(connection))
     writers = readers
+    first = FirstSession(nil)
     (file, checkpoints) = (nil, nil)
   }
 
   private static let readerLimit = 4
 
+  func logEnd() throws(StoreError) -> Cursor {
+    if let end = try first.logEnd() { return end }
+    let session = try readers.take()
+    defer { readers.give(back: session) }
+    return try session.logEnd()
+  }
+
   // MARK: Other processes
 
-  func openWatch() throws(StoreError) -> (session: any Session, events: any CommitEvents)? {
+  func openWatch() throws(StoreError) -> (
+    open: @Sendable () throws(StoreError) -> any Session, events: any CommitEvents
+  )? {
     guard let file, file.configuration.watchesOtherProcesses else { return nil }
     let (folder, name) = Files.split(file.path)
     let events: DirectoryEvents
@@ -56,7 +71,7 @@ final class SQLiteEngine: Engine {
     } catch {
       throw StoreError(.unexpected, "cannot watch \(file.path): \(error)", cause: error)
     }
-    return (SQLiteSession(try file.open(.queryOnly), file: file), events)
+    return ({ () throws(StoreError) in SQLiteSession(try file.open(.queryOnly), file: file) }, events)
   }
 
   func signalCommit() { if let file { Files.signal(file.walPath) } }
@@ -136,8 +151,34 @@ final class SQLiteEngine: Engine {
   // MARK: Closing
 
   func interrupt() -> Bool { file?.connections.interrupt() ?? false }
-  func close() { file?.connections.close() }
+
+  func close() {
+    // The writing session copies a -wal file that others have left, although this store may not have written.
+    if let file, let writers, let size = try? Files.size(of: file.walPath), size > 0,
+      let session = try? writers.take(isWaiting: false)
+    {
+      writers.give(back: session)
+    }
+    writers?.close()
+    _ = first.take()
+    file?.connections.close()
+  }
+
   func release() { file?.connections.release() }
+}
+
+/// The session that checked the file, until a reader or a writer takes it over: a connection costs as much as all of the check.
+private final class FirstSession: Sendable {
+  private let session: Lock<SQLiteSession?>
+
+  init(_ session: SQLiteSession?) { self.session = Lock(session) }
+
+  func take() -> SQLiteSession? { session.withLock { $0.take() } }
+
+  /// The end of the log; nil if the session was taken.
+  func logEnd() throws(StoreError) -> Cursor? {
+    try session.withLock { session throws(StoreError) in try session?.logEnd() }
+  }
 }
 
 extension DirectoryEvents: CommitEvents {}

@@ -91,23 +91,16 @@ public final class UserStore: Sendable {
     let identity = StoreIdentity()
     reader = Reader(pool: engine.readers, store: identity)
     compactor = Compactor(configuration)
-    publication = Publication(hub: listeners.hub, position: try Self.logEnd(engine), signal: { engine.signalCommit() })
+    // Before the position is read, so that every commit after it is an event.
+    let watch = try engine.openWatch()
+    publication = Publication(hub: listeners.hub, position: try engine.logEnd(), signal: { engine.signalCommit() })
     writer = Writer(
       engine, publication, reader: reader, store: identity, compactor: compactor, roundLimit: configuration.roundLimit)
     clock = configuration.clock
     consumers = OpenConsumers(writer: writer, reader: reader, publication, clock: configuration.clock)
     liveQueries = LiveQueries(hub: listeners.hub, StateAccess(reader: reader, publication: publication))
-    watcher = try engine.openWatch().map { [publication, reader] in
-      Watcher($0.session, $0.events, publication, reader: reader)
-    }
+    watcher = watch.map { [publication, reader] in Watcher($0.open, $0.events, publication, reader: reader) }
     try watcher?.start()
-  }
-
-  private static func logEnd(_ engine: any Engine) throws(StoreError) -> Cursor {
-    let pool = engine.writers ?? engine.readers
-    let session = try pool.take()
-    defer { pool.give(back: session) }
-    return try session.logEnd()
   }
 
   deinit {
@@ -279,7 +272,7 @@ public final class UserStore: Sendable {
   /// that wait for their turn throw `StoreError.Code.closed`. Releasing
   /// the store also closes it.
   ///
-  /// When `close` returns, the store's threads have ended and its connections are closed, except those in use by another
+  /// When `close` returns, the store's threads have left it and its connections are closed, except those in use by another
   /// thread. If no other process has the database open, it is then a single file without a -wal file. Never close or release a
   /// store while you hold a lock that one of its listeners waits for. Inside a listener or a transaction, `close` does not
   /// wait: the last thread to finish leaves the single file.
@@ -298,7 +291,6 @@ public final class UserStore: Sendable {
       writer?.join()
       workers.join()
     }
-    engine.writers?.close()
     engine.close()
     listeners.hub.end()
   }

@@ -36,7 +36,7 @@ extension UserStore.Transaction {
     let session = try session
     try rows(of: query, columns: columns ?? []) { id, values in
       do {
-        if let columns { return try body(User(id: id, storedValues: columns.values(values))) }
+        if let columns { return try body(User(id, columns, values)) }
         guard let user = try session.user(id) else { return true }
         return try body(user)
       } catch { failure = error }
@@ -91,11 +91,10 @@ extension Query {
   }
 }
 
-extension [AttributeName] {
-  /// The values of these attributes that are set, by attribute.
-  fileprivate func values(_ values: [StoredValue]) -> [AttributeName: StoredValue] {
-    var result = [AttributeName: StoredValue](minimumCapacity: count)
-    for (attribute, value) in zip(self, values) where !value.isNull { result[attribute] = value }
-    return result
+extension UserStore.User {
+  /// Creates a user from the values of some attributes.
+  fileprivate init(_ id: ID, _ attributes: [AttributeName], _ values: [StoredValue]) {
+    self.init(id: id)
+    for (attribute, value) in zip(attributes, values) where !value.isNull { self[stored: attribute] = value }
   }
 }

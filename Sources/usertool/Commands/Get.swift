@@ -53,7 +53,7 @@ struct GetCommand: ParsableCommand {
   }
 
   private func printValue(of attribute: AttributeName, _ user: User, to output: Output) throws {
-    guard let value = attribute == "id" ? .integer(user.id.rawValue) : user.storedValues[attribute] else {
+    guard let value = attribute == "id" ? .integer(user.id.rawValue) : user[stored: attribute] else {
       throw Failure(
         .notFound,
         "user \(user.id) has no \"\(attribute)\"" + Suggestion.question(for: attribute, among: known(user)),
@@ -77,6 +77,6 @@ struct GetCommand: ParsableCommand {
 
   private func known(_ user: User) -> [AttributeName] {
     // An attribute that is not set is not suggested: it was not mistyped.
-    user.storedValues.keys.sorted() + AttributeName.builtIn.filter { $0 != attribute && user.storedValues[$0] == nil }
+    user.storedValues.keys.sorted() + AttributeName.builtIn.filter { $0 != attribute && user[stored: $0] == nil }
   }
 }

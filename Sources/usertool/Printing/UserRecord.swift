@@ -12,5 +12,5 @@ extension User {
   }
 
   /// The name for messages, with invalid bytes escaped.
-  var shownName: String { (storedValues[.name] ?? .null).shown }
+  var shownName: String { (self[stored: .name] ?? .null).shown }
 }

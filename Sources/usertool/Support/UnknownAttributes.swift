@@ -15,7 +15,7 @@ struct UnknownAttributes {
   }
 
   mutating func look(at user: User) {
-    if !missing.isEmpty { missing.removeAll { user.storedValues[$0] != nil } }
+    if !missing.isEmpty { missing.removeAll { user[stored: $0] != nil } }
   }
 
   /// One line for each attribute that no user has.

@@ -17,7 +17,7 @@ struct UserEncoder {
       let members = user.orderedValues.map { (name: $0.name.text, value: $0.value.losslessJSON) }
       return JSON.object([("id", .integer(user.id.rawValue))] + members).bytes + [0x0A]
     case .csv:
-      let fields = columns.map { CSVField.encode(user.storedValues[$0] ?? .null, of: $0) }
+      let fields = columns.map { CSVField.encode(user[stored: $0] ?? .null, of: $0) }
       return CSV.bytes([Array(user.id.description.utf8)] + fields) + [0x0A]
     }
   }

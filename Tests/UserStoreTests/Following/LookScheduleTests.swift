@@ -4,8 +4,25 @@ import Testing
 
 /// When the watcher reads the log.
 @Suite struct LookScheduleTests {
-  @Test func `an idle watcher looks at the log at most twice a second`() {
+  /// A schedule after the looks for writes that began before it.
+  private func idle() -> LookSchedule {
     var schedule = LookSchedule(hasEvents: true)
+    while schedule.wait < LookSchedule.idle { schedule.looked(found: false) }
+    return schedule
+  }
+
+  @Test func `it looks for a tenth of a second for writes that began before there were events, but not at once`() {
+    var schedule = LookSchedule(hasEvents: true)
+    var waits: [Int] = []
+    while schedule.wait < LookSchedule.idle, waits.count < 1_000 {
+      waits.append(schedule.wait)
+      schedule.looked(found: false)
+    }
+    #expect(waits == Array(repeating: 5_000, count: 20))
+  }
+
+  @Test func `an idle watcher looks at the log at most twice a second`() {
+    var schedule = idle()
     for _ in 0..<10 {
       #expect(schedule.wait >= 250_000)
       schedule.looked(found: false)
@@ -34,7 +51,7 @@ import Testing
   }
 
   @Test func `one look is enough after a touch`() {
-    var schedule = LookSchedule(hasEvents: true)
+    var schedule = idle()
     schedule.looked(found: true)
     #expect(schedule.wait == LookSchedule.idle)
   }

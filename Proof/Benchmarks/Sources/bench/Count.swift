@@ -13,6 +13,10 @@ struct Count: ParsableCommand {
     case writeInC = "write-in-c"
     case replay
     case replayInC = "replay-in-c"
+    case open
+    case openInC = "open-in-c"
+    case users
+    case usersInC = "users-in-c"
     case listenable
     case signal
     case observers
@@ -82,7 +86,8 @@ extension Count.Work {
     case .listenable, .signal, .observers, .store: 100_000
     case .writeColor, .listValue, .listMove, .listLeave, .listEnter, .listChanges, .list10000: 2_000
     case .writeSet, .listSet: 10_000
-    case .listFirst, .listRead, .listInC: CountLists.readRows * 10
+    case .open, .openInC: 100
+    case .listFirst, .listRead, .listInC, .users, .usersInC: CountLists.readRows * 10
     case .send, .signalSend, .churn, .signalChurn, .storeChurn, .topicChurn: 10_000
     }
   }
@@ -93,6 +98,10 @@ extension Count.Work {
     case .writeInC: "the same write in C, without a listener"
     case .replay: "reading a row of the log, in sets of 500"
     case .replayInC: "reading the same row in C"
+    case .open: "opening a store of 1,000 users, reading one, and closing it"
+    case .openInC: "the same in C, with two connections"
+    case .users: "one of all 5,000 users read"
+    case .usersInC: "reading the same row in C"
     case .listenable: "a call of one of 1,000 listeners of a Listenable"
     case .signal: "a call of one of 1,000 subscribers of a Signal"
     case .observers: "a call of one of 1,000 Observers"
@@ -125,6 +134,10 @@ extension Count.Work {
     case .writeInC: try Self.writeInC(count)
     case .replay: try Self.replay(count)
     case .replayInC: try Self.replayInC(count)
+    case .open: try Self.open(count)
+    case .openInC: try Self.openInC(count)
+    case .users: try CountLists.read(count) { try $0.read { try $0.users().count } }
+    case .usersInC: try CountLists.readInC(count) { floor_list($0.handle) }
     case .listenable: Self.listenable(count / Self.listeners, Self.listeners)
     case .signal: Self.signal(count / Self.listeners, Self.listeners)
     case .observers: Self.observers(count / Self.listeners)
@@ -144,7 +157,7 @@ extension Count.Work {
     case .list10000: try CountLists.many(count)
     case .listFirst: try CountLists.read(count) { try $0.list(ListRequest.query).value.count }
     case .listRead: try CountLists.read(count) { try $0.read { try $0.users(matching: ListRequest.query).count } }
-    case .listInC: try CountLists.readInC(count)
+    case .listInC: try CountLists.readInC(count) { Int64($0.query(ListRequest.sql)) }
     case .writeSet: try CountLists.set(count, isFollowed: false)
     case .listSet: try CountLists.set(count, isFollowed: true)
     }
@@ -195,6 +208,31 @@ extension Count.Work {
     let floor = try Floor(path, isFull: false, FLOOR_PLAIN)
     return {
       _ = floor_replay(floor.handle, start.revision.rawValue)
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func open(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let path = try Fixture.file(in: folder.path, users: 1_000, isLogged: true)
+    return {
+      for _ in 0..<count {
+        let store = try Fixture.open(path, .full, watches: false)
+        try expect(store.read { try $0.user(UserStore.User.ID(1)) } == nil ? 0 : 1, 1, "users")
+        store.close()
+      }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  private static func openInC(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let path = try Fixture.file(in: folder.path, users: 1_000, isLogged: true)
+    return {
+      for _ in 0..<count {
+        let floor = try Floor(path, isFull: true, FLOOR_PLAIN)
+        try withExtendedLifetime(floor) { try expect(Int(floor_read_user(floor.handle, 1)), 1, "users") }
+      }
       withExtendedLifetime(folder) {}
     }
   }

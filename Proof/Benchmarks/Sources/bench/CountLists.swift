@@ -76,12 +76,12 @@ enum CountLists {
     }
   }
 
-  static func readInC(_ count: Int) throws -> () throws -> Void {
+  static func readInC(_ count: Int, _ read: @escaping (Floor) -> Int64) throws -> () throws -> Void {
     let folder = try TemporaryFolder()
     let file = try Fixture.file(in: folder.path, users: readRows, isLogged: true)
     let floor = try Floor(file, isFull: false, FLOOR_PLAIN)
     return {
-      for _ in 0..<count / readRows { try expect(floor.query(ListRequest.sql), readRows, "rows") }
+      for _ in 0..<count / readRows { try expect(Int(read(floor)), readRows, "rows") }
       withExtendedLifetime(folder) {}
     }
   }

@@ -11,8 +11,9 @@ extension UserStore.User {
 
   /// The attributes in the order in which they are shown.
   package var orderedValues: [(name: AttributeName, value: StoredValue)] {
-    let names = AttributeName.builtIn + storedValues.keys.sorted().filter { !AttributeName.builtIn.contains($0) }
-    return names.map { ($0, storedValues[$0] ?? .null) }
+    let values = storedValues
+    let names = AttributeName.builtIn + values.keys.sorted().filter { !AttributeName.builtIn.contains($0) }
+    return names.map { ($0, values[$0] ?? .null) }
   }
 }
 
@@ -35,15 +36,15 @@ extension UserStore.User: Codable {
   /// - Throws: `DecodingError` if there is no id or no name, or if a member is not a value.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
-    id = try container.decode(ID.self, forKey: TextKey("id"))
-    storedValues = [:]
+    var values: [AttributeName: StoredValue] = [:]
     for key in container.allKeys where key.stringValue != "id" {
       // Attributes have no Boolean values, so that the mark differs from an attribute with its name.
       if key.stringValue == "invalid", let mark = try? container.decode(Bool.self, forKey: key), mark { continue }
       let value = try container.decode(StoredValue.self, forKey: key)
-      if !value.isNull { storedValues[AttributeName(key.stringValue)] = value }
+      if !value.isNull { values[AttributeName(key.stringValue)] = value }
     }
-    if storedValues[.name] == nil {
+    self.init(id: try container.decode(ID.self, forKey: TextKey("id")), storedValues: values)
+    if values[.name] == nil {
       let path = container.codingPath + [TextKey("name")]
       throw DecodingError.valueNotFound(String.self, .init(codingPath: path, debugDescription: "a user needs a name"))
     }

@@ -78,7 +78,7 @@ extension UserStore {
 extension UserStore.User {
   /// The value of an attribute, or of `id`; null if it is not set.
   func storedValue(_ attribute: AttributeName) -> StoredValue {
-    attribute == .id ? .integer(id.rawValue) : storedValues[attribute] ?? .null
+    attribute == .id ? .integer(id.rawValue) : self[stored: attribute] ?? .null
   }
 }
 

@@ -89,7 +89,7 @@ struct StoreCheck {
   /// A table of another program may need that program's functions, or unlimited time, to be checked. If there is one, ours are
   /// checked one by one, without the check that every page is used.
   private mutating func checkIntegrity(of connection: borrowing Connection) throws(StoreError) {
-    let own = try SchemaCheck.tables
+    let own = SchemaCheck.tables
     var tables: [String] = []
     try connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name", to: Self.purpose) {
       tables.append($0.text(0))

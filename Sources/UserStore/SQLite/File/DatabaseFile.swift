@@ -75,11 +75,10 @@ struct DatabaseFile: Sendable {
 
   var walPath: String { path + "-wal" }
 
-  /// Opens a connection that writes, and creates, migrates or checks the schema.
-  func openWriter() throws(StoreError) -> Connection {
-    let connection = try open(.readWrite)
-    // SQLite opens a file that the process may not write read-only, without an error.
-    if connection.isReadOnly { throw StoreError(.noPermission, "no permission to write \(path)") }
+  /// Opens the first connection and checks the schema, which it creates, migrates, or repairs if the store may be written.
+  func openChecked() throws(StoreError) -> Connection {
+    if configuration.access == .readOnly { return try openCheckedReader() }
+    let connection = try openWriter()
     do {
       try Schema.prepare(
         connection, isFile: true, creates: configuration.access == .createIfMissing, pageSize: configuration.pageSize)
@@ -87,8 +86,14 @@ struct DatabaseFile: Sendable {
       if isNew { removeIfEmpty(connection) }
       throw error
     }
-    let mode = configuration.durability == .full ? "FULL" : "NORMAL"
-    try connection.execute("PRAGMA synchronous = \(mode)", to: "open \(path)")
+    return connection
+  }
+
+  /// Opens a connection that writes.
+  func openWriter() throws(StoreError) -> Connection {
+    let connection = try open(.readWrite)
+    // SQLite opens a file that the process may not write read-only, without an error.
+    if connection.isReadOnly { throw StoreError(.noPermission, "no permission to write \(path)") }
     return connection
   }
 
@@ -107,8 +112,7 @@ struct DatabaseFile: Sendable {
     if isEmpty() { Files.remove(path) }
   }
 
-  /// Opens a connection that reads, and checks the schema.
-  func openCheckedReader() throws(StoreError) -> Connection {
+  private func openCheckedReader() throws(StoreError) -> Connection {
     do {
       let connection = try open(.queryOnly)
       try Schema.check(connection)
@@ -129,9 +133,15 @@ struct DatabaseFile: Sendable {
 
   /// Opens a connection to the file that was checked before.
   func open(_ access: Connection.Access, isInterruptible: Bool = true) throws(StoreError) -> Connection {
-    let connection = try Connection(
-      path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds), of: connections,
-      isInterruptible: isInterruptible)
+    let connection: Connection
+    do {
+      connection = try Connection(
+        path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds), of: connections,
+        isInterruptible: isInterruptible)
+    } catch {
+      if (try? Files.kind(of: path)) == .missing { throw Self.moved }
+      throw error
+    }
     guard (try? Files.identity(of: path)) == identity, !connection.hasMoved else { throw Self.moved }
     return connection
   }

@@ -3,6 +3,8 @@ struct Migration: Sendable {
   let number: Int64
   let name: String
   let sql: String
+  /// Reveals a migration that was edited after it was applied: 64-bit FNV-1a of the file, against mistakes and not attacks.
+  let fingerprint: String
 
   /// All migrations in order; a new one is a file in `/migrations` and a line here.
   static let all = [
@@ -20,11 +22,7 @@ struct Migration: Sendable {
     self.number = number
     self.name = name
     sql = String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// Reveals a migration that was edited after it was applied: 64-bit FNV-1a of the file, against mistakes and not attacks.
-  var fingerprint: String {
-    let hash = sql.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    return String(hash, radix: 16)
+    let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    fingerprint = String(hash, radix: 16)
   }
 }

@@ -3,9 +3,9 @@ struct SchemaCheck {
   /// The library's triggers that are missing or changed: later writes may be missing from the log.
   var brokenTriggers: [String] = []
 
-  private let version: Int64
+  private let expected: Objects
 
-  private struct Object: Hashable {
+  struct Object: Hashable {
     let type: String
     /// Compared by its bytes, as in SQLite, so that no two objects are the same.
     private let key: StoredValue
@@ -18,50 +18,67 @@ struct SchemaCheck {
     }
   }
 
-  private typealias Objects = [Object: String]
+  /// Objects with their SQL.
+  typealias Objects = [Object: String]
 
-  /// The objects of each schema version, built once.
+  /// Every object that all migrations create.
   ///
-  /// Not a static constant: that would keep a failure, and a process that was short of memory for a moment could not open a
-  /// store any more.
-  private static let built = Lock<[Objects]?>(nil)
+  /// Compiled in: to run the migrations takes longer than everything else that a short process does.
+  static let latest = objects(writtenIn: PackageResources.schema_sql)
 
-  /// Returns every object that the migrations up to a version create, with its SQL.
-  private static func objects(_ version: Int64) throws(StoreError) -> Objects {
-    if let versions = built.withLock({ $0 }) { return versions[Int(version) - 1] }
+  /// Returns every object that the migrations up to a version create.
+  static func objects(_ version: Int64) throws(StoreError) -> Objects {
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
-    var versions: [Objects] = []
     let purpose = "build the schema"
-    for migration in Migration.all {
-      try connection.execute(migration.sql, to: purpose)
-      var objects: Objects = [:]
-      try connection.rows("SELECT type, name, sql FROM sqlite_schema", to: purpose) { row in
-        objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
-      }
-      versions.append(objects)
+    for migration in Migration.all.prefix(Int(version)) { try connection.execute(migration.sql, to: purpose) }
+    var objects: Objects = [:]
+    try connection.rows("SELECT type, name, sql FROM sqlite_schema", to: purpose) { row in
+      objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
     }
-    built.withLock { $0 = versions }
-    return versions[Int(version) - 1]
+    return objects
+  }
+
+  /// Reads what `scripts/update-schema` has written: before the SQL of each object, a line with its type and its name.
+  private static func objects(writtenIn text: [UInt8]) -> Objects {
+    var objects: Objects = [:]
+    var object: Object?
+    for line in text.split(separator: UInt8(ascii: "\n")) {
+      if line.starts(with: "-- ".utf8) {
+        let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+        let next = Object(type: words[1], name: words[2])
+        // The indexes of constraints have no SQL.
+        objects[next] = ""
+        object = next
+      } else if let object, let sql = objects[object] {
+        objects[object] = sql + (sql.isEmpty ? "" : "\n") + String(decoding: line, as: UTF8.self)
+      }
+    }
+    return objects
   }
 
   /// The tables that the library creates.
-  static var tables: Set<String> {
-    get throws(StoreError) { Set(try objects(Migration.latest).keys.filter { $0.type == "table" }.map(\.name)) }
-  }
+  static var tables: Set<String> { Set(latest.keys.filter { $0.type == "table" }.map(\.name)) }
 
   /// The indexes on plain columns that are not unique: a unique one could silently displace rows, one on an expression runs it.
-  private static let harmlessIndexes = """
-    SELECT list.name FROM (SELECT 'users' AS name UNION SELECT 'attributes') AS tables, pragma_index_list(tables.name) AS list
-    WHERE list."unique" = 0 AND list.partial = 0
-      AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(list.name) WHERE cid = -2)
-    """
+  ///
+  /// No table may have the name of a function that this calls, because the table would replace it.
+  private static func harmlessIndexes(_ connection: borrowing Connection) throws(StoreError) -> Set<Object> {
+    let sql = """
+      SELECT list.name FROM (SELECT 'users' AS name UNION SELECT 'attributes') AS tables, pragma_index_list(tables.name) AS list
+      WHERE list."unique" = 0 AND list.partial = 0
+        AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(list.name) WHERE cid = -2)
+      """
+    var indexes: Set<Object> = []
+    try connection.rows(sql, to: "read the schema") { indexes.insert(Object(type: "index", name: $0.text(0))) }
+    return indexes
+  }
 
   /// Compares the schema with a version; throws `schemaChanged` for anything that could change what the library's objects do.
   ///
   /// Other tables are accepted, and so are the indexes of attributes, and other harmless ones on users and attributes.
   init(_ connection: borrowing Connection, version: Int64 = Migration.latest) throws(StoreError) {
-    self.version = version
-    let expected = try Self.objects(version)
+    let expected = try version == Migration.latest ? Self.latest : Self.objects(version)
+    self.expected = expected
     var found: [Object: (table: String, sql: String)] = [:]
     try connection.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema", to: "read the schema") { row in
       found[Object(type: row.text(0), name: row.text(1))] = (row.text(2), row.text(3))
@@ -78,16 +95,12 @@ struct SchemaCheck {
       let isData = object.type == "table" || object.type == "index"
       if !isData || object.name.lowercased().hasPrefix("pragma_") { throw Self.isForeign(object, on: place.table) }
     }
-    // Safe from here on: nothing replaces SQLite's own functions.
-    var harmless: Set<Object> = []
-    try connection.rows(Self.harmlessIndexes, to: "read the schema") {
-      harmless.insert(Object(type: "index", name: $0.text(0)))
+    let indexes = others.filter { object, place in
+      object.type == "index" && AttributeIndex(name: object.name, sql: place.sql) == nil
     }
-    for (object, place) in others where object.type == "index" {
-      let isHarmless =
-        AttributeIndex.isName(object.name)
-        ? AttributeIndex(name: object.name, sql: place.sql) != nil : harmless.contains(object)
-      if isHarmless { continue }
+    // Asked only if there are others: SQLite needs longer for the answer than for the rest of the check.
+    let harmless = try indexes.isEmpty ? [] : Self.harmlessIndexes(connection)
+    for (object, place) in indexes where AttributeIndex.isName(object.name) || !harmless.contains(object) {
       if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
     }
     brokenTriggers.sort()
@@ -103,7 +116,6 @@ struct SchemaCheck {
   /// Creates the broken triggers again, in the caller's transaction.
   func repair(_ connection: borrowing Connection) throws(StoreError) {
     if brokenTriggers.isEmpty { return }
-    let expected = try Self.objects(version)
     let purpose = "repair the triggers of the log"
     for name in brokenTriggers {
       try connection.execute("DROP TRIGGER IF EXISTS \(name)", to: purpose)

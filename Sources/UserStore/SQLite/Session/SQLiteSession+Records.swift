@@ -155,13 +155,13 @@ extension SQLiteSession {
 extension UserStore.User {
   /// Adds a row of `selectUser` or `selectUsers` to its user.
   fileprivate static func collect(_ row: borrowing Statement, into user: inout User?) {
-    var current = user ?? User(id: ID(row.integer(0)), storedValues: [.name: row.value(1)])
-    if user == nil, !row.isNull(2) { current.storedValues[.hairColor] = row.value(2) }
-    if !row.isNull(3) {
-      let attribute = AttributeName(row.text(3))
-      // A CHECK forbids these names as attributes, but any program can turn CHECKs off. The columns count everywhere else.
-      if attribute != .name, attribute != .hairColor { current.storedValues[attribute] = row.value(4) }
+    if user == nil {
+      let hairColor = row.value(2)
+      user = User(id: ID(row.integer(0)), name: row.value(1), hairColor: hairColor.isNull ? nil : hairColor)
     }
-    user = current
+    if row.isNull(3) { return }
+    let attribute = AttributeName(row.text(3))
+    // A CHECK forbids these names as attributes, but any program can turn CHECKs off. The columns count everywhere else.
+    if attribute != .name, attribute != .hairColor { user?[stored: attribute] = row.value(4) }
   }
 }

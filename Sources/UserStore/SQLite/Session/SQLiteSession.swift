@@ -3,8 +3,8 @@
 /// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders their accesses.
 final class SQLiteSession: Session, @unchecked Sendable {
   let connection: Connection
-  /// nil in memory, and for a connection that only reads.
-  private let checkpoints: Checkpoints?
+  /// nil in memory, and for a session that only reads.
+  private var checkpoints: Checkpoints?
   private let file: DatabaseFile?
   /// The end of the log after the last transaction if it wrote to the log, and `commitCounter` at that time.
   private var knownEnd: (cursor: Cursor, counter: Int64)?
@@ -24,9 +24,17 @@ final class SQLiteSession: Session, @unchecked Sendable {
   // sqlite.org/pragma.html#pragma_data_version
   private static let dataVersion = SQL("write", "PRAGMA data_version")
 
-  init(_ connection: consuming Connection, file: DatabaseFile? = nil, checkpoints: Checkpoints? = nil) {
+  init(_ connection: consuming Connection, file: DatabaseFile? = nil) {
     self.connection = consume connection
     self.file = file
+  }
+
+  /// Makes this the session that writes to the file.
+  func prepareToWrite(
+    _ durability: UserStore.Configuration.Durability, _ checkpoints: Checkpoints
+  ) throws(StoreError) {
+    let mode = durability == .full ? "FULL" : "NORMAL"
+    try connection.execute("PRAGMA synchronous = \(mode)", to: "write")
     self.checkpoints = checkpoints
   }
 

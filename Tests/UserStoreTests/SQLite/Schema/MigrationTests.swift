@@ -10,6 +10,11 @@ import Testing
     folder = try Folder()
   }
 
+  @Test func `the compiled schema is what the migrations create`() throws {
+    // If not, run scripts/update-schema.
+    #expect(try SchemaCheck.latest == SchemaCheck.objects(Migration.latest))
+  }
+
   @Test(arguments: 1..<Migration.all.count)
   func `an older file keeps its records, its log and its cursors`(_ version: Int) throws {
     try folder.makeOld(version, "INSERT INTO users (name) VALUES ('NIX'); UPDATE users SET name = 'Zoë';")

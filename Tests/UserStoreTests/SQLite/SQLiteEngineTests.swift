@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+
+/// Which connections a store opens, and when: opening a connection takes as long as checking the file.
+@Suite(.timeLimit(.minutes(5))) struct SQLiteEngineTests {
+  let folder: Folder
+
+  init() throws {
+    folder = try Folder()
+    try folder.open().close()
+  }
+
+  /// The number of this process's connections to the store's file.
+  private func connections() throws -> Int {
+    let manager = FileManager.default
+    return try manager.contentsOfDirectory(atPath: "/proc/self/fd").count {
+      (try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == folder.database
+    }
+  }
+
+  private func add(to store: UserStore) throws { _ = try store.write { try $0.add(name: "NIX") } }
+
+  @Test func `the connection that checked the file is the first that reads or writes`() throws {
+    // Without limits, the first write does not read the log to see whether it is too long.
+    func open() throws -> UserStore {
+      try folder.open { ($0.watchesOtherProcesses, $0.retention) = (false, .unlimited) }
+    }
+    var store = try open()
+    #expect(try connections() == 1)
+    #expect(try store.read { try $0.userCount } == 0)
+    #expect(try connections() == 1)
+    try add(to: store)
+    #expect(try connections() == 2)
+    store.close()
+    #expect(try connections() == 0)
+
+    store = try open()
+    try add(to: store)
+    #expect(try connections() == 1)
+    #expect(try store.read { try $0.userCount } == 2)
+    #expect(try connections() == 2)
+    store.close()
+    #expect(try connections() == 0)
+  }
+
+  @Test(arguments: [UserStore.Configuration.Durability.full, .normal], [true, false])
+  func `each connection is set up for its purpose, whichever is first`(
+    _ durability: UserStore.Configuration.Durability, readsFirst: Bool
+  ) throws {
+    let store = try folder.open { $0.durability = durability }
+    func settings(_ session: any Session) throws -> [String?] {
+      let connection = SQLiteSession.own(session)
+      return try ["query_only", "synchronous"].map { try connection.connection.text("PRAGMA \($0)") }
+    }
+    if readsFirst { #expect(try store.read { try settings($0.session) }.first == "1") }
+    #expect(try store.write { try settings($0.session) } == ["0", durability == .full ? "2" : "1"])
+    #expect(try store.read { try settings($0.session) }.first == "1")
+  }
+
+  @Test func `a store that has only read copies what others left in the -wal file`() throws {
+    // The last connection copies the file too, but it may belong to a process that may only read.
+    let other = try folder.plain()
+    try other.execute("PRAGMA wal_autocheckpoint = 0; INSERT INTO users (name) VALUES ('NIX')")
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    #expect(try store.read { try $0.userCount } == 1)
+    store.close()
+    let copy = try Folder()
+    try folder.bytes().write(to: URL(filePath: copy.database))
+    #expect(try copy.open().read { try $0.userCount } == 1)
+    withExtendedLifetime(other) {}
+  }
+
+  @Test func `a first write after the file was deleted finds that it was moved`() throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    #expect(try store.read { try $0.userCount } == 0)
+    Files.remove(folder.database)
+    #expect(code { try add(to: store) } == .moved)
+  }
+
+  @Test func `when close returns, the watcher's connection is closed`() async throws {
+    for _ in 1...10 {
+      let store = try folder.open()
+      let sets = Recorder<ChangeSet>()
+      store.listeners.bind("test", to: .everything) { sets.record($0) }
+      try folder.shell("INSERT INTO users (name) VALUES ('NIX')")
+      await sets.reached(1)
+      await store.close()
+      #expect(try connections() == 0)
+    }
+  }
+
+  @Test func `a watcher that cannot open its connection tries again`() async throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    let engine = try #require(store.engine as? SQLiteEngine)
+    let file = try #require(engine.file)
+    let failures = Lock(3)
+    let refused = Recorder<Int>()
+    let sets = Recorder<ChangeSet>()
+    store.listeners.bind("test", to: .everything) { sets.record($0) }
+    let events = try DirectoryEvents(folder: folder.path, names: ["users.db-wal"], usingEvents: true)
+    let open = { @Sendable () throws(StoreError) -> any Session in
+      let left = failures.withLock { left in
+        left -= 1
+        return left
+      }
+      if left >= 0 {
+        refused.record(left)
+        throw StoreError(.cannotOpen, "no descriptors are left")
+      }
+      return SQLiteSession(try file.open(.queryOnly), file: file)
+    }
+    let watcher = Watcher(open, events, store.publication, reader: store.reader)
+    try watcher.start()
+    await refused.reached(1)
+    try folder.shell("INSERT INTO users (name) VALUES ('NIX')")
+    await sets.reached(1)
+    watcher.stop()
+    watcher.join()
+    #expect(sets.all.map(\.discontinuity) == [nil])
+  }
+}
