@@ -83,7 +83,7 @@ struct UserTool: ParsableCommand {
     case let error as Failure: error
     case let error as StoreError: Failure(error)
     case _ where isOfParser(error):
-      Failure(.usage, message(for: error), hint: Arguments.helpHint(arguments, for: self))
+      Failure(.usage, message(for: error), hint: Arguments.helpHint(arguments, message(for: error), for: self))
     default: Failure(.failure, "\(error)")
     }
   }

@@ -58,8 +58,8 @@ enum Limits {
 
   /// The number of values that the condition of a query can compare with.
   static let queryValues = 1_000
-  /// The number of comparisons and junctions in a condition; SQLite's expressions have at most 1,000 levels, and one for each
-  /// part of a junction.
+  /// The number of comparisons in a condition, and of junctions in other parts of it; SQLite's expressions have at most 1,000
+  /// levels, and one for each part of a junction.
   static let conditionParts = 500
   /// How deep the parts of a condition can be nested; SQLite's parser has a stack of 100 symbols.
   static let conditionDepth = 20
@@ -115,7 +115,12 @@ enum Limits {
     guard depth <= conditionDepth else {
       throw StoreError(.badValue, "the parts of a condition can be nested at most \(conditionDepth) times")
     }
-    size.parts += 1
+    // The outermost junction and negations are not counted, so that 500 conditions that must all hold are 500 parts.
+    switch node {
+    case .all, .any: size.parts += depth > 0 ? 1 : 0
+    case .not: break
+    default: size.parts += 1
+    }
     switch node {
     case .all(let parts), .any(let parts): for part in parts { try check(part, depth: depth + 1, &size) }
     case .not(let part): try check(part, depth: depth + 1, &size)

@@ -65,8 +65,10 @@ struct ExportCommand: ParsableCommand {
     from transaction: inout ReadTransaction, _ format: TransferFormat, to writer: inout FileWriter,
     _ selection: UserSelection
   ) throws -> Int {
+    try selection.check(in: &transaction)
     let attributes = format == .csv ? try transaction.attributeNames : []
-    let encoder = UserEncoder(format: format, attributes: attributes)
+    let encoder = UserEncoder(
+      format: format, attributes: attributes, isTerminal: [nil, "-"].contains(file) && System.isTerminal(1))
     // The share of all users that is done is unknown if only some are read.
     let total = selection.condition == .always ? try transaction.userCount : nil
     var progress = Progress("exported", isQuiet: common.quiet)

@@ -70,8 +70,9 @@ struct GetCommand: ParsableCommand {
     case .table, .plain: output.writeLine(System.isTerminal(1) ? value.shown : value.bare)
     case .json, .jsonl: output.writeLine(value.json)
     case .csv:
-      output.writeLine(CSV.line([attribute.text]))
-      output.writeLine(CSV.line([value.bare]))
+      let record = Record(fields: [(attribute.text, value)])
+      var printer = RecordPrinter(.csv, columns: [attribute.text], to: output, common.style)
+      printer.print(record)
     }
   }
 

@@ -109,7 +109,9 @@ struct IndexCommand: ParsableCommand {
         common.note("dry run: would remove the index of \"\(attribute.shown)\"")
       } else {
         let isRemoved = try store.removeIndex(on: attribute)
-        common.note(isRemoved ? "removed the index of \"\(attribute.shown)\"" : "unchanged")
+        let name = "\"\(attribute.shown)\""
+        // It may be given twice, and another program may have been faster.
+        common.note(isRemoved ? "removed the index of \(name)" : "unchanged: \(name) has no index any more")
       }
     }
   }

@@ -33,9 +33,10 @@ struct ListCommand: AsyncParsableCommand {
       --format jsonl or json, it prints a line for each row (op snapshot), and then a line for each step: insert (a row \
       is now at index), remove (the row at index left), move (the row at from is now at index), and update. The steps \
       are made one after the other. A line has the revision, the user's id, the user as record, and in changed the \
-      attributes that differ from before. The last line of each version of the list has a cursor. A reader that is too \
-      slow gets several versions as one. After a line with op reset, the rows are printed again. --follow cannot be \
-      resumed: it always starts with all rows.
+      attributes that differ from before. The last line of each version of the list has a cursor; if there are no rows \
+      to print, that is a line with op empty. A reader that is too slow gets several versions as one. After a line \
+      with op reset, the rows are printed again. --follow cannot be resumed: it always starts with all rows. With \
+      --count, it prints the number of users each time it changes.
       """)
 
   @OptionGroup var conditions: UserConditions
@@ -53,7 +54,7 @@ struct ListCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Start after this place, which the page before has printed.", valueName: "place"))
   var after: String?
 
-  @Flag(help: "Print only the number of users that meet the conditions.")
+  @Flag(help: "Print only the number of users that meet the conditions; with --follow, each time it changes.")
   var count = false
 
   @Flag(help: "Show the list and each change of it until stopped.")
@@ -66,14 +67,12 @@ struct ListCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more") }
-    let others = [
-      ("--sort", !order.isEmpty), ("--limit", limit != nil), ("--after", after != nil), ("--follow", follow),
-    ]
+    let others = [("--sort", !order.isEmpty), ("--limit", limit != nil), ("--after", after != nil)]
     if count, let other = others.first(where: \.1)?.0 {
       throw ValidationError("--count and \(other) cannot be combined: all users that meet the conditions are counted")
     }
     if timeout != nil, !follow { throw ValidationError("--timeout needs --follow") }
-    guard follow else { return }
+    guard follow, !count else { return }
     if [.plain, .csv].contains(common.liveFormat) {
       throw ValidationError("--follow has no format \(common.liveFormat.rawValue): use table, jsonl or json")
     }
@@ -83,25 +82,19 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let selection = try UserSelection(conditions)
-    let order = try order.map { key throws(Failure) in try key.key() }
-    if let twice = order.first(where: { key in order.count { $0.attribute == key.attribute } > 1 }) {
-      throw Failure(.usage, "--sort: \"\(twice.attribute)\" is given twice")
-    }
-    for contradiction in selection.contradictions { common.note("note: " + contradiction) }
-    var query = Query(where: selection.condition, sortedBy: order, limit: limit)
-    if let after { query = query.after(try PageToken.position(after, sortedBy: order)) }
-    let attributes = selection.attributes + order.map(\.attribute)
-    if follow { return try await follow(query, attributes) }
-    if count { return try printCount(selection) }
-    var page = ListPage(query: query, attributes: attributes, common: common)
+    let request = try ListRequest(conditions, sortedBy: order, limit: limit, after: after)
+    for contradiction in request.selection.contradictions { common.note("note: " + contradiction) }
+    if follow { return try await follow(request) }
+    if count { return try printCount(request.selection) }
+    var page = ListPage(request, common: common)
     try page.print()
   }
 
-  private func follow(_ query: Query, _ attributes: [AttributeName]) async throws {
-    let follower = ListFollower(common: common, query: query, attributes: attributes)
+  private func follow(_ request: ListRequest) async throws {
+    let follower = ListFollower(common: common, request: request)
+    let isCount = count
     let status = try await Deadline.run(timeout: timeout?.duration) {
-      try await follower.run()
+      if isCount { try await follower.runCount() } else { try await follower.run() }
       return false
     }
     if status != .success { throw Exit(status: status) }
@@ -111,19 +104,18 @@ struct ListCommand: AsyncParsableCommand {
     var notes: [String] = []
     let count = try common.withStore(.readOnly) { store in
       try store.read { transaction in
+        try selection.check(in: &transaction)
         let count = try transaction.userCount(where: selection.condition)
-        var unknown = UnknownAttributes(selection.attributes)
-        if count == 0 { notes = try unknown.notes(&transaction, isWhole: true) }
+        // A user that was counted has the attributes of all other conditions.
+        var unknown = UnknownAttributes(count == 0 ? selection.attributes : selection.optionalAttributes)
+        notes = try unknown.notes(&transaction, isWhole: true)
+        if count == 0 { notes += try selection.hints(&transaction) }
         return count
       }
     }
-    let output = Output()
-    switch common.recordFormat {
-    case .table, .plain: output.writeLine(String(count))
-    case .json, .jsonl: output.writeLine(JSON.object([("count", .integer(Int64(count)))]).description)
-    case .csv: output.writeLine("count\n\(count)")
-    }
-    output.flush()
+    var printer = CountPrinter(common.recordFormat, isArray: false)
+    printer.print(count)
+    printer.end()
     for note in notes { common.note(note) }
   }
 }

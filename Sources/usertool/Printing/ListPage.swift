@@ -2,21 +2,21 @@ import UserStore
 
 /// A page of a list: reads and prints its users, and what is to be said about it.
 struct ListPage {
-  let query: Query
-  /// The attributes that the command line names.
-  let attributes: [AttributeName]
+  let request: ListRequest
   let common: CommonOptions
   private var notes: [String] = []
 
-  init(query: Query, attributes: [AttributeName], common: CommonOptions) {
-    self.query = query
-    self.attributes = attributes
+  init(_ request: ListRequest, common: CommonOptions) {
+    self.request = request
     self.common = common
   }
 
+  private var query: Query { request.query }
+
   mutating func print() throws {
     let fit = System.columns(of: System.standardOutput).map { RecordTable.Fit.cut(to: $0) }
-    var printer = RecordPrinter(common.recordFormat, columns: nil, to: Output(), common.style, fit: fit ?? .none)
+    var printer = RecordPrinter(
+      common.recordFormat, columns: nil, to: Output(), common.style, fit: fit ?? .none, first: request.attributes)
     try common.withStore(.readOnly) { store in try store.read { try read(&$0, to: &printer) } }
     printer.end()
     for note in notes { common.note(note) }
@@ -24,7 +24,8 @@ struct ListPage {
 
   /// Users are printed as they are read, so that a long list takes no memory.
   private mutating func read(_ transaction: inout ReadTransaction, to printer: inout RecordPrinter) throws {
-    var unknown = UnknownAttributes(attributes)
+    try request.check(in: &transaction)
+    var unknown = UnknownAttributes(request.attributes)
     var count = 0
     var last: User?
     var hasMore = false
@@ -45,7 +46,9 @@ struct ListPage {
     if count == 0, try transaction.isEmpty {
       notes.append("there are no users yet; add one with usertool add NAME")
     } else {
+      if count == 0, System.isTerminal(1) { notes.append("no \(query.start == nil ? "" : "further ")user matches") }
       notes += try unknown.notes(&transaction, isWhole: !hasMore || !query.order.isEmpty)
+      if count == 0, query.start == nil { notes += try request.selection.hints(&transaction) }
     }
     if hasMore, let last { notes.append(more(after: last)) }
   }

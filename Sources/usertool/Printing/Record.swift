@@ -25,8 +25,14 @@ struct Record {
   }
 
   /// One line of CSV; a field that the record does not have is empty.
-  func csv(_ columns: [String]) -> String {
-    CSV.line(columns.map { self[$0]?.bare ?? "" })
+  ///
+  /// - Parameters:
+  ///   - columns: The fields to print.
+  ///   - isTerminal: Whether to escape what acts on a terminal or disguises text.
+  /// - Returns: the line.
+  func csv(_ columns: [String], isTerminal: Bool) -> String {
+    let values = columns.map { self[$0] ?? .null }
+    return CSV.line(values.map { isTerminal ? $0.shown : $0.bare })
   }
 
   /// The value of a field; names are compared by their bytes, as in the store.

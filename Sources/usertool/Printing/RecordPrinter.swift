@@ -5,21 +5,25 @@ struct RecordPrinter {
   private let format: OutputFormat
   private let output: Output
   private let style: Style
-  /// nil if the columns depend on the records, which are then collected first.
+  /// nil for users, whose columns depend on the records, which are then collected first.
   private let columns: [String]?
+  private let first: [AttributeName]
   private let fit: RecordTable.Fit
   private let isTerminal = System.isTerminal(1)
   private var collected: [Record] = []
   private var count = 0
 
+  /// Creates a printer; `first` are the attributes that precede others in a table that must be cut.
   init(
-    _ format: OutputFormat, columns: [String]?, to output: Output, _ style: Style, fit: RecordTable.Fit = .none
+    _ format: OutputFormat, columns: [String]?, to output: Output, _ style: Style, fit: RecordTable.Fit = .none,
+    first: [AttributeName] = []
   ) {
     self.fit = fit
     self.format = format
     self.output = output
     self.style = style
     self.columns = columns
+    self.first = first
   }
 
   /// Adds a record, and the record that the plain format prints instead, if any.
@@ -33,8 +37,8 @@ struct RecordPrinter {
     case .json: output.write(Array((count == 0 ? "[\n" : ",\n").utf8) + record.json.bytes)
     case .csv:
       guard let columns else { return collected.append(record) }
-      if count == 0 { output.writeLine(CSV.line(columns)) }
-      output.writeLine(record.csv(columns))
+      if count == 0 { printCSVHeader(columns) }
+      output.writeLine(record.csv(columns, isTerminal: isTerminal))
     }
   }
 
@@ -44,18 +48,21 @@ struct RecordPrinter {
     case .table: printTable()
     case .json: output.writeLine(count == 0 ? "[]" : "\n]")
     case .csv where columns == nil || count == 0:
-      let columns = allColumns
-      output.writeLine(CSV.line(columns))
-      for record in collected { output.writeLine(record.csv(columns)) }
+      let columns = columns ?? RecordTable.columns(of: collected)
+      printCSVHeader(columns)
+      for record in collected { output.writeLine(record.csv(columns, isTerminal: isTerminal)) }
     default: break
     }
     output.flush()
   }
 
-  private var allColumns: [String] { columns ?? RecordTable.columns(of: collected) }
+  private func printCSVHeader(_ columns: [String]) {
+    output.writeLine(CSV.line(isTerminal ? columns.map(\.shown) : columns))
+  }
 
   private func printTable() {
     guard !collected.isEmpty else { return }
-    for line in RecordTable(collected, columns: allColumns, style).lines(fit) { output.writeLine(line) }
+    let table = RecordTable(collected, columns: columns, first: first, style)
+    for line in table.lines(fit) { output.writeLine(line) }
   }
 }

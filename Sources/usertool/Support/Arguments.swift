@@ -3,7 +3,7 @@ import ArgumentParser
 /// Prepares the command line for the parser.
 enum Arguments {
   /// Names that other tools use for the commands.
-  private static let synonyms = [
+  static let synonyms = [
     "create": "init", "new": "add", "insert": "add", "show": "get", "ls": "list", "mv": "rename", "update": "set",
     "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch", "follow": "watch",
     "history": "log", "changes": "log", "revert": "undo", "save": "backup", "copy": "backup", "load": "restore",
@@ -32,9 +32,18 @@ enum Arguments {
   }
 
   /// The corrected command line, or the command that prints help.
-  static func helpHint(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) -> String {
+  ///
+  /// - Parameters:
+  ///   - arguments: The command line, without the tool's name.
+  ///   - message: The message of the parser, which does not tell its mistakes apart in any other way.
+  ///   - root: The tool.
+  /// - Returns: the hint.
+  static func helpHint(
+    _ arguments: ArraySlice<String>, _ message: String, for root: any ParsableCommand.Type
+  ) -> String {
     let rest = leadingOptions(arguments).rest
     let command = rest.first.flatMap { names(of: root).contains($0) ? $0 : nil }
+    if let hint = Correction.option(in: arguments, message) { return hint }
     // The second argument of `get` is an error only if there is no such user; the command reports that itself.
     if let command, command != "get", let line = Correction.line(for: command, rest.dropFirst()) {
       return "did you mean: " + line

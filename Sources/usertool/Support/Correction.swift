@@ -5,7 +5,9 @@ enum Correction {
 
   /// The corrected command line, from the command's name and the words after it; nil if there is no known correction.
   static func line(for command: String, _ words: some Sequence<String>) -> String? {
+    if command == "list" { return list(plainWords(words, further: ["--count", "--follow"])) }
     let words = plainWords(words)
+    if command == "index" { return index(words) }
     if command == "set" { return words.count > 1 ? line("set", [words[0]] + assignments(in: words.dropFirst())) : nil }
     guard let count = nameCounts[command], words.count > count else { return nil }
     // Several ids are not one name.
@@ -18,8 +20,50 @@ enum Correction {
     (["usertool", command] + words.map { quoted($0) }).joined(separator: " ")
   }
 
+  /// The list with the words as conditions, each or all together; nil if they are none.
+  private static func list(_ words: [String]) -> String? {
+    let choices = [words, [words.joined()]]
+    let conditions = choices.first { $0.allSatisfy { (try? ConditionArgument(argument: $0).parsed()) != nil } }
+    guard let conditions, !words.isEmpty else { return nil }
+    return (["usertool list"] + conditions.map { "--where " + quoted($0, always: true) }).joined(separator: " ")
+  }
+
+  /// The command with the name that the tool has for the action; nil if the action is not known at all.
+  private static func index(_ words: [String]) -> String? {
+    let actions = IndexCommand.Action.allCases.map(\.rawValue)
+    guard let word = words.first, !actions.contains(word) else { return nil }
+    let synonyms = Arguments.synonyms.merging(["create": "add", "drop": "remove"]) { $1 }
+    let meant =
+      synonyms[word].flatMap { actions.contains($0) ? $0 : nil } ?? Suggestion.nearest(to: word, among: actions)
+    return meant.map { line("index", [$0] + words.dropFirst()) }
+  }
+
+  /// A hint for an option that the tool has in another form; nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - arguments: The command line, without the tool's name.
+  ///   - message: The message of the parser.
+  /// - Returns: the hint.
+  static func option(in arguments: some Collection<String>, _ message: String) -> String? {
+    let formats = OutputFormat.allCases.map(\.rawValue)
+    if let format = formats.first(where: { message.contains("Unknown option '--\($0)'") }) {
+      return "did you mean --format \(format)?"
+    }
+    for (option, value) in zip(arguments, arguments.dropFirst()) where message.contains("Missing value for '\(option) ")
+    {
+      // The parser takes -1 and -age for options.
+      guard option.hasPrefix("--"), value.hasPrefix("-"), value.dropFirst().first != "-", !value.dropFirst().isEmpty,
+        CommonOptions.names[value] == nil
+      else { continue }
+      if option == "--sort" { return "did you mean --sort \(quoted(value.dropFirst() + ":desc"))?" }
+      return "a value that starts with - needs an equals sign: \(option)=\(quoted(value))"
+    }
+    return nil
+  }
+
   /// The words without options and their values.
-  private static func plainWords(_ words: some Sequence<String>) -> [String] {
+  private static func plainWords(_ words: some Sequence<String>, further: [String] = []) -> [String] {
+    let flags = flags + further
     var plain: [String] = []
     var isValue = false
     for word in words {

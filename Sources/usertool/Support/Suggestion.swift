@@ -9,7 +9,8 @@ enum Suggestion {
     return
       candidates
       .map { (candidate: $0, distance: distance(lowercased, Array($0.lowercased()), atMost: limit)) }
-      .filter { $0.distance <= limit }
+      // Two words without a common letter are not similar, however short they are.
+      .filter { $0.distance <= limit && $0.distance < max(lowercased.count, $0.candidate.count) }
       .min { $0.distance < $1.distance }?.candidate
   }
 

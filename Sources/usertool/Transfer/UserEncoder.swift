@@ -5,10 +5,12 @@ struct UserEncoder {
   let format: TransferFormat
   /// The names of all further attributes, which only CSV needs.
   let attributes: [AttributeName]
+  /// Whether to escape what acts on a terminal or disguises text in CSV; JSON has its own escapes.
+  var isTerminal = false
 
   /// The header line of CSV; empty for JSON lines.
   var header: [UInt8] {
-    format == .csv ? CSV.bytes((["id"] + columns).map { Array($0.text.utf8) }) + [0x0A] : []
+    format == .csv ? csv((["id"] + columns).map { Array($0.text.utf8) }) : []
   }
 
   func line(_ user: User) -> [UInt8] {
@@ -18,8 +20,12 @@ struct UserEncoder {
       return JSON.object([("id", .integer(user.id.rawValue))] + members).bytes + [0x0A]
     case .csv:
       let fields = columns.map { CSVField.encode(user[stored: $0] ?? .null, of: $0) }
-      return CSV.bytes([Array(user.id.description.utf8)] + fields) + [0x0A]
+      return csv([Array(user.id.description.utf8)] + fields)
     }
+  }
+
+  private func csv(_ fields: [[UInt8]]) -> [UInt8] {
+    CSV.bytes(isTerminal ? fields.map { Array(String(decoding: $0, as: UTF8.self).shown.utf8) } : fields) + [0x0A]
   }
 
   private var columns: [AttributeName] { AttributeName.builtIn + attributes }

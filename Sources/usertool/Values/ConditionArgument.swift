@@ -32,9 +32,16 @@ struct ConditionArgument: ExpressibleByArgument, Sendable {
     let end = start + sign.unicodeScalars.count
     let value = String(scalars[end...])
     if name.isEmpty { throw mistake("there is no attribute before the operator", at: 0..<start + 1) }
-    if !isText { try checkSigns(scalars, start..<end) }
+    if !isText {
+      try checkSigns(scalars, start..<end)
+      if value.utf8.first != UInt8(ascii: "{") { try checkValue(scalars, start..<end) }
+    }
     try checkSpaces(scalars, name: name, start..<end, isText: isText)
-    return ValueCondition(AttributeName(typed: name), comparison, text: value, isText: isText, in: text)
+    let attribute = AttributeName(typed: name)
+    let suspect = (isText ? nil : doubt(scalars, name: name, start..<end)).map {
+      SuspectAttribute(attribute: attribute, failure: $0)
+    }
+    return ValueCondition(attribute, comparison, text: value, isText: isText, in: text, suspect: suspect)
   }
 
   private static func name(_ scalars: ArraySlice<Unicode.Scalar>) -> (name: String, isText: Bool) {
@@ -46,6 +53,14 @@ struct ConditionArgument: ExpressibleByArgument, Sendable {
 
   /// Throws for an operator that other languages have, such as `==`.
   private func checkSigns(_ scalars: [Unicode.Scalar], _ sign: Range<Int>) throws(Failure) {
+    if scalars[sign] != ["="], scalars[sign.upperBound...].starts(with: ":=".unicodeScalars) {
+      let place = sign.lowerBound..<sign.upperBound + 2
+      let corrected = String(scalars[..<sign.lowerBound]) + ":" + String(scalars[sign])
+      throw mistake(
+        "there is no operator \(String(scalars[place]))", at: place,
+        hint: "for text, the colon is before the operator: "
+          + Self.quoted(corrected + String(scalars[place.upperBound...])))
+    }
     let further = scalars[sign.upperBound...].prefix { "=<>".unicodeScalars.contains($0) }
     if further.isEmpty { return }
     let written = String(scalars[sign] + further)
@@ -103,11 +118,11 @@ struct ConditionArgument: ExpressibleByArgument, Sendable {
         + (words.count == 1 ? "; --with \(Correction.quoted(text)) finds users that have the attribute" : ""))
   }
 
-  private static func question(_ text: String) -> String { "did you mean \(quoted(text))?" }
+  static func question(_ text: String) -> String { "did you mean \(quoted(text))?" }
 
-  private static func quoted(_ text: String) -> String { "--where " + Correction.quoted(text, always: true) }
+  static func quoted(_ text: String) -> String { "--where " + Correction.quoted(text, always: true) }
 
-  private func mistake(_ message: String, at range: Range<Int>, hint: String = operatorList) -> Failure {
+  func mistake(_ message: String, at range: Range<Int>, hint: String = operatorList) -> Failure {
     Failure(.usage, "--where: " + message, in: text, at: range, hint: hint)
   }
 }
@@ -125,13 +140,13 @@ extension Failure {
 }
 
 extension String {
-  fileprivate init(_ scalars: some Sequence<Unicode.Scalar>) {
+  init(_ scalars: some Sequence<Unicode.Scalar>) {
     var view = String.UnicodeScalarView()
     view.append(contentsOf: scalars)
     self.init(view)
   }
 
-  fileprivate var trimmed: String {
+  var trimmed: String {
     let scalars = unicodeScalars.drop { $0.properties.isWhitespace }
     return String(scalars.reversed().drop { $0.properties.isWhitespace }.reversed())
   }

@@ -3,18 +3,27 @@
 enum Shown {
   static func text(of text: String) -> String {
     var isAfterEmoji = false
+    var isAfterSelector = false
     var shown = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
+    let scalars = text.unicodeScalars
+    for index in scalars.indices {
+      let scalar = scalars[index]
       // A variation selector after an emoji only selects how it looks.
-      if isSafe(scalar) || scalar.value == 0xFE0F && isAfterEmoji {
+      let isSelector = scalar.value == 0xFE0F && isAfterEmoji
+      // A joiner makes one emoji of two.
+      let next = scalars[scalars.index(after: index)...].first
+      let isJoiner = scalar.value == 0x200D && (isAfterEmoji || isAfterSelector) && next.map(isEmoji) ?? false
+      if isSafe(scalar) || isSelector || isJoiner {
         shown.append(scalar)
       } else {
         shown.append(contentsOf: escape(scalar).unicodeScalars)
       }
-      isAfterEmoji = !scalar.isASCII && scalar.properties.isEmoji
+      (isAfterEmoji, isAfterSelector) = (isEmoji(scalar), isSelector)
     }
     return String(shown)
   }
+
+  private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool { !scalar.isASCII && scalar.properties.isEmoji }
 
   /// Text that is not valid UTF-8: each invalid byte becomes `\xff`, and `shown` escapes the valid parts.
   static func text(ofInvalid bytes: [UInt8], _ shown: (String) -> String = { text(of: $0) }) -> String {

@@ -37,6 +37,29 @@ struct SortArgument: ExpressibleByArgument, Sendable {
     "dsc": "desc", "dec": "desc", "des": "desc", "down": "desc", "reverse": "desc",
   ]
 
+  /// An attribute that looks like a list, a direction, or a sign; nil for other names.
+  ///
+  /// The key must be valid.
+  var suspect: SuspectAttribute? {
+    guard let attribute = try? key().attribute else { return nil }
+    let keys = text.split(whereSeparator: { ",;".contains($0) }).compactMap { Self.corrected(String($0)) }
+    let meant = keys.map { "--sort " + Correction.quoted($0) }.joined(separator: " ")
+    if keys.isEmpty || meant == "--sort " + Correction.quoted(text) { return nil }
+    let failure = Failure(
+      .usage, "--sort: no user has \"\(attribute)\"", in: text, at: 0..<text.unicodeScalars.count,
+      hint: "did you mean \(meant)?")
+    return SuspectAttribute(attribute: attribute, failure: failure)
+  }
+
+  /// `age:desc` for `age desc` and for `-age`.
+  private static func corrected(_ text: String) -> String? {
+    let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    if words.count == 2, let direction = meant[words[1].lowercased()] { return words[0] + ":" + direction }
+    let name = words.joined(separator: " ")
+    guard let sign = name.first, "-+".contains(sign), name.count > 1 else { return name.isEmpty ? nil : name }
+    return name.dropFirst() + (sign == "-" ? ":desc" : "")
+  }
+
   private func key(_ name: String, isDescending: Bool) throws(Failure) -> SortKey {
     guard let attribute = AttributeName(argument: name) else {
       throw Failure(

@@ -12,17 +12,36 @@ protocol ListDisplay {
 /// Follows a list and shows it, until it is canceled: as a table on the terminal, or as JSON.
 struct ListFollower: Sendable {
   let common: CommonOptions
-  let query: Query
-  /// The attributes that the command line names.
-  let attributes: [AttributeName]
+  let request: ListRequest
 
   func run() async throws {
     let isTable = common.liveFormat == .table
-    let revision = isTable ? try await showTable() : try await printStream()
-    guard let status = Signals.shared.status, let revision else { return }
+    if let revision = isTable ? try await showTable() : try await printStream() {
+      noteEnd("stopped at revision \(revision)", isBelowTable: isTable)
+    }
+  }
+
+  /// Follows the number of users, and prints it each time it changes.
+  func runCount() async throws {
+    var printer = CountPrinter(common.recordFormat, isArray: true)
+    var isFirst = true
+    try await follow { store in
+      let count = try await store.count(where: request.selection.condition)
+      if isFirst { common.note("watching the number of users (Ctrl-C to stop)") }
+      isFirst = false
+      return count
+    } show: { count in
+      if let count { printer.print(count) }
+    }
+    printer.end()
+    noteEnd("stopped")
+  }
+
+  private func noteEnd(_ message: String, isBelowTable: Bool = false) {
+    guard let status = Signals.shared.status else { return }
     // A terminal shows ^C, but not while a table is drawn on it; the message starts on the next line.
-    let lineEnd = !isTable && status == .interrupted && System.isTerminal(2) ? "\n" : ""
-    common.note(lineEnd + "stopped at revision \(revision)")
+    let lineEnd = !isBelowTable && status == .interrupted && System.isTerminal(2) ? "\n" : ""
+    common.note(lineEnd + message)
   }
 
   private func printStream() async throws -> Revision? {
@@ -35,7 +54,7 @@ struct ListFollower: Sendable {
   }
 
   private func showTable() async throws -> Revision? {
-    var screen = ListScreen(common.style)
+    var screen = ListScreen(common.style, request)
     let drawn = screen
     async let drawing: Void = drawn.run()
     let result: Result<Revision?, any Error>
@@ -46,7 +65,7 @@ struct ListFollower: Sendable {
     return try result.get()
   }
 
-  /// Shows the list of the file, and of each file that takes its place.
+  /// Shows the list, and the list of each file that takes the place of the database.
   ///
   /// - Parameters:
   ///   - display: Where to show it.
@@ -54,26 +73,43 @@ struct ListFollower: Sendable {
   /// - Returns: the revision of the last rows; nil if there are none.
   /// - Throws: what opening the file and reading the list throws.
   private func follow(on display: inout some ListDisplay, ready: (Revision) -> Void) async throws -> Revision? {
-    guard var store = try await common.openWaiting(.readOnly) else { return nil }
+    var revision: Revision?
+    try await follow { store in
+      try await store.list(request.query)
+    } show: { rows in
+      guard let rows else { return display.reset(because: .replaced) }
+      if revision == nil, let first = rows.cursor?.revision { ready(first) }
+      revision = rows.cursor?.revision ?? revision
+      display.show(rows)
+    }
+    return revision
+  }
+
+  /// Follows a value of the database, and of each file that takes its place.
+  ///
+  /// - Parameters:
+  ///   - value: Called for each file, with its store.
+  ///   - show: Called with each value, and with nil before the values of another file.
+  /// - Throws: what opening the file and reading the value throws.
+  private func follow<Value: Sendable>(
+    _ value: (UserStore) async throws -> Listenable<Value>, show: (Value?) -> Void
+  ) async throws {
+    guard var store = try await common.openWaiting(.readOnly) else { return }
     defer { store.close() }
     common.noteMissingFileEvents(of: store)
     for note in try notes(store) { common.note(note) }
-    var revision: Revision?
     while true {
       let token = Self.closeWhenReplaced(store)
       defer { token.dispose() }
-      let list = try await store.list(query)
-      for await rows in list.values {
-        if revision == nil, let first = rows.cursor?.revision { ready(first) }
-        revision = rows.cursor?.revision ?? revision
-        display.show(rows)
-        if Signals.shared.status != nil { return revision }
+      for await value in try await value(store).values {
+        show(value)
+        if Signals.shared.status != nil { return }
       }
-      if Signals.shared.status != nil { return revision }
+      if Signals.shared.status != nil { return }
       await store.close()
-      guard let next = try await common.openWaiting(.readOnly, isReplaced: true) else { return revision }
+      guard let next = try await common.openWaiting(.readOnly, isReplaced: true) else { return }
       store = next
-      display.reset(because: .replaced)
+      show(nil)
     }
   }
 
@@ -86,7 +122,12 @@ struct ListFollower: Sendable {
   }
 
   private func notes(_ store: UserStore) throws -> [String] {
-    var unknown = UnknownAttributes(attributes)
-    return try store.read { try unknown.notes(&$0, isWhole: false) }
+    var unknown = UnknownAttributes(request.attributes)
+    return try store.read { transaction in
+      try request.check(in: &transaction)
+      let notes = try unknown.notes(&transaction, isWhole: false)
+      let matching = try transaction.userIDs(matching: Query(where: request.query.condition, limit: 1))
+      return matching.isEmpty ? notes + (try request.selection.hints(&transaction)) : notes
+    }
   }
 }

@@ -7,6 +7,10 @@ struct ListFrame {
   /// The number of all users in the list.
   var count: Int
   var revision: Revision
+  /// The largest number of users that the list may have; nil if it has all users that meet the conditions.
+  var limit: Int?
+  /// The attributes that precede others if not all fit.
+  var first: [AttributeName] = []
   /// The attributes that have just changed, which are marked.
   var marks = ListMarks()
 
@@ -19,7 +23,7 @@ struct ListFrame {
     guard count > 0, room > 0 else { return [style.dim(footer)] }
     let hasMore = count > room
     let records = users.prefix(hasMore ? room - 1 : room).map(\.record)
-    let table = RecordTable(records, columns: RecordTable.columns(of: records), style) { record, column in
+    let table = RecordTable(records, columns: nil, first: first, style) { record, column in
       guard case .integer(let id) = record["id"] else { return false }
       return marks.contains(AttributeName(column), of: User.ID(id))
     }
@@ -29,7 +33,8 @@ struct ListFrame {
   }
 
   private var footer: String {
-    "\(count) user\(count == 1 ? "" : "s")  rev \(revision)  (Ctrl-C to stop)"
+    // Whether there are further users is unknown.
+    "\(count == limit ? "first " : "")\(count) user\(count == 1 ? "" : "s")  rev \(revision)  (Ctrl-C to stop)"
   }
 }
 

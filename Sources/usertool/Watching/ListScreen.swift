@@ -4,14 +4,14 @@ import UserStore
 /// Draws a list on the terminal when its rows, its marks, or the terminal's size change, at most about 30 times a second.
 final class ListScreen: ListDisplay, Sendable {
   fileprivate struct State {
-    var frame = ListFrame(users: [], count: 0, revision: Revision(rawValue: 0))
+    var frame: ListFrame
     var shown = Rows()
     var hasRows = false
     /// When a mark that is already scheduled ends.
     var nextEnd: Int64?
   }
 
-  private let state = Lock(State())
+  private let state: Lock<State>
   private let style: Style
   private let wakes: AsyncStream<Void>
   private let waker: AsyncStream<Void>.Continuation
@@ -21,8 +21,12 @@ final class ListScreen: ListDisplay, Sendable {
   /// In a burst of more changes than this, nothing is marked.
   private static let markLimit = 1_000
 
-  init(_ style: Style) {
+  init(_ style: Style, _ request: ListRequest) {
     self.style = style
+    state = Lock(
+      State(
+        frame: ListFrame(
+          users: [], count: 0, revision: Revision(rawValue: 0), limit: request.query.limit, first: request.attributes)))
     // A change while a frame is drawn, or several, lead to one more frame.
     (wakes, waker) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     observeTerminal()

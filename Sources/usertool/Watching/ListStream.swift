@@ -40,6 +40,8 @@ struct ListStream: ListDisplay {
   // MARK: Lines
 
   private mutating func printAll(_ rows: Rows) {
+    // A reader must learn that there are no rows, and the cursor.
+    if rows.isEmpty { write(ListLine(operation: "empty").json(at: rows.cursor, isLast: true)) }
     for (index, user) in rows.enumerated() {
       if output.hasGivenUp || Signals.shared.status != nil { return }
       let line = ListLine(operation: "snapshot", index: index, user: user.id, record: user)
@@ -80,9 +82,9 @@ struct ListLine {
   let operation: String
   /// The position before the step, for a row that moves.
   var from: Int?
-  /// The position after the step, or, for a row that leaves, before it; the first row's is 0.
-  let index: Int
-  let user: User.ID?
+  /// The position after the step, or, for a row that leaves, before it; nil if there are no rows.
+  var index: Int?
+  var user: User.ID?
   /// The attributes that changed; nil for a line that has no values before it.
   var changed: [AttributeName]?
   /// nil for a row that leaves.
@@ -96,7 +98,7 @@ struct ListLine {
     if isLast { members.append(("cursor", cursor.map { .text($0.description) } ?? .null)) }
     members.append(("op", .text(operation)))
     if let from { members.append(("from", .integer(Int64(from)))) }
-    members.append(("index", .integer(Int64(index))))
+    if let index { members.append(("index", .integer(Int64(index)))) }
     if let user { members.append(("user", .integer(user.rawValue))) }
     if let changed, let record {
       let values = changed.map { (name: $0.text, value: record.storedValues[$0]?.jsonValue ?? .null) }

@@ -89,7 +89,7 @@ import Testing
     (["--limit", "0"], "--limit must be 1 or more"), (["--limit", "-1"], "--limit"),
     (["--count", "--limit", "1"], "--count and --limit cannot be combined"),
     (["--count", "--sort", "age"], "--count and --sort cannot be combined"),
-    (["--count", "--follow"], "--count and --follow cannot be combined"), (["--timeout", "1s"], "needs --follow"),
+    (["--timeout", "1s"], "needs --follow"),
     (["--follow", "--format", "csv"], "--follow has no format csv"),
     (["--follow", "--format", "table"], "only on a terminal: use --format jsonl"),
     (["--sort", "age", "--sort", "age:desc"], "\"age\" is given twice"),
@@ -121,7 +121,8 @@ import Testing
     let note = "no user has \"agee\" (did you mean \"age\"?)\n"
     for arguments in [
       ["--where", "agee>1"], ["--count", "--where", "agee>1"], ["--with", "agee"], ["--without", "agee"],
-      ["--where", "agee!=1", "--limit", "6"], ["--sort", "agee:desc"],
+      ["--where", "agee!=1", "--limit", "6"], ["--sort", "agee:desc"], ["--count", "--without", "agee"],
+      ["--count", "--where", "agee!=1"],
     ] {
       #expect(try workspace.finish([Workspace.tool, "list"] + arguments).errors == note, "\(arguments)")
     }

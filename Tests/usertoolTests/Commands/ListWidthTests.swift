@@ -28,10 +28,10 @@ import Testing
     try workspace.run("add", "Zoë", "--set", "attribute39=x")
     let lines = try lines("list", columns: 80, in: workspace)
     #expect(lines.count == 3 && lines.allSatisfy { $0.count <= 80 }, "\(lines)")
-    #expect(lines[0].hasSuffix("ATTRIBUTE10  ATTRIBUTE11  MORE"), "\(lines)")
-    #expect(lines[1].contains("10           11  attribute12=12  ") && lines[1].hasSuffix("…"), "\(lines)")
+    #expect(lines[0].hasSuffix("attribute10  attribute11  attribute12  MORE"), "\(lines)")
+    #expect(lines[1].contains("10           11           12  attribute13=13  ") && lines[1].hasSuffix("…"), "\(lines)")
     #expect(lines[2].hasSuffix("  attribute39=x"), "\(lines)")
-    #expect(try workspace.run("list", "--format", "table").lines[0].hasSuffix("ATTRIBUTE39"))
+    #expect(try workspace.run("list", "--format", "table").lines[0].hasSuffix("attribute39"))
   }
 
   @Test func `get prints a record that is too wide with one line per field`() throws {
@@ -39,6 +39,6 @@ import Testing
     try workspace.run("add", "NIX", "--set", "age=41")
     #expect(try lines("get 1", columns: 80, in: workspace).count == 2)
     let lines = try lines("get 1", columns: 20, in: workspace)
-    #expect(lines == ["ID          1", "NAME        NIX", "HAIR COLOR  ", "AGE         41"], "\(lines)")
+    #expect(lines == ["ID          1", "NAME        NIX", "HAIR COLOR  ", "age         41"], "\(lines)")
   }
 }

@@ -47,7 +47,7 @@ import Testing
     #expect(try workspace.run("get", "1", "hair-color").errors.contains("has no \"hair_color\""))
     #expect(
       try workspace.run("get", "1", "--format", "table").output
-        == "ID  NAME  HAIR COLOR  AGE\n 1  Zoë                41\n")
+        == "ID  NAME  HAIR COLOR  age\n 1  Zoë                41\n")
   }
 
   @Test func `list filters and sorts`() throws {

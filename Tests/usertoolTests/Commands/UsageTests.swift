@@ -60,7 +60,7 @@ import UserStore
     #expect(try !isColored("--color", "never", in: ["CLICOLOR_FORCE": "1"]))
   }
 
-  @Test func `control characters and disguises are escaped, except in JSON and CSV`() throws {
+  @Test func `control characters and disguises are escaped, in CSV only on a terminal`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     // Another program can store an escape sequence, a tab, a right-to-left override, and a zero-width space.
@@ -71,12 +71,21 @@ import UserStore
       let output = try workspace.finish([Workspace.tool] + arguments).output
       #expect(output.contains(escaped) && !output.contains("\u{1B}"), "\(output)")
     }
-    for arguments in ["get 1 name", "get 1 name --format plain", "list --format plain", "log --format plain"] {
+    let plain = ["get 1 name", "get 1 name --format plain", "list --format plain", "log --format plain"]
+    let csv = ["get 1 name --format csv", "get 1 --format csv", "list --format csv", "log --format csv"]
+    for arguments in plain + csv + ["export --format csv"] {
       let output = try workspace.finish(["script", "-qec", "\(Workspace.tool) \(arguments)", "/dev/null"]).output
       #expect(output.contains(escaped) && !output.contains("\u{1B}"), "\(output)")
     }
-    #expect(try workspace.run("list", "--format", "json").output.contains("\"a\\u001b[31m\\t\u{202E}\u{200B}é\""))
+    #expect(try workspace.run("list", "--format", "json").output.contains("\"a\\u001b[31m\\t\\u202e\u{200B}é\""))
     #expect(try workspace.run("list", "--format", "csv").output.contains("a\u{1B}[31m\t\u{202E}\u{200B}é"))
+    #expect(try workspace.run("export", "--format", "csv").output.contains("a\u{1B}[31m\t\u{202E}\u{200B}é"))
+    try workspace.sqlite("INSERT INTO attributes VALUES (1, char(27) || '[2J' || char(8238), 1)")
+    for format in ["csv", "json", "jsonl", "table", "plain"] {
+      let command = "\(Workspace.tool) list --color never --format \(format)"
+      let output = try workspace.finish(["script", "-qec", command, "/dev/null"]).output
+      #expect(!output.contains("\u{1B}") && !output.contains("\u{202E}") && output.contains("[2J"), "\(output)")
+    }
     #expect(try !workspace.run("get", "\u{1B}[31mX").errors.contains("\u{1B}"))
   }
 

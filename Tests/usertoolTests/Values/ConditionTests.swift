@@ -47,7 +47,69 @@ import UserStore
     #expect(failure.hint?.contains("did you mean --where \(meant)?") ?? false, "\(failure)")
   }
 
-  @Test(arguments: [("age", "   ^"), ("", "^"), ("=18", "^"), ("age is 18", "         ^"), ("age>=<18", "   ^^^")])
+  @Test(arguments: [
+    ("age>=18 and age<30", "        ^^^", "'age>=18' --where 'age<30'"),
+    ("age>=18 AND age<30", "        ^^^", "'age>=18' --where 'age<30'"),
+    ("age>=18,age<30", "           ^", "'age>=18' --where 'age<30'"),
+    ("age>=18 && city=Ulm", "        ^^", "'age>=18' --where 'city=Ulm'"),
+    ("18<age<30", "      ^", "'age>18' --where 'age<30'"),
+    ("18<=age<=30", "       ^^", "'age>=18' --where 'age<=30'"),
+    ("age>1;age<5 and city=x", "         ^", "'age>1' --where 'age<5' --where 'city=x'"),
+  ])
+  func `several comparisons are pointed at, and the hint separates them`(text: String, carets: String, meant: String)
+    throws
+  {
+    let failure = try mistake(text)
+    #expect(failure.status == .usage && failure.details == [text, carets], "\(failure)")
+    #expect(failure.hint?.contains(": --where \(meant)") ?? false, "\(failure)")
+  }
+
+  @Test func `several comparisons without a likely separation are a mistake too`() throws {
+    for text in ["age<18<30", "age>=18 city=Ulm", "name>=a and b"] {
+      #expect(try mistake(text).hint?.hasPrefix("use --where twice, once for each comparison; a colon") ?? false)
+    }
+    for text in ["age<18 or age>60", "age<18 || age>60"] {
+      #expect(try mistake(text).hint?.hasPrefix("a user must meet all conditions") ?? false)
+    }
+    let failure = try mistake("age>:=3")
+    #expect(failure.details == ["age>:=3", "   ^^^"] && failure.hint?.hasSuffix("'age:>3'") ?? false, "\(failure)")
+    // A colon makes any value text, and data and names may contain the words.
+    for text in ["note:>=a=b", "note:<x and y", "p>={\"base64\":\"AA==\"}", "note>=sandor", "note=a and b>c"] {
+      _ = try condition(text)
+    }
+  }
+
+  @Test(arguments: [
+    ("age!>18", "   ^^", "'age<=18'"), ("!name=Ann", "^", "'name!=Ann'"), ("18<=age", "^^", "'age>=18'"),
+    ("Ann=18", nil, nil), ("18=age", "^^", "'age=18'"), ("name~=Z", "    ^^", "'name*=Z'"),
+    ("name!^=Z", "    ^^^", nil), ("name$=n", "    ^^", nil), ("a!b=c", nil, nil), ("name!:=x", nil, nil),
+    ("18=19", nil, nil),
+  ])
+  func `an attribute that looks like a mistake is one if no user has it`(text: String, carets: String?, meant: String?)
+    throws
+  {
+    let suspect = try ConditionArgument(argument: text).parsed().suspect
+    #expect(suspect?.failure.details == carets.map { [text, $0] }, "\(text)")
+    guard carets != nil else { return }
+    let hint = meant.map { "did you mean --where \($0)?" } ?? ConditionArgument.operatorList
+    #expect(suspect?.failure.hint == hint, "\(text)")
+  }
+
+  @Test(arguments: [
+    ("age,name", "age --sort name"), ("age desc", "age:desc"), ("age DESC, name", "age:desc --sort name"),
+    ("-age", "age:desc"), ("+age", "age"), ("age,name:desc", "age --sort name:desc"),
+    ("age", nil), ("age:desc", nil), ("first name", nil), ("urn:x", nil),
+  ])
+  func `a sort key that looks like several, or has a sign, is a mistake if no user has it`(text: String, meant: String?)
+    throws
+  {
+    let hint = SortArgument(argument: text).suspect?.failure.hint
+    #expect(hint == meant.map { "did you mean --sort \($0)?" })
+  }
+
+  @Test(arguments: [
+    ("age", "   ^"), ("", "^"), ("=18", "^"), ("age is 18", "         ^"), ("age>=<18", "   ^^^"),
+  ])
   func `without a likely correction, the hint lists the operators`(text: String, carets: String) throws {
     let failure = try mistake(text)
     #expect(failure.status == .usage && failure.details == [text, carets], "\(failure)")

@@ -74,7 +74,66 @@ import Testing
     child.send(SIGINT)
     #expect(child.wait() == 130)
     let empty = try workspace.run("list", "--follow", "--where", "age>99", "--format", "json", "--timeout", "2s")
-    #expect(empty.status == 124 && empty.output == "[]\n", "\(empty)")
+    #expect(empty.status == 124 && empty.lines.count == 3 && empty.lines[1].contains(#""op":"empty""#), "\(empty)")
+  }
+
+  @Test func `a version without rows is a line with the cursor`() throws {
+    let workspace = try makeWorkspace()
+    let child = try follow(workspace, "--where", "age>99")
+    #expect(lines(1, of: child) == [#"{"revision":12,cursor,"op":"empty"}"#])
+    try workspace.run("set", "3", "age=100")
+    #expect(lines(1, of: child)[0].contains(#"cursor,"op":"insert","index":0,"user":3"#))
+    child.send(SIGINT)
+    #expect(child.wait() == 130)
+  }
+
+  @Test func `after a reset to an empty list, a line has the cursor`() throws {
+    let workspace = try makeWorkspace()
+    let backup = workspace.folder + "/backup.db"
+    try workspace.run("backup", backup)
+    try workspace.run("set", "3", "age=100")
+    let child = try follow(workspace, "--where", "age>99")
+    #expect(lines(1, of: child)[0].contains(#"cursor,"op":"snapshot","index":0,"user":3"#))
+    try #require(workspace.run("restore", backup, "--yes").status == 0)
+    let lines = lines(2, of: child)
+    #expect(
+      lines[0] == #"{"op":"reset","reason":"diverged"}"# && lines[1].hasSuffix(#"cursor,"op":"empty"}"#), "\(lines)")
+    child.send(SIGINT)
+    #expect(child.wait() == 130)
+  }
+
+  @Test func `a count is printed each time it changes`() throws {
+    let workspace = try makeWorkspace()
+    let child = try workspace.start("list", "--where", "age>=18", "--count", "--follow", "--format", "jsonl")
+    #expect(child.output.next() == #"{"count":2}"#)
+    try workspace.run("set", "3", "age=100")
+    #expect(child.output.next() == #"{"count":3}"#)
+    try workspace.run("rename", "3", "Anne")
+    try workspace.run("remove", "2", "--yes")
+    #expect(child.output.next() == #"{"count":2}"#)
+    child.send(SIGINT)
+    #expect(child.wait() == 130 && child.output.rest().isEmpty)
+    #expect(
+      String(decoding: child.errors.rest(), as: UTF8.self)
+        == "watching the number of users (Ctrl-C to stop)\nstopped\n")
+    for (format, output) in [("plain", "2\n"), ("csv", "count\n2\n"), ("json", "[\n{\"count\":2}\n]\n")] {
+      let outcome = try workspace.run("list", "--count", "--follow", "--timeout", "2s", "--format", format)
+      #expect(outcome.status == 124 && outcome.output == output, "\(outcome)")
+    }
+  }
+
+  @Test func `a count follows the file that takes the place of the database`() throws {
+    let workspace = try makeWorkspace()
+    try workspace.run("backup", workspace.folder + "/backup.db")
+    try workspace.run("add", "Zora")
+    let child = try workspace.start("list", "--count", "--follow")
+    #expect(child.output.next() == "4")
+    try workspace.finish([
+      "sh", "-c", "cd '\(workspace.folder)'; rm -f users.db-wal users.db-shm; mv backup.db users.db",
+    ])
+    #expect(child.output.next() == "3")
+    child.send(SIGTERM)
+    #expect(child.wait() == 143)
   }
 
   @Test func `an attribute that nobody has is noted, and the list waits for it`() throws {
@@ -83,7 +142,7 @@ import Testing
     #expect(child.errors.next() == #"no user has "agee" (did you mean "age"?)"#)
     try child.waitUntilWatching()
     try workspace.run("set", "1", "agee=1")
-    #expect(child.output.next()?.contains(#""op":"insert","index":0,"user":1"#) ?? false)
+    #expect(lines(2, of: child).last?.contains(#""op":"insert","index":0,"user":1"#) ?? false)
     child.send(SIGINT)
     #expect(child.wait() == 130)
   }

@@ -29,11 +29,28 @@ import UserStore
   @Test func `the number of rows and the revision are below the table`() throws {
     #expect(
       try frame("NIX", "Zoë").lines(plain, columns: 80, rows: 24) == [
-        "ID  NAME  HAIR COLOR  AGE", " 1  NIX                41", " 2  Zoë                41",
+        "ID  NAME  HAIR COLOR  age", " 1  NIX                41", " 2  Zoë                41",
         "2 users  rev 7  (Ctrl-C to stop)",
       ])
     #expect(try frame().lines(plain, columns: 80, rows: 24) == ["0 users  rev 7  (Ctrl-C to stop)"])
     #expect(try frame("NIX").lines(plain, columns: 80, rows: 24).last == "1 user  rev 7  (Ctrl-C to stop)")
+  }
+
+  @Test func `a list that has reached its limit may not have all users`() throws {
+    var frame = try frame("NIX", "Zoë")
+    frame.limit = 2
+    #expect(frame.lines(plain, columns: 80, rows: 24).last == "first 2 users  rev 7  (Ctrl-C to stop)")
+    frame.limit = 3
+    #expect(frame.lines(plain, columns: 80, rows: 24).last == "2 users  rev 7  (Ctrl-C to stop)")
+  }
+
+  @Test func `in a narrow frame, the attributes that the list is sorted by come first, and none is empty`() throws {
+    let users = try (1...3).map { try user($0, "user \($0)", ["age": .integer(40), "a note": .text("long enough")]) }
+    var frame = ListFrame(users: users, count: 3, revision: Revision(rawValue: 7), first: ["age"])
+    #expect(frame.lines(plain, columns: 36, rows: 10)[0] == "ID  NAME    age  a note")
+    #expect(frame.lines(plain, columns: 30, rows: 10)[0] == "ID  NAME    age  a note")
+    frame.first = []
+    #expect(frame.lines(plain, columns: 36, rows: 10)[0] == "ID  NAME    a note       age")
   }
 
   @Test(arguments: 1...8) func `a frame is no taller than the screen, and counts the other rows`(rows: Int) throws {

@@ -34,7 +34,7 @@ import Testing
     let screen = screen(session.output, columns: 60, rows: 12)
     #expect(
       screen.lines == [
-        "ID  NAME  HAIR COLOR  AGE", " 2  Zoe                18", " 1  NIX                20",
+        "ID  NAME  HAIR COLOR  age", " 2  Zoe                18", " 1  NIX                20",
         "2 users  rev 18  (Ctrl-C to stop)", "stopped at revision 18",
       ], "\(screen.lines)")
     #expect(screen.showsCursor && session.showsTyping)
@@ -83,7 +83,7 @@ import Testing
     let frames = String(decoding: session.output, as: UTF8.self).components(separatedBy: "\r\u{1B}[?7l")
     let small = frames.first { $0.contains("… 20 more") } ?? ""
     let lines = screen(Array(("\u{1B}[?7l" + small).utf8), columns: 34, rows: 6).lines
-    #expect(lines.count == 6 && lines[0].hasSuffix("AGE"), "\(lines)")
+    #expect(lines.count == 6 && lines[0].hasSuffix("age"), "\(lines)")
     #expect(frames.last?.contains("user 20") ?? false, "\(frames.last ?? "")")
     #expect(session.status == 130)
   }

@@ -50,23 +50,37 @@ extension JSON: CustomStringConvertible {
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    var before: UInt8 = 0
+    var before: (UInt8, UInt8) = (0, 0)
     for byte in text.utf8 {
       switch byte {
       case 0x22, 0x5C: bytes += [UInt8(ascii: "\\"), byte]
       case 0x0A: bytes += "\\n".utf8
       case 0x0D: bytes += "\\r".utf8
       case 0x09: bytes += "\\t".utf8
-      case 0x00..<0x20, 0x7F: bytes += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
-      // C1 control characters, C2 and a byte in UTF-8, may also act on a terminal.
-      case 0x80..<0xA0 where before == 0xC2:
-        bytes.removeLast()
-        bytes += "\\u00\(String(byte, radix: 16))".utf8
+      case 0x00..<0x20, 0x7F: appendEscape(UInt16(byte), to: &bytes)
+      // C1 control characters may also act on a terminal.
+      case 0x80..<0xA0 where before.1 == 0xC2: replaceLast(1, by: UInt16(byte), in: &bytes)
+      // Bidi controls make text look like another one: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
+      case 0x9C where before.1 == 0xD8: replaceLast(1, by: 0x061C, in: &bytes)
+      case 0x8E...0x8F where before == (0xE2, 0x80): replaceLast(2, by: 0x1F80 + UInt16(byte), in: &bytes)
+      case 0xAA...0xAE where before == (0xE2, 0x80): replaceLast(2, by: 0x1F80 + UInt16(byte), in: &bytes)
+      case 0xA6...0xA9 where before == (0xE2, 0x81): replaceLast(2, by: 0x1FC0 + UInt16(byte), in: &bytes)
       default: bytes.append(byte)
       }
-      before = byte
+      before = (before.1, byte)
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Replaces the last bytes, with which the character begins, by its escape.
+  private static func replaceLast(_ count: Int, by character: UInt16, in bytes: inout [UInt8]) {
+    bytes.removeLast(count)
+    appendEscape(character, to: &bytes)
+  }
+
+  private static func appendEscape(_ character: UInt16, to bytes: inout [UInt8]) {
+    let digits = String(character, radix: 16)
+    bytes += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
   }
 }
 

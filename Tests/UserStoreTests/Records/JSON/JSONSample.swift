@@ -53,6 +53,12 @@ struct JSONSample: CustomTestStringConvertible, Sendable {
       #""\u0001\u0008\t\n\u000b\u000c\r\n\u001f\u007f""#),
     JSONSample(
       "C1 control characters", .text("\u{7F}\u{80}\u{85}\u{9F}\u{A0}"), "\"\\u007f\\u0080\\u0085\\u009f\u{A0}\""),
+    JSONSample(
+      "bidi controls", .text("\u{61C}\u{200E}\u{200F}\u{202A}\u{202E}\u{2066}\u{2069}"),
+      #""\u061c\u200e\u200f\u202a\u202e\u2066\u2069""#),
+    JSONSample(
+      "neighbors of bidi controls", .text("\u{61B}\u{61D}\u{200D}\u{2010}\u{2029}\u{202F}\u{2065}\u{206A}\u{69C}"),
+      "\"\u{61B}\u{61D}\u{200D}\u{2010}\u{2029}\u{202F}\u{2065}\u{206A}\u{69C}\""),
     JSONSample("line separators", .text("\u{2028}\u{2029}"), "\"\u{2028}\u{2029}\""),
     JSONSample("accents after a quote and a backslash", .text("\"\u{301}\\\u{301}"), "\"\\\"\u{301}\\\\\u{301}\""),
     JSONSample("an accent first", .text("\u{301}"), "\"\u{301}\""),

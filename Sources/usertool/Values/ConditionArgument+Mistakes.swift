@@ -1,0 +1,102 @@
+import UserStore
+
+/// Mistakes that would be valid conditions, and find nothing.
+extension ConditionArgument {
+  // MARK: Several comparisons
+
+  /// Throws if the value of `<`, `<=`, `>`, or `>=` has another operator, or a word that joins conditions.
+  func checkValue(_ scalars: [Unicode.Scalar], _ sign: Range<Int>) throws(Failure) {
+    guard let first = scalars[sign].first, "<>".unicodeScalars.contains(first) else { return }
+    let value = sign.upperBound
+    guard let place = scalars.indices[value...].lazy.compactMap({ Self.joint(in: scalars, at: $0) }).first else {
+      return
+    }
+    let name = String(scalars[..<sign.lowerBound])
+    let asText = Self.quoted(name + ":" + String(scalars[sign.lowerBound...]))
+    let isNumber = TypedText.isNumber(name)
+    throw mistake(
+      "a condition has one comparison", at: place,
+      hint: Self.separated(scalars) + (isNumber ? "" : "; a colon makes the value text: \(asText)"))
+  }
+
+  /// The scalars of an operator, or of a word that joins conditions, at a place in a value.
+  private static func joint(in scalars: [Unicode.Scalar], at start: Int) -> Range<Int>? {
+    let rest = scalars[start...]
+    let signs = operators.map(\.sign) + ["&&", "||", "≤", "≥", "≠"]
+    if let sign = signs.first(where: { rest.starts(with: $0.unicodeScalars) }) {
+      return start..<start + sign.unicodeScalars.count
+    }
+    guard start > 0, scalars[start - 1].properties.isWhitespace else { return nil }
+    let word = rest.prefix { !$0.properties.isWhitespace }
+    return ["and", "or"].contains(String(word).lowercased()) ? word.startIndex..<word.endIndex : nil
+  }
+
+  /// The hint that says how to write several conditions.
+  private static func separated(_ scalars: [Unicode.Scalar]) -> String {
+    let (conditions, hasOr) = parts(of: scalars)
+    if hasOr { return "a user must meet all conditions: to find users that meet one of several, use several lists" }
+    let general = "use --where twice, once for each comparison"
+    let texts = range(in: scalars) ?? conditions
+    guard texts.count > 1 else { return general }
+    let areValid = texts.allSatisfy { part in
+      (try? ConditionArgument(argument: part).parsed()).map { $0.suspect == nil } ?? false
+    }
+    guard areValid else { return general }
+    return "use --where \(texts.count == 2 ? "twice" : "for each"): " + texts.map(quoted).joined(separator: " ")
+  }
+
+  /// The text between commas, `&&`, and `and`, and whether there is an `or`.
+  private static func parts(of scalars: [Unicode.Scalar]) -> (parts: [String], hasOr: Bool) {
+    var (parts, hasOr, start, index) = ([String](), false, 0, 0)
+    while index < scalars.count {
+      let isComma = ",;".unicodeScalars.contains(scalars[index])
+      let joint = isComma ? index..<index + 1 : joint(in: scalars, at: index)
+      let word = joint.map { String(scalars[$0]).lowercased() }
+      hasOr = hasOr || word == "or" || word == "||"
+      if let joint, isComma || word == "and" || word == "&&" {
+        parts.append(String(scalars[start..<index]).trimmed)
+        start = joint.upperBound
+      }
+      index = joint?.upperBound ?? index + 1
+    }
+    return (parts + [String(scalars[start...]).trimmed], hasOr)
+  }
+
+  /// The two conditions of a range such as `18<age<30`; nil if it is none.
+  private static func range(in scalars: [Unicode.Scalar]) -> [String]? {
+    let pieces = scalars.split { "<>=".unicodeScalars.contains($0) }
+    guard pieces.count == 3, TypedText.isNumber(String(pieces[0]).trimmed) else { return nil }
+    let name = String(pieces[1]).trimmed
+    let signs = [pieces[0].endIndex..<pieces[1].startIndex, pieces[1].endIndex..<pieces[2].startIndex]
+    guard let flipped = flipped[String(scalars[signs[0]])] else { return nil }
+    return [
+      name + flipped + String(pieces[0]).trimmed, name + String(scalars[signs[1]]) + String(pieces[2]).trimmed,
+    ]
+  }
+
+  // MARK: Attributes that contain an operator
+
+  /// The failure for an attribute's name that looks like a part of an operator, or like a value; nil for other names.
+  func doubt(_ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>) -> Failure? {
+    let written = String(scalars[sign])
+    let value = String(scalars[sign.upperBound...])
+    if TypedText.isNumber(name), !TypedText.isNumber(value) {
+      return mistake(
+        "the attribute goes on the left", at: 0..<name.unicodeScalars.count,
+        hint: Self.flipped[written].map { Self.question(value + $0 + name) } ?? Self.operatorList)
+    }
+    let signs = name.unicodeScalars.reversed().prefix { "!$~^*&|%?".unicodeScalars.contains($0) }.count
+    let isNegated = name.unicodeScalars.first == "!"
+    guard signs > 0 || isNegated else { return nil }
+    let place = signs > 0 ? sign.lowerBound - signs..<sign.upperBound : 0..<1
+    let wrong = String(scalars[place])
+    let bare = String(name.unicodeScalars.dropFirst(signs > 0 ? 0 : 1).dropLast(signs))
+    let meant = wrong.hasPrefix("!") ? Self.negated[written] : wrong == "~=" ? "*=" : nil
+    return mistake(
+      "there is no operator \(wrong)", at: place,
+      hint: bare.isEmpty ? Self.operatorList : meant.map { Self.question(bare + $0 + value) } ?? Self.operatorList)
+  }
+
+  private static let flipped = ["<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="]
+  private static let negated = ["<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="]
+}
