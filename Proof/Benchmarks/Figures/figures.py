@@ -23,11 +23,13 @@ COLORS = {"UserStore": "#0b6bcb", "C": "#555555", "GRDB": "#d1521d", "OpenCombin
 class Results:
     def __init__(self, path):
         lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
-        self.machine = next(line for line in lines if line["kind"] == "machine")
         self.cases = {}
+        machine = None
         for line in lines:
-            if line["kind"] == "result":
-                self.cases.setdefault(line["case"], []).append(line)
+            if line["kind"] == "machine":
+                machine = line
+            elif line["kind"] == "result":
+                self.cases.setdefault(line["case"], []).append(line | {"machine": machine})
 
     def series(self, case, pattern):
         """Pairs of (number in the name, nanoseconds) of a case's contenders whose names match the pattern."""
@@ -50,12 +52,16 @@ class Results:
         lines = [(re.fullmatch(r"UserStore, (\d+) users", line["contender"]), line) for line in self.cases.get("lists/look-up", [])]
         return [(int(match[1]), line) for match, line in lines if match]
 
-    def named(self):
-        machine = self.machine
-        return (
-            f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}, "
-            f"SQLite {machine['sqlite']}, {machine['swift'].split(' (')[0]}, {machine['peers']}, {machine['date'][:10]}"
-        )
+    def machine(self, prefix):
+        """The machine of the cases whose names start with this."""
+        return next(lines[0]["machine"] for case, lines in self.cases.items() if case.startswith(prefix))
+
+
+def named(machine):
+    return (
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}, "
+        f"SQLite {machine['sqlite']}, {machine['swift'].split(' (')[0]}, {machine['peers']}, {machine['date'][:10]}"
+    )
 
 
 def color(label):
@@ -85,12 +91,12 @@ def scaled(points, factor):
     return [(x, y * factor) for x, y in points]
 
 
-def figure(results, folder, name, *panels):
-    """Draws panels, which are functions that draw into their axes."""
+def figure(machine, folder, name, *panels):
+    """Draws panels, which are functions that draw into their axes; the machine is that of their cases."""
     picture, axes = plt.subplots(1, len(panels), figsize=(4.6 * len(panels), 3.4), squeeze=False)
     for draw, place in zip(panels, axes[0]):
         draw(place)
-    picture.text(0.5, 0.005, results.named(), ha="center", fontsize=5.5, color="#666666")
+    picture.text(0.5, 0.005, named(machine), ha="center", fontsize=5.5, color="#666666")
     picture.tight_layout(rect=(0, 0.02, 1, 1))
     picture.savefig(folder / f"{name}.svg", metadata={"Date": None})
     plt.close(picture)
@@ -214,7 +220,8 @@ def list_section(results):
         line = results.line(case, contender)
         return f"{line['ratio']:.2f} ({amount(line)})" if line else ""
 
-    out = ["### Lists", "", "![Cost of a write against the number of rows of a list that follows it.](lists)", ""]
+    machine = results.machine("lists/")
+    out = ["### Lists", "", f"Measured on: {named(machine)}.", "", "![Cost of a write against the number of rows of a list that follows it.](lists)", ""]
     out += [
         "A write of one row, compared with the same write without a list; in parentheses, the time of a write. The list's",
         "listener takes the steps from the version before. “Until told” is the time until GRDB's observation of the same",
@@ -256,8 +263,12 @@ def amount(line):
 
 def table(results):
     """A table for each case, with ratios relative to its first contender."""
-    out = [f"Measured on: {results.named()}; {results.machine['settings']}.", ""]
+    out = []
+    machine = None
     for case, lines in results.cases.items():
+        if lines[0]["machine"] != machine:
+            machine = lines[0]["machine"]
+            out += [f"Measured on: {named(machine)}; {machine['settings']}.", ""]
         out += [f"**{case}**: {lines[0]['operation']}", ""]
         spread = any(line.get("latencies") for line in lines)
         out += ["| | median | ratio |" + (" p50 | p99 | max |" if spread else "")]
@@ -284,14 +295,15 @@ def main(source, docc):
     results = Results(source)
     folder = Path(docc) / "Resources"
     folder.mkdir(exist_ok=True)
-    figure(results, folder, "listeners", listeners(results, "other-rows", "Listeners on other rows"),
+    hubs, writes = results.machine("hub/"), results.machine("write/")
+    figure(writes, folder, "listeners", listeners(results, "other-rows", "Listeners on other rows"),
            listeners(results, "that-row", "Listeners on that row"))
-    figure(results, folder, "calls", hub(results))
-    figure(results, folder, "size", users(results), log(results))
-    figure(results, folder, "writers", writers(results, "tasks"), writers(results, "threads"))
+    figure(hubs, folder, "calls", hub(results))
+    figure(writes, folder, "size", users(results), log(results))
+    figure(writes, folder, "writers", writers(results, "tasks"), writers(results, "threads"))
     section = list_section(results)
     if section:
-        figure(results, folder, "lists", list_lines(results, "value", "full"), list_lines(results, "enter", "full"),
+        figure(results.machine("lists/"), folder, "lists", list_lines(results, "value", "full"), list_lines(results, "enter", "full"),
                list_lines(results, "enter", "normal"))
     article = Path(docc) / "HowFast.md"
     replace(article, "<!-- lists, written by scripts/figures -->", "<!-- end of lists -->", section)

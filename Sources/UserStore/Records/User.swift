@@ -38,18 +38,11 @@ extension UserStore {
 
     /// All values as they are stored, by attribute name, including `name` and, if set, `hair_color`; of a user that a query has
     /// read, those that it shows.
-    public internal(set) var storedValues: [AttributeName: StoredValue] {
-      get {
-        var values = otherValues
-        values[.name] = nameValue
-        values[.hairColor] = hairColorValue
-        return values
-      }
-      set {
-        otherValues = newValue
-        nameValue = otherValues.removeValue(forKey: .name)
-        hairColorValue = otherValues.removeValue(forKey: .hairColor)
-      }
+    public var storedValues: [AttributeName: StoredValue] {
+      var values = otherValues
+      values[.name] = nameValue
+      values[.hairColor] = hairColorValue
+      return values
     }
 
     init(id: ID, name: StoredValue? = nil, hairColor: StoredValue? = nil) {
@@ -58,8 +51,10 @@ extension UserStore {
     }
 
     init(id: ID, storedValues: [AttributeName: StoredValue]) {
-      self.init(id: id)
-      self.storedValues = storedValues
+      self.id = id
+      otherValues = storedValues
+      nameValue = otherValues.removeValue(forKey: .name)
+      hairColorValue = otherValues.removeValue(forKey: .hairColor)
     }
 
     /// The value of an attribute as it is stored; nil if it is not set, or not shown by the query that has read the user.

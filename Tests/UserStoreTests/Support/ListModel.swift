@@ -80,7 +80,7 @@ final class ListModel: Sendable {
       }
       if change.kind == .removed { return }
       var user = state.users[change.user] ?? User(id: change.user, storedValues: [:])
-      user.storedValues[change.attribute] = change.new.isNull ? nil : change.new
+      user[stored: change.attribute] = change.new.isNull ? nil : change.new
       state.users[change.user] = user
     }
   }
