@@ -60,14 +60,19 @@ struct ListContent: LiveContent {
       where: query.condition, after: setup.start, limit: setup.limit.map { $0 + setup.reserve(for: $0) }, layout,
       query.order)
     let old = tree
-    // Rows that are the same stay the same objects, so that comparing versions is fast.
-    tree = RowTree(sorted: rows.map { row in rowsByID.row(row.id).flatMap { $0.isEqual(to: row) ? $0 : nil } ?? row })
+    tree = RowTree(sorted: rowsByID.isEmpty ? rows : rows.map { known(as: $0) })
     rowsByID = Set(tree.map { RowByID($0) })
     try checkRows(rows, after: setup.start)
     end = last
     self.cursor = cursor
     self.discontinuity = discontinuity
     return isVisible(since: old)
+  }
+
+  /// The same row if it is known: the same rows stay the same objects, so that comparing versions is fast.
+  private func known(as row: Row) -> Row {
+    guard let known = rowsByID.row(row.id), known.isEqual(to: row) else { return row }
+    return known
   }
 
   /// Reads rows beyond the last known place.

@@ -142,16 +142,21 @@ final class LiveQueries: Sendable {
   private func receive(_ set: ChangeSet) {
     let set = FoldedSet(set)
     let (index, loading, stale) = state.withLock { ($0.index, $0.loading, exchange(&$0.stale, with: [])) }
-    for query in loading { query.receive(set, set.deltas) }
     var parts: [(query: LiveQuery, deltas: [UserDelta]?)]
     if let deltas = set.deltas {
       parts = index.queries(for: deltas, reading: { values(of: $0, at: set.cursor) }).map { ($0.query, $0.deltas) }
-      parts += stale.filter { query in !parts.contains { $0.query === query } }.map { ($0, nil) }
     } else {
       parts = index.all.map { ($0, nil) }
     }
-    let failed = parts.filter { !$0.query.receive(set, $0.deltas) }.map(\.query)
-    if !failed.isEmpty { state.withLock { $0.stale += failed } }
+    if !loading.isEmpty || !stale.isEmpty {
+      // Each once, in the order in which they were made.
+      var all = Dictionary(uniqueKeysWithValues: parts.map { ($0.query.ordinal, $0) })
+      for query in loading { all[query.ordinal] = (query, set.deltas) }
+      for query in stale { all[query.ordinal] = (query, nil) }
+      parts = all.sorted { $0.key < $1.key }.map(\.value)
+    }
+    let failed = parts.filter { !$0.query.receive(set, $0.deltas) }
+    if !failed.isEmpty { state.withLock { $0.stale += failed.map(\.query) } }
   }
 
   /// Reads values at the end of a set; empty if that is not possible.

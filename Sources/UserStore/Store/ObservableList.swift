@@ -41,15 +41,19 @@ public import Observation
   }
 
   private func replace(by new: Rows) {
-    // After no rows there are only insertions, and making their users would take long.
-    let changes = rows.isEmpty ? nil : new.changes(from: rows)
-    if changes?.isEmpty ?? new.isEmpty { return }
-    for index in changes?.deletions ?? [] { objects[rows[index].id] = nil }
-    let isMoved = changes.map { !($0.deletions.isEmpty && $0.insertions.isEmpty && $0.moves.isEmpty) } ?? true
-    if isMoved { registrar.willSet(self, keyPath: \.rows) }
-    rows = new
-    if isMoved { registrar.didSet(self, keyPath: \.rows) }
-    for index in changes?.updates ?? [] {
+    if rows.isEmpty {
+      // Only insertions, whose users are not needed: making them would take long.
+      if !new.isEmpty { registrar.withMutation(of: self, keyPath: \.rows) { rows = new } }
+      return
+    }
+    let changes = new.changes(from: rows)
+    for index in changes.deletions { objects[rows[index].id] = nil }
+    if changes.deletions.isEmpty, changes.insertions.isEmpty, changes.moves.isEmpty {
+      rows = new
+    } else {
+      registrar.withMutation(of: self, keyPath: \.rows) { rows = new }
+    }
+    for index in changes.updates {
       let user = new[index]
       objects[user.id]?.replace(by: user.storedValues)
     }

@@ -35,7 +35,7 @@ final class DirectoryEvents: Sendable {
   private let signal: [UInt8]?
   /// The inotify descriptor; -1 without events.
   private let events: Lock<Int32>
-  /// The watch descriptor of the folder; all others are of the signal's file.
+  /// The watch descriptor of the folder; all others are of files.
   private let folderWatch: Int32
   private let watchesWrites = Lock(true)
   private let wakeReader: Int32
@@ -81,8 +81,9 @@ final class DirectoryEvents: Sendable {
     _ = unsafe write(wakeWriter, &byte, 1)
   }
 
-  /// Waits at most `microseconds` for events, and returns those since the last call, of many only the first; empty after a timeout,
-  /// and for events of other files.
+  /// Waits at most `microseconds` for events, and returns those since the last call.
+  ///
+  /// If there are many, it leaves the rest to the next call. The result is empty after a timeout, and for events of other files.
   func wait(microseconds: Int) -> Event {
     let events = events.withLock { $0 }
     let ready = userstore_wait_readable(wakeReader, events, Int64(microseconds))
