@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The promises of the article “The change feed”: ordered, unique, without gaps, and atomic.
-@Suite(.timeLimit(.minutes(5))) struct ChangeFeedTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct ChangeFeedTests {
   let folder: Folder
 
   init() throws {
@@ -63,10 +63,8 @@ import Testing
       }
       try await group.waitForAll()
     }
-    try await Task.detached {
-      try python.join()
-      try swift.join()
-    }.value
+    try await python.joined()
+    try await swift.joined()
   }
 
   @Test func `after every cursor the same sets follow`() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// When the watcher reads the log.
-@Suite struct LookScheduleTests {
+@Suite(.bounded) struct LookScheduleTests {
   /// A schedule after the looks for writes that began before it.
   private func idle() -> LookSchedule {
     var schedule = LookSchedule(hasEvents: true)

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// Random writes of the library and of other programs, with random lists, compared with a plain search in each round.
-@Suite(.timeLimit(.minutes(60))) struct ListModelTests {
+@Suite(.bounded, .timeLimit(.minutes(60))) struct ListModelTests {
   /// The rounds of each seed: 150, or `USERSTORE_ROUNDS`.
   private static let rounds = ProcessInfo.processInfo.environment["USERSTORE_ROUNDS"].flatMap { Int($0) } ?? 150
   /// The number of seeds: 4, or `USERSTORE_SEEDS`.

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// Live lists as an application uses them.
-@Suite(.timeLimit(.minutes(5))) struct ListTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct ListTests {
   private let folder: Folder
   private let store: UserStore
   private let errors = Recorder<String>()

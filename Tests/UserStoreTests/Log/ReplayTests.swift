@@ -6,7 +6,7 @@ import Testing
 /// After every statement of any writer, the log describes the tables exactly.
 ///
 /// The first migration, which is never edited, says that this test is in this folder.
-@Suite struct ReplayTests {
+@Suite(.bounded) struct ReplayTests {
   static let seedCount: UInt64 = 100
 
   @Test(arguments: WriterSettings.all)

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Conditions and queries as values: what they mean, and which are refused.
-@Suite struct QueryTests {
+@Suite(.bounded) struct QueryTests {
   let store: UserStore
 
   init() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite struct StoreErrorTests {
+@Suite(.bounded) struct StoreErrorTests {
   private struct Other: Error {}
 
   @Test func `a catch names the code of an error`() throws {

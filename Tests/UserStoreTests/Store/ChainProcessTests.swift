@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A text field ↔ an attribute in SQLite ↔ a writer in another process.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainProcessTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) @MainActor struct ChainProcessTests {
   @Test func `200 edits here and 200 in the sqlite3 shell cause no echo, no loop and no lost change`() async throws {
     let folder = try Folder()
     let store = try folder.open()
@@ -18,7 +18,7 @@ import Testing
       chain.update()
       if number % 3 == 0 { await Task.yield() }
     }
-    try await Task.detached { try shell.join() }.value
+    try await shell.joined()
     let last = try store.readNow { try $0.value(.name, of: nix) }
     await turns { field.text == last && label.text == last }
     await turns(500)

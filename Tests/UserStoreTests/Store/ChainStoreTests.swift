@@ -7,7 +7,7 @@ extension Attribute where Value == Int {
 }
 
 /// Attributes in a store as members of a binding chain.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainStoreTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) @MainActor struct ChainStoreTests {
   let faults = Faults()
   let folder: Folder
   let store: UserStore
@@ -91,7 +91,7 @@ extension Attribute where Value == Int {
       await turns { label.text != shown }
     }
     seen.record(())
-    try await Task.detached { try writer.join() }.value
+    try await writer.joined()
     withExtendedLifetime(chain) {}
   }
 

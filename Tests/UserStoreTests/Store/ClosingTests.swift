@@ -7,7 +7,7 @@ import Testing
 /// The README's promise “one file”: after the last store was closed or released, the complete database is the only file.
 ///
 /// The tests repeat their steps, because the result may depend on which thread closes its connection last.
-@Suite struct ClosingTests {
+@Suite(.bounded) struct ClosingTests {
   private let folder: Folder
   private let path: String
 

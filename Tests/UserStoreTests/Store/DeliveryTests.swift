@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The README's promises “committed only”, “atomic” and “delivered before `write` returns”.
-@Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct DeliveryTests {
   let store: UserStore
   let errors = Recorder<String>()
   let zoe: User.ID

@@ -6,7 +6,7 @@ import Testing
 private let age = Attribute<Int>("age")
 
 /// A user as an observable object on the main actor.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ObservableUserTests {
+@MainActor @Suite(.bounded, .timeLimit(.minutes(5))) struct ObservableUserTests {
   private let store: UserStore
   private let id: User.ID
   private let received = Recorder<String>()
@@ -126,7 +126,7 @@ private let age = Attribute<Int>("age")
       }
       last = present
     }
-    try await Task.detached { try writer.join() }.value
+    try await writer.joined()
   }
 
   @Test func `it does not hold the store, and keeps its values after the store is released or closed`() async throws {
@@ -208,7 +208,7 @@ private let age = Attribute<Int>("age")
     let (reads, mayRead) = (Recorder<User.ID>(), Gate())
     let user = ObservableUser(id, listeners) { [id] in
       reads.record(id)
-      try await Task.detached { try Threads.start { mayRead.wait() }.join() }.value
+      try await Threads.start { mayRead.wait() }.joined()
       return (User(id: id, storedValues: ["name": .text("read")]), 20)
     }
     let reading = Task { try await user.reload() }

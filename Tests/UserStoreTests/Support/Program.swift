@@ -32,12 +32,18 @@ enum Program {
       try process.run()
       return (process, stdout, stderr)
     }
-    let output = String(decoding: stdout.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    let errors = String(decoding: stderr.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let output = try text(of: stdout)
+    let errors = try text(of: stderr)
     end.wait()
     guard process.terminationReason == .exit, process.terminationStatus == 0 else {
       throw Failure(program: name, status: process.terminationStatus, output: output + errors)
     }
     return output
+  }
+
+  /// Reads to the end, and closes the pipe: on Linux, `Process` may keep it open.
+  private static func text(of pipe: Pipe) throws -> String {
+    defer { try? pipe.fileHandleForReading.close() }
+    return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
   }
 }

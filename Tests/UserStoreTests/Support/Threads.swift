@@ -25,17 +25,19 @@ enum Threads {
   }
 
   final class Running: Sendable {
-    private let end = Gate()
-    private let error = Lock<(any Error)?>(nil)
+    private let end = Recorder<Result<Void, any Error>>()
 
     func join(sourceLocation: SourceLocation = #_sourceLocation) throws {
-      end.wait(sourceLocation: sourceLocation)
-      if let error = error.withLock({ $0 }) { throw error }
+      end.wait(for: 1, sourceLocation: sourceLocation)
+      try end.all.first?.get()
     }
 
-    fileprivate func run(_ body: () throws -> Void) {
-      do { try body() } catch { self.error.withLock { $0 = error } }
-      end.open()
+    /// The asynchronous form of `join`.
+    func joined() async throws {
+      await end.reached(1)
+      try end.all.first?.get()
     }
+
+    fileprivate func run(_ body: () throws -> Void) { end.record(Result { try body() }) }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// Random writes by threads and tasks at the same time, with everything that can fail in their closures: the store then
 /// holds exactly what the results promised.
-@Suite(.timeLimit(.minutes(5))) struct GroupCommitModelTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct GroupCommitModelTests {
   private enum Act {
     case add, nothing, refuse, end, endSilently, ask
 
@@ -85,7 +85,7 @@ import Testing
         group.addTask { [self] in await write("\(act) task \(number)", act, cancelling: isCancelled) }
       }
     }
-    try await Task.detached { try threads.join() }.value
+    try await threads.joined()
     try check("seed \(seed)")
   }
 

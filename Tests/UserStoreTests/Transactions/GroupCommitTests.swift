@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Awaited writes: several share a transaction, and each is a change set of its own.
-@Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct GroupCommitTests {
   let folder: Folder
   let store: UserStore
   let sets = Recorder<ChangeSet>()
@@ -137,7 +137,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    try await Task.detached { try threads.join() }.value
+    try await threads.joined()
     #expect(sets.count == 350)
     #expect(try store.allChanges().map(\.cursor) == sets.all.map(\.cursor))
     #expect(try folder.shell("SELECT count(*) FROM changes WHERE op = 0") == "350\n")

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Every operation on records, and its errors.
-@Suite struct RecordTests {
+@Suite(.bounded) struct RecordTests {
   let store: UserStore
   let zoe: User.ID
 

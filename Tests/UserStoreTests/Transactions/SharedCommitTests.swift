@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The README's promise “group commit”: threads and tasks that wait to write at the same time share a commit.
-@Suite(.timeLimit(.minutes(5))) struct SharedCommitTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct SharedCommitTests {
   let folder: Folder
   let store: UserStore
   let sets = Recorder<ChangeSet>()
@@ -113,7 +113,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    try await Task.detached { try threads.join() }.value
+    try await threads.joined()
     #expect(sets.count == 420)
     #expect(try store.allChanges().dropFirst().map(\.cursor) == sets.all.map(\.cursor))
   }
@@ -273,7 +273,7 @@ import Testing
     while store.waitingWriters < 2 { await Task.yield() }
     await lineup.add(.thread) { try $0.add(name: "b") }
     #expect(await lineup.go() == [nil, nil])
-    try await Task.detached { try question.join() }.value
+    try await question.joined()
     #expect(sync.count == before + 3)
     #expect(commits.count == 1)
     #expect(sets.all.map(\.origin) == ["question", "0", "answer", "1"])

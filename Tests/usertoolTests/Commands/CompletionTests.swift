@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct `Completion and the manual page` {
+@Suite(.bounded) struct `Completion and the manual page` {
   /// The completions that bash offers for the last word.
   private func offered(_ words: String..., in workspace: Workspace) throws -> [String] {
     let script = """

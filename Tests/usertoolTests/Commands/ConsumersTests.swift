@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UserStore
 
-@Suite struct `Consumers` {
+@Suite(.bounded) struct `Consumers` {
   let workspace: Workspace
 
   init() throws {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite struct `Creating a database` {
+@Suite(.bounded) struct `Creating a database` {
   @Test func `six processes that create the same database at once all succeed`() throws {
     for _ in 0..<10 {
       let workspace = try Workspace()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `backup`, `restore`, `check` and `undo`.
-@Suite struct `Keeping` {
+@Suite(.bounded) struct `Keeping` {
   private func filled(_ megabytes: Int = 0) throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--hair-color", "auburn", "--set", "age=41")

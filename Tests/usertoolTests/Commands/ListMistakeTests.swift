@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Mistakes of people who tried `list` and `index`.
-@Suite struct `Mistakes in lists` {
+@Suite(.bounded) struct `Mistakes in lists` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     for (name, values) in [("Ann", ["age=41", "city=Ulm"]), ("Zoë", ["age=18"]), ("NIX", ["age=7", "city=Bonn"])] {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `list` with conditions, an order, and pages.
-@Suite struct `Listing by a query` {
+@Suite(.bounded) struct `Listing by a query` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     let users: [(name: String, attributes: [String])] = [

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Mistakes of people who tried the tool with only the README.
-@Suite struct `Mistakes of new users` {
+@Suite(.bounded) struct `Mistakes of new users` {
   @Test(arguments: ["list", "get 1", "add Zoë"])
   func `a closed standard output is a failure, and the tool does not hang`(command: String) throws {
     let workspace = try Workspace()

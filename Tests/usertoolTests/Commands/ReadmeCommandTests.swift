@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The README's commands, from top to bottom, as a new user types them.
-@Suite struct `The README's commands` {
+@Suite(.bounded) struct `The README's commands` {
   @Test func `all commands of the README succeed in their order`() throws {
     let workspace = try Workspace()
     let readme = try String(contentsOf: Workspace.project.appendingPathComponent("README.md"), encoding: .utf8)

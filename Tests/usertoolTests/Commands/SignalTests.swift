@@ -2,7 +2,7 @@ import Testing
 
 @testable import usertool
 
-@Suite struct `Signals` {
+@Suite(.bounded) struct `Signals` {
   @Test func `a second signal ends the process at once, unless it arrives together with the first`() {
     var ending = EndingSchedule()
     #expect(!ending.endsAtOnce(at: 0))

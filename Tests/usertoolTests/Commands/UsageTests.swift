@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UserStore
 
-@Suite struct `Using the tool` {
+@Suite(.bounded) struct `Using the tool` {
   private static let commands = [
     "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "undo", "consumers", "listeners", "backup",
     "restore", "check", "compact", "purge", "export", "import", "demo", "completion", "man",

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct `Exporting` {
+@Suite(.bounded) struct `Exporting` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("add", "A", "--hair-color", "red", "--set", "age=1")

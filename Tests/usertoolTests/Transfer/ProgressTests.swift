@@ -3,7 +3,7 @@ import Testing
 
 @testable import usertool
 
-@Suite struct `Progress` {
+@Suite(.bounded) struct `Progress` {
   @Test func `a short operation shows no line, a long one updates it five times a second`() {
     var progress = ProgressSchedule(verb: "imported", start: 10_000)
     #expect(progress.line(900, 0.5, at: 10_999) == nil && !progress.hasShown)

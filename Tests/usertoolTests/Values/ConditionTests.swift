@@ -3,7 +3,7 @@ import UserStore
 
 @testable import usertool
 
-@Suite struct `Conditions on the command line` {
+@Suite(.bounded) struct `Conditions on the command line` {
   private func condition(_ text: String) throws -> Condition {
     try ConditionArgument(argument: text).parsed().condition
   }

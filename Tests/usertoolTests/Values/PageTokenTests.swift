@@ -4,7 +4,7 @@ import UserStore
 
 @testable import usertool
 
-@Suite struct `The place where a page ends` {
+@Suite(.bounded) struct `The place where a page ends` {
   private static let values: [StoredValue] = [
     .null, .integer(.min), .integer(41), .real(1), .real(-0.0), .real(.infinity), .real(.leastNonzeroMagnitude),
     .text(""),

@@ -3,7 +3,7 @@ import UserStore
 
 @testable import usertool
 
-@Suite struct `Values of the tool` {
+@Suite(.bounded) struct `Values of the tool` {
   @Test func `numbers follow the JSON grammar`() {
     for text in ["0", "-0", "10", "-7", "1.5", "0.5", "1e9", "1E+9", "-1.5e-3"] {
       #expect(TypedText.isNumber(text), "\(text)")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Watching every writer` {
+@Suite(.bounded) struct `Watching every writer` {
   /// The number of writes of each of the three writers; fewer where a process starts slowly.
   private static let count = Sanitizer.isThread ? 100 : 1_000
 

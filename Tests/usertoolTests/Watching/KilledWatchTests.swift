@@ -4,7 +4,7 @@ import Testing
 import UserStore
 
 /// A watch that is killed repeatedly while other programs write, and while the log is compacted.
-@Suite struct `A watch that is killed` {
+@Suite(.bounded) struct `A watch that is killed` {
   private static let kills =
     ProcessInfo.processInfo.environment["USERSTORE_KILLS"].flatMap { Int($0) } ?? (Sanitizer.isThread ? 5 : 30)
 
@@ -31,10 +31,15 @@ import UserStore
   {
     var random = SplitMix64(seed: Seed.base)
     var feed = ResumedFeed()
+    var allowed = 0
+    try allow(allowed)
     let writers = try startWriters()
     for _ in 0..<Self.kills {
+      let count = Int.random(in: 0...600, using: &random)
+      allowed += count / 6 + 20
+      try allow(allowed)
       let watcher = try startWatching()
-      var lines = watcher.output.next(Int.random(in: 0...600, using: &random))
+      var lines = watcher.output.next(count)
       for _ in 0..<Int.random(in: 0...2_000, using: &random) { sched_yield() }
       watcher.send(SIGKILL)
       lines += watcher.output.restOfLines()
@@ -44,6 +49,12 @@ import UserStore
     try workspace.write(Data(), to: "stop")
     for writer in writers { #expect(writer.wait() == 0, "\(String(decoding: writer.errors.rest(), as: UTF8.self))") }
     try finish(&feed)
+  }
+
+  /// How often each of the three writers may have written, two lines each time: without a bound, they would write so much while
+  /// this process does not run that the log is compacted beyond the watch's cursor.
+  private func allow(_ count: Int) throws {
+    try Data("\(count)\n".utf8).write(to: URL(filePath: workspace.folder + "/allowed"), options: .atomic)
   }
 
   private func startWatching() throws -> Child {
@@ -79,21 +90,23 @@ import UserStore
   /// Starts usertool, the sqlite3 shell, Python and a compactor, which run until the file `stop` exists.
   ///
   /// The shell and Python do not checkpoint, because that could damage the file (the WAL-reset bug of SQLite before
-  /// 3.51.3), and usertool does. They pause, so that the log is not compacted faster than the watch is restarted.
+  /// 3.51.3), and usertool does.
   private func startWriters() throws -> [Child] {
     let stop = workspace.folder + "/stop"
+    let allowed = workspace.folder + "/allowed"
     // The loops also end when the folder is deleted: if the test fails, the file is never written.
-    let loop = "i=0; while [ -e \(workspace.database) ] && [ ! -e \(stop) ]; do i=$((i + 1));"
+    let loop = "i=0; while [ -e \(workspace.database) ] && [ ! -e \(stop) ]; do"
+    let next = "read -r allowed < \(allowed); if [ $i -ge $allowed ]; then sleep 0.01; continue; fi; i=$((i + 1));"
     let tool = "\(Workspace.tool) --busy-timeout 60s -q"
     let update = "UPDATE users SET name = 'shell-%d' WHERE id = 2; UPDATE attributes SET value = %d WHERE user_id = 2;"
     return [
-      try workspace.start(["sh", "-ec", "\(loop) \(tool) set 1 name=tool-$i n=$i; done"]),
+      try workspace.start(["sh", "-ec", "\(loop) \(next) \(tool) set 1 name=tool-$i n=$i; done"]),
       try workspace.start(["sh", "-ec", "\(loop) \(tool) compact --keep 20000; sleep 0.1; done"]),
       try workspace.start([
         "sh", "-ec",
         """
         { echo 'PRAGMA wal_autocheckpoint = 0;' >&3
-          \(loop) printf "BEGIN IMMEDIATE; \(update) COMMIT;\\n" $i $i >&3; sleep 0.005; done
+          \(loop) \(next) printf "BEGIN IMMEDIATE; \(update) COMMIT;\\n" $i $i >&3; done
         } 3>&1 | sqlite3 -batch -bail -cmd '.timeout 60000' \(workspace.database)
         """,
       ]),
@@ -104,12 +117,14 @@ import UserStore
         db.execute("PRAGMA wal_autocheckpoint = 0")
         i = 0
         while os.path.exists("\(workspace.database)") and not os.path.exists("\(stop)"):
+          if i >= int(open("\(allowed)").read()):
+            time.sleep(0.01)
+            continue
           i += 1
           db.execute("BEGIN IMMEDIATE")
           db.execute("UPDATE users SET name = ? WHERE id = 3", (f"python-{i}",))
           db.execute("UPDATE attributes SET value = ? WHERE user_id = 3", (i,))
           db.execute("COMMIT")
-          time.sleep(0.004)
         """),
     ]
   }

@@ -5,7 +5,7 @@ import UserStore
 
 @testable import usertool
 
-@Suite struct `The frame of a list` {
+@Suite(.bounded) struct `The frame of a list` {
   private let plain = Style(.never, isTerminal: true)
   private let colored = Style(.always, isTerminal: true)
 

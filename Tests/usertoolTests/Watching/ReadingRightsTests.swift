@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// Another user, who can read the files, but can write neither them nor their folder.
-@Suite(.enabled(if: geteuid() == 0, "only root can become another user")) struct `Watching with the right to read` {
+@Suite(.bounded, .enabled(if: geteuid() == 0, "only root can become another user"))
+struct `Watching with the right to read` {
   private let workspace: Workspace
   private let other: Stranger
 

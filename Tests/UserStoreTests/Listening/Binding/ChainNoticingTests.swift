@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// How a chain notices changes.
-@Suite(.timeLimit(.minutes(5))) @MainActor struct ChainNoticingTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) @MainActor struct ChainNoticingTests {
   let faults = Faults()
 
   @Test func `changes of an observed object are noticed in the next turn, and values in between are skipped`() async {
@@ -95,7 +95,7 @@ import Testing
       chain.update()
       if value % 50 == 0 { await Task.yield() }
     }
-    try await Task.detached { try other.join() }.value
+    try await other.joined()
     await turns { thing.number == number.value }
     await turns()
     #expect(thing.number == number.value && received.all.last == number.value)

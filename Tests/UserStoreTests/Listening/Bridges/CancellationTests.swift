@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Canceling a task that awaits values.
-@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct CancellationTests {
   @Test func `canceling a task that waits ends it and its subscription immediately`() async {
     let (source, signal) = Signal<Int>.make()
     let received = Recorder<Int>()
@@ -34,10 +34,10 @@ import Testing
 
   @Test func `a task that is canceled while a value is on its way receives nothing`() async throws {
     let (source, signal) = Signal<Int>.make()
-    let (inside, mayContinue) = (Gate(), Gate())
+    let (inside, mayContinue) = (Recorder<Void>(), Gate())
     let received = Recorder<Int>()
     let values = signal.map { value in
-      inside.open()
+      inside.record(())
       mayContinue.wait()
       return value
     }.values
@@ -48,11 +48,11 @@ import Testing
     }
     await received.reached(1)
     let sender = try Threads.start { source.send(1) }
-    await Task.detached { inside.wait() }.value
+    await inside.reached(1)
     task.cancel()
     #expect(await task.value == nil)
     mayContinue.open()
-    try await Task.detached { try sender.join() }.value
+    try await sender.joined()
   }
 
   @Test(arguments: [true, false])
@@ -132,7 +132,7 @@ import Testing
       start.open()
       let last = await consumer.value
       #expect(last == 0 || last == 1)
-      for thread in threads { try await Task.detached { try thread.join() }.value }
+      for thread in threads { try await thread.joined() }
       #expect(source.hub.count == 0)
     }
   }

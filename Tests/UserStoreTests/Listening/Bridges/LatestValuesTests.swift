@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(5))) struct LatestValuesTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct LatestValuesTests {
   @Test func `an iteration delivers the present value, then the latest, then the end`() async {
     let (source, value) = Listenable.make(1)
     var iterator = value.values.makeAsyncIterator()
@@ -176,7 +176,7 @@ import Testing
           }
         }
       }
-      for sender in senders { try await Task.detached { try sender.join() }.value }
+      for sender in senders { try await sender.joined() }
       source.send(10_000)
       source.end()
       let received = await consumer.value

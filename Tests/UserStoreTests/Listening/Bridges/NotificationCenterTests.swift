@@ -4,7 +4,7 @@ import UserStoreFoundation
 
 @testable import UserStore
 
-@Suite(.timeLimit(.minutes(5))) struct NotificationCenterTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct NotificationCenterTests {
   private let center = NotificationCenter()
   private let received = Recorder<String>()
 

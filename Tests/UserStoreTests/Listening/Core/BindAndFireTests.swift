@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The article “Listening”: the present value, then each new value, without gap or duplicate.
-@Suite(.timeLimit(.minutes(5))) struct BindAndFireTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct BindAndFireTests {
   let board = Board()
   let received = Recorder<Int>()
 
@@ -136,7 +136,7 @@ import Testing
       #expect(own.count == 1, "step \(step)")
       await Task.yield()
     }
-    try await Task.detached { try writer.join() }.value
+    try await writer.joined()
     await received.reached { $0.last == 2_000 }
     let rebound = received.all
     #expect(zip(rebound, rebound.dropFirst()).allSatisfy { $0 <= $1 })

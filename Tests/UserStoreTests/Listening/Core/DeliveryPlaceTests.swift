@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Guarantee 8 of the article “Listening”: the order holds in each place.
-@Suite(.timeLimit(.minutes(5))) struct DeliveryPlaceTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct DeliveryPlaceTests {
   let board = Board()
   let received = Recorder<String>()
 
@@ -97,7 +97,7 @@ import Testing
       try #require(all == Array(all[0]...all[all.count - 1]), "step \(step)")
     }
     await received.reached { $0.last == 3_000 }
-    try await Task.detached { try writer.join() }.value
+    try await writer.joined()
     let all = received.all
     #expect(zip(all, all.dropFirst()).allSatisfy { $0 <= $1 })
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The guarantees of every operator.
-@Suite(.timeLimit(.minutes(5))) struct OperatorTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct OperatorTests {
   private let received = Recorder<String>()
   private let live = LiveTokens()
 

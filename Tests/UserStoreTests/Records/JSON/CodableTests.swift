@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Encoding and decoding with Foundation.
-@Suite struct CodableTests {
+@Suite(.bounded) struct CodableTests {
   private struct Element<Value: Codable>: Codable {
     let value: Value
   }

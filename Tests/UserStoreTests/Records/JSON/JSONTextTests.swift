@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The text of values, users and changes, which usertool prints.
-@Suite(.timeLimit(.minutes(5))) struct JSONTextTests {
+@Suite(.bounded, .timeLimit(.minutes(5))) struct JSONTextTests {
   @Test(arguments: JSONSample.all)
   func `a value has one text`(_ sample: JSONSample) {
     // Compares bytes: Swift's == treats two spellings of é as equal.

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Random queries give what the same conditions and orders give in memory, with indexes and without.
-@Suite struct QueryModelTests {
+@Suite(.bounded) struct QueryModelTests {
   private static let rounds = 40
 
   /// 50 runs of 40 queries, or `USERSTORE_RUNS` runs.

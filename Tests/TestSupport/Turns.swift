@@ -1,0 +1,29 @@
+/// Lets a number of callers run at the same time; the others wait, and continue in the order in which they came.
+package actor Turns {
+  private var free: Int
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  package init(_ count: Int) { free = count }
+
+  package func take() async {
+    if free > 0 {
+      free -= 1
+    } else {
+      await withCheckedContinuation { waiting.append($0) }
+    }
+  }
+
+  package func giveBack() {
+    if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+  }
+}
+
+extension Turns {
+  /// The suites of all targets share these.
+  ///
+  /// Swift Testing starts all tests at the same time. More than a thousand tests with open stores have about 3,000 open
+  /// files, and Foundation's `Process` may stop the program if there are more than a thousand: it reads beyond the end of a
+  /// full list of /proc/self/fd. They have 127 inotify instances, and Linux gives a user 128. And a test's time limit then
+  /// includes the time of all the others.
+  package static let ofSuites = Turns(12)
+}

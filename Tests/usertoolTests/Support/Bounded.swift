@@ -1,0 +1,1 @@
+../../UserStoreTests/Support/Bounded.swift
