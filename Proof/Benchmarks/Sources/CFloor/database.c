@@ -6,6 +6,7 @@
 // Identical to the library's statements, if it has them.
 static const char *const sql[STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
+    [BEGIN_READING] = "BEGIN",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
     [UPDATE] = "UPDATE users SET name = ?2 WHERE id = ?1 AND name IS NOT ?2",

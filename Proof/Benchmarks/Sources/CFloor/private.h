@@ -7,6 +7,7 @@
 
 typedef enum {
   BEGIN,
+  BEGIN_READING,
   COMMIT,
   ROLLBACK,
   UPDATE,

@@ -9,7 +9,7 @@ struct Follow: ParsableCommand {
   static let configuration = CommandConfiguration(shouldDisplay: false)
   static let ready = "ready\n"
 
-  enum Way: String, ExpressibleByArgument { case userstore, polling, lists, peak }
+  enum Way: String, ExpressibleByArgument { case userstore, polling, samePlan, lists, peak }
 
   @Argument var way: Way
   @Argument var path: String
@@ -18,6 +18,7 @@ struct Follow: ParsableCommand {
     switch way {
     case .userstore: show(try listen())
     case .polling: show(try poll())
+    case .samePlan: show(try followInC())
     case .lists: try ListsMillion.follow(open(), ready: sayReady)
     case .peak: try ListsMillion.follow(untilEndOf: open(), ready: sayReady)
     }
@@ -63,6 +64,24 @@ struct Follow: ParsableCommand {
       // The version also changes after a checkpoint.
       if current != name { arrivals.add(current) }
       name = current
+    }
+    return arrivals.take()
+  }
+
+  /// The library's statements and calls of the system, without the library.
+  private func followInC() throws -> [Duration] {
+    let floor = try Floor(path, isFull: false, FLOOR_LOG)
+    let events = floor_watch(floor.handle)
+    guard events >= 0 else { throw WorkNotDone(description: "C cannot watch \(path)-wal") }
+    let arrivals = Arrivals()
+    sayReady()
+    var name: String?
+    while name != Stamp.end {
+      guard let value = floor_wait_for_value(floor.handle, events) else {
+        throw WorkNotDone(description: "C cannot read the log of \(path)")
+      }
+      name = String(cString: value)
+      arrivals.add(name)
     }
     return arrivals.take()
   }

@@ -41,6 +41,12 @@ const char *floor_name(floor_db *db, int64_t user);
 /// A number that changes when another connection commits.
 int64_t floor_data_version(floor_db *db);
 
+/// Watches the -wal file for the library's signal, from the end of the log. Returns a descriptor, or -1; only on Linux.
+int floor_watch(floor_db *db);
+/// Waits for a signal, and reads the log as the library does. Returns the last new value, valid until the next call, or null if
+/// reading fails.
+const char *floor_wait_for_value(floor_db *db, int events);
+
 /// Runs SQL on a file with a connection of its own.
 int floor_execute(const char *path, const char *sql);
 

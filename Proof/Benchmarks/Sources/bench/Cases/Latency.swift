@@ -23,6 +23,7 @@ enum Latency {
           operation: "from the end of the write's closure to a listener in another process, \(name)",
           contenders: [
             follower(durability, .userstore, "UserStore, listener"),
+            follower(durability, .samePlan, "C, same plan: event, log"),
             follower(durability, .polling, "C, data_version every 1 ms"),
           ]),
       ]

@@ -26,6 +26,7 @@ struct Write {
         store("UserStore, logged, one listener, not watching", listeners: 1, elsewhere: false, watches: false),
         floor("C, same plan: log, read, signal", FLOOR_SAME_PLAN), floor("C, log", FLOOR_LOG),
         floor("C, no log", FLOOR_PLAIN), grdb("GRDB, no log, no observation", observations: 0, elsewhere: false),
+        grdb("GRDB, no log, one observation of that row", observations: 1, elsewhere: false),
       ])
   }
 
