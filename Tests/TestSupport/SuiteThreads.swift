@@ -7,7 +7,7 @@ import Synchronization
 /// Swift's own threads are as many as processors. While tests block them, nothing else gets a turn: neither tasks nor, on
 /// Linux, the main actor.
 package final class SuiteThreads: TaskExecutor {
-  package static let shared = SuiteThreads(count: 24)
+  package static let shared = SuiteThreads(count: 8)
 
   private let jobs = Mutex<[UnownedJob]>([])
   private let waiting = DispatchSemaphore(value: 0)
