@@ -4,7 +4,7 @@
 ///     name.bindAndFire("FirstScreen", on: .main) { label.text = $0 }
 ///
 /// The names of listeners belong to the attribute or value, not to this object: two listenables for the same attribute of the
-/// same user share them. Named listeners outlive the listenable.
+/// same user share them. Named listeners of an attribute outlive the listenable; those of a value in memory end with it.
 public final class Listenable<Value: Sendable>: Sendable {
   @usableFromInline let backing: ListenableBacking
 
@@ -19,7 +19,7 @@ public final class Listenable<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - value: The first value.
   ///   - onError: Called with errors that listeners throw and the listener's name, on the thread that called the listener. The
-  ///     default prints a line to standard error.
+  ///     default prints a line to standard error. The source holds it too: it should capture an owner of the source weakly.
   /// - Returns: The source, which sets the value, and the listenable. Every value is delivered, even one that equals the
   ///   current value.
   public static func make(

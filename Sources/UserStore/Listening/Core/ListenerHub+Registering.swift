@@ -73,12 +73,22 @@ extension ListenerHub {
     guard let actor = terms.place.actorOfLatest else {
       return bind(name, to: topic, terms, after: position, FirstValue(read: read, action: action), onRound(action))
     }
-    let latest = LatestDelivery(on: actor, owner: terms.owner, name: name, handleError: handleError, action)
+    // A first value that is delivered at once may be newer than one that waits for the actor.
+    let last = Lock<Int128?>(nil)
+    let inOrder: SignalAction = { round in
+      let isLater = last.withLock { last in
+        if let last, round.position <= last { return false }
+        last = round.position
+        return true
+      }
+      if isLater { try action(round) }
+    }
+    let latest = LatestDelivery(on: actor, owner: terms.owner, name: name, handleError: handleError, inOrder)
     var inline = terms
     inline.place = .inline
     inline.onEnd = terms.onEnd.map { end in { @Sendable in latest.end(end) } }
     let send: SignalAction = { if case .success = $0.content { latest.send($0) } }
-    let first = FirstValue(read: read, action: terms.isOnPlace ? action : send)
+    let first = FirstValue(read: read, action: terms.isOnPlace ? inOrder : send)
     return bind(name, to: topic, inline, after: position, first, onRound(send))
   }
 

@@ -280,10 +280,11 @@
     }
     guard let listener else { return }
     guard let mailbox = listener.conditions?.mailbox else { return deliverFirst(value, at: position, to: registration) }
-    mailbox.post {
+    let isPosted = mailbox.post {
       self.deliverFirst(value, at: position, to: registration)
       DeliveryThread.current.runDeferred()
     }
+    if !isPosted { remove(registration) }
   }
 
   private func deliverFirst(_ value: ErasedValue, at position: Int128, to registration: Registration) {
@@ -311,10 +312,11 @@
   private func endInPlace(_ registration: Registration) {
     guard let listener = state.withLock({ $0.registry.listener(registration) }) else { return }
     guard let mailbox = listener.conditions?.mailbox else { return end(registration) }
-    mailbox.post {
+    let isPosted = mailbox.post {
       self.end(registration)
       DeliveryThread.current.runDeferred()
     }
+    if !isPosted { remove(registration) }
   }
 
   private func end(_ registration: Registration) {

@@ -17,13 +17,15 @@ final class Mailbox: Sendable {
   /// Whether the mailbox belongs to this actor, and not to a released one that had the same address.
   func isOf(_ actor: any Actor) -> Bool { self.actor === actor }
 
-  func post(_ call: @escaping Call) {
-    guard let actor else { return }
+  /// Returns false, and drops the call, if the actor was released.
+  @discardableResult func post(_ call: @escaping Call) -> Bool {
+    guard let actor else { return false }
     let mustStart = state.withLock { state in
       state.calls.append(call)
       return !exchange(&state.isScheduled, with: true)
     }
     if mustStart { Task { await self.deliver(on: actor) } }
+    return true
   }
 
   private func deliver(on actor: isolated any Actor) async {

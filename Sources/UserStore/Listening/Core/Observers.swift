@@ -45,7 +45,7 @@ public final class Observers<Handler: NotificationHandler>: Sendable {
   /// An object can have several lists, each with its own notifications.
   ///
   /// - Parameter onError: Called with errors that handlers throw, on the thread that called the handler. The default prints a
-  ///   line to standard error.
+  ///   line to standard error. The source holds it too: it should capture an owner of the source weakly.
   /// - Returns: The source, which notifies, and the observers. When the source is released, all handlers are removed.
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil

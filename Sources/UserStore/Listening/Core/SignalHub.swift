@@ -93,31 +93,37 @@ extension ListenerHub where Content == SignalRound {
 
   /// Sends on a thread that is not inside of anything.
   ///
-  /// If nothing is queued and no thread delivers, the round needs no place in the queue, and it starts under the lock under which
-  /// its first listener is found.
+  /// If nothing is queued and no thread delivers, the round needs no place in the queue. If the round runs no code before its
+  /// only listener, this is found under the lock under which the round starts.
   private func send(_ content: SignalRound.Content, on thread: DeliveryThread) {
-    let (ticket, calls, replaced) = state.withLock { state -> (RoundQueue<Item>.Ticket, Calls?, ErasedValue?) in
+    let isFailure = if case .failure = content { true } else { false }
+    var (ticket, calls, replaced) = state.withLock { state -> (RoundQueue<Item>.Ticket, Calls?, ErasedValue?) in
       guard !state.isOver, !state.registry.keepsValues, let ticket = state.queue.beginAlone() else {
         let round = SignalRound(position: Int128(state.queue.nextTicket), content: content)
         return (state.queue.append(.round(round, nil)), nil, nil)
       }
       let replaced = state.start(Int128(ticket), keeping: content)
-      if let slot = state.registry.only, let listener = state.registry.call(slot, at: Int128(ticket)) {
-        return (ticket, .one(listener, slot), replaced)
+      // Releasing a value may remove the listener, and so may the handler of a failure.
+      if replaced == nil, !isFailure, let slot = state.registry.only,
+        let listener = state.registry.call(slot, at: Int128(ticket))
+      {
+        return (ticket, .one(listener, slot), nil)
       }
       return (ticket, .all(state.registry.lists[.all]?.listeners ?? []), replaced)
     }
-    _ = consume replaced
-    guard let calls else { return deliver(through: ticket) }
+    if calls == nil { return deliver(through: ticket) }
     thread.enter(self)
     thread.call(in: nil) {
+      _ = replaced.take()
       report(content)
-      // Each call makes its own round: one in a variable would take a reference to the value.
-      switch calls {
+      // Taken, so that a removed listener is not held while the queue is emptied. Each call makes its own round: one in a
+      // variable would take a reference to the value.
+      switch calls.take() {
       case .one(let listener, let slot):
         call(listener, in: slot, with: SignalRound(position: Int128(ticket), content: content), thread)
       case .all(let slots):
         for slot in slots { call(slot, with: SignalRound(position: Int128(ticket), content: content), thread) }
+      case nil: break
       }
     }
     endAlone(ticket, thread)

@@ -18,7 +18,7 @@
     let kept = hub.state.withLock { $0.kept.take() }
     withExtendedLifetime(kept) {}
     // Named listeners receive what was sent before.
-    if hub.hasListeners { hub.end(waits: false) }
+    hub.end(waits: false)
   }
 
   /// Registers a listener without a name, whose token holds the receiver.

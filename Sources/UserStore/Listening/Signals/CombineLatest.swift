@@ -87,9 +87,6 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
   }
 
   private func emit(in cascade: Cascade?) {
-    // Held, so that the last reference is not released under the lock.
-    let hub = source.hub
-    defer { withExtendedLifetime(hub) {} }
     state.withLock { state in
       guard state.hasUnsentValue, let first = state.first, let second = state.second else { return }
       state.hasUnsentValue = false

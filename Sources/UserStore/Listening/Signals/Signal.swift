@@ -48,7 +48,7 @@ public struct Signal<Value: Sendable>: Sendable {
   /// Creates a signal and the source that sends to it; all subscribers receive the same values.
   ///
   /// - Parameter onError: Called with errors that subscribers throw, on the thread that called the subscriber. The default
-  ///   prints a line to standard error.
+  ///   prints a line to standard error. The source holds it too: it should capture an owner of the source weakly.
   /// - Returns: The source and the signal.
   @inlinable public static func make(
     onError: (@Sendable (_ listener: String?, any Error) -> Void)? = nil

@@ -144,6 +144,26 @@ import Testing
     #expect(received.all == ["busy: false"])
   }
 
+  @MainActor @Test func `a first value on the main actor is not followed by the same value that waits`() async {
+    let hub = SignalHub(onError: ListenerErrors.print)
+    hub.keep(ValueBox(0))
+    let numbers = Recorder<Int?>()
+    let terms = ListeningTerms(place: .latest(on: MainActor.shared), isOnPlace: true, fires: true)
+    _ = hub.bind(
+      "label", to: .all, terms,
+      reading: {
+        // Between the registration and the first value, another thread sends.
+        _ = try? Threads.start { hub.send(.success(ValueBox(1))) }.join()
+        return hub.kept
+      }, { numbers.record(ValueBox<Int>.unbox($0.content)) }, onRound: SignalRound.Action.init)
+    await turns()
+    #expect(numbers.all == [1])
+    hub.send(.success(ValueBox(2)))
+    await numbers.reached(2)
+    await turns()
+    #expect(numbers.all == [1, 2])
+  }
+
   @MainActor private final class Screen {
     var shown: [Int] = []
   }

@@ -80,4 +80,106 @@ import Testing
     source.fail(StoreError(.closed, "no"))
     #expect(value.value == 1 && received.all == [])
   }
+
+  private final class Sender: Sendable {
+    let atEnd: @Sendable () -> Void
+
+    init(atEnd: @escaping @Sendable () -> Void = {}) { self.atEnd = atEnd }
+
+    deinit { atEnd() }
+  }
+
+  @Test func `a value that sends when it is released causes no deadlock, and its value is delivered afterwards`() {
+    let received = received
+    let (source, number) = Listenable.make(0)
+    let (replacing, value) = Listenable.make(Sender())
+    number.bind("a") { received.record("number \($0)") }
+    value.bind("a") { _ in received.record("value") }
+    let weakReplacing = Weak(replacing)
+    let isSent = Recorder<Void>()
+    replacing.send(
+      Sender {
+        source.send(1)
+        weakReplacing.object?.send(Sender())
+        isSent.record(())
+      })
+    replacing.send(Sender())
+    // The round that releases it comes first.
+    #expect(isSent.count == 1 && received.all == ["value", "value", "number 1", "value"])
+  }
+
+  private struct Weak: Sendable {
+    weak let object: SignalSource<Sender>?
+
+    init(_ object: SignalSource<Sender>) { self.object = object }
+  }
+
+  @Test func `a listener that the release of the last value removes is not called`() {
+    let received = received
+    let (source, value) = Listenable.make(Sender())
+    let token = Lock<ListenerToken?>(nil)
+    source.send(Sender { token.withLock { $0.take() }?.dispose() })
+    token.withLock { $0 = value.bind("a") { _ in received.record("called") } }
+    source.send(Sender())
+    #expect(received.all == [] && value.names == [])
+  }
+
+  @Test func `a subscriber that the error handler removes does not receive the failure`() {
+    let received = received
+    let token = Lock<SubscriptionToken?>(nil)
+    let (source, value) = Listenable.make(0) { _, _ in token.withLock { $0.take() }?.dispose() }
+    token.withLock { $0 = value.signal.subscribeToEvents { received.record("\($0)") } }
+    #expect(received.count == 1)
+    source.fail(StoreError(.closed, "no"))
+    #expect(received.count == 1)
+  }
+
+  @Test func `a listener that is removed while the queue is emptied is not held any longer`() {
+    var held: Token? = Token()
+    weak let weakHeld = held
+    let isReleased = Lock(false)
+    let (other, signal) = Signal<Int>.make()
+    let (source, value) = Listenable.make(0)
+    value.bind("a") { [held] in
+      withExtendedLifetime(held) {}
+      other.send($0)
+    }
+    held = nil
+    let token = signal.subscribe { _ in
+      value.unbind("a")
+      isReleased.withLock { $0 = weakHeld == nil }
+    }
+    source.send(1)
+    #expect(isReleased.withLock { $0 })
+    withExtendedLifetime(token) {}
+  }
+
+  @Test func `the end releases a listener whose actor is gone, although the source lives`() async {
+    var held: Token? = Token()
+    weak let weakHeld = held
+    var (source, value): (SignalSource<Int>?, Listenable<Int>?) = Listenable.make(0)
+    do {
+      let place = Place()
+      value?.bind("a", on: .actor(place), owner: place) { [held] _, _ in withExtendedLifetime(held) {} }
+    }
+    held = nil
+    #expect(weakHeld != nil)
+    value = nil
+    #expect(weakHeld == nil && source != nil)
+    source = nil
+  }
+
+  @Test func `failures are not reported after the listenable was released`() {
+    let received = received
+    var (source, value): (SignalSource<Int>?, Listenable<Int>?) = Listenable.make(0) { _, error in
+      received.record("\(error)")
+    }
+    source?.fail(StoreError(.closed, "no"))
+    #expect(received.all == ["no"])
+    withExtendedLifetime(value) {}
+    value = nil
+    source?.fail(StoreError(.closed, "no"))
+    #expect(received.all == ["no"])
+    source = nil
+  }
 }
