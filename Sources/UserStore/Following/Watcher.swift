@@ -84,7 +84,7 @@ final class Watcher: Sendable {
       guard let result = look(&counter, &hasMoved) else { return }
       // A signal is sent once, so a failed look must be repeated.
       if result == .failed, !received.isEmpty { schedule.written() }
-      schedule.looked(found: result != .nothing)
+      schedule.looked(found: result == .found || result == .own)
       let rest = schedule.rest(ownCommits: before - ownCommits, found: result == .found)
       if reportsWrites == schedule.isUnderLoad {
         reportsWrites.toggle()

@@ -19,7 +19,8 @@ extension CommonOptions {
         await withTaskCancellationHandler(operation: arrival.wait, onCancel: arrival.wake)
       } catch let error as Failure {
         attempts -= 1
-        guard attempts > 0, [.noInput, .badData].contains(error.status) else { throw error }
+        let isIncomplete = [.noInput, .badData].contains(error.status) || error.code == .moved
+        guard attempts > 0, isIncomplete else { throw error }
         // While another file takes the place of the database, it is missing or incomplete for a moment.
         try? await Task.sleep(for: .milliseconds(50))
       }

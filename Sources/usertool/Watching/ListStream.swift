@@ -101,7 +101,7 @@ struct ListLine {
     if let index { members.append(("index", .integer(Int64(index)))) }
     if let user { members.append(("user", .integer(user.rawValue))) }
     if let changed, let record {
-      let values = changed.map { (name: $0.text, value: record.storedValues[$0]?.jsonValue ?? .null) }
+      let values = changed.map { (name: $0.text, value: record[stored: $0]?.jsonValue ?? .null) }
       members.append(("changed", .object(values)))
     }
     if let record { members.append(("record", record.record.json)) }

@@ -120,4 +120,32 @@ import Testing
     watcher.join()
     #expect(sets.all.map(\.discontinuity) == [nil])
   }
+
+  /// Reports no events, and records for how long it is asked to wait.
+  private final class Polls: CommitEvents {
+    let waits = Recorder<Int>()
+    var hasEvents: Bool { false }
+
+    func wait(microseconds: Int) -> DirectoryEvents.Event {
+      waits.record(microseconds)
+      return []
+    }
+    func setReportsWrites(_ reportsWrites: Bool) {}
+    func wake() {}
+    func closeEvents() {}
+  }
+
+  @Test func `without events, a watcher that cannot open its connection tries less and less often`() async throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    let polls = Polls()
+    let open = { @Sendable () throws(StoreError) -> any Session in
+      throw StoreError(.cannotOpen, "no descriptors are left")
+    }
+    let watcher = Watcher(open, polls, store.publication, reader: store.reader)
+    try watcher.start()
+    await polls.waits.reached(10)
+    watcher.stop()
+    watcher.join()
+    #expect(Array(polls.waits.all.prefix(10)) == [1, 2, 4, 8, 16, 32, 64, 128, 250, 250].map { $0 * 1_000 })
+  }
 }

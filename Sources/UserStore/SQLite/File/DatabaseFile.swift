@@ -133,17 +133,24 @@ struct DatabaseFile: Sendable {
 
   /// Opens a connection to the file that was checked before.
   func open(_ access: Connection.Access, isInterruptible: Bool = true) throws(StoreError) -> Connection {
+    // Before SQLite opens it: a pipe would block, and closing a file that is watched would wake the watcher that opens it.
+    try checkIdentity()
     let connection: Connection
     do {
       connection = try Connection(
         path: path, access: access, busyTimeout: Int32(configuration.busyMilliseconds), of: connections,
         isInterruptible: isInterruptible)
     } catch {
-      if (try? Files.kind(of: path)) == .missing { throw Self.moved }
+      try checkIdentity()
       throw error
     }
-    guard (try? Files.identity(of: path)) == identity, !connection.hasMoved else { throw Self.moved }
+    try checkIdentity()
+    if connection.hasMoved { throw Self.moved }
     return connection
+  }
+
+  private func checkIdentity() throws(StoreError) {
+    if (try? Files.identity(of: path)) != identity { throw Self.moved }
   }
 
   // MARK: Errors

@@ -152,4 +152,28 @@ import Testing
     store.close()
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["users.db"])
   }
+
+  enum Replacement: CaseIterable {
+    case file, folder, pipe, nothing
+  }
+
+  @Test(arguments: Replacement.allCases)
+  func `what has taken the place of the file is not opened`(_ replacement: Replacement) throws {
+    try folder.open().close()
+    let file = try DatabaseFile(folder.database, Configuration())
+    try FileManager.default.moveItem(atPath: folder.database, toPath: folder.path + "/moved")
+    switch replacement {
+    case .file: try FileManager.default.copyItem(atPath: folder.path + "/moved", toPath: folder.database)
+    case .folder: try Files.createPrivateFolder(folder.database)
+    // SQLite would open it only for reading if there is a journal, and wait for a writer.
+    case .pipe:
+      #expect(unsafe mkfifo(folder.database, 0o600) == 0)
+      try Files.createPrivate(folder.database + "-journal")
+    case .nothing: break
+    }
+    let events = try DirectoryEvents(folder: folder.path, names: ["users.db"], usingEvents: true)
+    #expect(UserStoreTests.code { _ = try file.open(.queryOnly) } == .moved)
+    // A watcher that opens a file because of an event must not cause another one.
+    #expect(events.wait(microseconds: 0) == [])
+  }
 }
