@@ -72,7 +72,9 @@ import Testing
     // As many as are merged at once, and more than are folded.
     for changes in [40, FoldedSet.limit + 1] {
       try store.write { transaction in
-        for number in 0..<changes { try transaction.set(.age, of: User.ID(Int64(number % 40 + 1)), to: 20 + number) }
+        for number in 0..<changes {
+          try transaction.set(.age, of: User.ID(Int64(number % 40 + 1)), to: 20 + changes + number)
+        }
       }
     }
     #expect(received.count == 0)
