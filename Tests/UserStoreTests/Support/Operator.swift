@@ -38,7 +38,7 @@ struct Operator: Sendable, CustomTestStringConvertible {
     },
     Operator("take") { signal, token in signal.take(until: signal.filter { holding(token, $0).number < 0 }) },
     Operator("throttle") { signal, token in
-      signal.map { holding(token, $0) }.throttle(for: .zero, clock: ManualClock())
+      signal.map { holding(token, $0) }.throttle(for: .seconds(1), clock: ManualClock())
     },
     Operator("share") { signal, token in signal.map { holding(token, $0) }.share() },
     Operator("share, replaying the latest") { signal, token in
