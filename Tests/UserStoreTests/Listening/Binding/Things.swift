@@ -1,3 +1,4 @@
+import Dispatch
 import Observation
 
 @testable import UserStore
@@ -68,12 +69,19 @@ struct Plain {
 
 /// Yields to tasks that wait for the main actor until a condition is true or the suite's time limit cancels the test.
 @MainActor func turns(until isDone: () -> Bool) async {
-  while !isDone(), !Task.isCancelled { await Task.yield() }
+  while !isDone(), !Task.isCancelled { await turn() }
 }
 
 /// Yields to tasks that wait for the main actor, before an expectation that something did not happen.
 @MainActor func turns(_ count: Int = 50) async {
-  for _ in 0..<count { await Task.yield() }
+  for _ in 0..<count { await turn() }
+}
+
+/// Lets the work run that waits for the main actor.
+///
+/// Not by `Task.yield`, which leaves the main actor, and then waits for one of Swift's threads.
+@MainActor private func turn() async {
+  await withCheckedContinuation { turn in DispatchQueue.main.async { turn.resume() } }
 }
 
 extension UserStore {
