@@ -19,7 +19,7 @@ package actor Turns {
 }
 
 extension Turns {
-  /// The suites of all targets share these.
+  /// The suites that open stores share these: those of `UserStoreTests` and `usertoolTests`.
   ///
   /// Swift Testing starts all tests at the same time. More than a thousand tests with open stores have about 3,000 open
   /// files, and Foundation's `Process` may stop the program if there are more than a thousand: it reads beyond the end of a

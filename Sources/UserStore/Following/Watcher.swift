@@ -69,11 +69,8 @@ final class Watcher: Sendable {
   }
 
   private func run() {
-    // The session's `commitCounter` at the last complete look.
-    var counter = Int64.min
+    var memory = Memory()
     var schedule = LookSchedule(hasEvents: events.hasEvents)
-    // Whether the file was missing or replaced at the last look; it may return.
-    var hasMoved = false
     var ownCommits = 0
     var reportsWrites = true
     while true {
@@ -81,7 +78,7 @@ final class Watcher: Sendable {
       // An overflow may have dropped the event of a write.
       if !received.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
       let before = publication.ownCommits
-      guard let result = look(&counter, &hasMoved) else { return }
+      guard let result = look(&memory) else { return }
       // A signal is sent once, so a failed look must be repeated.
       if result == .failed, !received.isEmpty { schedule.written() }
       schedule.looked(found: result == .found || result == .own)
@@ -98,6 +95,16 @@ final class Watcher: Sendable {
     }
   }
 
+  /// What the thread knows from earlier looks.
+  private struct Memory {
+    /// The session's `commitCounter` at the last complete look.
+    var counter = Int64.min
+    /// Whether the file was missing or replaced at the last look; it may return.
+    var hasMoved = false
+    /// Whether an error of opening the session was reported, which every look would repeat.
+    var isReported = false
+  }
+
   private enum Look {
     case nothing
     /// Only our own writes, which the hub already has.
@@ -108,9 +115,9 @@ final class Watcher: Sendable {
   }
 
   /// Looks once; returns nil if the watcher was stopped.
-  private func look(_ counter: inout Int64, _ hasMoved: inout Bool) -> Look? {
+  private func look(_ memory: inout Memory) -> Look? {
     guard var session = beginLook() else { return nil }
-    let result = look(&session, &counter, &hasMoved)
+    let result = look(&session, &memory)
     return endLook(session) ? result : nil
   }
 
@@ -133,19 +140,19 @@ final class Watcher: Sendable {
   }
 
   /// Looks once; fails for example because of a lock during recovery, no memory, or a commit of our own.
-  private func look(_ session: inout (any Session)?, _ counter: inout Int64, _ hasMoved: inout Bool) -> Look {
+  private func look(_ session: inout (any Session)?, _ memory: inout Memory) -> Look {
     do {
-      let session = try opened(&session)
+      let session = try opened(&session, &memory)
       guard let session, !session.hasMoved else {
-        if !hasMoved { reportReplaced() }
-        hasMoved = true
+        if !memory.hasMoved { reportReplaced() }
+        memory.hasMoved = true
         return .nothing
       }
-      hasMoved = false
+      memory.hasMoved = false
       let current = try session.commitCounter()
-      if current == counter { return .nothing }
+      if current == memory.counter { return .nothing }
       let result = try appendNewSets(session)
-      if result != .failed { counter = current }
+      if result != .failed { memory.counter = current }
       return result
     } catch {
       return .failed
@@ -153,14 +160,26 @@ final class Watcher: Sendable {
   }
 
   /// Opens the session if it is not open; returns nil if another file is in the place of the database.
-  private func opened(_ session: inout (any Session)?) throws(StoreError) -> (any Session)? {
+  private func opened(_ session: inout (any Session)?, _ memory: inout Memory) throws(StoreError) -> (any Session)? {
     if session == nil {
       do { session = try open() } catch {
         if error.code == .moved { return nil }
+        // Until it succeeds, nothing of other processes is delivered. A lock is soon released; closing ends the look.
+        if !memory.isReported, error.code != .busy, !isStopped {
+          memory.isReported = true
+          let message = "cannot watch the database, and tries again: \(error.message)"
+          publication.hub.handleError(nil, StoreError(error.code, message, cause: error))
+        }
         throw error
       }
     }
     return session
+  }
+
+  private var isStopped: Bool {
+    state.withLock { state in
+      if case .stopped = state { true } else { false }
+    }
   }
 
   private func reportReplaced() {

@@ -46,6 +46,9 @@ extension UserStore {
     public var retention = RetentionPolicy.standard
     /// Receives the errors that listeners throw, with the listener's name, on the thread that called the listener.
     ///
+    /// It also receives failures of the store's own work between changes, without a name: for example, once, that the
+    /// connection that watches other processes cannot be opened, which the store then tries again.
+    ///
     /// By default, it writes a line to standard error.
     public var onListenerError: @Sendable (_ listener: String?, any Error) -> Void = ListenerErrors.print
 

@@ -135,8 +135,14 @@ import Testing
     func closeEvents() {}
   }
 
-  @Test func `without events, a watcher that cannot open its connection tries less and less often`() async throws {
-    let store = try folder.open { $0.watchesOtherProcesses = false }
+  @Test func `without events, a watcher that cannot open its connection says so, and tries less and less often`()
+    async throws
+  {
+    let errors = Recorder<any Error>()
+    let store = try folder.open {
+      $0.watchesOtherProcesses = false
+      $0.onListenerError = { _, error in errors.record(error) }
+    }
     let polls = Polls()
     let open = { @Sendable () throws(StoreError) -> any Session in
       throw StoreError(.cannotOpen, "no descriptors are left")
@@ -147,5 +153,6 @@ import Testing
     watcher.stop()
     watcher.join()
     #expect(Array(polls.waits.all.prefix(10)) == [1, 2, 4, 8, 16, 32, 64, 128, 250, 250].map { $0 * 1_000 })
+    #expect(errors.all.compactMap { ($0 as? StoreError)?.code } == [.cannotOpen])
   }
 }

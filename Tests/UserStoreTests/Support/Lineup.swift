@@ -62,21 +62,11 @@ final class Lineup: Sendable {
       do {
         switch kind {
         case .task: try await store.write(origin: origin, body)
-        case .thread: try await onThread { try store.write(origin: origin, body) }
+        case .thread: try await Threads.start { try store.write(origin: origin, body) }.joined()
         }
         return nil
       } catch {
         return (error as? StoreError)?.code.rawValue ?? "\(type(of: error))"
-      }
-    }
-  }
-
-  private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      do {
-        try SystemThread.start(named: "test") { continuation.resume(with: Result { try body() }) }
-      } catch {
-        continuation.resume(throwing: error)
       }
     }
   }

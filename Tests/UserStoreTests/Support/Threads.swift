@@ -33,9 +33,12 @@ enum Threads {
     }
 
     /// The asynchronous form of `join`.
+    ///
+    /// - Throws: The error of the thread's body; `CancellationError` if the task is canceled before the thread ends.
     func joined() async throws {
       await end.reached(1)
-      try end.all.first?.get()
+      guard let result = end.all.first else { throw CancellationError() }
+      try result.get()
     }
 
     fileprivate func run(_ body: () throws -> Void) { end.record(Result { try body() }) }

@@ -152,6 +152,7 @@ extension ListenerHub where Content == SignalRound {
 
   @usableFromInline @Sendable static func print(_ listener: String?, _ error: any Error) {
     var stream = StandardError()
-    Swift.print("userstore: listener \(listener ?? "without a name") threw: \(error)", to: &stream)
+    // Without a name, it was a listener that has none, or the store itself.
+    Swift.print("userstore: \(listener.map { "listener \($0) threw" } ?? "error"): \(error)", to: &stream)
   }
 }
