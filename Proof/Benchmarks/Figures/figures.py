@@ -211,6 +211,44 @@ def list_lines(results, change, durability):
     return draw
 
 
+# What a reader would compare first: the work, its case, our contender, and the others.
+MAIN = [
+    (f"one row written, {durability.upper()}, logged, and told to one listener", f"write/{durability}/one-row",
+     "UserStore, logged, one listener",
+     ["C, same plan: log, read, signal", "GRDB, no log, one observation of that row", "GRDB, no log, no observation"])
+    for durability in ("full", "normal")
+] + [
+    ("a listenable calls its one listener", "hub/delivery/1", "UserStore Listenable",
+     ["OpenCombine PassthroughSubject + sink", "NotificationCenter, blocks"]),
+    ("a signal calls its one subscriber", "hub/delivery/1", "UserStore Signal", ["OpenCombine PassthroughSubject + sink"]),
+    ("heap of a named listener", "hub/memory", "UserStore Listenable, named",
+     ["OpenCombine PassthroughSubject + sink", "NotificationCenter, blocks"]),
+    ("10,000 listeners bound and unbound", "hub/churn/bind-unbind", "UserStore Listenable",
+     ["OpenCombine PassthroughSubject + sink", "NotificationCenter, blocks"]),
+    ("a store of 100,000 users opened, one user read, closed", "scale/open", "UserStore", ["C, two connections", "GRDB pool"]),
+    ("one user of a list of 1,000 read", "read/list", "UserStore",
+     ["C, same statement, without a transaction", "GRDB, Codable records of one table"]),
+    ("from the end of a write's closure to a listener in another process, FULL", "latency/full/other-process",
+     "UserStore, listener", ["C, same plan: event, log"]),
+    ("one write of 64 threads, FULL", "concurrency/threads", "UserStore, 64 threads", ["UserStore, 1 threads", "GRDB, 64 threads"]),
+    ("one write of 64 tasks, FULL", "concurrency/tasks", "UserStore, 64 tasks", ["UserStore, 1 tasks", "GRDB, 64 tasks"]),
+]
+
+
+def summary(results):
+    """The main figures, each beside others of the same run."""
+    out = ["| | UserStore | beside |", "| --- | ---: | --- |"]
+    for title, case, ours, others in MAIN:
+        own = results.line(case, ours)
+        if not own:
+            continue
+        cells = [(other, results.line(case, other)) for other in others]
+        beside = "; ".join(f"{name.replace('1 threads', '1 thread').replace('1 tasks', '1 task')} {amount(line)} ({line['ratio'] / own['ratio']:.2f})"
+                           for name, line in cells if line)
+        out.append(f"| {title} | {amount(own)} | {beside} |")
+    return "\n".join(out) + "\n"
+
+
 def list_section(results):
     """The section on lists; empty if the results have none."""
     if not any(case.startswith("lists/") for case in results.cases):
@@ -306,6 +344,7 @@ def main(source, docc):
         figure(results.machine("lists/"), folder, "lists", list_lines(results, "value", "full"), list_lines(results, "enter", "full"),
                list_lines(results, "enter", "normal"))
     article = Path(docc) / "HowFast.md"
+    replace(article, "<!-- summary, written by scripts/figures -->", "<!-- end of summary -->", summary(results))
     replace(article, "<!-- lists, written by scripts/figures -->", "<!-- end of lists -->", section)
     replace(article, "<!-- written by scripts/figures -->", "<!-- end -->", table(results))
 
