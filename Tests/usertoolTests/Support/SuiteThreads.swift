@@ -1,0 +1,1 @@
+../../UserStoreTests/Support/SuiteThreads.swift
