@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A clock that does not make anybody wait: each sleep moves it to its deadline.
 final class ImmediateClock: Clock {
   struct Instant: InstantProtocol {
@@ -10,7 +8,7 @@ final class ImmediateClock: Clock {
     static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
-  private let time = Mutex(Instant(offset: .zero))
+  private let time = Guarded(Instant(offset: .zero))
 
   var now: Instant { time.withLock { $0 } }
   var minimumResolution: Duration { .zero }

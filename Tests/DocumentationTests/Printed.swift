@@ -1,14 +1,12 @@
-import Synchronization
-
 /// Records what an example prints.
 final class Printed: Sendable {
-  private let lines = Mutex<[String]>([])
+  private let lines = Guarded<[String]>([])
 
-  var print: @Sendable (Any...) -> Void {
-    { parts in
-      let line = parts.map { "\($0)" }.joined(separator: " ")
-      self.lines.withLock { $0.append(line) }
-    }
+  var print: @Sendable (Any...) -> Void { { parts in self.append(parts) } }
+
+  func append(_ parts: [Any]) {
+    let line = parts.map { "\($0)" }.joined(separator: " ")
+    lines.withLock { $0.append(line) }
   }
 
   var isEmpty: Bool { lines.withLock { $0.isEmpty } }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import UserStore
 
@@ -9,10 +8,10 @@ struct ReadmeTests {
   func `the example prints what the README says`() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
-    printed.withLock { $0 = [] }
+    _ = printed.taken()
     try example(path: folder.appendingPathComponent("users.db").path)
     #expect(
-      printed.withLock { $0 } == [
+      printed.taken() == [
         "first screen: NIX", "first screen, entered again: NIX", "first screen, entered again: Zoë",
         "audit: 1 null → integer(36)",
       ])
@@ -71,10 +70,10 @@ struct ReadmeTests {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 }
 
-private let printed = Mutex<[String]>([])
+private let printed = Printed()
 
 private func print(_ parts: Any...) {
-  printed.withLock { $0.append(parts.map { "\($0)" }.joined(separator: " ")) }
+  printed.append(parts)
 }
 
 extension Attribute where Value == Int {

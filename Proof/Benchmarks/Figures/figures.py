@@ -243,8 +243,7 @@ def summary(results):
         if not own:
             continue
         cells = [(other, results.line(case, other)) for other in others]
-        beside = "; ".join(f"{name.replace('1 threads', '1 thread').replace('1 tasks', '1 task')} {amount(line)} ({line['ratio'] / own['ratio']:.2f})"
-                           for name, line in cells if line)
+        beside = "; ".join(f"{name} {amount(line)} ({line['ratio'] / own['ratio']:.2f})" for name, line in cells if line)
         out.append(f"| {title} | {amount(own)} | {beside} |")
     return "\n".join(out) + "\n"
 

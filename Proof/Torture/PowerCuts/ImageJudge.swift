@@ -56,25 +56,27 @@ struct ImageJudge {
 
   // MARK: The log
 
-  /// Returns the point at which the log ends, or nil if it is broken or ends with a write whose outcome was unknown.
+  /// Returns the point at which the log ends, or nil if it is broken or ends with writes whose outcome was unknown.
   private mutating func judgeLog(_ log: ImageLog) -> Int? {
     guard log.rows.isEmpty || log.isContiguous else {
       verdict.expect(false, .isWhole, "the log has a gap")
       return nil
     }
-    let end = log.sets.last.flatMap { CursorText($0.cursor) }
-    let isKnown = end.map { end in history.points.contains { $0.cursor == end } } ?? true
-    let stray = isKnown ? nil : log.sets.last
-    guard let point = history.point(at: stray.map { log.head - Int64($0.changes.count) - 1 } ?? log.head) else {
+    // Several, if the commit that failed was shared.
+    let known = Set(history.points.compactMap(\.cursor))
+    let strays = log.sets.reversed().prefix { CursorText($0.cursor).map { !known.contains($0) } ?? true }.reversed()
+    let rows = strays.reduce(0) { $0 + Int64($1.changes.count) + 1 }
+    guard let point = history.point(at: log.head - rows) else {
       verdict.expect(false, .isWhole, "the log ends at \(log.head), where no set ends")
       return nil
     }
     judgeEnds(log, at: point)
     for index in 0..<max(0, point) where history.points[index].revision >= log.horizon { judgeSet(index + 1, log) }
-    guard let stray else { return point }
-    verdict.expect(
-      claims.uncertain.contains(stray.origin ?? ""), .hasNothingElse, "the set \(stray.cursor) was not begun")
-    return nil
+    for stray in strays {
+      verdict.expect(
+        claims.uncertain.contains(stray.origin ?? ""), .hasNothingElse, "the set \(stray.cursor) was not begun")
+    }
+    return strays.isEmpty ? point : nil
   }
 
   private mutating func judgeEnds(_ log: ImageLog, at point: Int) {

@@ -89,7 +89,7 @@ final class Watcher: Sendable {
         // A write that was not reported may not be visible yet.
         if reportsWrites { schedule.written() }
       }
-      // Not interrupted by events: each of our own commits may refuse an append, and then calls `events.wake`.
+      // A sleep, because the events are what it rests from; each of our own commits may call `events.wake`, too.
       if let rest { SystemThread.sleep(microseconds: rest) }
       ownCommits = before
     }

@@ -145,7 +145,7 @@ import Testing
     }
     let polls = Polls()
     let open = { @Sendable () throws(StoreError) -> any Session in
-      throw StoreError(.cannotOpen, "no descriptors are left")
+      throw StoreError(SystemError(operation: "open users.db", number: EMFILE), otherwise: .cannotOpen)
     }
     let watcher = Watcher(open, polls, store.publication, reader: store.reader)
     try watcher.start()
@@ -153,6 +153,8 @@ import Testing
     watcher.stop()
     watcher.join()
     #expect(Array(polls.waits.all.prefix(10)) == [1, 2, 4, 8, 16, 32, 64, 128, 250, 250].map { $0 * 1_000 })
-    #expect(errors.all.compactMap { ($0 as? StoreError)?.code } == [.cannotOpen])
+    let reported = errors.all.compactMap { $0 as? StoreError }
+    #expect(reported.map(\.code) == [.cannotOpen])
+    #expect(reported.map(\.meansNoDescriptors) == [true])
   }
 }

@@ -1,6 +1,6 @@
 import CUserStoreSQLite
-import Synchronization
 import Testing
+import UserStore
 
 /// SQLite handles of connections that keep them private, for tests that change the layer below.
 ///
@@ -8,7 +8,7 @@ import Testing
 /// the paths that a test watches.
 enum OpenedHandles {
   /// The handles by path, as numbers, because a pointer is not `Sendable`.
-  private static let handles = Mutex<[String: UInt]>([:])
+  private static let handles = Lock<[String: UInt]>([:])
 
   /// Starts to record the handles of connections that open the file.
   static func watch(_ path: String) throws {

@@ -42,6 +42,7 @@ import CUserStoreSQLite
   func waits(after count: Int) -> Bool {
     if isInterruptible, file?.isInterrupted == true { return false }
     guard isWaiting, let pause = Self.pause(after: count, within: timeout) else { return false }
+    // No event reports the release of a lock.
     sleep(pause)
     return true
   }

@@ -112,6 +112,7 @@ extension StoreError {
     switch cause {
     case let cause as SQLiteError: SystemError.meansNoDescriptors(cause.systemNumber)
     case let cause as SystemError: SystemError.meansNoDescriptors(cause.number)
+    case let cause as StoreError: cause.meansNoDescriptors
     default: false
     }
   }

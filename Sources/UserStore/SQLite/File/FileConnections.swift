@@ -162,6 +162,7 @@ final class FileConnections: Sendable {
   private func removeWAL() {
     for attempt in 0..<Self.attempts {
       guard (try? Files.kind(of: path + "-wal")) == .regular else { return }
+      // No event reports that another process is done.
       if attempt > 0 { SystemThread.sleep(microseconds: .random(in: 0...Self.longestPause)) }
       do { if try !openAndClose() { return } } catch {
         // BUSY: another connection is closing, and holds the pending lock until it is closed.

@@ -96,7 +96,7 @@ private final class Relay: Sendable {
         let own = begin()
         // Longer than a write takes, so that some reader always has an older state. A gate that the writer opens would not
         // work: the writer may be waiting for this very reader.
-        SystemThread.sleep(milliseconds: 1)
+        SystemThread.sleep(milliseconds: Sanitizer.isThread ? 20 : 1)
         wait { $0.begun > own }
       }
     }

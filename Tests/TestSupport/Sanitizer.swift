@@ -1,10 +1,10 @@
 import Foundation
 
 /// The sanitizer that the tests and the tool were built with.
-enum Sanitizer {
+package enum Sanitizer {
   /// The thread sanitizer has its own thread, which wakes periodically, and slows down the start of a process.
-  static let isThread = unsafe dlsym(nil, "__tsan_init") != nil
+  package static let isThread = unsafe dlsym(nil, "__tsan_init") != nil
 
   /// Both sanitizers take additional memory for all memory that the tool takes.
-  static let isAny = unsafe isThread || dlsym(nil, "__asan_init") != nil
+  package static let isAny = unsafe isThread || dlsym(nil, "__asan_init") != nil
 }
