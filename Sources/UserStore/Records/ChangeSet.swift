@@ -110,6 +110,21 @@ extension UserStore {
       }
     }
 
+    /// Calls an async closure with each change, in order, and reads a huge set on a thread of the store.
+    ///
+    /// The next page of a huge set is read when the closure has returned for the changes before it, so that a slow reader, such as
+    /// a client of a server, has one page in memory.
+    ///
+    /// - Parameter body: Called on the actor of the caller; what it throws ends the iteration.
+    /// - Throws: What the synchronous `forEach` throws, `CancellationError`, and what `body` throws.
+    public func forEach(_ body: (Change) async throws -> Void) async throws {
+      switch content {
+      case .held(let changes): for change in changes { try await body(change) }
+      case .paged(let pages): try await pages.forEach(body)
+      case .discontinuity, .heartbeat: break
+      }
+    }
+
     /// Calls a closure with each change, in order, until it returns false, and reads a huge set on a thread of the store.
     ///
     /// - Parameter body: Returns whether to continue. Called on the actor of the caller; what it throws ends the iteration.

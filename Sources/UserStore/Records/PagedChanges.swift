@@ -35,6 +35,16 @@ struct PagedChanges: Sendable {
     }
   }
 
+  /// Reads each page on a thread of the source, and awaits `body` for each change.
+  func forEach(_ body: (Change) async throws -> Void) async throws {
+    var position = start
+    while position < end {
+      let page = try await source.awaitedPage(after: position, through: end)
+      for change in page.changes where topics?.contain(change) ?? true { try await body(change) }
+      position = page.last
+    }
+  }
+
   private func iterate(_ page: Page, while body: (Change) throws -> Bool) throws -> Bool {
     for change in page.changes where topics?.contain(change) ?? true {
       if try !body(change) { return false }

@@ -232,7 +232,7 @@ public final class UserStore: Sendable {
   public func page(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
     try reader.page { transaction throws(StoreError) in
       if let cursor { return cursor }
-      return try transaction.session.horizon()
+      return try transaction.oldestCursor
     }.sets
   }
 

@@ -9,6 +9,21 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
+  /// The revision at which the change set of this write will end, with the changes so far; that of `cursor` if there are none.
+  ///
+  /// Further changes in this write move the end. After the last one, it is the `revision` of the set that listeners and feeds
+  /// receive once the write is committed; `cursor(at:)` in a `read` returns the cursor of the set.
+  ///
+  /// - Throws: `StoreError` if reading fails.
+  public var revision: UserStore.Revision {
+    mutating get throws(StoreError) {
+      let start = try cursor.revision
+      let last = try session.logEnd().revision
+      // A row of its own ends the set.
+      return last > start ? Revision(rawValue: last.rawValue + 1) : start
+    }
+  }
+
   /// Adds a user.
   ///
   /// - Parameters:

@@ -63,6 +63,8 @@ extension UserStore {
   ///
   /// ### Log
   /// - ``UserStore/Transaction/cursor-1aq7``
+  /// - ``UserStore/Transaction/oldestCursor``
+  /// - ``UserStore/Transaction/cursor(at:)``
   /// - ``UserStore/Transaction/consumers()``
   public typealias ReadTransaction = Transaction<Reading>
 
@@ -108,6 +110,7 @@ extension UserStore {
   ///
   /// ### Log
   /// - ``UserStore/Transaction/cursor-3t3gm``
+  /// - ``UserStore/Transaction/revision``
   /// - ``UserStore/Transaction/changes``
   /// - ``UserStore/Transaction/consumers()``
   public typealias WriteTransaction = Transaction<Writing>

@@ -162,6 +162,32 @@ import Testing
     #expect(await awaitedCode { try await set.forEach { _ in } } == .compacted)
   }
 
+  @MainActor @Test func `an async closure is awaited before the next page of a huge set is read`() async throws {
+    try await store.write { transaction in for number in 0..<2_000 { try transaction.add(name: "\(number)") } }
+    let set = try #require(try await store.page(after: start).first)
+    var sequences: [Int64] = []
+    try await set.forEach { change in
+      await Task.yield()
+      MainActor.assertIsolated()
+      sequences.append(change.sequence)
+    }
+    let isComplete = sequences == (try set.changes.map(\.sequence))
+    #expect(isComplete)
+    var count = 0
+    do {
+      try await set.forEach { _ in
+        await Task.yield()
+        count += 1
+        // The pages that are read later are gone.
+        if count == 1 { try store.compactNow() }
+      }
+      Issue.record("the set was read to its end")
+    } catch {
+      #expect(StoreError.Code.compacted ~= error)
+    }
+    #expect(count >= PagedChanges.rowLimit && count < sequences.count)
+  }
+
   @Test func `a bad cursor is refused before a feed starts`() async throws {
     try await store.verify(start)
     let other = try UserStore.inMemory()
