@@ -25,6 +25,7 @@ let package = Package(
   products: [
     .library(name: "UserStore", targets: ["UserStore"]),
     .library(name: "UserStoreFoundation", targets: ["UserStoreFoundation"]),
+    .library(name: "UserStoreText", targets: ["UserStoreText"]),
     .executable(name: "usertool", targets: ["usertool"]),
   ],
   traits: [
@@ -53,10 +54,12 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "UserStoreFoundation", dependencies: ["UserStore"], swiftSettings: settings),
+    // What usertool and a server share: queries and records as text.
+    .target(name: "UserStoreText", dependencies: ["UserStore"], swiftSettings: settings),
     .executableTarget(
       name: "usertool",
       dependencies: [
-        "UserStore",
+        "UserStore", "UserStoreText",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings
@@ -66,7 +69,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["CUserStoreSQLite"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(
       name: "UserStoreTests",
-      dependencies: ["UserStore", "UserStoreFoundation", "CUserStoreSQLite", "TestSupport"],
+      dependencies: ["UserStore", "UserStoreFoundation", "UserStoreText", "CUserStoreSQLite", "TestSupport"],
       swiftSettings: settings
     ),
     // The examples of the README and the articles, as a program outside of this package compiles them.
@@ -78,7 +81,7 @@ let package = Package(
     ),
     .testTarget(
       name: "usertoolTests",
-      dependencies: ["UserStore", "usertool", "TestSupport"],
+      dependencies: ["UserStore", "UserStoreText", "usertool", "TestSupport"],
       swiftSettings: settings
     ),
   ]

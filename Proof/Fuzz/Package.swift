@@ -32,8 +32,10 @@ let package = Package(
       name: "UserStoreFoundation", dependencies: ["UserStore"], path: "Project/UserStoreFoundation",
       swiftSettings: settings),
     .target(
+      name: "UserStoreText", dependencies: ["UserStore"], path: "Project/UserStoreText", swiftSettings: settings),
+    .target(
       name: "ToolSources",
-      dependencies: ["UserStore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: ["UserStore", "UserStoreText", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Project/usertool",
       // Renames its main function.
       swiftSettings: settings + [
@@ -44,8 +46,8 @@ let package = Package(
     .target(name: "CLibFuzzer"),
     .target(name: "Fuzzing", dependencies: ["CLibFuzzer"], swiftSettings: settings),
     target("cursor", []),
-    target("values", ["UserStoreFoundation", "ToolSources"]),
-    target("terminal", ["ToolSources"]),
+    target("values", ["UserStoreFoundation", "UserStoreText", "ToolSources"]),
+    target("terminal", ["UserStoreText", "ToolSources"]),
     target("commandline", ["ToolSources"]),
     target("image", ["CUserStoreSQLite", "CLibFuzzer"]),
   ]

@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// `usertool list`.
 struct ListCommand: AsyncParsableCommand {
@@ -45,8 +46,9 @@ struct ListCommand: AsyncParsableCommand {
     name: .customLong("sort"),
     help: ArgumentHelp(
       "Sort by this attribute instead of the id; may be repeated, with the most important one first.",
-      valueName: "attribute[:asc|:desc]"))
-  var order: [SortArgument] = []
+      valueName: "attribute[:asc|:desc]"),
+    completion: Completions.sortKeys)
+  var order: [String] = []
 
   @Option(help: ArgumentHelp("List at most this many users.", valueName: "n"))
   var limit: Int?
@@ -82,12 +84,18 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let request = try ListRequest(conditions, sortedBy: order, limit: limit, after: after)
+    let request = try ListRequest(text, .options)
     for contradiction in request.selection.contradictions { common.note("note: " + contradiction) }
     if follow { return try await follow(request) }
     if count { return try printCount(request.selection) }
     var page = ListPage(request, common: common)
     try page.print()
+  }
+
+  private var text: QueryText {
+    var text = QueryText(conditions)
+    (text.order, text.limit, text.place) = (order, limit, after)
+    return text
   }
 
   private func follow(_ request: ListRequest) async throws {

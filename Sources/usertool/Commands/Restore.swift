@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// `usertool restore`.
 struct RestoreCommand: ParsableCommand {

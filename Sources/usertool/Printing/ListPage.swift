@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// A page of a list: reads and prints its users, and what is to be said about it.
 struct ListPage {

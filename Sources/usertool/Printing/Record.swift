@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Fields in order, which every output format prints.
 struct Record {

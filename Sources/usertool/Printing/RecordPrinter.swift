@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Prints records in any format; a table only after the last record.
 struct RecordPrinter {

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Records as the lines of a table, cut to the width of a terminal if necessary.
 struct RecordTable {

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 extension User {
   /// The id, then one field per attribute.

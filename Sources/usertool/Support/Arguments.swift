@@ -1,4 +1,5 @@
 import ArgumentParser
+import UserStoreText
 
 /// Prepares the command line for the parser.
 enum Arguments {

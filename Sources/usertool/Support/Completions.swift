@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// The completions of users and attributes, which come from the database.
 ///

@@ -1,3 +1,5 @@
+import UserStoreText
+
 /// The command line that was probably meant by one that was rejected.
 enum Correction {
   /// The number of names that a command takes, for commands that take nothing else.
@@ -17,15 +19,15 @@ enum Correction {
   }
 
   private static func line(_ command: String, _ words: some Sequence<String>) -> String {
-    (["usertool", command] + words.map { quoted($0) }).joined(separator: " ")
+    (["usertool", command] + words.map { $0.shellWord() }).joined(separator: " ")
   }
 
   /// The list with the words as conditions, each or all together; nil if they are none.
   private static func list(_ words: [String]) -> String? {
     let choices = [words, [words.joined()]]
-    let conditions = choices.first { $0.allSatisfy { (try? ConditionArgument(argument: $0).parsed()) != nil } }
+    let conditions = choices.first { $0.allSatisfy { (try? ConditionText($0, .options).parsed()) != nil } }
     guard let conditions, !words.isEmpty else { return nil }
-    return (["usertool list"] + conditions.map { "--where " + quoted($0, always: true) }).joined(separator: " ")
+    return (["usertool list"] + conditions.map { "--where " + $0.shellWord(alwaysQuoted: true) }).joined(separator: " ")
   }
 
   /// The command with the name that the tool has for the action; nil if the action is not known at all.
@@ -55,8 +57,8 @@ enum Correction {
       guard option.hasPrefix("--"), value.hasPrefix("-"), value.dropFirst().first != "-", !value.dropFirst().isEmpty,
         CommonOptions.names[value] == nil
       else { continue }
-      if option == "--sort" { return "did you mean --sort \(quoted(value.dropFirst() + ":desc"))?" }
-      return "a value that starts with - needs an equals sign: \(option)=\(quoted(value))"
+      if option == "--sort" { return "did you mean --sort \((value.dropFirst() + ":desc").shellWord())?" }
+      return "a value that starts with - needs an equals sign: \(option)=\(value.shellWord())"
     }
     return nil
   }
@@ -99,13 +101,4 @@ enum Correction {
   }
 
   private static func has(_ word: String, _ sign: Unicode.Scalar) -> Bool { word.unicodeScalars.contains(sign) }
-
-  /// Quotes the text as one word of a shell, if necessary or always.
-  static func quoted(_ word: String, always: Bool = false) -> String {
-    let isPlain = word.unicodeScalars.allSatisfy {
-      $0.properties.isAlphabetic || "0123456789_-+=.,:/@%".unicodeScalars.contains($0)
-    }
-    if isPlain, !word.isEmpty, !always { return word }
-    return "'" + word.replacing("'", with: "'\\''") + "'"
-  }
 }

@@ -1,3 +1,5 @@
+import UserStoreText
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// The requested attributes that no user has, which are mostly mistyped.
 struct UnknownAttributes {

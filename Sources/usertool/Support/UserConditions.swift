@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// The conditions that select users.
 struct UserConditions: ParsableArguments {
@@ -7,8 +8,9 @@ struct UserConditions: ParsableArguments {
     name: .customLong("where"),
     help: ArgumentHelp(
       "Only users that meet this condition, such as 'age>=18'; may be repeated to require several.",
-      valueName: "condition"))
-  var comparisons: [ConditionArgument] = []
+      valueName: "condition"),
+    completion: Completions.assignments)
+  var comparisons: [String] = []
 
   @Option(
     name: .customLong("with"),
@@ -31,42 +33,17 @@ struct UserConditions: ParsableArguments {
     """
 }
 
-/// What the conditions mean.
-struct UserSelection {
-  let condition: Condition
-  /// The attributes in the conditions.
-  let attributes: [AttributeName]
-  /// The attributes that a user who meets the conditions need not have.
-  let optionalAttributes: [AttributeName]
-  /// Why no user can meet the conditions, if that is certain.
-  let contradictions: [String]
-  private let comparisons: [ValueCondition]
+extension QueryText {
+  /// The users that meet the conditions.
+  init(_ options: UserConditions) {
+    self.init()
+    conditions = options.comparisons
+    present = options.present.map(\.text)
+    absent = options.absent.map(\.text)
+  }
+}
 
+extension UserSelection {
   /// Reads the conditions; throws for a mistake in one.
-  init(_ options: UserConditions) throws(Failure) {
-    var comparisons: [ValueCondition] = []
-    for comparison in options.comparisons { comparisons.append(try comparison.parsed()) }
-    var conditions: [Condition] = []
-    for comparison in comparisons { conditions.append(try comparison.condition) }
-    conditions += options.present.map { .exists($0) } + options.absent.map { !.exists($0) }
-    condition = conditions.reduce(.always) { $0 && $1 }
-    self.comparisons = comparisons
-    optionalAttributes = comparisons.filter { $0.comparison == .notEqual }.map(\.attribute) + options.absent
-    attributes = comparisons.map(\.attribute) + options.present + options.absent
-    contradictions =
-      comparisons.compactMap(\.contradiction)
-      + options.absent.filter { ["id", .name].contains($0) }.map { "every user has \($0)" }
-  }
-
-  /// Throws for an attribute that looks like a mistake in a condition or a sort key, if no user has it.
-  func check(sortedBy order: [SortArgument] = [], in transaction: inout ReadTransaction) throws {
-    for suspect in comparisons.compactMap(\.suspect) + order.compactMap(\.suspect) {
-      try suspect.check(in: &transaction)
-    }
-  }
-
-  /// Why no user may meet the conditions, one line for each reason; call it only if no user was found.
-  func hints(_ transaction: inout ReadTransaction) throws -> [String] {
-    try comparisons.compactMap { try $0.hint(&transaction) }
-  }
+  init(_ options: UserConditions) throws(TextError) { try self.init(QueryText(options), .options) }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// A user on the command line: an id, a name that only one user has, or `name:` and a name.
 struct UserReference: ExpressibleByArgument, Sendable {

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// The notation of values in CSV fields, which preserves all types.
 ///
@@ -19,7 +20,7 @@ enum CSVField {
   }
 
   /// Reads a field; throws for an integer that does not fit into 64 bits, and for invalid base64.
-  static func decode(_ text: String, of attribute: AttributeName) throws(Failure) -> StoredValue {
+  static func decode(_ text: String, of attribute: AttributeName) throws(TextError) -> StoredValue {
     if text.isEmpty { return .null }
     if text.utf8.starts(with: textMark.utf8) { return .text(text.droppingBytes(textMark.utf8.count)) }
     if text.utf8.first == UInt8(ascii: "{"), let value = JSONScanner.data(in: text) {

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// CSV: a header line with the attribute names, then one record per user; empty lines are skipped.
 struct CSVRecords: RecordSource {
@@ -61,11 +62,11 @@ struct CSVRecords: RecordSource {
       guard let text = String(validating: field, as: UTF8.self) else {
         throw BadRecord(line: row.line, "the \(name) is not valid UTF-8")
       }
-      do throws(Failure) { values.append((name, try CSVField.decode(text, of: name))) } catch {
+      do throws(TextError) { values.append((name, try CSVField.decode(text, of: name))) } catch {
         throw BadRecord(line: row.line, "the \(name): \(error.message)")
       }
     }
-    do throws(Failure) { return try RecordContent(values) } catch { throw BadRecord(line: row.line, error.message) }
+    do throws(TextError) { return try RecordContent(values) } catch { throw BadRecord(line: row.line, error.message) }
   }
 }
 

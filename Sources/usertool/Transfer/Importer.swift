@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Writes the records of a file to a store.
 struct Importer {

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// JSON lines: one object per line; empty lines are skipped.
 struct JSONLines: RecordSource {
@@ -26,7 +27,7 @@ struct JSONLines: RecordSource {
     var scanner = JSONScanner(line.bytes)
     do throws(JSONScanner.Mistake) {
       let fields = try scanner.record()
-      do throws(Failure) {
+      do throws(TextError) {
         return .success(try RecordContent(fields.map { (AttributeName(typed: $0.name), $0.value) }))
       } catch {
         return .failure(BadRecord(line: line.number, error.message))

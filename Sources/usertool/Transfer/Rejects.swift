@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// The bad records of an import that skips them.
 ///

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Encodes users as lines of an export.
 struct UserEncoder {

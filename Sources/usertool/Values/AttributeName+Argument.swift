@@ -1,17 +1,8 @@
 public import ArgumentParser
 public import UserStore
+import UserStoreText
 
-/// The names of attributes on the command line and in files.
-extension AttributeName {
-  /// Reads a name; `hair-color` is an alias of `hair_color`.
-  init(typed text: String) {
-    self = text == "hair-color" ? .hairColor : AttributeName(text)
-  }
-
-  /// The name as a terminal may show it.
-  var shown: String { text.shown }
-}
-
+/// The names of attributes on the command line.
 extension AttributeName: ExpressibleByArgument {
   /// Reads a name that is not empty.
   public init?(argument: String) {

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Attributes that no user had before the write, some of which are mistyped.
 struct NewAttributes {

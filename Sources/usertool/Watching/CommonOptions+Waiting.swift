@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Opening the store to follow it, which may have to wait.
 extension CommonOptions {

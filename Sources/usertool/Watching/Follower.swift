@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Follows the log and prints it, until it has printed enough lines or is canceled.
 ///

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Where the versions of a list are shown.
 protocol ListDisplay {

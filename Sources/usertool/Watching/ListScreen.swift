@@ -1,5 +1,6 @@
 import Dispatch
 import UserStore
+import UserStoreText
 
 /// Draws a list on the terminal when its rows, its marks, or the terminal's size change, at most about 30 times a second.
 final class ListScreen: ListDisplay, Sendable {

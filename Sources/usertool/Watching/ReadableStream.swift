@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// The layout of a stream for people: a line for the changes, then a line for each listener that receives them.
 struct ReadableStream {

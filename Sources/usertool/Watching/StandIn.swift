@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// A listener that stands in for a view model: a name, and the attribute that the view model shows.
 struct StandIn: ExpressibleByArgument, Hashable, Sendable {

@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Prints change sets as the listeners receive them, or, without listeners, change by change.
 struct StreamPrinter {

@@ -1,15 +1,16 @@
 import Testing
 import UserStore
+import UserStoreText
 
 @testable import usertool
 
 @Suite(.bounded) struct `Conditions on the command line` {
   private func condition(_ text: String) throws -> Condition {
-    try ConditionArgument(argument: text).parsed().condition
+    try ConditionText(text, .options).parsed().condition
   }
 
   private func mistake(_ text: String) throws -> Failure {
-    try #require(throws: Failure.self) { _ = try ConditionArgument(argument: text).parsed().condition }
+    Failure(try #require(throws: TextError.self) { _ = try ConditionText(text, .options).parsed().condition })
   }
 
   @Test(
@@ -88,11 +89,11 @@ import UserStore
   func `an attribute that looks like a mistake is one if no user has it`(text: String, carets: String?, meant: String?)
     throws
   {
-    let suspect = try ConditionArgument(argument: text).parsed().suspect
-    #expect(suspect?.failure.details == carets.map { [text, $0] }, "\(text)")
+    let failure = try ConditionText(text, .options).parsed().suspect.map { Failure($0.mistake) }
+    #expect(failure?.details == carets.map { [text, $0] }, "\(text)")
     guard carets != nil else { return }
-    let hint = meant.map { "did you mean --where \($0)?" } ?? ConditionArgument.operatorList
-    #expect(suspect?.failure.hint == hint, "\(text)")
+    let hint = meant.map { "did you mean --where \($0)?" } ?? ConditionText.operatorList
+    #expect(failure?.hint == hint, "\(text)")
   }
 
   @Test(arguments: [
@@ -103,7 +104,7 @@ import UserStore
   func `a sort key that looks like several, or has a sign, is a mistake if no user has it`(text: String, meant: String?)
     throws
   {
-    let hint = SortArgument(argument: text).suspect?.failure.hint
+    let hint = SortText(text, .options).suspect?.mistake.hint
     #expect(hint == meant.map { "did you mean --sort \($0)?" })
   }
 
@@ -134,22 +135,22 @@ import UserStore
     for (text, isCertain) in [
       ("id^=1", true), ("id=x", true), ("id!=x", false), ("id>=5", false), ("age=x", false),
     ] {
-      let condition = try ConditionArgument(argument: text).parsed()
+      let condition = try ConditionText(text, .options).parsed()
       #expect((condition.contradiction != nil) == isCertain, "\(text)")
     }
   }
 
   @Test func `a sort key has a direction, and only the last one counts`() throws {
-    func key(_ text: String) throws -> SortKey { try SortArgument(argument: text).key() }
+    func key(_ text: String) throws -> SortKey { try SortText(text, .options).key() }
     #expect(try key("age") == SortKey("age", missingLast: true))
     #expect(try key("age:asc") == SortKey("age", missingLast: true))
     #expect(try key("age:desc") == SortKey("age", descending: true))
     #expect(try key("x:desc:asc") == SortKey("x:desc", missingLast: true))
     #expect(try key("urn:x") == SortKey("urn:x", missingLast: true))
     #expect(try key("hair-color:desc") == SortKey(.hairColor, descending: true))
-    let failure = try #require(throws: Failure.self) { _ = try key("age:DESC") }
+    let failure = Failure(try #require(throws: TextError.self) { _ = try key("age:DESC") })
     #expect(
       failure.details == ["age:DESC", "    ^^^^"] && failure.hint == "did you mean --sort age:desc?", "\(failure)")
-    #expect(throws: Failure.self) { try key(":desc") }
+    #expect(throws: TextError.self) { try key(":desc") }
   }
 }

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UserStore
+import UserStoreText
 
 @testable import usertool
 
@@ -12,11 +13,18 @@ import UserStore
     .blob([0, 255]), .blob([]), .invalidText([0x41, 0xFF, 0x27]),
   ]
 
+  private func mistake(_ text: String) throws -> Failure {
+    Failure(
+      try #require(throws: TextError.self) {
+        try PageToken.position(text, sortedBy: [SortKey("age")], .options)
+      })
+  }
+
   @Test(arguments: values) func `a place is read back exactly`(value: StoredValue) throws {
     let order = [SortKey("a'b\\:\u{202E}", descending: true), SortKey("id", missingLast: true)]
     let place = Query.Position(values: [value, .integer(7)], id: User.ID(7))
     let token = try #require(PageToken(after: place, sortedBy: order))
-    let read = try PageToken.position(token.text, sortedBy: order)
+    let read = try PageToken.position(token.text, sortedBy: order, .options)
     #expect(read.id == place.id && read.values[1] == .integer(7))
     // As text: 0.0 equals -0.0.
     #expect("\(read.values[0])" == "\(value)")
@@ -37,20 +45,20 @@ import UserStore
   @Test func `the place in an unsorted list is the id`() throws {
     #expect(PageToken(after: Query.Position(values: [], id: User.ID(20)), sortedBy: [])?.word == "20")
     #expect(PageToken(after: Query.Position(values: [], id: User.ID(-20)), sortedBy: [])?.word == #"'{"id":-20}'"#)
-    #expect(try PageToken.position("20", sortedBy: []).id == User.ID(20))
+    #expect(try PageToken.position("20", sortedBy: [], .options).id == User.ID(20))
   }
 
   @Test(arguments: ["", "x", "5x", "{", "[]", "{}", #"{"id":"7"}"#, #"{"age:asc":1}"#, #"{"id":7}x"#])
   func `what is no place is bad data`(text: String) throws {
-    let failure = try #require(throws: Failure.self) { try PageToken.position(text, sortedBy: [SortKey("age")]) }
+    let failure = try mistake(text)
     #expect(failure.status == .badData && failure.message.contains("not the end of a page"), "\(failure)")
   }
 
   @Test func `a place in another order is refused, and the hint has the options`() throws {
     let token = #"{"age:desc":41,"id":7}"#
-    let failure = try #require(throws: Failure.self) { try PageToken.position(token, sortedBy: [SortKey("age")]) }
+    let failure = try mistake(token)
     #expect(failure.status == .usage && failure.hint == "pass --sort age:desc too", "\(failure)")
-    #expect(throws: Failure.self) { try PageToken.position("7", sortedBy: [SortKey("age")]) }
+    #expect(throws: TextError.self) { try PageToken.position("7", sortedBy: [SortKey("age")], .options) }
   }
 
   @Test func `values that do not fit into a command line have no token`() {

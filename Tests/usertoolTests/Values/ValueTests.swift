@@ -1,5 +1,6 @@
 import Testing
 import UserStore
+import UserStoreText
 
 @testable import usertool
 

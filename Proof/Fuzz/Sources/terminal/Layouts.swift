@@ -1,6 +1,7 @@
 import Foundation
 import Fuzzing
 import UserStore
+import UserStoreText
 
 @testable import ToolSources
 

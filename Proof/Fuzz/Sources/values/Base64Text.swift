@@ -1,5 +1,6 @@
 import Fuzzing
 import UserStore
+import UserStoreText
 
 @testable import ToolSources
 

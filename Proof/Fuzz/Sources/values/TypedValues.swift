@@ -1,5 +1,6 @@
 import Fuzzing
 import UserStore
+import UserStoreText
 
 @testable import ToolSources
 
@@ -24,8 +25,8 @@ enum TypedValues {
         throw RolledBack()
       }
     } catch is RolledBack {
-    } catch let failure as Failure {
-      expect(failure.status == .badData, "\(text.debugDescription): \(failure)")
+    } catch let error as TextError {
+      expect(error.kind == .value, "\(text.debugDescription): \(error)")
     } catch let error as StoreError {
       expect(error.code == .badValue, "\(text.debugDescription): \(error.code) \(error)")
     } catch {

@@ -8,6 +8,7 @@ import UserStore
   /// The kinds of input, by the first byte.
   private static let kinds: [@Sendable ([UInt8]) -> Void] = [
     TypedValues.test, Colors.test, Numbers.test, Base64Text.test, Dates.test, JSONRecords.test, CSVRecords.test,
+    RecordTexts.test, QueryTexts.test,
   ]
 
   static var seeds: [[UInt8]] {
@@ -28,6 +29,14 @@ import UserStore
       (
         6,
         ["id,name,hair_color,age\n1,Zoë,#a52a2a,41\n2,\"a\"\"b\n,c\",,:=41\n", "name\n{\"base64\":\"AP8=\"}\n:=\r\n"]
+      ),
+      (7, [#"{"id":7,"name":"\u00e9\ud83d\ude00","hair_color":"auburn","w":1.0,"i":{"text_base64":"/w=="}}"#, "{\n}"]),
+      (
+        8,
+        [
+          "age>=18 and age<30", "room:=007", "age=>18", "18<age<30", "hair_color=aubrun", "age!>18", "\nage,name:desc",
+          "\nage\n{\"age:asc\":41,\"id\":7}", "\n\n20",
+        ]
       ),
     ]
     return texts.flatMap { kind, texts in texts.map { [kind] + Array($0.utf8) } }

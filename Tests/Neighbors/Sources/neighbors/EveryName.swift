@@ -8,8 +8,9 @@ import OpenCombine
 import SystemPackage
 import UserStore
 import UserStoreFoundation
+import UserStoreText
 
-/// Every public type of the library, by the name that you write beside all these modules: each must mean ours.
+/// Every public type of the libraries, by the name that you write beside all these modules: each must mean ours.
 ///
 /// `scripts/check-structure` fails when a type is missing here.
 enum EveryName {
@@ -18,11 +19,12 @@ enum EveryName {
     BindingChain.self, BindingChain.Direction.self, BindingChain.Initial.self, BindingConverter<Int>.self,
     BindingError.self, BindingError.Reason.self, DeliveryPlace.self, LatestValues<Int>.self,
     LatestValues<Int>.Iterator.self, Listenable<Int>.self, ListenerToken.self, MainActorPlace.self,
-    (any NotificationHandler).self, ObservableList.self, ObservableUser.self, Observers<Handler>.self, Signal<Int>.self,
-    Signal<Int>.Event.self, SignalSource<Int>.self, StoreError.self, StoreError.Code.self, StoredValue.self,
-    SubscriptionToken.self, TokenBag.self, TooManyRounds.self, UserStore.self, UserStore.Change.self,
-    UserStore.Change.Kind.self, UserStore.ChangeFeed.self, UserStore.ChangeFeed.Iterator.self,
-    UserStore.ChangeSet.self, UserStore.ChangeSet.Heartbeat.self, UserStore.Color.self, UserStore.Compaction.self,
+    (any NotificationHandler).self, ObservableList.self, ObservableUser.self, Observers<Handler>.self,
+    QueryNotation.self, QueryText.self, RecordText.self, Signal<Int>.self, Signal<Int>.Event.self,
+    SignalSource<Int>.self, StoreError.self, StoreError.Code.self, StoredValue.self, SubscriptionToken.self,
+    TextError.self, TextError.Kind.self, TokenBag.self, TooManyRounds.self, UserStore.self, UserStore.Change.self,
+    UserStore.Change.Kind.self, UserStore.ChangeFeed.self, UserStore.ChangeFeed.Iterator.self, UserStore.ChangeSet.self,
+    UserStore.ChangeSet.Heartbeat.self, UserStore.Color.self, UserStore.Compaction.self,
     UserStore.Condition.self, UserStore.Condition.Comparison.self, UserStore.Configuration.self,
     UserStore.Configuration.Access.self, UserStore.Configuration.Durability.self, UserStore.Consumer.self,
     UserStore.Consumer.Iterator.self, UserStore.Consumer.Start.self, UserStore.ConsumerInfo.self,

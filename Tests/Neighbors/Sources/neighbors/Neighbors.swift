@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import UserStore
 import UserStoreFoundation
+import UserStoreText
 import _NIOFileSystem
 
 /// Uses each of them once, so that the linker must find them all.

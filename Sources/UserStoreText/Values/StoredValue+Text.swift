@@ -1,8 +1,8 @@
-import UserStore
+package import UserStore
 
 extension StoredValue {
   /// The value without quotes and escapes, for CSV; empty for null.
-  var bare: String {
+  package var bare: String {
     switch self {
     case .null: ""
     case .integer(let integer): String(integer)
@@ -14,7 +14,7 @@ extension StoredValue {
   }
 
   /// The bytes of `bare`; those of a text that is not valid UTF-8 are unchanged.
-  var bareBytes: [UInt8] {
+  package var bareBytes: [UInt8] {
     if case .invalidText(let bytes) = self { bytes } else { Array(bare.utf8) }
   }
 
@@ -22,7 +22,7 @@ extension StoredValue {
   ///
   /// Only control characters and backslashes are escaped: different values stay different, and nothing in the line acts on
   /// a terminal. The joiners in emoji, Persian and Telugu stay, because they are part of a name.
-  var plain: String {
+  package var plain: String {
     switch self {
     case .invalidText(let bytes): Shown.text(ofInvalid: bytes, Shown.plain)
     default: Shown.plain(bare)
@@ -30,7 +30,7 @@ extension StoredValue {
   }
 
   /// The value for people, in which nothing acts on a terminal; empty for null.
-  var shown: String {
+  package var shown: String {
     switch self {
     case .invalidText(let bytes): Shown.text(ofInvalid: bytes)
     default: bare.shown
@@ -38,7 +38,7 @@ extension StoredValue {
   }
 
   /// The value for people, with text in quotes, and a word for null.
-  var quoted: String {
+  package var quoted: String {
     switch self {
     case .null: "(none)"
     case .text, .invalidText: "\"\(shown)\""

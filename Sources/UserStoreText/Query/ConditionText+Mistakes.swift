@@ -1,22 +1,20 @@
-import UserStore
-
 /// Mistakes that would be valid conditions, and find nothing.
-extension ConditionArgument {
+extension ConditionText {
   // MARK: Several comparisons
 
   /// Throws if the value of `<`, `<=`, `>`, or `>=` has another operator, or a word that joins conditions.
-  func checkValue(_ scalars: [Unicode.Scalar], _ sign: Range<Int>) throws(Failure) {
+  func checkValue(_ scalars: [Unicode.Scalar], _ sign: Range<Int>) throws(TextError) {
     guard let first = scalars[sign].first, "<>".unicodeScalars.contains(first) else { return }
     let value = sign.upperBound
     guard let place = scalars.indices[value...].lazy.compactMap({ Self.joint(in: scalars, at: $0) }).first else {
       return
     }
     let name = String(scalars[..<sign.lowerBound])
-    let asText = Self.quoted(name + ":" + String(scalars[sign.lowerBound...]))
+    let asText = argument(name + ":" + String(scalars[sign.lowerBound...]))
     let isNumber = TypedText.isNumber(name)
     throw mistake(
       "a condition has one comparison", at: place,
-      hint: Self.separated(scalars) + (isNumber ? "" : "; a colon makes the value text: \(asText)"))
+      hint: separated(scalars) + (isNumber ? "" : "; a colon makes the value text: \(asText)"))
   }
 
   /// The scalars of an operator, or of a word that joins conditions, at a place in a value.
@@ -32,17 +30,18 @@ extension ConditionArgument {
   }
 
   /// The hint that says how to write several conditions.
-  private static func separated(_ scalars: [Unicode.Scalar]) -> String {
-    let (conditions, hasOr) = parts(of: scalars)
+  private func separated(_ scalars: [Unicode.Scalar]) -> String {
+    let (conditions, hasOr) = Self.parts(of: scalars)
     if hasOr { return "a user must meet all conditions: to find users that meet one of several, use several lists" }
-    let general = "use --where twice, once for each comparison"
-    let texts = range(in: scalars) ?? conditions
+    let name = notation.name(.condition)
+    let general = "use \(name) twice, once for each comparison"
+    let texts = Self.range(in: scalars) ?? conditions
     guard texts.count > 1 else { return general }
     let areValid = texts.allSatisfy { part in
-      (try? ConditionArgument(argument: part).parsed()).map { $0.suspect == nil } ?? false
+      (try? ConditionText(part, notation).parsed()).map { $0.suspect == nil } ?? false
     }
     guard areValid else { return general }
-    return "use --where \(texts.count == 2 ? "twice" : "for each"): " + texts.map(quoted).joined(separator: " ")
+    return "use \(name) \(texts.count == 2 ? "twice" : "for each"): " + texts.map(argument).joined(separator: " ")
   }
 
   /// The text between commas, `&&`, and `and`, and whether there is an `or`.
@@ -76,14 +75,14 @@ extension ConditionArgument {
 
   // MARK: Attributes that contain an operator
 
-  /// The failure for an attribute's name that looks like a part of an operator, or like a value; nil for other names.
-  func doubt(_ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>) -> Failure? {
+  /// The mistake of an attribute's name that looks like a part of an operator, or like a value; nil for other names.
+  func doubt(_ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>) -> TextError? {
     let written = String(scalars[sign])
     let value = String(scalars[sign.upperBound...])
     if TypedText.isNumber(name), !TypedText.isNumber(value) {
       return mistake(
         "the attribute goes on the left", at: 0..<name.unicodeScalars.count,
-        hint: Self.flipped[written].map { Self.question(value + $0 + name) } ?? Self.operatorList)
+        hint: Self.flipped[written].map { question(value + $0 + name) } ?? Self.operatorList)
     }
     let signs = name.unicodeScalars.reversed().prefix { "!$~^*&|%?".unicodeScalars.contains($0) }.count
     let isNegated = name.unicodeScalars.first == "!"
@@ -94,7 +93,7 @@ extension ConditionArgument {
     let meant = wrong.hasPrefix("!") ? Self.negated[written] : wrong == "~=" ? "*=" : nil
     return mistake(
       "there is no operator \(wrong)", at: place,
-      hint: bare.isEmpty ? Self.operatorList : meant.map { Self.question(bare + $0 + value) } ?? Self.operatorList)
+      hint: bare.isEmpty ? Self.operatorList : meant.map { question(bare + $0 + value) } ?? Self.operatorList)
   }
 
   private static let flipped = ["<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="]

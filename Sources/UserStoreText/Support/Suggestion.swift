@@ -1,9 +1,9 @@
-import UserStore
+package import UserStore
 
 /// Finds the word that was probably meant by an unknown one.
-enum Suggestion {
+package enum Suggestion {
   /// The nearest candidate, ignoring case, if at most a third of its letters differ.
-  static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+  package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
     let lowercased = Array(word.lowercased())
     let limit = max(1, lowercased.count / 3)
     return
@@ -15,18 +15,18 @@ enum Suggestion {
   }
 
   /// ` (did you mean "…"?)`, or nothing.
-  static func question(for name: AttributeName, among candidates: some Sequence<AttributeName>) -> String {
+  package static func question(for name: AttributeName, among candidates: some Sequence<AttributeName>) -> String {
     question(for: name.text, among: candidates.map(\.text))
   }
 
-  static func question(for word: String, among candidates: some Sequence<String>) -> String {
+  package static func question(for word: String, among candidates: some Sequence<String>) -> String {
     guard let nearest = nearest(to: word, among: candidates) else { return "" }
     // A name with composed instead of decomposed letters looks the same: repeating it would not help.
     return nearest == word ? " (one that looks the same has different bytes)" : " (did you mean \"\(nearest)\"?)"
   }
 
   /// The number of letters that must be added, removed, changed, or swapped with the next.
-  static func distance(_ left: [Character], _ right: [Character], atMost limit: Int = .max) -> Int {
+  package static func distance(_ left: [Character], _ right: [Character], atMost limit: Int = .max) -> Int {
     if abs(left.count - right.count) > limit { return .max }
     if left.isEmpty || right.isEmpty { return max(left.count, right.count) }
     var before: [Int] = []

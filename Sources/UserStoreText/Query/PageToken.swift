@@ -1,17 +1,16 @@
-import UserStore
+package import UserStore
 
-/// The place where a page of a list ended, as text for `--after`: the id, or, in a sorted list, the sort keys' values and the
-/// id in JSON.
+/// The place where a page of a list ended, as text: the id, or, in a sorted list, the sort keys' values and the id in JSON.
 ///
 /// A shell reads the text in single quotes as it is, and no terminal acts on it, whatever the values are.
-struct PageToken {
-  let text: String
+package struct PageToken: Sendable {
+  package let text: String
 
   /// A token longer than this would not fit into a command line.
   private static let limit = 100_000
 
   /// Creates the token for the last user of a page; nil if the values are too long.
-  init?(after position: Query.Position, sortedBy order: [SortKey]) {
+  package init?(after position: Query.Position, sortedBy order: [SortKey]) {
     let id = (name: "id", value: JSON.integer(position.id.rawValue))
     if order.isEmpty, position.id.rawValue >= 0 {
       text = String(position.id.rawValue)
@@ -21,9 +20,6 @@ struct PageToken {
     }
     if text.utf8.count > Self.limit { return nil }
   }
-
-  /// The text as one word of a shell.
-  var word: String { text.utf8.first == UInt8(ascii: "{") ? "'\(text)'" : text }
 
   /// Escapes quotes, backslashes, and what is not shown as it is: fish changes two backslashes also in single quotes.
   private static func escaped(_ json: String) -> String {
@@ -52,31 +48,39 @@ struct PageToken {
   // MARK: Reading
 
   /// Reads a token; throws if it is none, or if it belongs to a list in another order.
-  static func position(_ text: String, sortedBy order: [SortKey]) throws(Failure) -> Query.Position {
+  package static func position(
+    _ text: String, sortedBy order: [SortKey], _ notation: QueryNotation
+  ) throws(TextError) -> Query.Position {
     var members: [(name: String, value: StoredValue)] = []
     if let id = Int64(text) {
       members = [("id", .integer(id))]
     } else {
       var scanner = JSONScanner(Array(text.utf8)[...])
-      do throws(JSONScanner.Mistake) { members = try scanner.record() } catch { throw wrong(text) }
+      do throws(JSONScanner.Mistake) { members = try scanner.record() } catch { throw wrong(text, notation) }
     }
-    guard let last = members.popLast(), last.name == "id", case .integer(let id) = last.value else { throw wrong(text) }
+    guard let last = members.popLast(), last.name == "id", case .integer(let id) = last.value else {
+      throw wrong(text, notation)
+    }
     guard members.map(\.name).elementsEqual(order.map(\.argument), by: { $0.hasSameBytes(as: $1) }) else {
-      throw otherOrder(members.map(\.name))
+      throw otherOrder(text, members.map(\.name), notation)
     }
     return Query.Position(values: members.map(\.value), id: User.ID(id))
   }
 
-  private static func wrong(_ text: String) -> Failure {
-    Failure(
-      .badData, "--after: this is not the end of a page: \(text.excerpt)",
-      hint: "pass it in single quotes, exactly as list printed it")
+  private static func wrong(_ text: String, _ notation: QueryNotation) -> TextError {
+    let isQuoted =
+      switch notation {
+      case .options: "in single quotes, exactly as list printed it"
+      case .parameters: "exactly as the page before has it"
+      }
+    return TextError(
+      .value, "this is not the end of a page: \(text.excerpt)", in: .place, text, hint: "pass it " + isQuoted)
   }
 
-  private static func otherOrder(_ keys: [String]) -> Failure {
-    let options = keys.map { "--sort \(Correction.quoted($0))" }.joined(separator: " ")
-    return Failure(
-      .usage, "--after: this is the end of a page in another order",
-      hint: keys.isEmpty ? "leave out --sort" : "pass \(options) too")
+  private static func otherOrder(_ text: String, _ keys: [String], _ notation: QueryNotation) -> TextError {
+    let arguments = keys.map { notation.argument(.order, $0) }.joined(separator: " ")
+    return TextError(
+      .notation, "this is the end of a page in another order", in: .place, text,
+      hint: keys.isEmpty ? "leave out \(notation.name(.order))" : "pass \(arguments) too")
   }
 }

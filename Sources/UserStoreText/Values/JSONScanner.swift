@@ -1,36 +1,73 @@
-import UserStore
+package import UserStore
 
-/// Reads a record from a line of JSON, strictly as in RFC 8259.
+/// Reads a record from JSON, strictly as in RFC 8259.
 ///
-/// It reads only an object of plain values. A list or a nested object is rejected where it starts, so that deep nesting
-/// costs nothing.
-struct JSONScanner {
-  struct Mistake: Error {
-    /// The offset from the start of the line, in bytes.
-    let offset: Int
-    let reason: String
+/// It reads only an object of plain values, or one whose members are such objects. A list or a further nested object is rejected
+/// where it starts, so that deep nesting costs nothing.
+package struct JSONScanner {
+  package struct Mistake: Error {
+    /// The offset from the start of the bytes.
+    package let offset: Int
+    package let reason: String
   }
 
+  /// Where the bytes are from, which messages name.
+  package enum Source: String, Sendable {
+    /// A line without its end.
+    case line
+    /// A whole text, in which line feeds are white space.
+    case text
+  }
+
+  package typealias Members = [(name: String, value: StoredValue)]
+
   private let bytes: ArraySlice<UInt8>
+  private let source: Source
   private var position: Int
 
-  init(_ bytes: ArraySlice<UInt8>) {
+  package init(_ bytes: ArraySlice<UInt8>, in source: Source = .line) {
     self.bytes = bytes
+    self.source = source
     position = bytes.startIndex
   }
 
-  /// The members of the line's object.
-  mutating func record() throws(Mistake) -> [(name: String, value: StoredValue)] {
+  /// The members of the object.
+  package mutating func record() throws(Mistake) -> Members {
     skipSpace()
-    guard next == UInt8(ascii: "{") else { throw mistake("a record must be an object: {\"name\": …}") }
-    var members: [(name: String, value: StoredValue)] = []
-    try object { scanner, name throws(Mistake) in members.append((name, try scanner.value())) }
+    let members = try members()
     try end()
     return members
   }
 
+  /// The members of an object, each of which has one of the names and is a record.
+  mutating func records(named names: [String]) throws(Mistake) -> [(name: String, members: Members)] {
+    let example = names.first.map { "{\"\($0)\": {…}}" } ?? "{}"
+    skipSpace()
+    guard next == UInt8(ascii: "{") else { throw mistake("expected an object: \(example)") }
+    var records: [(name: String, members: Members)] = []
+    try object { scanner, name, start throws(Mistake) in
+      guard names.contains(where: { $0.hasSameBytes(as: name) }) else {
+        let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        throw scanner.mistake("\"\(name.excerpt)\" is none of the members \(list)", at: start)
+      }
+      if records.contains(where: { $0.name == name }) {
+        throw scanner.mistake("\"\(name)\" is given twice", at: start)
+      }
+      records.append((name, try scanner.members()))
+    }
+    try end()
+    return records
+  }
+
+  private mutating func members() throws(Mistake) -> Members {
+    guard next == UInt8(ascii: "{") else { throw mistake("a record must be an object: {\"name\": …}") }
+    var members: Members = []
+    try object { scanner, name, _ throws(Mistake) in members.append((name, try scanner.value())) }
+    return members
+  }
+
   /// The value of `{"base64":"…"}` or `{"text_base64":"…"}`; nil if the text is neither.
-  static func data(in text: String) -> StoredValue? {
+  package static func data(in text: String) -> StoredValue? {
     var scanner = JSONScanner(Array(text.utf8)[...])
     do throws(Mistake) {
       let value = try scanner.data()
@@ -60,7 +97,7 @@ struct JSONScanner {
   private mutating func data() throws(Mistake) -> StoredValue {
     let refusal = mistake("a value can be an object only for data: {\"base64\": \"…\"}")
     var value: StoredValue?
-    try object { scanner, name throws(Mistake) in
+    try object { scanner, name, _ throws(Mistake) in
       guard value == nil, ["base64", "text_base64"].contains(name), scanner.next == UInt8(ascii: "\"") else {
         throw refusal
       }
@@ -84,7 +121,7 @@ struct JSONScanner {
     let text = String(decoding: bytes[position..<end], as: UTF8.self)
     position = end
     guard TypedText.isNumber(text) else { throw start.mistake("\(text.prefix(40)) is not a number") }
-    do throws(Failure) { return try TypedText.value(of: text) } catch {
+    do throws(TextError) { return try TypedText.value(of: text) } catch {
       throw start.mistake("\(text.prefix(40)) does not fit into 64 bits")
     }
   }
@@ -93,17 +130,21 @@ struct JSONScanner {
 
   // MARK: Structure
 
-  private mutating func object(_ member: (inout JSONScanner, String) throws(Mistake) -> Void) throws(Mistake) {
+  /// Reads an object; `member` receives the name of each member and where it starts, and reads its value.
+  private mutating func object(
+    _ member: (inout JSONScanner, _ name: String, _ start: Int) throws(Mistake) -> Void
+  ) throws(Mistake) {
     position += 1
     skipSpace()
     if take("}") { return }
     while true {
       guard next == UInt8(ascii: "\"") else { throw mistake("expected the name of a member, in quotes") }
+      let start = position
       let name = try string()
       skipSpace()
       guard take(":") else { throw mistake("expected a colon") }
       skipSpace()
-      try member(&self, name)
+      try member(&self, name, start)
       skipSpace()
       if take("}") { return }
       guard take(",") else { throw mistake("expected a comma or }") }
@@ -125,12 +166,17 @@ struct JSONScanner {
   }
 
   private mutating func skipSpace() {
-    while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0D { position += 1 }
+    while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A && source == .text {
+      position += 1
+    }
   }
 
-  private func mistake(_ reason: String) -> Mistake {
-    Mistake(
-      offset: position - bytes.startIndex, reason: next == nil ? "the line ends in the middle of a record" : reason)
+  private func mistake(_ reason: String, at place: Int? = nil) -> Mistake {
+    let place = place ?? position
+    let isAtEnd = place == bytes.endIndex
+    return Mistake(
+      offset: place - bytes.startIndex,
+      reason: isAtEnd ? "the \(source.rawValue) ends in the middle of a record" : reason)
   }
 
   // MARK: Strings

@@ -1,20 +1,19 @@
-import ArgumentParser
-import UserStore
+package import UserStore
 
-/// A sort key on the command line: `age`, `age:asc`, or `age:desc`.
+/// A sort key as text: `age`, `age:asc`, or `age:desc`.
 ///
 /// Only the last `:asc` or `:desc` counts, so that a name that ends in one can be written too: `x:desc:asc`.
-struct SortArgument: ExpressibleByArgument, Sendable {
+package struct SortText: Sendable {
   let text: String
+  private let notation: QueryNotation
 
-  init(argument: String) {
-    text = argument
+  package init(_ text: String, _ notation: QueryNotation) {
+    self.text = text
+    self.notation = notation
   }
 
-  static var defaultCompletionKind: CompletionKind { Completions.sortKeys }
-
   /// The key, in whose ascending order users without the attribute are last; throws for an unknown direction.
-  func key() throws(Failure) -> SortKey {
+  package func key() throws(TextError) -> SortKey {
     guard let colon = text.unicodeScalars.lastIndex(of: ":") else { return try key(text, isDescending: false) }
     let name = String(text[..<colon])
     let direction = String(text.unicodeScalars[colon...].dropFirst())
@@ -25,9 +24,9 @@ struct SortArgument: ExpressibleByArgument, Sendable {
     }
     if let meant = Self.meant[direction.lowercased()] {
       let start = name.unicodeScalars.count + 1
-      throw Failure(
-        .usage, "--sort: the directions are asc and desc", in: text, at: start..<start + direction.unicodeScalars.count,
-        hint: "did you mean --sort \(Correction.quoted(name + ":" + meant))?")
+      throw TextError(
+        .notation, "the directions are asc and desc", in: .order, text,
+        at: start..<start + direction.unicodeScalars.count, hint: notation.question(.order, name + ":" + meant))
     }
     return try key(text, isDescending: false)
   }
@@ -40,15 +39,15 @@ struct SortArgument: ExpressibleByArgument, Sendable {
   /// An attribute that looks like a list, a direction, or a sign; nil for other names.
   ///
   /// The key must be valid.
-  var suspect: SuspectAttribute? {
+  package var suspect: SuspectAttribute? {
     guard let attribute = try? key().attribute else { return nil }
     let keys = text.split(whereSeparator: { ",;".contains($0) }).compactMap { Self.corrected(String($0)) }
-    let meant = keys.map { "--sort " + Correction.quoted($0) }.joined(separator: " ")
-    if keys.isEmpty || meant == "--sort " + Correction.quoted(text) { return nil }
-    let failure = Failure(
-      .usage, "--sort: no user has \"\(attribute)\"", in: text, at: 0..<text.unicodeScalars.count,
+    let meant = keys.map { notation.argument(.order, $0) }.joined(separator: " ")
+    if keys.isEmpty || meant == notation.argument(.order, text) { return nil }
+    let mistake = TextError(
+      .notation, "no user has \"\(attribute)\"", in: .order, text, at: 0..<text.unicodeScalars.count,
       hint: "did you mean \(meant)?")
-    return SuspectAttribute(attribute: attribute, failure: failure)
+    return SuspectAttribute(attribute: attribute, mistake: mistake)
   }
 
   /// `age:desc` for `age desc` and for `-age`.
@@ -60,12 +59,14 @@ struct SortArgument: ExpressibleByArgument, Sendable {
     return name.dropFirst() + (sign == "-" ? ":desc" : "")
   }
 
-  private func key(_ name: String, isDescending: Bool) throws(Failure) -> SortKey {
-    guard let attribute = AttributeName(argument: name) else {
-      throw Failure(
-        .usage, "--sort: the attribute is missing", in: text, at: 0..<1, hint: "--sort age, --sort age:desc")
+  private func key(_ name: String, isDescending: Bool) throws(TextError) -> SortKey {
+    if name.isEmpty {
+      let examples = ["age", "age:desc"].map { notation.argument(.order, $0) }
+      throw TextError(
+        .notation, "the attribute is missing", in: .order, text, at: 0..<min(1, text.unicodeScalars.count),
+        hint: examples.joined(separator: ", "))
     }
-    return SortKey(attribute, descending: isDescending, missingLast: true)
+    return SortKey(AttributeName(typed: name), descending: isDescending, missingLast: true)
   }
 }
 

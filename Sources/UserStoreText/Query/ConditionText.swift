@@ -1,17 +1,16 @@
-import ArgumentParser
 import UserStore
 
-/// A condition on the command line: an attribute, an operator, and a value, such as `age>=18`.
+/// A condition as text: an attribute, an operator, and a value, such as `age>=18`.
 ///
 /// The first operator in the text counts. A colon before it (`room:>=007`) makes the value text, as in `set`.
-struct ConditionArgument: ExpressibleByArgument, Sendable {
+package struct ConditionText: Sendable {
   let text: String
+  let notation: QueryNotation
 
-  init(argument: String) {
-    text = argument
+  package init(_ text: String, _ notation: QueryNotation) {
+    self.text = text
+    self.notation = notation
   }
-
-  static var defaultCompletionKind: CompletionKind { Completions.assignments }
 
   /// The operators; those that start with another one precede it.
   static let operators: [(sign: String, comparison: Condition.Comparison)] = [
@@ -19,10 +18,10 @@ struct ConditionArgument: ExpressibleByArgument, Sendable {
     ("=", .equal), ("<", .less), (">", .greater),
   ]
 
-  static let operatorList = "the operators are = != < <= > >= ^= (starts with) and *= (contains)"
+  package static let operatorList = "the operators are = != < <= > >= ^= (starts with) and *= (contains)"
 
-  /// Reads the text; throws a failure that points at the mistake.
-  func parsed() throws(Failure) -> ValueCondition {
+  /// Reads the text; throws an error that points at the mistake.
+  package func parsed() throws(TextError) -> ValueCondition {
     let scalars = Array(text.unicodeScalars)
     let found = scalars.indices.lazy.compactMap { start in
       Self.operators.first { scalars[start...].starts(with: $0.sign.unicodeScalars) }.map { (start, $0) }
@@ -39,9 +38,9 @@ struct ConditionArgument: ExpressibleByArgument, Sendable {
     try checkSpaces(scalars, name: name, start..<end, isText: isText)
     let attribute = AttributeName(typed: name)
     let suspect = (isText ? nil : doubt(scalars, name: name, start..<end)).map {
-      SuspectAttribute(attribute: attribute, failure: $0)
+      SuspectAttribute(attribute: attribute, mistake: $0)
     }
-    return ValueCondition(attribute, comparison, text: value, isText: isText, in: text, suspect: suspect)
+    return ValueCondition(attribute, comparison, text: value, isText: isText, in: self, suspect: suspect)
   }
 
   private static func name(_ scalars: ArraySlice<Unicode.Scalar>) -> (name: String, isText: Bool) {
@@ -52,24 +51,24 @@ struct ConditionArgument: ExpressibleByArgument, Sendable {
   // MARK: Mistakes
 
   /// Throws for an operator that other languages have, such as `==`.
-  private func checkSigns(_ scalars: [Unicode.Scalar], _ sign: Range<Int>) throws(Failure) {
+  private func checkSigns(_ scalars: [Unicode.Scalar], _ sign: Range<Int>) throws(TextError) {
     if scalars[sign] != ["="], scalars[sign.upperBound...].starts(with: ":=".unicodeScalars) {
       let place = sign.lowerBound..<sign.upperBound + 2
       let corrected = String(scalars[..<sign.lowerBound]) + ":" + String(scalars[sign])
       throw mistake(
         "there is no operator \(String(scalars[place]))", at: place,
         hint: "for text, the colon is before the operator: "
-          + Self.quoted(corrected + String(scalars[place.upperBound...])))
+          + argument(corrected + String(scalars[place.upperBound...])))
     }
     let further = scalars[sign.upperBound...].prefix { "=<>".unicodeScalars.contains($0) }
     if further.isEmpty { return }
     let written = String(scalars[sign] + further)
     let rest = String(scalars[further.endIndex...])
     let name = String(scalars[..<sign.lowerBound])
-    var hint = Self.meant[written].map { Self.question(name + $0 + rest) } ?? Self.operatorList
+    var hint = Self.meant[written].map { question(name + $0 + rest) } ?? Self.operatorList
     if sign.count == 1, written.hasPrefix("=") {
       hint +=
-        " (text that starts with \(further.first!) needs a colon: \(Self.quoted(name + ":=" + String(further) + rest)))"
+        " (text that starts with \(further.first!) needs a colon: \(argument(name + ":=" + String(further) + rest)))"
     }
     throw mistake("there is no operator \(written)", at: sign.lowerBound..<further.endIndex, hint: hint)
   }
@@ -82,7 +81,7 @@ struct ConditionArgument: ExpressibleByArgument, Sendable {
   /// Throws for spaces around the operator, which would belong to the attribute and the value.
   private func checkSpaces(
     _ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>, isText: Bool
-  ) throws(Failure) {
+  ) throws(TextError) {
     let value = String(scalars[sign.upperBound...])
     let hasPadding = !isText && value.trimmed != value && TypedText.isNumber(value.trimmed)
     guard name.trimmed != name || hasPadding else { return }
@@ -91,11 +90,11 @@ struct ConditionArgument: ExpressibleByArgument, Sendable {
     let corrected = name.trimmed + (isText ? ":" : "") + String(scalars[sign]) + value.trimmed
     throw mistake(
       "the spaces would belong to the \(before > 0 || !hasPadding ? "attribute" : "value")",
-      at: sign.lowerBound - before..<sign.upperBound + after, hint: Self.question(corrected))
+      at: sign.lowerBound - before..<sign.upperBound + after, hint: question(corrected))
   }
 
-  /// The failure for a text without an operator.
-  private func lacksOperator(_ scalars: [Unicode.Scalar]) -> Failure {
+  /// The mistake of a text without an operator.
+  private func lacksOperator(_ scalars: [Unicode.Scalar]) -> TextError {
     let similar: [Unicode.Scalar: String] = [
       "≥": ">=", "≤": "<=", "≠": "!=", "~": "*=", "!": "!=", "^": "^=", "*": "*=", ":": "=",
     ]
@@ -103,51 +102,27 @@ struct ConditionArgument: ExpressibleByArgument, Sendable {
     if let place, let sign = similar[scalars[place]] {
       return mistake(
         "there is no operator \(scalars[place])", at: place..<place + 1,
-        hint: Self.question(String(scalars[..<place]) + sign + String(scalars[(place + 1)...])))
+        hint: question(String(scalars[..<place]) + sign + String(scalars[(place + 1)...])))
     }
     let words = text.split(whereSeparator: \.isWhitespace)
     if words.count == 2 {
       let start = words[0].unicodeScalars.count
-      return mistake("the operator is missing", at: start..<start + 1, hint: Self.question("\(words[0])=\(words[1])"))
+      return mistake("the operator is missing", at: start..<start + 1, hint: question("\(words[0])=\(words[1])"))
     }
     // The shell has taken an unquoted > or < and the word after it.
     let example = text.isEmpty || words.count != 1 ? "age>=18" : text + ">=18"
+    let isQuoted = notation == .options ? ", in quotes" : ""
     return mistake(
-      "the operator is missing", at: scalars.count..<scalars.count + 1,
-      hint: Self.operatorList + ", in quotes, as in " + Self.quoted(example)
-        + (words.count == 1 ? "; --with \(Correction.quoted(text)) finds users that have the attribute" : ""))
+      "the operator is missing", at: scalars.count..<scalars.count,
+      hint: Self.operatorList + isQuoted + ", as in " + argument(example)
+        + (words.count == 1 ? "; \(notation.argument(.present, text)) finds users that have the attribute" : ""))
   }
 
-  static func question(_ text: String) -> String { "did you mean \(quoted(text))?" }
+  func question(_ text: String) -> String { notation.question(.condition, text) }
 
-  static func quoted(_ text: String) -> String { "--where " + Correction.quoted(text, always: true) }
+  func argument(_ text: String) -> String { notation.argument(.condition, text) }
 
-  func mistake(_ message: String, at range: Range<Int>, hint: String = operatorList) -> Failure {
-    Failure(.usage, "--where: " + message, in: text, at: range, hint: hint)
-  }
-}
-
-extension Failure {
-  /// A failure that shows an argument, with carets under the scalars with the mistake.
-  init(_ status: ExitStatus, _ message: String, in text: String, at range: Range<Int>, hint: String?) {
-    func columns(_ range: Range<Int>) -> Int {
-      String(text.unicodeScalars.dropFirst(range.lowerBound).prefix(range.count)).shown.columns
-    }
-    let carets = String(repeating: "^", count: max(1, columns(range)))
-    let details = [text.shown, String(repeating: " ", count: columns(0..<range.lowerBound)) + carets]
-    self.init(status, message, hint: hint, details: details)
-  }
-}
-
-extension String {
-  init(_ scalars: some Sequence<Unicode.Scalar>) {
-    var view = String.UnicodeScalarView()
-    view.append(contentsOf: scalars)
-    self.init(view)
-  }
-
-  var trimmed: String {
-    let scalars = unicodeScalars.drop { $0.properties.isWhitespace }
-    return String(scalars.reversed().drop { $0.properties.isWhitespace }.reversed())
+  func mistake(_ message: String, at range: Range<Int>, hint: String = operatorList) -> TextError {
+    TextError(.notation, message, in: .condition, text, at: range, hint: hint)
   }
 }

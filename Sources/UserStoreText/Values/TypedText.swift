@@ -1,11 +1,11 @@
-import UserStore
+package import UserStore
 
-/// The notation of values on the command line.
-enum TypedText {
+/// The notation of values.
+package enum TypedText {
   /// Reads a value: a JSON number, true and false are numbers, `{"base64":"…"}` is data, and anything else is text.
   ///
-  /// - Throws: `Failure` for an integer that does not fit into 64 bits, and for invalid base64.
-  static func value(of text: String) throws(Failure) -> StoredValue {
+  /// - Throws: `TextError` for an integer that does not fit into 64 bits, and for invalid base64.
+  package static func value(of text: String) throws(TextError) -> StoredValue {
     switch text {
     case "true": return .integer(1)
     case "false": return .integer(0)
@@ -15,8 +15,8 @@ enum TypedText {
     guard isNumber(text) else { return .text(text) }
     if !text.utf8.contains(where: { ".eE".utf8.contains($0) }) {
       guard let integer = Int64(text) else {
-        throw Failure(
-          .badData, "\(text) does not fit into 64 bits",
+        throw TextError(
+          .value, "\(text) does not fit into 64 bits",
           hint: "k:=\(text) stores it as text, k=\(text).0 as a real number")
       }
       return .integer(integer)
@@ -24,8 +24,21 @@ enum TypedText {
     return Double(text).map { .real($0) } ?? .text(text)
   }
 
+  /// Reads a value in the type of an attribute; `isText` is whether it was marked as text.
+  ///
+  /// - Throws: `TextError` for an unknown color, and the errors of `value(of:)`.
+  package static func value(
+    of text: String, for attribute: AttributeName, isText: Bool
+  ) throws(TextError) -> StoredValue {
+    switch attribute {
+    case .name: .text(text)
+    case .hairColor: try ColorText.color(text).storedValue
+    default: isText ? .text(text) : try value(of: text)
+    }
+  }
+
   /// Whether the text is a number in RFC 8259: no leading zeros, no plus sign, digits on both sides of the point.
-  static func isNumber(_ text: String) -> Bool {
+  package static func isNumber(_ text: String) -> Bool {
     var rest = text.utf8[...]
     if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
     let whole = takeDigits(&rest)
@@ -50,12 +63,12 @@ enum TypedText {
     return digits
   }
 
-  private static func data(in text: String) throws(Failure) -> [UInt8]? {
+  private static func data(in text: String) throws(TextError) -> [UInt8]? {
     guard text.first(where: { !$0.isWhitespace }) == "{" else { return nil }
     let compact = text.filter { !$0.isWhitespace }
     guard compact.hasPrefix("{\"base64\":\""), compact.hasSuffix("\"}") else { return nil }
     guard let bytes = Base64.decode(String(compact.dropFirst(11).dropLast(2))) else {
-      throw Failure(.badData, "this is not base64: \(text.excerpt)", hint: "k:=TEXT stores any text unchanged")
+      throw TextError(.value, "this is not base64: \(text.excerpt)", hint: "k:=TEXT stores any text unchanged")
     }
     return bytes
   }

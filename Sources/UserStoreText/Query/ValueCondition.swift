@@ -1,20 +1,20 @@
-import UserStore
+package import UserStore
 
 /// A comparison of an attribute with a value that was typed.
-struct ValueCondition {
+package struct ValueCondition: Sendable {
   let attribute: AttributeName
   let comparison: Condition.Comparison
   /// The value as it was typed.
   private let text: String
   private let isText: Bool
   /// The whole condition as it was typed.
-  private let source: String
+  private let source: ConditionText
   /// Set if the attribute's name looks like a mistake.
-  let suspect: SuspectAttribute?
+  package let suspect: SuspectAttribute?
 
   init(
-    _ attribute: AttributeName, _ comparison: Condition.Comparison, text: String, isText: Bool, in source: String,
-    suspect: SuspectAttribute? = nil
+    _ attribute: AttributeName, _ comparison: Condition.Comparison, text: String, isText: Bool,
+    in source: ConditionText, suspect: SuspectAttribute?
   ) {
     self.suspect = suspect
     self.attribute = attribute
@@ -25,23 +25,36 @@ struct ValueCondition {
   }
 
   /// The condition; throws if the value is not one.
-  var condition: Condition {
-    get throws(Failure) { Condition(attribute, comparison, try value) }
+  package var condition: Condition {
+    get throws(TextError) { Condition(attribute, comparison, try value) }
   }
 
+  private var notation: QueryNotation { source.notation }
+
   /// The value in the attribute's type, as `set` reads it; `^=` and `*=` compare with text.
-  var value: StoredValue {
-    get throws(Failure) {
+  private var value: StoredValue {
+    get throws(TextError) {
       if [.startsWith, .contains].contains(comparison) { return .text(text) }
       if attribute == .hairColor, text.isEmpty {
-        throw Failure(.badData, "\"\" is not a color", hint: "--without hair_color finds users without a color")
+        let absent = notation.argument(.absent, "hair_color")
+        throw mistake("\"\" is not a color", hint: "\(absent) finds users without a color")
       }
-      do throws(Failure) { return try Assignment(attribute, text, isText: isText).value() } catch {
-        var failure = error
-        if attribute != .hairColor, TypedText.isNumber(text) { failure.hint = "\(text).0 is a real number" }
-        throw failure
+      do throws(TextError) { return try TypedText.value(of: text, for: attribute, isText: isText) } catch {
+        throw mistake(error.message, hint: hint(for: error))
       }
     }
+  }
+
+  private func mistake(_ message: String, hint: String?) -> TextError {
+    let count = source.text.unicodeScalars.count
+    return TextError(
+      .value, message, in: .condition, source.text, at: count - text.unicodeScalars.count..<count, hint: hint)
+  }
+
+  private func hint(for mistake: TextError) -> String? {
+    if attribute == .hairColor { return mistake.hint }
+    if TypedText.isNumber(text) { return "\(text).0 is a real number" }
+    return notation == .options ? mistake.hint : "k:=TEXT compares with any text"
   }
 
   /// A line that says why no user may meet the condition although it is valid; nil if there is none.
@@ -53,31 +66,31 @@ struct ValueCondition {
     guard case .text? = try? value else { return nil }
     let numbers = Condition(attribute, .greaterOrEqual, .real(-.infinity))
     if try transaction.userIDs(matching: Query(where: numbers, limit: 1)).isEmpty { return nil }
-    return "note: \(source) compares text, but \"\(attribute)\" has numbers".shown
+    return "note: \(source.text) compares text, but \"\(attribute)\" has numbers".shown
   }
 
   /// A hint for quotes and null, which other languages have.
   private var hintOfNotation: String? {
     if isText { return nil }
     if comparison == .equal, attribute != .name, text.isEmpty || ["null", "nil"].contains(text.lowercased()) {
-      let option = "--without " + Correction.quoted(attribute.text)
-      return "note: \(source) finds the text \"\(text)\"; \(option) finds users without the attribute"
+      let absent = notation.argument(.absent, attribute.text)
+      return "note: \(source.text) finds the text \"\(text)\"; \(absent) finds users without the attribute"
     }
     let scalars = text.unicodeScalars
     guard scalars.count > 1, let quote = scalars.first, scalars.last == quote, ["\"", "'"].contains(quote) else {
       return nil
     }
-    let start = source.unicodeScalars.dropLast(scalars.count)
-    let corrected = Correction.quoted(String(start) + String(scalars.dropFirst().dropLast()), always: true)
-    return "note: the quotes in \(source) are a part of the value (did you mean --where \(corrected)?)"
+    let start = source.text.unicodeScalars.dropLast(scalars.count)
+    let corrected = String(start) + String(scalars.dropFirst().dropLast())
+    return "note: the quotes in \(source.text) are a part of the value (\(source.question(corrected)))"
   }
 
   /// Why no user can meet the condition; nil if that is not certain.
-  var contradiction: String? {
+  package var contradiction: String? {
     guard attribute == "id", comparison != .notEqual else { return nil }
     switch try? value {
     case .integer, .real: return nil
-    default: return "no user can meet \(source.shown): an id is a number"
+    default: return "no user can meet \(source.text.shown): an id is a number"
     }
   }
 }

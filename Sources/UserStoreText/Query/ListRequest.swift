@@ -1,0 +1,34 @@
+package import UserStore
+
+/// What a query in text means.
+package struct ListRequest: Sendable {
+  package let selection: UserSelection
+  private let order: [SortText]
+  package let query: Query
+
+  /// Reads the text; throws for a mistake.
+  package init(_ text: QueryText, _ notation: QueryNotation) throws(TextError) {
+    selection = try UserSelection(text, notation)
+    let order = text.order.map { SortText($0, notation) }
+    self.order = order
+    let keys = try order.map { key throws(TextError) in try key.key() }
+    if let twice = keys.first(where: { key in keys.count { $0.attribute == key.attribute } > 1 }) {
+      let last = keys.lastIndex { $0.attribute == twice.attribute }
+      throw TextError(.notation, "\"\(twice.attribute)\" is given twice", in: .order, last.map { order[$0].text })
+    }
+    let query = Query(where: selection.condition, sortedBy: keys, limit: text.limit)
+    self.query =
+      try text.place.map { place throws(TextError) in
+        query.after(try PageToken.position(place, sortedBy: keys, notation))
+      } ?? query
+  }
+
+  /// The attributes that the text names: those of the order, then those of the conditions.
+  package var attributes: [AttributeName] { query.order.map(\.attribute) + selection.attributes }
+
+  /// Throws for an attribute that looks like a mistake, if no user has it.
+  package func check(in transaction: inout ReadTransaction) throws {
+    try selection.check(in: &transaction)
+    for suspect in order.compactMap(\.suspect) { try suspect.check(in: &transaction) }
+  }
+}

@@ -1,0 +1,52 @@
+package import UserStore
+
+/// What the conditions of a query mean.
+package struct UserSelection: Sendable {
+  package let condition: Condition
+  /// The attributes in the conditions.
+  package let attributes: [AttributeName]
+  /// The attributes that a user who meets the conditions need not have.
+  package let optionalAttributes: [AttributeName]
+  /// Why no user can meet the conditions, if that is certain.
+  package let contradictions: [String]
+  private let comparisons: [ValueCondition]
+
+  /// Reads the conditions; throws for a mistake in one.
+  package init(_ text: QueryText, _ notation: QueryNotation) throws(TextError) {
+    var comparisons: [ValueCondition] = []
+    for condition in text.conditions { comparisons.append(try ConditionText(condition, notation).parsed()) }
+    var conditions: [Condition] = []
+    for comparison in comparisons { conditions.append(try comparison.condition) }
+    let present = try Self.names(text.present, .present, notation)
+    let absent = try Self.names(text.absent, .absent, notation)
+    conditions += present.map { .exists($0) } + absent.map { !.exists($0) }
+    condition = conditions.reduce(.always) { $0 && $1 }
+    self.comparisons = comparisons
+    optionalAttributes = comparisons.filter { $0.comparison == .notEqual }.map(\.attribute) + absent
+    attributes = comparisons.map(\.attribute) + present + absent
+    contradictions =
+      comparisons.compactMap(\.contradiction)
+      + absent.filter { ["id", .name].contains($0) }.map { "every user has \($0)" }
+  }
+
+  private static func names(
+    _ texts: [String], _ parameter: QueryNotation.Parameter, _ notation: QueryNotation
+  ) throws(TextError) -> [AttributeName] {
+    try texts.map { text throws(TextError) in
+      if !text.isEmpty { return AttributeName(typed: text) }
+      throw TextError(
+        .notation, "the attribute is missing", in: parameter, text, at: 0..<0, hint: notation.argument(parameter, "age")
+      )
+    }
+  }
+
+  /// Throws for an attribute that looks like a mistake in a condition, if no user has it.
+  package func check(in transaction: inout ReadTransaction) throws {
+    for suspect in comparisons.compactMap(\.suspect) { try suspect.check(in: &transaction) }
+  }
+
+  /// Why no user may meet the conditions, one line for each reason; call it only if no user was found.
+  package func hints(_ transaction: inout ReadTransaction) throws -> [String] {
+    try comparisons.compactMap { try $0.hint(&transaction) }
+  }
+}

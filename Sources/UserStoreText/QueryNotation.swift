@@ -1,0 +1,41 @@
+/// How a query is written, which the hints of a `TextError` repeat.
+public enum QueryNotation: Sendable {
+  /// The options of `usertool list`, with values that are quoted for a shell: `--where 'age>=18'`.
+  case options
+  /// The parameters of a request, in double quotes: `"where=age>=18"`.
+  ///
+  /// They are decoded: a request has `where=age%3E%3D18`.
+  case parameters
+}
+
+extension QueryNotation {
+  /// The parts of a query, by the names of their options and parameters.
+  package enum Parameter: String, Sendable {
+    case condition = "where"
+    case present = "with"
+    case absent = "without"
+    case order = "sort"
+    case place = "after"
+  }
+
+  /// The name of an option or a parameter: `--where` or `where`.
+  func name(_ parameter: Parameter) -> String {
+    switch self {
+    case .options: "--" + parameter.rawValue
+    case .parameters: parameter.rawValue
+    }
+  }
+
+  /// An option or a parameter with its value: `--where 'age>=18'` or `"where=age>=18"`.
+  func argument(_ parameter: Parameter, _ text: String) -> String {
+    switch self {
+    case .options: name(parameter) + " " + text.shellWord(alwaysQuoted: parameter == .condition)
+    case .parameters: "\"\(parameter.rawValue)=\(text)\""
+    }
+  }
+
+  /// Asks whether an option or a parameter with this value was meant.
+  func question(_ parameter: Parameter, _ text: String) -> String {
+    "did you mean \(argument(parameter, text))?"
+  }
+}

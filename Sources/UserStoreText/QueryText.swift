@@ -1,0 +1,73 @@
+public import UserStore
+
+/// The users to list, as text, in the notation of `usertool list`.
+///
+///     var text = QueryText()
+///     text.conditions = ["age>=18", "name^=Z"]
+///     text.order = ["age:desc", "name"]
+///     text.limit = 50
+///     let query = try text.query()
+///     let users = try store.read { users in
+///       try text.check(.parameters, in: &users)
+///       return try users.users(matching: query)
+///     }
+///     let place = users.last.flatMap { QueryText.place(after: $0, in: query) }  // of the next page
+///
+/// A mistake throws a `TextError`, which points at it and mostly has a correction.
+public struct QueryText: Sendable {
+  /// The conditions, all of which users must meet: an attribute (or `id`), an operator, and a value.
+  ///
+  /// The operators are `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=` (starts with) and `*=` (contains). `age>=18` compares with a number;
+  /// a colon before the operator makes the value text: `room:=007`. The first operator in a condition counts.
+  public var conditions: [String] = []
+  /// The attributes that users must have.
+  public var present: [String] = []
+  /// The attributes that users must not have.
+  public var absent: [String] = []
+  /// The attributes to sort by, the most important first: `age`, `age:asc`, or `age:desc`.
+  ///
+  /// Users without the attribute are last in both directions.
+  public var order: [String] = []
+  /// The largest number of users; nil for all.
+  public var limit: Int?
+  /// The place where the page before ended, from `place(after:in:)`; nil for the first page.
+  public var place: String?
+
+  /// Creates the text of a query for all users.
+  public init() {}
+
+  /// Reads the text.
+  ///
+  /// - Parameter notation: How the hints of a mistake are written.
+  /// - Returns: The query.
+  /// - Throws: `TextError` for a mistake. The store checks the limits of a query when it runs it.
+  public func query(_ notation: QueryNotation = .parameters) throws(TextError) -> UserStore.Query {
+    try ListRequest(self, notation).query
+  }
+
+  /// Checks that attributes whose names look like mistakes exist.
+  ///
+  /// Names may have nearly all characters: `age!>18` is a condition on an attribute `age!`, and `age,name` one attribute to sort
+  /// by. They are mistakes if no user has the attribute. Only such names are looked up, which reads all users.
+  ///
+  /// - Parameters:
+  ///   - notation: How the hints of a mistake are written.
+  ///   - transaction: The transaction that will run the query.
+  /// - Throws: `TextError` for a mistake, and `StoreError` if reading fails.
+  public func check(_ notation: QueryNotation, in transaction: inout UserStore.ReadTransaction) throws {
+    try ListRequest(self, notation).check(in: &transaction)
+  }
+
+  /// Returns the place after a user, for the `place` of the next page.
+  ///
+  /// The next page starts there even if the user has been changed or removed.
+  ///
+  /// - Parameters:
+  ///   - user: The last user of a page, as the query returned it.
+  ///   - query: The query of the page, from `query(_:)`.
+  /// - Returns: The identifier of the user; in a sorted list, JSON with the values that it is sorted by, in which nothing acts on a
+  ///   terminal. nil if this is more than 100,000 bytes.
+  public static func place(after user: UserStore.User, in query: UserStore.Query) -> String? {
+    PageToken(after: query.position(of: user), sortedBy: query.order)?.text
+  }
+}

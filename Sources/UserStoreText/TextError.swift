@@ -1,0 +1,42 @@
+/// A mistake in a text that a person wrote.
+///
+/// The message, the text and the hint contain parts of the text as they are, also characters that act on a terminal.
+public struct TextError: Error, Sendable, CustomStringConvertible {
+  /// The kinds of mistakes.
+  public enum Kind: Sendable {
+    /// The text does not follow the notation.
+    case notation
+    /// The text follows the notation, but a value in it cannot be one, such as a color that does not exist.
+    case value
+  }
+
+  /// What is wrong, without the name of the parameter: `there is no operator =>`.
+  public let message: String
+  /// The parameter with the mistake: `where`, `with`, `without`, `sort`, or `after`; nil if it is none of these.
+  public let parameter: String?
+  /// The text with the mistake; nil if the message is enough to find it.
+  public let text: String?
+  /// Where the mistake is, in Unicode scalars of the text; nil if the whole text is meant.
+  ///
+  /// The range is empty where something is missing.
+  public let range: Range<Int>?
+  /// How to correct the mistake, in one line; nil if that is not known.
+  public let hint: String?
+  /// The kind of mistake.
+  public let kind: Kind
+
+  package init(
+    _ kind: Kind, _ message: String, in parameter: QueryNotation.Parameter? = nil, _ text: String? = nil,
+    at range: Range<Int>? = nil, hint: String? = nil
+  ) {
+    self.kind = kind
+    self.message = message
+    self.parameter = parameter?.rawValue
+    self.text = text
+    self.range = range
+    self.hint = hint
+  }
+
+  /// The parameter, if there is one, and the message: `where: there is no operator =>`.
+  public var description: String { (parameter.map { $0 + ": " } ?? "") + message }
+}
