@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// The command-line tool.
 @main
@@ -27,10 +28,9 @@ struct UserTool: ParsableCommand {
     subcommands: [
       InitCommand.self, AddCommand.self, GetCommand.self, ListCommand.self, RenameCommand.self, SetCommand.self,
       RemoveCommand.self, WatchCommand.self, LogCommand.self, UndoCommand.self, ConsumersCommand.self,
-      IndexCommand.self,
-      ListenersCommand.self, BackupCommand.self, RestoreCommand.self, CheckCommand.self, CompactCommand.self,
-      PurgeCommand.self, ExportCommand.self, ImportCommand.self, DemoCommand.self, CompletionCommand.self,
-      ManualCommand.self,
+      IndexCommand.self, ListenersCommand.self, BackupCommand.self, RestoreCommand.self, CheckCommand.self,
+      CompactCommand.self, PurgeCommand.self, ExportCommand.self, ImportCommand.self, ServeCommand.self,
+      DemoCommand.self, CompletionCommand.self, ManualCommand.self,
     ])
 
   static func main() async {
@@ -81,6 +81,7 @@ struct UserTool: ParsableCommand {
   private static func failure(_ error: any Error, _ arguments: ArraySlice<String>) -> Failure {
     switch error {
     case let error as Failure: error
+    case let error as TextError: Failure(error)
     case let error as StoreError: Failure(error)
     case _ where isOfParser(error):
       Failure(.usage, message(for: error), hint: Arguments.helpHint(arguments, message(for: error), for: self))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `scripts/install`, with the tool that was built for the tests.
+/// `scripts/install`, with the tool that was built for the tests, and another program in the place of userserver.
 @Suite(.bounded) struct `Installing` {
   private let workspace: Workspace
   /// A folder that does not exist yet; each of its names needs quotes.
@@ -15,13 +15,17 @@ import Testing
 
   private static let script = Workspace.project.appendingPathComponent("scripts/install").path
   private static let installed = [
-    "bin/usertool", "share/bash-completion/completions/usertool", "share/fish/vendor_completions.d/usertool.fish",
+    "bin/userserver", "bin/usertool", "share/bash-completion/completions/usertool",
+    "share/fish/vendor_completions.d/usertool.fish",
     "share/man/man1/usertool.1", "share/zsh/site-functions/_usertool",
   ]
 
+  private static let server = "/bin/true"
+  private static let built = ["USERTOOL_BUILT": Workspace.tool, "USERSERVER_BUILT": server]
+
   private func install(_ arguments: String..., environment: [String: String] = [:]) throws -> Workspace.Outcome {
     try workspace.finish(
-      [Self.script] + arguments, ["USERTOOL_BUILT": Workspace.tool].merging(environment) { $1 })
+      [Self.script] + arguments, Self.built.merging(environment) { $1 })
   }
 
   /// The paths of all files in a folder, hidden ones too, and of the empty folders below it.
@@ -43,13 +47,21 @@ import Testing
     for file in Self.installed {
       #expect(outcome.lines.contains("installed \(prefix)/\(file)"), "\(outcome)")
       let mode = try FileManager.default.attributesOfItem(atPath: prefix + "/" + file)[.posixPermissions] as? Int
-      #expect(mode == (file == "bin/usertool" ? 0o755 : 0o644), "\(file)")
+      #expect(mode == (file.hasPrefix("bin/") ? 0o755 : 0o644), "\(file)")
     }
     #expect(FileManager.default.contentsEqual(atPath: prefix + "/bin/usertool", andPath: Workspace.tool))
+    #expect(FileManager.default.contentsEqual(atPath: prefix + "/bin/userserver", andPath: Self.server))
     #expect(try text(of: "share/man/man1/usertool.1") == workspace.run("man").output)
-    for (shell, file) in [("bash", Self.installed[1]), ("fish", Self.installed[2]), ("zsh", Self.installed[4])] {
+    for (shell, file) in [("bash", Self.installed[2]), ("fish", Self.installed[3]), ("zsh", Self.installed[5])] {
       #expect(try text(of: file) == workspace.run("completion", shell).output)
     }
+  }
+
+  @Test func `the server can be left out`() throws {
+    let outcome = try workspace.finish(
+      [Self.script, "--without-server", prefix], ["USERTOOL_BUILT": Workspace.tool])
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try contents(of: prefix) == Self.installed.filter { $0 != "bin/userserver" })
   }
 
   @Test func `by default, the files are installed for this user`() throws {
@@ -71,7 +83,7 @@ import Testing
   @Test func `a relative prefix is a folder below the current one`() throws {
     let line = "cd \"$1\" && \"$2\" some/../here && \"$2\" --uninstall here"
     let outcome = try workspace.finish(
-      ["bash", "-c", line, "bash", workspace.folder, Self.script], ["USERTOOL_BUILT": Workspace.tool])
+      ["bash", "-c", line, "bash", workspace.folder, Self.script], Self.built)
     #expect(
       outcome.status == 0 && outcome.lines.contains("installed \(workspace.folder)/here/bin/usertool"), "\(outcome)")
     #expect(outcome.lines.contains("removed \(workspace.folder)/here/bin/usertool"), "\(outcome)")
@@ -114,7 +126,7 @@ import Testing
     ([""], "PREFIX is empty"),
   ])
   func `bad arguments are usage errors`(arguments: [String], message: String) throws {
-    let outcome = try workspace.finish([Self.script] + arguments, ["USERTOOL_BUILT": Workspace.tool])
+    let outcome = try workspace.finish([Self.script] + arguments, Self.built)
     #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
     #expect(outcome.errors.hasPrefix("install: error: \(message)\nUsage: "), "\(outcome)")
     #expect(try contents(of: workspace.folder) == [])

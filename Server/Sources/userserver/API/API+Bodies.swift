@@ -1,0 +1,84 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTPTypes
+
+/// The media types and the bodies of requests and answers.
+extension API {
+  func json(_ text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()) -> Response {
+    var headers = headers
+    headers[.contentType] = "application/json"
+    return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+  }
+
+  /// The media type among these that the client prefers; throws if it accepts none.
+  func mediaType(_ request: Request, among types: [String]) throws(Problem) -> String {
+    let ranges = request.headers[values: .accept].joined(separator: ",").split(separator: ",").map(MediaRange.init)
+    if ranges.isEmpty { return types[0] }
+    let rated = types.map { type in
+      (type, quality: ranges.filter { $0.covers(type) }.max { $0.rank < $1.rank }?.quality)
+    }
+    let best = rated.filter { $0.quality ?? 0 > 0 }.max { $0.quality ?? 0 < $1.quality ?? 0 }
+    if let quality = best?.quality { return rated.first { $0.quality == quality }!.0 }
+    throw Problem(.notAcceptable, "notAcceptable", "the media types here are: " + types.joined(separator: " "))
+  }
+
+  /// Checks a body before it is read, also one that the request does not need: a page of another site can send text, but not
+  /// JSON, without asking.
+  func checkBody(_ request: Request) throws(Problem) {
+    let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+    let hasBody = length > 0 || request.headers[.transferEncoding] != nil
+    let type = request.headers[.contentType]?.split(separator: ";").map { $0.trimming(" ").lowercased() }
+    guard hasBody || type != nil else { return }
+    guard type?.first == "application/json", type?.dropFirst().allSatisfy({ $0 == "charset=utf-8" }) ?? false else {
+      throw Problem(.unsupportedMediaType, "unsupportedMediaType", "a body must be application/json")
+    }
+    if length > Self.bodyLimit { throw Self.tooLarge }
+  }
+
+  /// Reads the body.
+  func body(_ request: Request) async throws -> [UInt8] {
+    if request.headers[.expect]?.lowercased() == "100-continue" {
+      try await channel?.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue))).get()
+    }
+    do { return Array(buffer: try await request.body.collect(upTo: Self.bodyLimit)) } catch is NIOTooManyBytesError {
+      throw Self.tooLarge
+    }
+  }
+
+  private static var tooLarge: Problem {
+    Problem(.contentTooLarge, "tooLarge", "a body can have at most \(bodyLimit >> 20) MiB")
+  }
+
+  /// A value has up to 16 MiB, and more as JSON.
+  private static let bodyLimit = 32 << 20
+
+  func requireWriting() throws(Problem) {
+    if settings.isReadOnly { throw Problem(.forbidden, "readOnly", "this server was started with --read-only") }
+  }
+}
+
+/// `text/*;q=0.5` in an Accept header.
+private struct MediaRange {
+  private let type: String
+  let quality: Double
+
+  init(_ text: Substring) {
+    let parts = text.split(separator: ";").map { $0.trimming(" ").lowercased() }
+    type = parts.first ?? ""
+    quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+  }
+
+  /// An exact type counts more than a range.
+  var rank: Int { type == "*/*" ? 0 : type.hasSuffix("/*") ? 1 : 2 }
+
+  func covers(_ other: String) -> Bool {
+    type == other || type == "*/*" || (type.hasSuffix("/*") && other.hasPrefix(type.dropLast()))
+  }
+}
+
+extension StringProtocol {
+  fileprivate func trimming(_ character: Character) -> String {
+    String(drop { $0 == character }.reversed().drop { $0 == character }.reversed())
+  }
+}

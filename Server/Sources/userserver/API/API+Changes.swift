@@ -1,0 +1,70 @@
+import HTTPTypes
+import Hummingbird
+import UserStore
+
+/// `GET /changes`.
+extension API {
+  static let eventStream = "text/event-stream"
+  static let changeTypes = ["application/json", eventStream, "application/jsonl"]
+
+  func changes(_ request: Request) async throws -> Response {
+    let parameters = try Parameters(
+      request, once: ["after", "last", "user", "heartbeat", "limit", "timeout", "wait"], repeated: ["attribute", "op"])
+    let type = try mediaType(request, among: Self.changeTypes)
+    let filter = try ChangeFilter(parameters)
+    let clock = try clock(parameters)
+    let limit = try parameters.integer("limit", in: 1...1_000_000)
+    let wait = try parameters.integer("wait", in: 0...25).map { Duration.seconds($0) } ?? .zero
+    let (head, start) = try await bounds(request, parameters)
+    if type == Self.eventStream {
+      let stream = ChangeStream(api: self, start: start, head: head, filter: filter, clock: clock, limit: limit)
+      return try streaming(request, type) { response in try await stream.run(response) }
+    }
+    // A feed would throw the same, but only after the response has begun.
+    do throws(StoreError) { try await verify(start) } catch {
+      var problem = Problem(error)
+      problem.members = [("cursor", JSONText.text(head.description))]
+      throw problem
+    }
+    let lines = ChangeLines(api: self, start: start, filter: filter, clock: clock, limit: limit)
+    return try streaming(request, type) { response in
+      if type == "application/jsonl" {
+        try await lines.runLines(response)
+      } else {
+        try await lines.runPage(wait: wait, response)
+      }
+    }
+  }
+
+  private func verify(_ cursor: Cursor) async throws(StoreError) {
+    do { try await store.verify(cursor) } catch { throw error as? StoreError ?? StoreError(.closed, "\(error)") }
+  }
+
+  /// The end of the log, and where the changes start.
+  private func bounds(_ request: Request, _ parameters: Parameters) async throws -> (head: Cursor, start: Cursor) {
+    let rows = try parameters.integer("last", in: 1...1_000)
+    let after = parameters["after"]
+    if rows != nil, after != nil { throw Problem.badRequest("last and after cannot be combined", parameter: "last") }
+    // After a lost connection, a browser repeats the address, with the header.
+    let last = request.headers[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
+    let given = try cursor(last ?? after, last == nil ? "after" : "Last-Event-ID")
+    return try await store.read { users in
+      let head = try users.cursor
+      if let given { return (head, given) }
+      if let rows {
+        let first = UserStore.Revision(rawValue: max(0, head.revision.rawValue - Int64(rows)))
+        return (head, try users.cursor(at: first) ?? users.oldestCursor)
+      }
+      return (head, after == "oldest" ? try users.oldestCursor : head)
+    }
+  }
+
+  private func cursor(_ text: String?, _ parameter: String) throws(Problem) -> Cursor? {
+    guard let text, !["now", "oldest"].contains(text) else { return nil }
+    do throws(StoreError) { return try Cursor(text) } catch {
+      var problem = Problem(error)
+      problem.parameter = parameter
+      throw problem
+    }
+  }
+}

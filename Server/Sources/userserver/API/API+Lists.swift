@@ -1,0 +1,120 @@
+import AsyncAlgorithms
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+import UserStore
+import UserStoreText
+
+/// `GET /lists`.
+extension API {
+  func list(_ request: Request) async throws -> Response {
+    let parameters = try Parameters(
+      request, once: Parameters.once + ["heartbeat", "timeout"], repeated: Parameters.repeated)
+    let text = try parameters.query()
+    let query = try text.query(.parameters)
+    let clock = try clock(parameters)
+    let head = try await store.read { users in
+      try text.check(.parameters, in: &users)
+      return try users.cursor
+    }
+    let rows = try await store.list(query)
+    let stream = ListStream(api: self, rows: rows, head: head, clock: clock)
+    return try streaming(request, Self.eventStream) { response in try await stream.run(response) }
+  }
+}
+
+/// A list as an event stream: its rows, and then the steps from each version to the next.
+private struct ListStream: Sendable {
+  let api: API
+  let rows: Listenable<UserStore.Rows>
+  let head: Cursor
+  let clock: StreamClock
+
+  private enum Event: Sendable {
+    case rows(UserStore.Rows)
+    case tick
+  }
+
+  func run(_ response: ResponseStream) async throws {
+    let stream = EventStream(response: response)
+    try await stream.send("hello", retry: API.retry, api.hello(head, clock))
+    let versions = rows.values.map { Event.rows($0) }
+    let ticks = AsyncTimerSequence.repeating(every: clock.interval).map { _ in Event.tick }
+    var shown: UserStore.Rows?
+    for try await event in merge(versions, ticks).cancelOnGracefulShutdown() {
+      switch event {
+      case .rows(let rows):
+        let isFirst = shown == nil || rows.discontinuity != nil
+        try await send(rows, after: shown, to: stream)
+        shown = rows
+        if isFirst { try await progress(rows, stream) }
+      case .tick: if let shown { try await progress(shown, stream) }
+      }
+      if let reason = clock.isOver { return try await stream.close(because: reason) }
+    }
+    try Task.checkCancellation()
+    try await stream.close(because: "shutdown")
+  }
+
+  private func send(_ rows: UserStore.Rows, after shown: UserStore.Rows?, to stream: EventStream) async throws {
+    if let reason = rows.discontinuity, shown != nil {
+      try await stream.send("reset", JSONText.object([("reason", JSONText.text(reason.rawValue))]))
+    } else if let shown {
+      let steps = rows.changes(from: shown).steps.map(\.json)
+      if steps.isEmpty { return }
+      return try await stream.send(
+        "steps", JSONText.object([("revision", revision(rows)), ("steps", JSONText.array(steps))]))
+    }
+    try await sendAll(rows, to: stream)
+  }
+
+  private func sendAll(_ rows: UserStore.Rows, to stream: EventStream) async throws {
+    var (part, bytes) = ([String](), 0)
+    for user in rows {
+      let json = RecordText.json(user)
+      if bytes + json.utf8.count > Self.byteLimit, !part.isEmpty {
+        try await stream.send("rows", JSONText.object([("revision", revision(rows)), ("rows", JSONText.array(part))]))
+        (part, bytes) = ([], 0)
+      }
+      bytes += json.utf8.count
+      part.append(json)
+    }
+    try await stream.send(
+      "rows", JSONText.object([("revision", revision(rows)), ("rows", JSONText.array(part)), ("last", "true")]))
+  }
+
+  private static let byteLimit = 1 << 20
+
+  /// What the client can compare with the rows that it has.
+  private func progress(_ rows: UserStore.Rows, _ stream: EventStream) async throws {
+    var hash: UInt32 = 2_166_136_261
+    for (index, user) in rows.enumerated() {
+      for byte in ((index > 0 ? "," : "") + "\(user.id)").utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    }
+    let digits = String(hash, radix: 16)
+    let text = String(repeating: "0", count: 8 - digits.count) + digits
+    try await stream.send(
+      "progress",
+      JSONText.object([("revision", revision(rows)), ("count", "\(rows.count)"), ("hash", JSONText.text(text))]))
+  }
+
+  private func revision(_ rows: UserStore.Rows) -> String { rows.cursor.map { "\($0.revision)" } ?? "null" }
+}
+
+extension UserStore.RowChanges.Step {
+  fileprivate var json: String {
+    let members: [(name: String, json: String)] =
+      switch self {
+      case .insert(let user, let index): [("op", "\"insert\""), ("at", "\(index)"), ("user", RecordText.json(user))]
+      case .remove(let index): [("op", "\"remove\""), ("at", "\(index)")]
+      case .move(let user, let from, let to, _):
+        [("op", "\"move\""), ("from", "\(from)"), ("to", "\(to)"), ("user", RecordText.json(user))]
+      case .update(let user, let index, let changed):
+        [
+          ("op", "\"update\""), ("at", "\(index)"), ("user", RecordText.json(user)),
+          ("changed", JSONText.array(changed.map { JSONText.text($0.text) })),
+        ]
+      }
+    return JSONText.object(members)
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+import UserStore
+import UserStoreText
+
+/// Reading users, and what the server is.
+extension API {
+  func health(_ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    if Task.isShuttingDownGracefully {
+      throw Problem(.serviceUnavailable, "shuttingDown", "the server is shutting down", retryAfter: 1)
+    }
+    return json(#"{"status":"ok"}"#)
+  }
+
+  func openAPI(_ request: Request) async throws -> Response {
+    json(String(decoding: PackageResources.openapi_json, as: UTF8.self))
+  }
+
+  func about(_ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    let (cursor, users) = try await store.read { users in (try users.cursor, try users.userCount) }
+    return json(
+      JSONText.object([
+        ("store", JSONText.text(cursor.store)), ("path", JSONText.text(settings.path)),
+        ("revision", "\(cursor.revision)"),
+        ("cursor", JSONText.text(cursor.description)), ("users", "\(users)"),
+        ("version", JSONText.text(UserStore.version)),
+        ("readOnly", "\(settings.isReadOnly)"), ("heartbeat", "\(settings.heartbeat.seconds)"),
+        ("streams", "\(streams.count)"),
+      ]))
+  }
+
+  func users(_ request: Request) async throws -> Response {
+    let parameters = try Parameters(request, once: Parameters.once + ["count"], repeated: Parameters.repeated)
+    let text = try parameters.query()
+    let query = try text.query(.parameters)
+    let isCounted = try parameters.flag("count")
+    return try await store.read { users in
+      try text.check(.parameters, in: &users)
+      var page = UserPage(query)
+      var all = query
+      // One more, to know whether there is a next page.
+      all.limit = query.limit.map { $0 + 1 }
+      try users.iterateUsers(matching: all) { try page.add($0) }
+      let cursor = try users.cursor
+      var members = [
+        ("users", page.json), ("revision", "\(cursor.revision)"), ("cursor", JSONText.text(cursor.description)),
+        ("next", JSONText.text(page.next)),
+      ]
+      if isCounted { members.append(("count", "\(try users.userCount(where: query.condition))")) }
+      return JSONText.object(members)
+    }.answer(json)
+  }
+
+  func user(_ id: String, _ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    let id = try userID(id)
+    guard let user = try await store.read({ try $0.user(id) }) else { throw Self.noUser(id) }
+    let tag = ETag(user)
+    if let tags = request.headers[.ifNoneMatch], tag.isListed(in: tags, isWeak: true) {
+      return Response(status: .notModified, headers: [.eTag: tag.text])
+    }
+    return json(RecordText.json(user), headers: [.eTag: tag.text])
+  }
+
+  func consumers(_ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    let consumers = try await store.read { try $0.consumers() }
+    let elements = consumers.map { consumer in
+      JSONText.object([
+        ("name", JSONText.text(consumer.name)), ("revision", "\(consumer.cursor.revision)"),
+        ("cursor", JSONText.text(consumer.cursor.description)), ("lag", consumer.lag.map { "\($0)" } ?? "null"),
+        ("at", JSONText.text(Time.text(milliseconds: consumer.timestamp))),
+      ])
+    }
+    return json(JSONText.object([("consumers", JSONText.array(elements))]))
+  }
+
+  func userID(_ text: String) throws(Problem) -> User.ID {
+    guard let number = Int64(text), String(number) == text else {
+      throw Problem(.notFound, "userNotFound", "\"\(text.prefix(40))\" is not the id of a user")
+    }
+    return User.ID(number)
+  }
+
+  static func noUser(_ id: User.ID) -> Problem { Problem(.notFound, "userNotFound", "there is no user \(id)") }
+}
+
+typealias User = UserStore.User
+typealias Cursor = UserStore.Cursor
+
+/// A page of users, which ends early if the users are large.
+private struct UserPage {
+  private let query: UserStore.Query
+  private var rows: [String] = []
+  private var last: User?
+  private var bytes = 0
+  private(set) var next: String?
+
+  private static let byteLimit = 16 << 20
+  /// A place is a part of an address, where a byte takes up to three.
+  private static let placeLimit = 16_000
+
+  init(_ query: UserStore.Query) { self.query = query }
+
+  var json: String { JSONText.array(rows) }
+
+  /// Adds a user; returns false after the last one.
+  mutating func add(_ user: User) throws(Problem) -> Bool {
+    if let last, rows.count == query.limit || bytes > Self.byteLimit {
+      next = QueryText.place(after: last, in: query)
+      if next.map({ $0.utf8.count <= Self.placeLimit }) ?? false { return false }
+      throw .badRequest(
+        "the values that the users are sorted by are too long for the place of a next page", parameter: "sort",
+        hint: "sort by another attribute, or take all users with a larger limit")
+    }
+    let row = RecordText.json(user)
+    bytes += row.utf8.count
+    rows.append(row)
+    last = user
+    return true
+  }
+}
+
+/// A hash of a user's exact values: it is the same after the log was compacted, and on a restored copy.
+struct ETag: Equatable {
+  let text: String
+
+  init(_ user: User) { self.init(RecordText.json(user).utf8) }
+
+  /// FNV-1a with 128 bits: it finds differences, and does not resist somebody who looks for two records with the same hash.
+  init(_ bytes: some Sequence<UInt8>) {
+    var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
+    for byte in bytes { hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b }
+    text = "\"" + String(hash, radix: 16) + "\""
+  }
+
+  /// Whether a header names this tag, or `*`.
+  ///
+  /// A proxy that compresses an answer makes its tag weak (`W/"…"`), which only If-None-Match accepts (RFC 9110, 13.1).
+  func isListed(in header: String, isWeak: Bool = false) -> Bool {
+    header.split(separator: ",").contains { entry in
+      let entry = entry.drop { $0 == " " }.prefix { $0 != " " }
+      return entry == "*" || entry == text || (isWeak && entry == "W/" + text)
+    }
+  }
+}
+
+enum Time {
+  /// A time in UTC, such as `2026-11-23T05:20:11.482Z`.
+  static func text(milliseconds: Int64) -> String {
+    // The format cuts off, and a binary fraction may be a little too small.
+    Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000).formatted(style)
+  }
+
+  private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+  static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
+}
+
+extension Duration {
+  var seconds: Int64 { components.seconds }
+}
+
+extension Cursor {
+  /// The number of the log, which another database, or a restored one, does not have.
+  var store: String { String(description.split(separator: "-")[1]) }
+}
+
+extension String {
+  fileprivate func answer(_ make: (String, HTTPResponse.Status, HTTPFields) -> Response) -> Response {
+    make(self, .ok, HTTPFields())
+  }
+}

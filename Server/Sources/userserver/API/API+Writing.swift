@@ -1,0 +1,180 @@
+import HTTPTypes
+import Hummingbird
+import UserStore
+import UserStoreText
+
+/// Writing users.
+extension API {
+  func add(_ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    let (id, values) = try RecordText.record(try await writtenBody(request))
+    if id != nil { throw Problem.badRequest("a new user gets its id from the server", hint: "PUT /users/ID takes one") }
+    let written = try await write(request) { users in try users.add(values) }
+    return try await answer(written, status: .created)
+  }
+
+  func put(_ text: String, _ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    let id = try userID(text)
+    let record = try RecordText.record(try await writtenBody(request))
+    if let other = record.id, other != id { throw Problem.badRequest("the id in the body is \(other), not \(id)") }
+    if request.headers[.ifNoneMatch] != nil { return try await create(id, record.values, request) }
+    let tags = try requiredTags(request)
+    let written = try await write(request) { users in
+      let user = try Self.matching(tags, id, in: &users)
+      let dropped = user.storedValues.keys.filter { name in !record.values.contains { $0.attribute == name } }
+      try users.set(record.values + dropped.map { ($0, .null) }, of: id)
+      return id
+    }
+    return try await answer(written)
+  }
+
+  private func create(_ id: User.ID, _ values: [(attribute: AttributeName, value: StoredValue)], _ request: Request)
+    async throws -> Response
+  {
+    guard request.headers[.ifNoneMatch] == "*" else {
+      throw Problem.badRequest("If-None-Match can only be * here", hint: "If-Match replaces a user")
+    }
+    let written = try await write(request) { users in
+      // A repeated request finds the user that the first one has added.
+      if try users.user(id) != nil {
+        throw Problem(.preconditionFailed, "preconditionFailed", "user \(id) exists")
+      }
+      return try users.add(values, as: id)
+    }
+    return try await answer(written, status: .created)
+  }
+
+  func patch(_ text: String, _ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    let id = try userID(text)
+    let bytes = try await writtenBody(request)
+    let records = try RecordText.records(bytes, named: ["set", "expect"], asStored: ["expect"])
+    guard let values = records["set"] else { throw Problem.badRequest("the member \"set\" is missing") }
+    let expected = records["expect"] ?? []
+    let tags = request.headers[.ifMatch]
+    let written = try await write(request) { users in
+      if let tags {
+        _ = try Self.matching(tags, id, in: &users)
+      } else if try users.user(id) == nil {
+        throw Self.noUser(id)
+      }
+      try Self.check(expected, of: id, in: &users)
+      try users.set(values, of: id)
+      return id
+    }
+    return try await answer(written)
+  }
+
+  func remove(_ text: String, _ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    try requireWriting()
+    let id = try userID(text)
+    let tags = try requiredTags(request)
+    let written = try await write(request) { users in
+      _ = try Self.matching(tags, id, in: &users)
+      try users.remove(id)
+      return id
+    }
+    return json(JSONText.object(try await end(of: written)))
+  }
+
+  func undo(_ text: String, _ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    try requireWriting()
+    guard let number = Int64(text), String(number) == text, number > 0 else {
+      throw Problem(.notFound, "revisionNotFound", "\"\(text.prefix(40))\" is not a revision")
+    }
+    let revision = UserStore.Revision(rawValue: number)
+    let written = try await write(request, origin: "undo") { users in
+      try users.undo(revision)
+      return User.ID(0)
+    }
+    return json(JSONText.object([("undone", "\(revision)")] + (try await end(of: written))))
+  }
+
+  // MARK: Conditions
+
+  /// The tags of If-Match, without which a request could overwrite what its client has not seen.
+  private func requiredTags(_ request: Request) throws(Problem) -> String {
+    if let tags = request.headers[.ifMatch] { return tags }
+    throw Problem(
+      .preconditionRequired, "preconditionRequired", "the header If-Match is missing",
+      hint: "send the ETag of the user as you have read it, or * for any")
+  }
+
+  private static func matching(_ tags: String, _ id: User.ID, in users: inout UserStore.WriteTransaction) throws -> User
+  {
+    guard let user = try users.user(id) else { throw noUser(id) }
+    let tag = ETag(user)
+    if tag.isListed(in: tags) { return user }
+    var problem = Problem(.preconditionFailed, "preconditionFailed", "user \(id) has changed since")
+    problem.headers[.eTag] = tag.text
+    throw problem
+  }
+
+  private static func check(
+    _ expected: [(attribute: AttributeName, value: StoredValue)], of id: User.ID,
+    in users: inout UserStore.WriteTransaction
+  ) throws {
+    var current: [(name: String, json: String)] = []
+    var isSame = true
+    for (attribute, value) in expected {
+      let stored = try users.storedValue(attribute, of: id)
+      isSame = isSame && stored == value
+      current.append((attribute.text, RecordText.json(stored)))
+    }
+    if isSame { return }
+    var problem = Problem(.conflict, "conflict", "user \(id) has other values than expected")
+    problem.members = [("current", JSONText.object(current))]
+    throw problem
+  }
+
+  // MARK: Writing
+
+  /// What a write has changed.
+  private struct Written: Sendable {
+    let id: User.ID
+    /// nil if it was removed.
+    let user: User?
+    let revision: UserStore.Revision
+    let isUnchanged: Bool
+  }
+
+  private func writtenBody(_ request: Request) async throws -> [UInt8] {
+    try requireWriting()
+    return try await body(request)
+  }
+
+  private func write(
+    _ request: Request, origin standard: String = "userserver",
+    _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> User.ID
+  ) async throws -> Written {
+    let origin = request.headers[.changeOrigin] ?? standard
+    guard (1...100).contains(origin.unicodeScalars.count), !origin.contains(where: \.isNewline) else {
+      throw Problem.badRequest("Change-Origin must have 1 to 100 characters")
+    }
+    return try await store.write(origin: origin) { users in
+      let id = try change(&users)
+      let revision = try users.revision
+      let isUnchanged = revision == (try users.cursor.revision)
+      return Written(id: id, user: try users.user(id), revision: revision, isUnchanged: isUnchanged)
+    }
+  }
+
+  private func answer(_ written: Written, status: HTTPResponse.Status = .ok) async throws -> Response {
+    guard let user = written.user else { throw Self.noUser(written.id) }
+    var members = [(name: "user", json: RecordText.json(user))] + (try await end(of: written))
+    if written.isUnchanged { members.append(("unchanged", "true")) }
+    var headers: HTTPFields = [.eTag: ETag(user).text]
+    if status == .created { headers[.location] = "/users/\(written.id)" }
+    return json(JSONText.object(members), status: status, headers: headers)
+  }
+
+  /// The revision and the cursor of a write; a feed that starts at the cursor delivers what follows it.
+  private func end(of written: Written) async throws -> [(name: String, json: String)] {
+    let revision = written.revision
+    let cursor = try await store.read { users in try users.cursor(at: revision) }
+    return [("revision", "\(revision)"), ("cursor", JSONText.text(cursor?.description))]
+  }
+}

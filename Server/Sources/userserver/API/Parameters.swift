@@ -1,0 +1,81 @@
+import Foundation
+import Hummingbird
+import UserStore
+import UserStoreText
+
+/// The parameters of a request's address: strict, so that a mistyped one is not ignored.
+struct Parameters {
+  private var values: [(name: String, value: String)] = []
+
+  /// Reads the query; throws for a parameter that is not known, or is given twice although it may be only once.
+  init(_ request: Request, once: [String] = [], repeated: [String] = []) throws(Problem) {
+    for pair in (request.uri.query ?? "").split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = try Self.decoded(parts[0])
+      guard once.contains(name) || repeated.contains(name) else {
+        let known = (once + repeated).sorted()
+        throw .badRequest(
+          "there is no parameter \"\(name.prefix(40))\"", parameter: String(name.prefix(40)),
+          hint: known.isEmpty ? "this address has no parameters" : "the parameters are: " + known.joined(separator: " ")
+        )
+      }
+      if once.contains(name), values.contains(where: { $0.name == name }) {
+        throw .badRequest("the parameter is given twice", parameter: name)
+      }
+      values.append((name, try Self.decoded(parts.count > 1 ? parts[1] : "")))
+    }
+  }
+
+  private static func decoded(_ text: Substring) throws(Problem) -> String {
+    guard let text = text.replacing("+", with: " ").removingPercentEncoding else {
+      throw .badRequest("the address is not percent-encoded UTF-8")
+    }
+    return text
+  }
+
+  subscript(name: String) -> String? { values.first { $0.name == name }?.value }
+
+  func all(_ name: String) -> [String] { values.filter { $0.name == name }.map(\.value) }
+
+  func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+    guard let text = self[name] else { return nil }
+    // As in JSON: a number has one spelling.
+    guard let number = Int(text), String(number) == text, range.contains(number) else {
+      throw .badRequest("a whole number from \(range.lowerBound) to \(range.upperBound) is expected", parameter: name)
+    }
+    return number
+  }
+
+  func flag(_ name: String) throws(Problem) -> Bool {
+    switch self[name] {
+    case "true": return true
+    case nil, "false": return false
+    default: throw .badRequest("true or false is expected", parameter: name)
+    }
+  }
+
+  func attributes(_ name: String) throws(Problem) -> [AttributeName] {
+    let texts = all(name)
+    if texts.contains("") { throw .badRequest("the name of an attribute is missing", parameter: name) }
+    return texts.map { AttributeName($0) }
+  }
+
+  // MARK: Queries
+
+  static let once = ["limit", "after"]
+  static let repeated = ["where", "with", "without", "sort"]
+  /// The largest page of users.
+  static let rowLimit = 1_000
+
+  /// The query that the parameters describe, as text.
+  func query() throws(Problem) -> QueryText {
+    var text = QueryText()
+    text.conditions = all("where")
+    text.present = all("with")
+    text.absent = all("without")
+    text.order = all("sort")
+    text.limit = try integer("limit", in: 1...Self.rowLimit) ?? 100
+    text.place = self["after"]
+    return text
+  }
+}

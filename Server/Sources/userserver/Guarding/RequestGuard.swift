@@ -1,0 +1,113 @@
+import HTTPTypes
+import Hummingbird
+import Synchronization
+
+/// Refuses requests that a foreign web page, or somebody without the token, has caused.
+///
+/// A page of another site can make a browser send requests to this server, also under a name of its own that it has rebound to
+/// this machine (CVE-2025-66414, CVE-2024-28224). So the names are compared exactly, for every method and path.
+final class RequestGuard: Sendable {
+  private let token: Token?
+  private let allowedOrigins: Set<String>
+  /// The names under which the server is reached, with their ports; known when it listens.
+  private let names = Mutex<Set<String>>([])
+
+  init(token: Token?, allowedOrigins: some Sequence<String>) {
+    self.token = token
+    self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
+  }
+
+  func setNames(_ names: some Sequence<String>) {
+    self.names.withLock { $0 = Set(names.map { $0.lowercased() }) }
+  }
+
+  /// What a path needs.
+  enum Access {
+    /// A file of the page, to which a link of another site may lead.
+    case page
+    case anybody
+    case token
+  }
+
+  func check(_ request: Request, for access: Access) throws(Problem) {
+    try checkHost(request)
+    try checkOrigin(request, isPage: access == .page)
+    if access == .token { try checkToken(request) }
+  }
+
+  private func checkHost(_ request: Request) throws(Problem) {
+    // The first one is the authority.
+    guard let host = request.head.authority, request.headers[values: .host].isEmpty else {
+      throw .badRequest("a request must have exactly one Host")
+    }
+    if names.withLock({ $0.contains(host.lowercased()) }) { return }
+    throw Problem(
+      .misdirectedRequest, "wrongHost", "this server is not \(host)",
+      hint: "start it with --host \(host) if it is to be reached by this name")
+  }
+
+  private func checkOrigin(_ request: Request, isPage: Bool) throws(Problem) {
+    let origins = request.headers[values: .origin]
+    if origins.count > 1 { throw .badRequest("a request must have at most one Origin") }
+    if let origin = origins.first {
+      if isOwn(origin) || allowedOrigins.contains(origin.lowercased()) { return }
+    } else {
+      let site = request.headers[.secFetchSite]
+      if site == nil || ["same-origin", "none"].contains(site) { return }
+      let isLink = request.headers[.secFetchMode] == "navigate"
+      if isPage, isLink, [.get, .head].contains(request.method) { return }
+    }
+    throw Problem(
+      .forbidden, "forbidden", "requests of other web sites are refused", hint: "--allow-origin lets one in")
+  }
+
+  private func isOwn(_ origin: String) -> Bool {
+    let parts = origin.lowercased().split(separator: "://", maxSplits: 1).map(String.init)
+    guard parts.count == 2, ["http", "https"].contains(parts[0]) else { return false }
+    return names.withLock { $0.contains(parts[1]) }
+  }
+
+  private func checkToken(_ request: Request) throws(Problem) {
+    guard let token else { return }
+    let fields = request.headers[values: .authorization]
+    let words = (fields.first ?? "").split(separator: " ")
+    if fields.count == 1, words.count == 2, words[0].lowercased() == "bearer", token.matches(words[1]) { return }
+    var problem = Problem(
+      .unauthorized, "badToken", fields.isEmpty ? "the token is missing" : "the token is wrong",
+      hint: "userserver prints the address with the token when it starts")
+    problem.headers[.wwwAuthenticate] = "Bearer"
+    throw problem
+  }
+}
+
+extension HTTPField.Name {
+  static let host = Self("Host")!
+  static let secFetchSite = Self("Sec-Fetch-Site")!
+  static let secFetchMode = Self("Sec-Fetch-Mode")!
+  static let lastEventID = Self("Last-Event-ID")!
+  static let changeOrigin = Self("Change-Origin")!
+  static let accelBuffering = Self("X-Accel-Buffering")!
+  static let contentTypeOptions = Self("X-Content-Type-Options")!
+  static let referrerPolicy = Self("Referrer-Policy")!
+  static let crossOriginResourcePolicy = Self("Cross-Origin-Resource-Policy")!
+  static let crossOriginOpenerPolicy = Self("Cross-Origin-Opener-Policy")!
+}
+
+extension HTTPFields {
+  /// The headers of every answer.
+  mutating func addSecurity() {
+    self[.contentSecurityPolicy] = """
+      default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
+      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'
+      """
+    self[.contentTypeOptions] = "nosniff"
+    self[.referrerPolicy] = "no-referrer"
+    self[.crossOriginResourcePolicy] = "same-origin"
+    self[.crossOriginOpenerPolicy] = "same-origin"
+    if !contains(.cacheControl) {
+      // A proxy must neither keep data, which would outlive a purge, nor compress a stream until its buffer is full.
+      self[.cacheControl] = "no-store, no-transform"
+      self[.accelBuffering] = "no"
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// The secret that clients send: on loopback too, because every account of the machine can connect to it.
+struct Token: Sendable {
+  let text: String
+
+  /// A new token of 192 random bits.
+  init() {
+    var generator = SystemRandomNumberGenerator()
+    let bytes = (0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    text = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+  }
+
+  /// Reads the token in a file that only its owner can read.
+  init(file path: String) throws(Failure) {
+    let permissions: Int
+    let content: String
+    do {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      permissions = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+      content = try String(contentsOfFile: path, encoding: .utf8)
+    } catch {
+      throw Failure(66, "cannot read the token in \(path): \(error.localizedDescription)")
+    }
+    if permissions & 0o077 != 0 {
+      throw Failure(78, "\(path) can be read by other accounts", hint: "chmod 600 \(path)")
+    }
+    text = content.trimmingCharacters(in: .whitespacesAndNewlines)
+    // What a header can hold, and long enough that nobody guesses it.
+    guard text.utf8.count >= 16, text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
+      throw Failure(78, "the token in \(path) must have at least 16 ASCII characters without spaces")
+    }
+  }
+
+  /// Compares in a time that does not depend on where the texts differ.
+  func matches(_ other: some StringProtocol) -> Bool {
+    let (own, given) = (Array(text.utf8), Array(other.utf8))
+    var difference = own.count ^ given.count
+    for index in own.indices { difference |= Int(own[index] ^ (index < given.count ? given[index] : 0)) }
+    return difference == 0
+  }
+}

@@ -1,0 +1,138 @@
+import ArgumentParser
+import Foundation
+import UserStore
+
+/// The command line.
+struct Options: ParsableArguments {
+  static let configuration = CommandConfiguration(
+    commandName: "userserver",
+    abstract: "Serves a page and an HTTP API for a database of users.",
+    version: UserStore.version)
+
+  @Option(
+    help: ArgumentHelp(
+      "The database, which is created if it is missing. Default: $USERTOOL_DB, else users.db in $XDG_DATA_HOME/usertool.",
+      valueName: "path"),
+    completion: .file())
+  var db: String?
+
+  @Option(help: ArgumentHelp("The address to listen on. Port 0 is any free port.", valueName: "host:port"))
+  var listen = ListenAddress(argument: "127.0.0.1:8080")!
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the token that clients send, readable only by its owner. Default: a new token at each start.",
+      valueName: "path"),
+    completion: .file())
+  var tokenFile: String?
+
+  @Flag(help: "Let every process that can reach the address read and write.")
+  var noToken = false
+
+  @Flag(help: "Refuse writes.")
+  var readOnly = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Another name under which clients reach the server, such as that of a reverse proxy; may be repeated.",
+      valueName: "name[:port]"))
+  var host: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A web site that may send requests, such as https://example.com; may be repeated.", valueName: "origin"))
+  var allowOrigin: [String] = []
+
+  @Option(help: ArgumentHelp("How often a stream without changes sends a sign of life.", valueName: "time"))
+  var heartbeat = Timespan(argument: "15s")!
+
+  @Option(help: ArgumentHelp("How many streams can be open at the same time.", valueName: "n"))
+  var maxStreams: Int?
+
+  @Option(help: ArgumentHelp("How long a stream lasts; its client connects again and continues.", valueName: "time"))
+  var streamAge = Timespan(argument: "1h")!
+
+  @Flag(help: "Print the version.")
+  var version = false
+
+  func validate() throws {
+    if version { throw CleanExit.message(UserStore.version) }
+    if noToken, tokenFile != nil { throw ValidationError("--no-token and --token-file cannot be combined") }
+    if let maxStreams, maxStreams < 1 { throw ValidationError("--max-streams must be 1 or more") }
+    if heartbeat.duration < .seconds(1) || heartbeat.duration > .seconds(300) {
+      throw ValidationError("--heartbeat must be between 1s and 5m")
+    }
+    if streamAge.duration < .seconds(1) { throw ValidationError("--stream-age must be 1s or more") }
+    if listen.isEverywhere, host.isEmpty {
+      throw ValidationError("--listen \(listen.host) needs --host: the name under which clients reach the server")
+    }
+    for origin in allowOrigin where !Self.isOrigin(origin) {
+      throw ValidationError("--allow-origin \(origin): an origin is a scheme and a host, such as https://example.com")
+    }
+    if let name = host.first(where: { $0.isEmpty || $0.contains { "/@ ".contains($0) } }) {
+      throw ValidationError("--host \(name): this is not the name of a host")
+    }
+  }
+
+  private static func isOrigin(_ text: String) -> Bool {
+    guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else { return false }
+    return ["http", "https"].contains(parts.scheme) && parts.path.isEmpty && parts.query == nil && parts.user == nil
+  }
+
+  /// The database's path; throws when neither the options nor the environment specify it.
+  var path: String {
+    get throws(Failure) {
+      let environment = ProcessInfo.processInfo.environment
+      if let path = db ?? environment["USERTOOL_DB"] {
+        if path.isEmpty { throw Failure(64, "--db must not be empty") }
+        return path
+      }
+      if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") { return folder + "/usertool/users.db" }
+      guard let home = environment["HOME"] else {
+        throw Failure(64, "cannot find the database: HOME is not set", hint: "specify the database with --db")
+      }
+      return home + "/.local/share/usertool/users.db"
+    }
+  }
+}
+
+/// `127.0.0.1:8080`, `localhost:8080`, `[::1]:8080`, or only a port.
+struct ListenAddress: ExpressibleByArgument {
+  let host: String
+  let port: Int
+
+  init?(argument: String) {
+    let colon = argument.lastIndex(of: ":")
+    let name = colon.map { argument[..<$0] } ?? "127.0.0.1"
+    guard let port = UInt16(colon.map { argument[argument.index(after: $0)...] } ?? argument[...]) else { return nil }
+    let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
+    // Without brackets, the colons of an IPv6 address cannot be told from that of the port.
+    if !isBracketed, name.contains(":") { return nil }
+    host = name.isEmpty ? "127.0.0.1" : String(isBracketed ? name.dropFirst().dropLast() : name)
+    self.port = Int(port)
+  }
+
+  /// Whether it stands for all addresses of the machine, none of which a client would name.
+  var isEverywhere: Bool { ["0.0.0.0", "::", "*"].contains(host) }
+
+  /// The names under which clients reach the address, with the port that was chosen.
+  func names(port: Int) -> [String] {
+    let isLoopback = host.hasPrefix("127.") || ["::1", "localhost"].contains(host)
+    if isEverywhere { return [] }
+    let own = (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
+    return [own] + (isLoopback ? ["127.0.0.1", "localhost", "[::1]"].map { "\($0):\(port)" } : [])
+  }
+}
+
+/// `500ms`, `15s`, `5m`, or `1h`.
+struct Timespan: ExpressibleByArgument {
+  let duration: Duration
+
+  init?(argument: String) {
+    let units: [(suffix: String, milliseconds: Int64)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]
+    guard let unit = units.first(where: { argument.hasSuffix($0.suffix) }),
+      let number = UInt32(argument.dropLast(unit.suffix.count))
+    else { return nil }
+    duration = .milliseconds(Int64(number) * unit.milliseconds)
+  }
+}

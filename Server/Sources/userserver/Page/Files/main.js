@@ -1,0 +1,111 @@
+/** Starts the page: connects, reads what the server is, and shows the view of the address. */
+import { Announcer } from "./announcer.js";
+import { API } from "./api.js";
+import { ConsumersView } from "./consumers-view.js";
+import { Drafts } from "./drafts.js";
+import { Editing } from "./editing.js";
+import { element } from "./dom.js";
+import { Feed } from "./feed.js";
+import { inNextFrame } from "./frames.js";
+import { integer } from "./json.js";
+import { LogView } from "./log-view.js";
+import { Notices } from "./notices.js";
+import { PulseView } from "./pulse-view.js";
+import { Router } from "./router.js";
+import { ScreensView } from "./screens-view.js";
+import { shellLineElement } from "./shell-line.js";
+import { StateLine } from "./state-line.js";
+import { Streams } from "./streams.js";
+import { Token } from "./token.js";
+import { TokenForm } from "./token-form.js";
+import { UsersView } from "./users-view.js";
+import { Writes } from "./writes.js";
+
+/** The views of each address. */
+const pages = {
+  "/": { title: "Users", views: [UsersView, LogView] },
+  "/screens": { title: "Screens", views: [ScreensView] },
+  "/log": { title: "Log", views: [LogView, ConsumersView] },
+  "/pulse": { title: "Pulse", views: [PulseView] },
+};
+
+/** Tries again until the server answers. */
+const retryInterval = 2_000;
+
+async function start() {
+  const token = new Token();
+  const tokenForm = new TokenForm(token);
+  const app = { token, api: new API(token), announcer: new Announcer(), feed: new Feed(), drafts: new Drafts() };
+  app.notices = new Notices(app.announcer);
+  app.writes = new Writes(app.api, app.drafts, app.notices);
+  app.editing = new Editing(app);
+  document.body.append(app.announcer.element);
+  document.getElementById("notices").append(app.notices.element);
+
+  let stateLine = null;
+  app.streams = new Streams(token, () => {
+    stateLine?.update();
+    if (app.streams.status.state === "unauthorized") tokenForm.askOnce();
+  });
+  await app.streams.start();
+  app.about = await readAbout(app.api);
+  stateLine = new StateLine(app, app.about.isReadOnly);
+  app.revisionReached = (revision) => revision > stateLine.revision && stateLine.reached(revision);
+  app.feed.onChanges((changes) => app.drafts.observeChanges(changes));
+  const showRevision = () => {
+    document.documentElement.dataset.logRevision = app.feed.log.revision;
+    app.revisionReached(app.feed.log.revision);
+  };
+  app.feed.onUpdate(() => inNextFrame(showRevision));
+  app.feed.start(app.streams);
+  document.getElementById("footer").append(shellLineElement(app.about.path));
+  showViews(app);
+}
+
+async function readAbout(api) {
+  for (;;) {
+    try {
+      const { json } = await api.get("/about");
+      return { path: json.get("path"), isReadOnly: json.get("readOnly") === true, users: integer(json.get("users")) };
+    } catch (error) {
+      document.documentElement.dataset.connection = "lost";
+      document.getElementById("connection").textContent = "not connected";
+      document.getElementById("state-reason").textContent = error.message;
+      await new Promise((resolve) => setTimeout(resolve, retryInterval));
+    }
+  }
+}
+
+/** Shows the view of the address, now and whenever the address changes. */
+function showViews(app) {
+  const main = document.getElementById("main");
+  let shown = null;
+  let views = [];
+  const show = (path) => {
+    if (path === shown) {
+      for (const view of views) view.addressChanged?.();
+      return;
+    }
+    for (const view of views) view.close();
+    app.notices.hide();
+    const page = pages[path] ?? pages["/"];
+    document.title = `${page.title} – UserStore`;
+    for (const link of document.querySelectorAll("a[data-view]")) {
+      if (link.getAttribute("href") === path) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    main.className = `view-${page.title.toLowerCase()}`;
+    views = page.views.map((View) => new View(app));
+    main.replaceChildren(...views.map((view) => view.element));
+    if (shown !== null) main.focus({ preventScroll: true });
+    shown = path;
+  };
+  app.router = new Router(show);
+  show(app.router.path);
+}
+
+start().catch((error) => {
+  reportError(error);
+  const text = `The page cannot start: ${error.message}`;
+  document.getElementById("main").replaceChildren(element("p", { class: "empty" }, text));
+});

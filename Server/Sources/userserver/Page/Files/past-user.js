@@ -1,0 +1,52 @@
+/**
+ * A user before and after a change set of the past.
+ *
+ * The store keeps the present values, and the log the changes. The value of an attribute after a set is the old value
+ * of its first change since then, or the present value if it has not changed. The present values are read first: a
+ * change that is made in between is among the changes that are read then.
+ */
+import { decodeChange } from "./log-model.js";
+import { User, decodeUser } from "./user.js";
+
+const maximumPages = 50;
+
+/**
+ * Returns {before, after}: users, or null where there was no user.
+ *
+ * changes: those of the set that concern the user, in order. Throws Problem, for example if the log is gone.
+ */
+export async function pastUser(api, { set, user }, changes) {
+  const present = await presentUser(api, user);
+  const after = rewound(present, await changesSince(api, set.cursor, user));
+  return { after, before: rewound(after, changes) };
+}
+
+async function presentUser(api, id) {
+  try {
+    return decodeUser((await api.get(`/users/${id}`)).json);
+  } catch (error) {
+    if (error.status === 404) return null;
+    throw error;
+  }
+}
+
+async function changesSince(api, cursor, user) {
+  const changes = [];
+  for (let page = 0; page < maximumPages; page += 1) {
+    const { json } = await api.get(`/changes?${new URLSearchParams({ after: cursor, user })}`);
+    for (const change of json.get("changes")) changes.push(decodeChange(change, null));
+    if (json.get("upToDate") === true) return changes;
+    cursor = json.get("cursor");
+  }
+  throw new Error("Too many changes have been made since.");
+}
+
+/** The user before changes, which are in order. */
+function rewound(user, changes) {
+  let result = user;
+  for (const { op, user: id, attribute, old } of [...changes].reverse()) {
+    if (op !== "insert") result = (result ?? new User(id, new Map())).with(attribute, old);
+    else if (attribute === "name") result = null;
+  }
+  return result;
+}

@@ -1,0 +1,141 @@
+/** The view of the screens: an edit on one of them is shown by all, by way of named listeners. */
+import { ScreenStack } from "./screen-stack.js";
+import { plainText } from "./characters.js";
+import { button, element, inDigits, setText } from "./dom.js";
+import { PauseButton } from "./pause-button.js";
+import { NameDialog } from "./name-dialog.js";
+import { integer } from "./json.js";
+import { decodeUser } from "./user.js";
+import { unset } from "./values.js";
+import { addSampleUsers } from "./sample-users.js";
+
+const listedUsers = 200;
+
+export class ScreensView {
+  element;
+  #app;
+  #user = null;
+  #revision = 0;
+  #id = null;
+  #stacks = [];
+  #parts = {};
+  #pause = new PauseButton("pause-screens", () => this.#togglePause());
+  #waiting = [];
+
+  constructor(app) {
+    this.#app = app;
+    this.#parts.select = element("select", { id: "screens-user", "aria-label": "User", on: {
+      change: ({ target }) => app.router.set({ user: target.value }),
+      focus: () => this.#listUsers(),
+    } });
+    this.#parts.state = element("span", { class: "waiting" });
+    this.#parts.stacks = element("div", { class: "stacks" });
+    this.element = element("div", { class: "screens-view" },
+      element("div", { class: "view-head" }, element("h2", {}, "Screens"),
+        element("label", { class: "inline" }, "User ", this.#parts.select), this.#parts.state,
+        element("span", { class: "spacer" }), this.#pause.element),
+      element("p", { class: "lead" },
+        "Three screens show one user. Press a name to change it; other windows and programs may change it, too. "
+        + "A listener with a name is replaced when its screen is entered again. Without names, they pile up."),
+      this.#parts.stacks);
+    app.feed.onChanges(this.#take);
+    this.#start();
+  }
+
+  close() {
+    this.#app.feed.offChanges(this.#take);
+  }
+
+  addressChanged() {
+    this.#start();
+  }
+
+  // MARK: The user
+
+  async #start() {
+    const wanted = this.#app.router.parameters.get("user");
+    if (this.#id !== null && (wanted === null || wanted === this.#id)) return;
+    try {
+      const json = await this.#read(wanted === null ? {} : { where: `id=${wanted}` });
+      this.#user = json.get("users").map(decodeUser)[0] ?? null;
+      this.#id = this.#user?.id ?? null;
+      this.#revision = integer(json.get("revision"));
+      await this.#listUsers();
+      this.#build();
+    } catch (error) {
+      this.#app.notices.showProblem(error);
+    }
+  }
+
+  async #read(query) {
+    const { json } = await this.#app.api.get(`/users?${new URLSearchParams({ ...query, limit: "1" })}`);
+    return json;
+  }
+
+  async #listUsers() {
+    const { json } = await this.#app.api.get(`/users?limit=${listedUsers}`);
+    const users = json.get("users").map(decodeUser);
+    if (this.#user && !users.some(({ id }) => id === this.#id)) users.push(this.#user);
+    const { select } = this.#parts;
+    select.replaceChildren(...users.map((user) => element("option", { value: user.id }, optionText(user))));
+    select.value = this.#id ?? "";
+  }
+
+  #build() {
+    if (!this.#user) {
+      const canAdd = !this.#app.about.isReadOnly;
+      this.#parts.stacks.replaceChildren(element("div", { class: "empty" }, element("p", {}, "There is no such user."),
+        canAdd && button("Add three sample users", async () => {
+          await addSampleUsers(this.#app);
+          this.#start();
+        }, { class: "primary" })));
+      return;
+    }
+    const source = {
+      present: (attribute) => this.#user?.value(attribute) ?? unset,
+      editName: () => this.#edit(),
+    };
+    this.#stacks = [
+      new ScreenStack("with-names", "With names", true, source),
+      new ScreenStack("without-names", "Without names", false, source),
+    ];
+    this.#parts.stacks.replaceChildren(...this.#stacks.map((stack) => stack.element));
+  }
+
+  #edit() {
+    if (this.#app.about.isReadOnly) this.#app.notices.show("This server is read-only.");
+    else if (this.#user) new NameDialog(this.#app, this.#user).show();
+  }
+
+  // MARK: Changes
+
+  #take = (changes) => {
+    for (const change of changes) {
+      if (change.user !== this.#id || change.set.revision <= this.#revision) continue;
+      if (this.#pause.isPaused) this.#waiting.push(change);
+      else this.#apply(change);
+    }
+    this.#showState();
+  };
+
+  #apply(change) {
+    const { op, attribute, new: value } = change;
+    this.#user = op === "delete" ? this.#user.with(attribute, unset) : this.#user.with(attribute, value);
+    if (attribute === "name") setText(this.#parts.select.selectedOptions[0], optionText(this.#user));
+    if (attribute === "name" || attribute === "hair_color") {
+      for (const stack of this.#stacks) stack.notify(attribute, this.#user.value(attribute));
+    }
+  }
+
+  #togglePause() {
+    this.#pause.isPaused = !this.#pause.isPaused;
+    if (!this.#pause.isPaused) for (const change of this.#waiting.splice(0)) this.#apply(change);
+    this.#showState();
+  }
+
+  #showState() {
+    setText(this.#parts.state, this.#pause.isPaused ? `paused, ${inDigits(this.#waiting.length)} waiting` : "");
+  }
+}
+
+const optionText = (user) => `${user.id}  ${plainText(user.value("name").text ?? "(gone)", 40)}`;

@@ -1,0 +1,87 @@
+/** The line above every view: whether the page is connected, the revision, the time to the server, and the windows. */
+import { counted, inDigits, setText } from "./dom.js";
+import { inNextFrame } from "./frames.js";
+import { inMilliseconds } from "./pulse-model.js";
+
+const words = { live: "live", connecting: "connecting…", lost: "not connected", unauthorized: "a token is needed" };
+const measuring = 10_000;
+/** The first measurements come sooner, because a page that starts is slow. */
+const firstMeasurements = [500, 1_500, 2_500, 3_500];
+
+export class StateLine {
+  revision = 0;
+  #streams;
+  #pulse;
+  #announcer;
+  #isReadOnly;
+  #parts;
+  #timer = null;
+  #announced = "live";
+
+  constructor({ streams, feed, announcer }, isReadOnly) {
+    this.#streams = streams;
+    this.#pulse = feed.pulse;
+    this.#announcer = announcer;
+    this.#isReadOnly = isReadOnly;
+    const part = (name) => document.getElementById(name);
+    this.#parts = {
+      state: part("connection"), revision: part("revision"), rest: part("state-rest"), reason: part("state-reason"),
+    };
+    setInterval(() => document.hidden || this.#measure(), measuring);
+    for (const delay of firstMeasurements) setTimeout(() => this.#measure(), delay);
+  }
+
+  update = () => inNextFrame(this.#render);
+
+  /** Takes note of a revision that a view shows. */
+  reached(revision) {
+    this.revision = revision;
+    this.update();
+  }
+
+  async #measure() {
+    await this.#pulse.measure();
+    this.update();
+  }
+
+  #render = () => {
+    const { status, windows } = this.#streams;
+    // `unauthorized` is no connection either; the form says what to do.
+    document.documentElement.dataset.connection = status.state === "unauthorized" ? "lost" : status.state;
+    setText(this.#parts.state, words[status.state]);
+    setText(this.#parts.revision, `revision ${inDigits(this.revision)}`);
+    this.#parts.revision.dataset.revision = this.revision;
+    const rest = [];
+    const time = this.#pulse.halfRoundTrip;
+    if (status.state === "live" && time !== null) rest.push(inMilliseconds(time));
+    if (windows !== null) rest.push(counted(windows, "window"));
+    if (this.#isReadOnly) rest.push("read-only");
+    setText(this.#parts.rest, rest.map((text) => ` · ${text}`).join(""));
+    this.#showReason(status);
+    this.#announce(status.state);
+  };
+
+  /** Says why there is no connection, and when the next attempt is. */
+  #showReason(status) {
+    clearTimeout(this.#timer);
+    let reason = "";
+    if (status.state === "lost") {
+      reason = status.detail ?? "";
+      const seconds = Math.ceil(((status.retryAt ?? 0) - Date.now()) / 1_000);
+      if (seconds > 0) {
+        reason += ` · next attempt in ${seconds} s`;
+        this.#timer = setTimeout(this.update, 1_000);
+      } else {
+        reason += " · connecting…";
+      }
+    }
+    setText(this.#parts.reason, reason);
+    document.documentElement.toggleAttribute("data-stale", status.state === "lost");
+  }
+
+  #announce(state) {
+    if (state === this.#announced || state === "connecting") return;
+    this.#announced = state;
+    this.#announcer.announce(state === "live" ? "Connected again." : words[state], "connection");
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The token that the server printed when it started.
+ *
+ * It comes in the fragment of the address, which browsers do not send, and is moved to sessionStorage at once, so that
+ * it is in no history, log, or screenshot.
+ */
+const key = "userserver-token";
+
+export class Token {
+  #listeners = new Set();
+  #requests = new Set();
+
+  constructor() {
+    this.#takeFromAddress();
+    addEventListener("hashchange", () => this.#takeFromAddress());
+  }
+
+  get value() {
+    return sessionStorage.getItem(key);
+  }
+
+  /** Calls a function with each new token, and whether it was given to this window. */
+  onChange(listener) {
+    this.#listeners.add(listener);
+  }
+
+  /** Takes a token that a person gave. */
+  set(token) {
+    this.#store(token, true);
+  }
+
+  /** Takes a token that another window has. */
+  adopt(token) {
+    this.#store(token, false);
+  }
+
+  /** Returns when there is another token than the one that the server has refused. */
+  async another(refused) {
+    if (this.value !== refused) return;
+    await new Promise((resolve) => this.#requests.add(resolve));
+  }
+
+  #store(token, isOwn) {
+    if (token !== this.value) {
+      sessionStorage.setItem(key, token);
+      for (const listener of this.#listeners) listener(token, isOwn);
+    }
+    for (const resolve of this.#requests) resolve();
+    this.#requests.clear();
+  }
+
+  #takeFromAddress() {
+    const match = /^#token=(.+)$/.exec(location.hash);
+    if (!match) return;
+    history.replaceState(history.state, "", location.pathname + location.search);
+    this.set(match[1]);
+  }
+}

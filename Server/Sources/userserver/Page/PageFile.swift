@@ -1,0 +1,39 @@
+import HTTPTypes
+import Hummingbird
+
+/// A file of the page, which is in the program.
+struct PageFile: Sendable {
+  private let type: String
+  private let bytes: [UInt8]
+  private let tag: ETag
+
+  private init(_ name: String, _ bytes: [UInt8]) {
+    let suffix = name.split(separator: ".").last ?? ""
+    type =
+      switch suffix {
+      case "html": "text/html; charset=utf-8"
+      case "css": "text/css; charset=utf-8"
+      case "svg": "image/svg+xml"
+      default: "text/javascript; charset=utf-8"
+      }
+    self.bytes = bytes
+    tag = ETag(bytes)
+  }
+
+  /// The file at a path, which may be that of a view of the page; nil if there is none.
+  static func at(_ path: String) -> PageFile? {
+    files[["/", "/screens", "/log", "/pulse"].contains(path) ? "/index.html" : path]
+  }
+
+  private static let files: [String: PageFile] = Dictionary(
+    uniqueKeysWithValues: contents.map { ("/" + $0.name, PageFile($0.name, $0.bytes)) })
+
+  func response(_ request: Request) async throws -> Response {
+    var headers: HTTPFields = [.eTag: tag.text, .cacheControl: "no-cache"]
+    if let tags = request.headers[.ifNoneMatch], tag.isListed(in: tags, isWeak: true) {
+      return Response(status: .notModified, headers: headers)
+    }
+    headers[.contentType] = type
+    return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+  }
+}

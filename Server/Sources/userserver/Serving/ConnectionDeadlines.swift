@@ -1,0 +1,123 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Closes a connection whose client is too slow, so that no client holds a connection without using it.
+///
+/// The head of the first request has 10 s, a body as a whole 30 s, and the next request 60 s from the end of the response. A
+/// response may take any time, as a stream does, but not wait for its reader: the connection is closed if the client takes no
+/// byte for 10 s.
+final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPRequestPart
+  typealias OutboundIn = HTTPResponsePart
+
+  /// The time of the first head, of a body, and of the next head, and between two looks at what the client has taken.
+  struct Limits {
+    var head = TimeAmount.seconds(10)
+    var body = TimeAmount.seconds(30)
+    var idle = TimeAmount.seconds(60)
+    var look = TimeAmount.seconds(5)
+  }
+
+  /// What a body's reader gets if the body is not complete in time.
+  struct BodyTooSlow: Error {}
+
+  private let limits: Limits
+  private var deadline: Scheduled<Void>?
+  private var looks: RepeatedTask?
+  /// Requests whose responses are not over.
+  private var pending = 0
+  private var written = 0
+  private var taken = 0
+  private var looksWithoutProgress = 0
+
+  init(_ limits: Limits = Limits()) { self.limits = limits }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    if context.channel.isActive { start(context) }
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    start(context)
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    stop()
+    context.fireChannelInactive()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { stop() }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head:
+      pending += 1
+      let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+      schedule(context, limits.body) { bound.value.fireErrorCaught(BodyTooSlow()) }
+    case .body: break
+    // If the response is over already, the time for the next request has begun.
+    case .end: if pending > 0 { deadline?.cancel() }
+    }
+    context.fireChannelRead(data)
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    switch unwrapOutboundIn(data) {
+    case .head(let head):
+      written += 256
+      if head.status.kind == .informational { return context.write(data, promise: promise) }
+    case .body(let bytes): written += bytes.readableBytes
+    case .end:
+      // The next request has its time from when the client has taken the response.
+      let promise = promise ?? context.eventLoop.makePromise()
+      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+      promise.futureResult.whenSuccess { bound.value.0.ended(bound.value.1) }
+      return context.write(data, promise: promise)
+    }
+    context.write(data, promise: promise)
+  }
+
+  private func ended(_ context: ChannelHandlerContext) {
+    pending -= 1
+    if pending == 0 { close(context, after: limits.idle) }
+  }
+
+  private func start(_ context: ChannelHandlerContext) {
+    if looks != nil { return }
+    close(context, after: limits.head)
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    looks = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.look, delay: limits.look) { _ in
+      bound.value.0.look(bound.value.1)
+    }
+  }
+
+  private func stop() {
+    deadline?.cancel()
+    looks?.cancel()
+    looks = nil
+  }
+
+  /// Closes the connection if the client has taken nothing since two looks although there is something to take.
+  private func look(_ context: ChannelHandlerContext) {
+    guard let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0 else {
+      looksWithoutProgress = 0
+      return
+    }
+    let now = written - waiting
+    looksWithoutProgress = now > taken ? 0 : looksWithoutProgress + 1
+    taken = max(taken, now)
+    if looksWithoutProgress >= 2 { context.close(promise: nil) }
+  }
+
+  private func close(_ context: ChannelHandlerContext, after time: TimeAmount) {
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    schedule(context, time) { bound.value.close(promise: nil) }
+  }
+
+  private func schedule(_ context: ChannelHandlerContext, _ time: TimeAmount, _ action: @escaping @Sendable () -> Void)
+  {
+    deadline?.cancel()
+    deadline = context.eventLoop.scheduleTask(in: time, action)
+  }
+}

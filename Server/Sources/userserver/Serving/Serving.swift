@@ -1,0 +1,135 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+import UserStore
+
+/// Serves a database until a signal.
+struct Serving {
+  private let options: Options
+
+  init(_ options: Options) { self.options = options }
+
+  func run() async throws {
+    let connections = Descriptors.raise() - Descriptors.reserve
+    let streams = try streamLimit(connections)
+    let token =
+      try options.noToken ? nil : options.tokenFile.map { path throws(Failure) in try Token(file: path) } ?? Token()
+    let path = URL(fileURLWithPath: try options.path).path
+    let store = try await UserStore.open(path: path, configuration: configuration)
+    let ending = Ending()
+    let guardian = RequestGuard(token: token, allowedOrigins: options.allowOrigin)
+    let api = API(
+      store: store, guardian: guardian, streams: StreamLimit(streams),
+      settings: API.Settings(
+        path: path, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
+        streamAge: options.streamAge.duration),
+      onReplaced: { ending.end(because: Failure(1, "\(path) was moved, deleted, or replaced", hint: "start again")) })
+    let replaced = endWhenReplaced(store, api)
+    defer { replaced.dispose() }
+
+    let address = options.listen
+    let app = Application(
+      responder: api,
+      server: .http1(configuration: HTTP1Channel.Configuration(additionalChannelHandlers: [ConnectionDeadlines()])),
+      configuration: ApplicationConfiguration(
+        address: .hostname(address.host, port: address.port),
+        availableConnectionsDelegate: .maximum(connections, logger: Self.logger)),
+      onServerRunning: { channel in
+        let port = channel.localAddress?.port ?? address.port
+        guardian.setNames(address.names(port: port) + options.host.flatMap { [$0, "\($0):\(port)"] })
+        announce(port: port, token: options.tokenFile == nil ? token : nil)
+      },
+      logger: Self.logger)
+    var services = ServiceGroupConfiguration(
+      services: [ClosingService(store: store), app], gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
+    // A client that does not read must not keep the server from ending.
+    services.maximumGracefulShutdownDuration = .seconds(3)
+    let group = ServiceGroup(configuration: services)
+    ending.set { await group.triggerGracefulShutdown() }
+    do { try await group.run() } catch  where Self.isInUse(error) {
+      throw Failure(
+        69, "port \(address.port) of \(address.host) is in use", hint: "choose another one: --listen \(address.host):0")
+    }
+    if let failure = ending.failure { throw failure }
+  }
+
+  private static let logger: Logger = {
+    var logger = Logger(label: "userserver") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .error
+    return logger
+  }()
+
+  private var configuration: UserStore.Configuration {
+    var configuration = UserStore.Configuration()
+    configuration.access = options.readOnly ? .readOnly : .createIfMissing
+    return configuration
+  }
+
+  /// Every stream is a connection; some are left for other requests.
+  private func streamLimit(_ connections: Int) throws(Failure) -> Int {
+    let most = connections - connections / 8 - 8
+    if most < 1 {
+      throw Failure(71, "too few files may be open", hint: "raise the limit with ulimit -n 1024")
+    }
+    guard let wanted = options.maxStreams else { return min(1_000, most) }
+    if wanted > most {
+      throw Failure(
+        64, "--max-streams \(wanted): this process can have \(most)",
+        hint: "raise the limit of open files with ulimit -n")
+    }
+    return wanted
+  }
+
+  /// Ends the server when another file has taken the place of the database, which a new process would open.
+  private func endWhenReplaced(_ store: UserStore, _ api: API) -> ListenerToken {
+    // Every listener is told of it; no user has this id.
+    store.listeners.bind("userserver", to: .user(User.ID(.min))) { set in
+      if set.discontinuity == .replaced { api.onReplaced() }
+    }
+  }
+
+  private func announce(port: Int, token: Token?) {
+    let host = options.listen.isEverywhere ? options.host[0] : options.listen.host
+    let name = host.contains(":") && !options.listen.isEverywhere ? "[\(host)]" : host
+    let address = options.listen.isEverywhere && host.contains(":") ? host : "\(name):\(port)"
+    let line = "userserver: http://\(address)/" + (token.map { "#token=\($0.text)" } ?? "") + "\n"
+    try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
+  }
+
+  private static func isInUse(_ error: any Error) -> Bool {
+    (error as? IOError)?.errnoCode == EADDRINUSE
+  }
+}
+
+/// Ends the server from the inside.
+private final class Ending: Sendable {
+  private let state = Mutex<(failure: Failure?, end: (@Sendable () async -> Void)?)>((nil, nil))
+
+  var failure: Failure? { state.withLock { $0.failure } }
+
+  func set(_ end: @escaping @Sendable () async -> Void) { state.withLock { $0.end = end } }
+
+  func end(because failure: Failure) {
+    let end = state.withLock { state in
+      if state.failure == nil { state.failure = failure }
+      return state.end
+    }
+    if let end { Task { await end() } }
+  }
+}
+
+/// Closes the store after the HTTP server has ended: services end in the reverse order of the list.
+private struct ClosingService: Service {
+  let store: UserStore
+
+  func run() async {
+    try? await gracefulShutdown()
+    await store.close()
+  }
+}

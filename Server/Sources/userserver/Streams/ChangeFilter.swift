@@ -1,0 +1,38 @@
+import UserStore
+
+/// The changes that a client wants.
+struct ChangeFilter: Sendable {
+  private let attributes: [AttributeName]
+  private let user: User.ID?
+  private let operations: Set<String>
+
+  init(_ parameters: Parameters) throws(Problem) {
+    attributes = try parameters.attributes("attribute")
+    if let text = parameters["user"] {
+      guard let number = Int64(text), String(number) == text else {
+        throw .badRequest("the id of a user is expected", parameter: "user")
+      }
+      user = User.ID(number)
+    } else {
+      user = nil
+    }
+    operations = Set(parameters.all("op"))
+    let known = ["insert", "update", "delete"]
+    if let other = operations.first(where: { !known.contains($0) }) {
+      throw .badRequest(
+        "there is no operation \"\(other.prefix(40))\"", parameter: "op", hint: known.joined(separator: " "))
+    }
+  }
+
+  /// The topics of the feed, which hide other sets without reading their values.
+  var topics: [UserStore.Topic] {
+    switch (attributes.isEmpty, user) {
+    case (true, nil): [.everything]
+    case (true, let user?): [.user(user)]
+    case (false, nil): attributes.map { .attributeOfAll($0) }
+    case (false, let user?): attributes.map { .attributeOfUser($0, user) }
+    }
+  }
+
+  func accepts(_ change: UserStore.Change) -> Bool { operations.isEmpty || operations.contains(change.kind.rawValue) }
+}

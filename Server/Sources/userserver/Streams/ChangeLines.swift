@@ -1,0 +1,109 @@
+import Hummingbird
+import ServiceLifecycle
+import UserStore
+
+/// The changes of a set as JSON, one object each, as `usertool watch --per-change` prints them.
+struct ChangeObjects {
+  private var held: String?
+  private let set: UserStore.ChangeSet
+
+  init(_ set: UserStore.ChangeSet) { self.set = set }
+
+  /// Takes a change, and returns the one before it, now that it is known not to be the last one.
+  mutating func add(_ change: UserStore.Change) -> String? {
+    defer { held = change.json }
+    return held.map { object($0, isLast: false) }
+  }
+
+  /// The last change, which alone has the cursor: to resume after another one would skip the rest of the set.
+  var last: String? { held.map { object($0, isLast: true) } }
+
+  private func object(_ change: String, isLast: Bool) -> String {
+    let cursor = isLast ? "\"cursor\":\(JSONText.text(set.cursor.description))," : ""
+    return "{\"revision\":\(set.revision),\(cursor)" + change.dropFirst()
+  }
+}
+
+/// `GET /changes` as lines of JSON, or as one JSON object.
+struct ChangeLines: Sendable {
+  let api: API
+  let start: Cursor
+  let filter: ChangeFilter
+  let clock: StreamClock
+  let limit: Int?
+
+  /// Sends a line for each change until the stream ends.
+  func runLines(_ response: ResponseStream) async throws {
+    var count = 0
+    for try await set in feed(heartbeat: clock.interval).cancelOnGracefulShutdown() {
+      if set.heartbeat == nil {
+        var sent = 0
+        try await send(set, to: response) { _, object in
+          sent += 1
+          return object + "\n"
+        }
+        count += sent > 0 ? 1 : 0
+        if count == limit { return }
+      }
+      if clock.isOver != nil { return }
+    }
+  }
+
+  /// Sends one page: what the log has, up to 1,000 changes or 1 MiB of whole sets, or else the next set within `wait`.
+  func runPage(wait: Duration, _ response: ResponseStream) async throws {
+    let began = ContinuousClock.now
+    // Hidden sets take time too, so that a page ends even if there is nothing else.
+    let patience = max(wait, .seconds(2))
+    let interval = wait / max(1, (wait / .seconds(2)).rounded(.up))
+    var page = (count: 0, bytes: 0, sets: 0)
+    var (cursor, isUpToDate) = (start, false)
+    try await response.write("{\"changes\":[")
+    for try await set in feed(heartbeat: wait == .zero ? patience : interval).cancelOnGracefulShutdown() {
+      cursor = set.cursor
+      let hadCaughtUp = isUpToDate
+      if let heartbeat = set.heartbeat {
+        isUpToDate = heartbeat == .upToDate
+      } else {
+        try await send(set, to: response) { index, object in
+          page.count += 1
+          page.bytes += object.utf8.count
+          return (page.count > 1 ? "," : "") + object
+        }
+        page.sets += 1
+      }
+      if page.count >= Self.countLimit || page.bytes >= Self.byteLimit || page.sets == limit { break }
+      let elapsed = ContinuousClock.now - began + .milliseconds(5)
+      if isUpToDate, page.count > 0 || elapsed >= wait || (hadCaughtUp && set.heartbeat == nil && page.count > 0) {
+        break
+      }
+      if !isUpToDate, elapsed >= patience { break }
+    }
+    let end = "],\"cursor\":\(JSONText.text(cursor.description)),\"upToDate\":\(isUpToDate)}"
+    try await response.write(end)
+  }
+
+  private static let countLimit = 1_000
+  private static let byteLimit = 1 << 20
+
+  private func feed(heartbeat: Duration) -> UserStore.ChangeFeed {
+    api.store.changes(after: start, of: filter.topics, heartbeat: heartbeat)
+  }
+
+  private func send(
+    _ set: UserStore.ChangeSet, to response: ResponseStream, _ text: (Int, String) -> String
+  ) async throws {
+    var objects = ChangeObjects(set)
+    var (part, index) = ("", 0)
+    try await set.forEach { (change: UserStore.Change) async throws in
+      guard filter.accepts(change), let object = objects.add(change) else { return }
+      part += text(index, object)
+      index += 1
+      if part.utf8.count > Self.byteLimit {
+        try await response.write(part)
+        part = ""
+      }
+    }
+    if let last = objects.last { part += text(index, last) }
+    if !part.isEmpty { try await response.write(part) }
+  }
+}

@@ -1,0 +1,99 @@
+import Hummingbird
+import ServiceLifecycle
+import UserStore
+import UserStoreText
+
+/// `GET /changes` as an event stream.
+struct ChangeStream: Sendable {
+  let api: API
+  let start: Cursor
+  let head: Cursor
+  let filter: ChangeFilter
+  let clock: StreamClock
+  /// The number of sets after which the stream ends.
+  let limit: Int?
+
+  func run(_ response: ResponseStream) async throws {
+    let stream = EventStream(response: response)
+    try await stream.send("hello", retry: API.retry, api.hello(head, clock))
+    var cursor = start
+    while true {
+      do {
+        let reason = try await send(after: cursor, to: stream)
+        try Task.checkCancellation()
+        return try await stream.close(because: reason)
+      } catch let error as StoreError {
+        switch error.code {
+        case .compacted, .diverged: cursor = try await reset(because: error.code, stream)
+        case .replaced, .moved:
+          api.onReplaced()
+          return try await stream.close(because: "replaced")
+        default: throw error
+        }
+      }
+    }
+  }
+
+  /// Sends what the log has after the cursor, and what is committed from then on; returns why it ends.
+  private func send(after cursor: Cursor, to stream: EventStream) async throws -> String {
+    let feed = api.store.changes(after: cursor, of: filter.topics, heartbeat: clock.interval)
+    var count = 0
+    for try await set in feed.cancelOnGracefulShutdown() {
+      if let heartbeat = set.heartbeat {
+        try await progress(set.cursor, isUpToDate: heartbeat == .upToDate, stream)
+      } else if try await send(set, to: stream) {
+        count += 1
+        if count == limit { return "limit" }
+      }
+      if let reason = clock.isOver { return reason }
+    }
+    return "shutdown"
+  }
+
+  private func reset(because code: StoreError.Code, _ stream: EventStream) async throws -> Cursor {
+    let cursor = try await api.store.read { try $0.cursor }
+    let members = [("reason", JSONText.text(code.rawValue)), ("cursor", JSONText.text(cursor.description))]
+    try await stream.send("reset", id: cursor.description, JSONText.object(members))
+    return cursor
+  }
+
+  private func progress(_ cursor: Cursor, isUpToDate: Bool, _ stream: EventStream) async throws {
+    let members = [("revision", "\(cursor.revision)"), ("upToDate", "\(isUpToDate)")]
+    try await stream.send("progress", id: cursor.description, JSONText.object(members))
+  }
+
+  /// Sends a set, in parts if it is huge; returns false if the filter hides all of it.
+  private func send(_ set: UserStore.ChangeSet, to stream: EventStream) async throws -> Bool {
+    var changes: [String] = []
+    var (bytes, time, hasChanges) = (0, Int64(0), false)
+    try await set.forEach { (change: UserStore.Change) async throws in
+      guard filter.accepts(change) else { return }
+      let json = RecordText.json(change)
+      // The last part has the id. So a part is sent when the next one begins.
+      let isFull = changes.count == Self.countLimit || bytes + json.utf8.count > Self.byteLimit
+      if isFull, !changes.isEmpty {
+        try await stream.send("changes", event(set, changes, at: time, isLast: false))
+        (changes, bytes) = ([], 0)
+      }
+      (time, hasChanges) = (change.timestamp, true)
+      bytes += json.utf8.count
+      changes.append(json)
+    }
+    if !hasChanges { return false }
+    try await stream.send("changes", id: set.cursor.description, event(set, changes, at: time, isLast: true))
+    return true
+  }
+
+  private static let countLimit = 1_000
+  private static let byteLimit = 1 << 20
+
+  private func event(_ set: UserStore.ChangeSet, _ changes: [String], at time: Int64, isLast: Bool) -> String {
+    var members = [
+      ("revision", "\(set.revision)"), ("at", JSONText.text(Time.text(milliseconds: time))),
+      ("origin", JSONText.text(set.origin)), ("foreign", "\(set.isForeign)"), ("lag_ms", "\(max(0, Time.now - time))"),
+      ("changes", JSONText.array(changes)),
+    ]
+    if isLast { members.append(("last", "true")) }
+    return JSONText.object(members)
+  }
+}

@@ -1,0 +1,86 @@
+import AsyncAlgorithms
+import HTTPTypes
+import Hummingbird
+import ServiceLifecycle
+import UserStore
+
+/// Writes server-sent events (html.spec.whatwg.org, section 9.2).
+struct EventStream {
+  let response: ResponseStream
+
+  /// Sends an event; `id` becomes the Last-Event-ID of the client's next request.
+  func send(_ event: String, id: String? = nil, retry: Int? = nil, _ data: String) async throws {
+    let first = retry.map { "retry: \($0)\n" } ?? ""
+    let id = id.map { "id: \($0)\n" } ?? ""
+    // JSON has no line breaks.
+    try await response.write(first + "event: \(event)\n" + id + "data: \(data)\n\n")
+  }
+
+  func close(because reason: String) async throws {
+    try await send("closing", JSONText.object([("reason", JSONText.text(reason))]))
+  }
+}
+
+/// When a stream ends by itself, and how often it gives a sign of life until then.
+struct StreamClock {
+  /// The time between two signs of life, of which a multiple is the time at which the stream ends.
+  let interval: Duration
+  /// The same in whole seconds, for clients.
+  var seconds: Int { Int((interval / .seconds(1)).rounded(.up)) }
+  private let end: ContinuousClock.Instant
+  private let reason: String
+
+  /// - Parameters:
+  ///   - heartbeat: The longest time between two signs of life.
+  ///   - age: The longest time of a stream; varied by a tenth, so that streams that began together do not end together.
+  ///   - timeout: A shorter time that the client wants.
+  init(heartbeat: Duration, age: Duration, timeout: Duration?) {
+    let age = age * Double.random(in: 0.9...1.1)
+    let length = min(age, timeout ?? age)
+    reason = timeout.map { $0 <= age } ?? false ? "timeout" : "age"
+    interval = length / max(1, (length / heartbeat).rounded(.up))
+    end = .now + length
+  }
+
+  /// Why the stream ends now; nil if it goes on.
+  var isOver: String? {
+    // A sign of life may come a little before its time.
+    ContinuousClock.now + .milliseconds(5) >= end ? reason : nil
+  }
+}
+
+extension API {
+  /// A response whose body is written until `body` returns, or the client leaves.
+  func streaming(
+    _ request: Request, _ type: String,
+    _ body: @escaping @Sendable (ResponseStream) async throws -> Void
+  ) throws(Problem) -> Response {
+    let place = try streams.place()
+    let responseBody = ResponseBody { writer in
+      // Kept as long as the response is being written.
+      defer { withExtendedLifetime(place) {} }
+      let response = ResponseStream(writer)
+      // Hummingbird does not cancel a response otherwise when its client closes the connection (its issue 618).
+      try await request.body.consumeWithCancellationOnInboundClose { _ in try await body(response) }
+      try await response.finish()
+    }
+    return Response(status: .ok, headers: [.contentType: type], body: responseBody)
+  }
+
+  /// How often a stream gives a sign of life, and when it ends, as its parameters say.
+  func clock(_ parameters: Parameters) throws(Problem) -> StreamClock {
+    let heartbeat = try parameters.integer("heartbeat", in: 1...300).map { Duration.seconds($0) }
+    let timeout = try parameters.integer("timeout", in: 1...3_600).map { Duration.seconds($0) }
+    return StreamClock(heartbeat: heartbeat ?? settings.heartbeat, age: settings.streamAge, timeout: timeout)
+  }
+
+  func hello(_ cursor: Cursor, _ clock: StreamClock) -> String {
+    JSONText.object([
+      ("store", JSONText.text(cursor.store)), ("revision", "\(cursor.revision)"),
+      ("heartbeat", "\(clock.seconds)"), ("version", "1"),
+    ])
+  }
+
+  /// The milliseconds until a client that lost its connection tries again.
+  static let retry = 1_000
+}

@@ -1,0 +1,197 @@
+"""The streams of the page: broken off anywhere, tampered with, and without a SharedWorker."""
+
+import random
+import re
+import socket
+import threading
+import unittest
+
+from browser import BrowserTestCase
+from support import Server, Writer, eventually, served, sql
+
+SETS = "[...document.querySelectorAll('.log-row.first-of-set')].map((row) => Number(row.dataset.revision))"
+
+
+class Between:
+    """A proxy between the browser and the server that can change bytes, or break a stream off; one request for each connection."""
+
+    def __init__(self, *options):
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen(64)
+        self.port = self.listener.getsockname()[1]
+        self.server = Server("--host", f"127.0.0.1:{self.port}", *options)
+        # Takes the path of a request and returns a function, which takes a part of the answer and returns what to send;
+        # None breaks off.
+        self.tamper = lambda path: lambda part: part
+        self.sockets = set()
+
+    def __enter__(self):
+        self.server.__enter__()
+        self.address = (self.server.host, self.server.port)
+        self.server.url = f"http://127.0.0.1:{self.port}"
+        self.thread = threading.Thread(target=self.accept)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        for one in list(self.sockets):
+            self.end(one)
+        self.listener.close()
+        return self.server.__exit__(*error)
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def end(self, one):
+        self.sockets.discard(one)
+        try:
+            one.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        one.close()
+
+    def serve(self, client):
+        self.sockets.add(client)
+        head = b""
+        try:
+            while b"\r\n\r\n" not in head:
+                part = client.recv(65536)
+                if not part:
+                    return self.end(client)
+                head += part
+        except OSError:
+            return self.end(client)
+        path = head.split(b" ")[1].decode()
+        fields, _, body = head.partition(b"\r\n\r\n")
+        fields = re.sub(rb"(?i)\r\nconnection:[^\r]*", b"", fields) + b"\r\nConnection: close"
+        server = socket.create_connection(self.address)
+        self.sockets.add(server)
+        server.sendall(fields + b"\r\n\r\n" + body)
+        threading.Thread(target=self.pump, args=(client, server, lambda part: part), daemon=True).start()
+        self.pump(server, client, self.tamper(path))
+
+    def pump(self, source, sink, change):
+        try:
+            while part := source.recv(65536):
+                part = change(part)
+                if part is None:
+                    break
+                sink.sendall(part)
+        except OSError:
+            pass
+        self.end(source)
+        self.end(sink)
+
+
+class Streams(BrowserTestCase):
+    def test_a_list_that_differs_is_loaded_again(self):
+        with Between("--heartbeat", "1s") as between:
+            between.server.add("NIX")
+            page = self.open(between.server)
+            page.wait("document.getElementById('verified').innerText.startsWith('✓ verified at revision')")
+            changed = threading.Event()
+
+            def tamper(path):
+                def change(part):
+                    if path.startswith("/lists") and not changed.is_set() and b'"hash":"' in part:
+                        changed.set()
+                        return re.sub(rb'"hash":"[0-9a-f]{8}"', b'"hash":"00000000"', part)
+                    return part
+                return change
+
+            between.tamper = tamper
+            page.go(between.server.url + "/")
+            page.wait("document.getElementById('notice').innerText.includes('differed from the server')", within=20)
+            page.wait("document.getElementById('verified').innerText.startsWith('✓ verified at revision')", within=20)
+            page.wait_text(1, "name", "NIX")
+            page.wait_list(between.server.patch(1, name="Chloe")["revision"])
+            page.wait_text(1, "name", "Chloe")
+
+    def test_streams_that_break_off_anywhere_leave_no_gap(self):
+        """Some sets come in parts; a part that came before the break comes again, and is shown once."""
+        seed = random.randrange(1 << 32)
+        chance = random.Random(seed)
+        with self.subTest(seed=seed), Between("--heartbeat", "1s") as between:
+            server = between.server
+            with Writer(server.database) as writer:
+                writer.run("BEGIN")
+                for number in range(1, 1_501):
+                    writer.run("INSERT INTO users (id, name) VALUES (?, ?)", (number, f"user {number}"))
+                writer.run("COMMIT")
+            page = self.open(server, "/?limit=25")
+            page.wait_live()
+            count = "Number(document.getElementById('log-count').dataset.count)"
+            page.wait_log(server.get("/about")["revision"])
+            breaks = []
+
+            def tamper(path):
+                """Breaks the first ten streams off after some bytes of an answer."""
+                left = chance.randrange(1_500, 200_000)
+
+                def change(part):
+                    nonlocal left
+                    left -= len(part)
+                    if left > 0 or len(breaks) >= 10 or not path.startswith(("/changes", "/lists")):
+                        return part
+                    breaks.append(path)
+                    return None
+                return change
+
+            between.tamper = tamper
+            page.go(server.url + "/?limit=25")
+            page.wait_live(within=60)
+            page.wait(f"{count} > 0")
+            before = page.run(f"return {count}")
+            changes = 0
+            for round in range(12):
+                sql(server.database, "UPDATE users SET name = name || ?", (chr(97 + round),))
+                changes += 1_500
+                revision = server.patch(1, n=round)["revision"]
+                changes += 1
+            page.wait_log(revision, within=60)
+            page.wait_list(revision, within=60)
+            page.wait(f"{count} === {before + changes}", f"{before + changes} changes are counted once", within=60)
+            self.assertTrue(breaks, "no stream was broken off")
+            self.assertEqual(page.text(1, "name"), "user 1abcdefghijkl")
+            shown = page.run(f"return {SETS}")
+            self.assertEqual(shown, sorted(set(shown)), "no set is shown twice")
+            page.wait("document.getElementById('verified').innerText.startsWith('✓')", within=20)
+
+    @served()
+    def test_without_a_shared_worker_a_hidden_tab_closes_its_streams(self, server):
+        server.add("NIX")
+        page = self.open(server, "/pulse")
+        streams = lambda: server.get("/about")["streams"]
+        # Half a minute passes at once.
+        page.protocol("Page.addScriptToEvaluateOnNewDocument", source="""
+            delete window.SharedWorker;
+            let hidden = false;
+            const wait = window.setTimeout;
+            window.setTimeout = (call, time, ...rest) => wait(call, time === 30000 ? 0 : time, ...rest);
+            Object.defineProperty(document, 'hidden', {get: () => hidden});
+            window.setHidden = (value) => { hidden = value; document.dispatchEvent(new Event('visibilitychange')); };""")
+        page.go(server.url + "/")
+        page.wait_live()
+        page.wait_text(1, "name", "NIX")
+        self.assertNotIn("window", page.state)
+        eventually(lambda: streams() == 2, "the tab has its own streams")
+        page.run("setHidden(true)")
+        eventually(lambda: streams() == 0, "the hidden tab has closed them")
+        server.patch(1, name="Chloe")
+        page.run("setHidden(false)")
+        page.wait_text(1, "name", "Chloe")
+        page.wait("[...document.querySelectorAll('.log-row')].at(-1).innerText.includes('Chloe')")
+        eventually(lambda: streams() == 2, "the streams are open again")
+        page.wait_live()
+
+
+if __name__ == "__main__":
+    unittest.main()

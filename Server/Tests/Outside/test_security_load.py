@@ -1,0 +1,235 @@
+"""Clients that are slow, many, or leave: none of them stops the others."""
+
+import errno
+import resource
+import socket
+import threading
+import unittest
+
+from support import Stream, TestCase, Writer, at, eventually, served, sql
+
+MIB = 1 << 20
+
+
+def streams(server):
+    return server.get("/about", within=30)["streams"]
+
+
+class SlowReaders(TestCase):
+    @served()
+    def test_a_reader_that_stops_is_cut_off_and_memory_stays_flat(self, server):
+        server.add("NIX", text="")
+        with server.stream("/changes", receive_buffer=4096) as slow, server.stream("/changes?heartbeat=1") as quick:
+            slow.wait("progress")
+            quick.wait("progress")
+            before = server.peak_memory
+            reader = threading.Thread(target=lambda: quick.wait("changes", within=60, until=lambda event: '"end"' in event.text))
+            reader.start()
+            with Writer(server.database) as writer:
+                for _ in range(120):
+                    # Half a mebibyte that does not compress, old and new: 120 MiB of events in all.
+                    writer.run("UPDATE attributes SET value = hex(randomblob(262144))")
+                writer.run("UPDATE attributes SET value = 'end'")
+            reader.join(70)
+            self.assertFalse(reader.is_alive(), "the other reader did not get everything")
+            eventually(lambda: streams(server) == 1, "the slow reader is still connected", within=25)
+            self.assertLess(server.peak_memory - before, 96 * MIB)
+        eventually(lambda: streams(server) == 0, "streams remain")
+
+    @served()
+    def test_a_reader_of_a_list_that_stops_is_cut_off(self, server):
+        server.add("NIX", text="")
+        with server.stream("/lists", receive_buffer=4096) as slow, Writer(server.database) as writer:
+            slow.wait("progress")
+            before = server.peak_memory
+
+            def is_cut():
+                # A list has the newest rows only, so that the writer must go on.
+                writer.run("UPDATE attributes SET value = hex(randomblob(262144))")
+                return streams(server) == 0
+
+            eventually(is_cut, "the slow reader is still connected", within=40, pause=0.2)
+            self.assertLess(server.peak_memory - before, 96 * MIB)
+
+    @served()
+    def test_a_client_that_does_not_read_answers_does_not_stop_others(self, server):
+        server.add("NIX")
+        server.add("Zoë")
+        sql(server.database, "INSERT INTO attributes VALUES (1, 'text', hex(zeroblob(1048576)))")
+        before = server.peak_memory
+        raws = [server.connect(receive_buffer=4096) for _ in range(10)]
+        try:
+            for raw in raws:
+                raw.send(server.head("GET", "/users/1") * 50)
+            for number in range(50):
+                # A debug build takes half a second of each processor for a large answer.
+                server.write("PATCH", "/users/2", {"set": {"age": number}}, within=60)
+            self.assertLess(server.peak_memory - before, 256 * MIB)
+        finally:
+            for raw in raws:
+                raw.close()
+
+
+class ManyStreams(TestCase):
+    @served("--max-streams", "3")
+    def test_too_many_streams_are_503_and_other_requests_work(self, server):
+        paths = ["/changes", "/lists", "/changes?after=oldest"]
+        opened = [server.stream(path) for path in paths]
+        try:
+            for stream in opened:
+                stream.wait("progress")
+            for path, accept in (("/changes", "text/event-stream"), ("/lists", "text/event-stream"),
+                                 ("/changes", "application/jsonl")):
+                response = server.request("GET", path, headers={"Accept": accept})
+                self.assertProblem(response, 503, "tooManyStreams")
+                self.assertRegex(response.headers["retry-after"], "^[0-9]+$")
+            server.add()
+            self.assertEqual(server.request("GET", "/health").status, 200)
+            self.assertEqual(streams(server), 3)
+            opened.pop().close()
+            stream = eventually(lambda: self.opened(server), "the place of a stream that ended is not free")
+            stream.close()
+        finally:
+            for stream in opened:
+                stream.close()
+
+    def opened(self, server):
+        stream = server.stream("/changes")
+        if stream.status == 200:
+            return stream
+        stream.close()
+        return None
+
+    @served("--max-streams", "2")
+    def test_streams_of_clients_that_left_do_not_count(self, server):
+        for number in range(60):
+            stream = eventually(lambda: self.opened(server), f"stream {number} finds no place")
+            if number % 3 == 0:
+                stream.wait("progress")
+            if number % 2 == 0:
+                stream.raw.abort()
+            else:
+                stream.close()
+        eventually(lambda: streams(server) == 0, "streams remain")
+
+    @served("--max-streams", "2")
+    def test_head_on_a_stream_ends_and_leaves_no_stream_behind(self, server):
+        for path in ("/changes", "/lists", "/changes?after=oldest", "/changes?wait=25") * 3:
+            with server.connect() as raw:
+                raw.send(server.head("HEAD", path, {"Accept": "text/event-stream"}) + server.head("GET", "/health"))
+                self.assertEqual(raw.response(within=5, to="HEAD").status, 200, path)
+                self.assertEqual(raw.response(within=5).text, '{"status":"ok"}')
+        self.assertEqual(streams(server), 0)
+
+    @served()
+    def test_sigterm_with_200_streams_exits_0_within_5_seconds(self, server):
+        server.add()
+        opened = [server.stream(("/changes", "/lists", "/changes?after=oldest")[number % 3]) for number in range(200)]
+        try:
+            for stream in opened:
+                stream.wait("progress")
+            self.assertEqual(server.stop(within=5), 0)
+            for stream in opened:
+                events = stream.end()
+                self.assertEqual((stream.ending, [event.data for event in events if event.event == "closing"]),
+                                 ("whole", [{"reason": "shutdown"}]))
+        finally:
+            for stream in opened:
+                stream.close()
+
+    @served()
+    def test_sigterm_does_not_wait_for_a_reader_that_stopped(self, server):
+        server.add("NIX", text="")
+        with server.stream("/changes?after=oldest",
+                           receive_buffer=4096) as slow, server.connect() as half, server.connect() as silent:
+            self.assertEqual(slow.status, 200)
+            half.send(server.head("POST", "/users", {"Content-Type": "application/json", "Content-Length": 100}) + b"{")
+            silent.send(b"GET")
+            for _ in range(40):
+                sql(server.database, "UPDATE attributes SET value = hex(randomblob(262144))")
+            self.assertEqual(server.stop(within=5), 0)
+
+    @served()
+    def test_a_long_poll_ends_with_the_server(self, server):
+        cursor = server.add()["cursor"]
+        with server.connect() as raw:
+            raw.send(server.head("GET", at("/changes", after=cursor, wait=25), {"Accept": "application/json"}))
+            server.get("/about")
+            self.assertEqual(server.stop(within=5), 0)
+            response = raw.response()
+            self.assertTrue(response is None or response.status in (200, 503), response)
+
+    @served()
+    def test_sigint_ends_the_server_too(self, server):
+        with server.stream("/changes") as stream:
+            stream.wait("progress")
+            self.assertEqual(server.stop(signal=2, within=5), 0)
+            self.assertEqual(stream.end()[-1].data, {"reason": "shutdown"})
+
+
+class ManyConnections(TestCase):
+    def idle(self, server, count):
+        """Connections that send nothing; what is refused is refused."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < count + 200:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + 200), hard))
+        sockets = []
+        for _ in range(count):
+            connection = socket.socket()
+            connection.setblocking(False)
+            self.assertIn(connection.connect_ex((server.host, server.port)), (0, errno.EINPROGRESS, errno.EAGAIN))
+            sockets.append(connection)
+        return sockets
+
+    @served(descriptors=128)
+    def test_the_server_survives_more_connections_than_it_has_descriptors(self, server):
+        server.add()
+        for _ in range(3):
+            sockets = self.idle(server, 500)
+            self.assertIsNone(server.process.poll())
+            for connection in sockets:
+                connection.close()
+            eventually(lambda: self.answers(server), "the server does not answer after the connections have closed", within=15)
+            self.assertIsNone(server.process.poll())
+        server.patch(1, age=1)
+        with server.stream("/changes") as stream:
+            stream.wait("progress")
+
+    def answers(self, server):
+        try:
+            return server.request("GET", "/users", within=2).status == 200
+        except OSError:
+            return False
+
+    @served(descriptors=128)
+    def test_streams_up_to_the_limit_of_descriptors_do_not_stop_the_server(self, server):
+        server.add()
+        opened = []
+        try:
+            while len(opened) < 200:
+                raw = server.connect()
+                try:
+                    raw.send(server.head("GET", "/changes", {"Accept": "text/event-stream"}))
+                    opened.append(Stream(raw, "/changes") if len(opened) < 10 else raw)
+                except AssertionError:
+                    raw.close()
+                    break
+            self.assertIsNone(server.process.poll())
+        finally:
+            for connection in opened:
+                connection.close()
+        eventually(lambda: self.answers(server), "the server does not answer after the streams have closed", within=15)
+
+    @served()
+    def test_idle_connections_do_not_stop_others(self, server):
+        sockets = self.idle(server, 500)
+        try:
+            for number in range(10):
+                server.add(f"user {number}")
+        finally:
+            for connection in sockets:
+                connection.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,189 @@
+"""The query language of GET /users, compared with `usertool list`, and the messages for its mistakes."""
+
+import json
+import unittest
+
+from support import TestCase, at, parse, served, usertool
+
+USERS = [
+    {"name": "NIX", "hair_color": "auburn", "age": 41, "room": "007"},
+    {"name": "Zoë", "age": 17},
+    {"name": "Zoe", "hair_color": "silver", "age": 18.0, "room": 7},
+    {"name": "Ada", "age": "18", "team": "x"},
+    {"name": "Bob", "hair_color": "red", "age": 9007199254740993, "team": ""},
+    {"name": "Eve", "age": -1.5, "data": {"base64": "AP8="}},
+    {"name": "O'Neil & Söhne+1=2", "größe": 1.8},
+    {"name": "😀", "age": 1e999},
+]
+
+
+def fill(server):
+    for user in USERS:
+        server.write("POST", "/users", user)
+
+
+class Queries(TestCase):
+    @served()
+    def test_each_query_finds_what_usertool_finds(self, server):
+        fill(server)
+        for options in (
+            [], [("where", "age>=18")], [("where", "age>=18"), ("where", "age<42")], [("where", "age=18.0")],
+            [("where", "age:=18")], [("where", "age!=41")], [("where", "age<0")], [("where", "age=9007199254740993")],
+            [("where", "name^=Zo")], [("where", "name*=o")], [("where", "name=O'Neil & Söhne+1=2")], [("where", "name>Z")],
+            [("where", "room:>=007")], [("where", "room=007")], [("where", "team:=")], [("where", "größe>1")],
+            [("where", "hair_color=auburn")], [("where", "hair_color=#C0C0C0")], [("where", "id>=3")], [("where", "name=😀")],
+            [("where", 'data={"base64":"AP8="}')], [("with", "age")], [("without", "age")], [("with", "age"), ("without", "room")],
+            [("with", "größe")], [("sort", "age")], [("sort", "age:desc")], [("sort", "name:desc"), ("limit", "3")],
+            [("sort", "room"), ("sort", "age:desc")], [("where", "age>=18"), ("sort", "hair_color"), ("limit", "2")],
+            [("where", "nobody=1")], [("sort", "id:desc")],
+        ):
+            arguments = [word for name, value in options for word in ("--" + name, value)]
+            lines = usertool("list", "--format", "jsonl", *arguments, database=server.database).splitlines()
+            page = server.get(at("/users", *options))
+            self.assertSame(page["users"], [parse(line) for line in lines], options)
+            self.assertEqual(page["cursor"], server.get("/about")["cursor"])
+            self.assertNotIn("count", page)
+
+    @served()
+    def test_a_condition_need_not_be_percent_encoded(self, server):
+        fill(server)
+        self.assertSame(server.get("/users?where=age>=18&sort=name"), server.get("/users?where=age%3E%3D18&sort=name"))
+
+    @served()
+    def test_the_pages_of_a_list_have_each_user_once_in_order(self, server):
+        lines = "".join(json.dumps({"name": f"u{n % 7}", "age": n % 5, **({"x": 1} if n % 3 else {})}) + "\n" for n in range(100))
+        usertool("import", "-", database=server.database, input=lines)
+        for order in ([], [("sort", "age")], [("sort", "age:desc"), ("sort", "name")], [("sort", "x"), ("sort", "age:desc")]):
+            whole = server.get(at("/users", *order, limit=1000))
+            self.assertEqual((len(whole["users"]), whole["next"]), (100, None))
+            found, place, pages = [], None, 0
+            while True:
+                page = server.get(at("/users", *order, limit=7, count="true", **({"after": place} if place else {})))
+                self.assertEqual(page["count"], 100)
+                found += page["users"]
+                pages += 1
+                place = page["next"]
+                if place is None:
+                    break
+                self.assertEqual(len(page["users"]), 7)
+            self.assertSame(found, whole["users"], order)
+            self.assertEqual(pages, 15)
+
+    @served()
+    def test_a_page_continues_after_a_user_that_was_removed_meanwhile(self, server):
+        for name in "abcd":
+            server.add(name)
+        page = server.get(at("/users", sort="name", limit=2))
+        server.write("DELETE", "/users/2", headers={"If-Match": "*"})
+        rest = server.get(at("/users", sort="name", limit=2, after=page["next"]))
+        self.assertEqual([user["name"] for user in rest["users"]], ["c", "d"])
+        self.assertIsNone(rest["next"])
+
+    @served()
+    def test_a_list_has_100_users_unless_the_limit_says_otherwise(self, server):
+        lines = "".join(f'{{"name":"u{n}"}}\n' for n in range(1001))
+        usertool("import", "-", database=server.database, input=lines)
+        self.assertEqual(len(server.get("/users")["users"]), 100)
+        page = server.get("/users?limit=1000")
+        self.assertEqual(len(page["users"]), 1000)
+        self.assertEqual(len(server.get(at("/users", limit=1000, after=page["next"]))["users"]), 1)
+
+    @served()
+    def test_a_page_ends_early_at_16_mib_and_continues(self, server):
+        for number in range(4):
+            server.write("POST", "/users", {"name": f"u{number}", "text": "x" * (7 << 20)}, within=60)
+        found, place = [], {}
+        while place is not None:
+            page = server.get(at("/users", **place), within=60)
+            self.assertLess(len(page["users"]), 4)
+            self.assertTrue(page["users"])
+            found += [user["name"] for user in page["users"]]
+            place = {"after": page["next"]} if page["next"] is not None else None
+        self.assertEqual(found, ["u0", "u1", "u2", "u3"])
+
+    @served()
+    def test_pages_sorted_by_long_values_continue_or_are_refused(self, server):
+        # The place of the next page has the value, and must fit into the address of a request.
+        for length in (1000, 15_000, 60_000):
+            for number in range(3):
+                server.add(f"u{number}", **{f"bio{length}": f"{number}" + "é" * length})
+            order = {"with": f"bio{length}", "sort": f"bio{length}"}
+            response = server.request("GET", at("/users", limit=1, **order))
+            with self.subTest(length=length):
+                if response.status != 200:
+                    self.assertProblem(response, 400, parameter="sort")
+                    continue
+                self.assertIsNotNone(response.json()["next"], "the first of three pages looks like the last one")
+                rest = server.request("GET", at("/users", limit=2, after=response.json()["next"], **order))
+                self.assertEqual(rest.status, 200, rest.body[:200])
+                self.assertEqual([user["name"] for user in rest.json()["users"]], ["u1", "u2"])
+
+
+class Mistakes(TestCase):
+    @served()
+    def test_a_mistake_in_a_condition_has_a_position_and_a_hint(self, server):
+        for text, start, length, hint in (
+            ("age>>18", 3, 2, "age>18"), ("age==18", 3, 2, "age=18"), ("größe=>18", 5, 2, "größe>=18"), ("😀>>1", 1, 2, "😀>1"),
+            ("e\u0301>>1", 2, 2, "e\u0301>1"), ("age ≥ 18", 4, 1, "age >= 18"), ("18<age<30", 6, 1, "age<30"),
+            ("age!>1", 3, 2, "age<=1"), (">=18", 0, None, None),
+        ):
+            problem = self.assertProblem(server.request("GET", at("/users", where=text)), 400, parameter="where")
+            self.assertEqual((problem["text"], problem["start"]), (text, start))
+            self.assertIsInstance(problem["length"], int)
+            if length:
+                self.assertEqual(problem["length"], length, problem)
+            self.assertTrue(problem["hint"])
+            if hint:
+                self.assertIn(hint, problem["hint"])
+            self.assertNotIn("--where", problem["detail"] + problem["hint"])
+
+    @served()
+    def test_a_mistake_in_the_second_condition_is_found(self, server):
+        problem = self.assertProblem(
+            server.request("GET", at("/users", ("where", "age>=18"), ("where", "age>>18"))), 400, parameter="where")
+        self.assertEqual(problem["text"], "age>>18")
+
+    @served()
+    def test_an_unknown_color_in_a_condition_is_refused_with_a_suggestion(self, server):
+        problem = self.assertProblem(server.request("GET", at("/users", where="hair_color=aubrn")), 400, parameter="where")
+        self.assertIn("auburn", problem["detail"] + problem.get("hint", ""))
+
+    @served()
+    def test_a_number_that_does_not_fit_is_refused(self, server):
+        problem = self.assertProblem(server.request("GET", at("/users", where="age>9223372036854775808")), 400, parameter="where")
+        self.assertIn("64 bits", problem["detail"])
+
+    @served()
+    def test_a_bad_parameter_is_named(self, server):
+        server.add(age=1)
+        for name, value in (
+            ("limit", "0"), ("limit", "1001"), ("limit", "-1"), ("limit", "abc"), ("limit", "1.0"), ("limit", ""),
+            ("limit", "99999999999999999999"), ("sort", "age:down"), ("sort", ""), ("sort", "-age"), ("after", "nonsense"),
+            ("after", "{}"),
+            ("after", '{"age:asc":1,"id":1}'), ("count", "maybe"), ("with", ""), ("without", ""), ("where", ""),
+            ("where", "age"),
+        ):
+            with self.subTest(name=name, value=value):
+                self.assertProblem(server.request("GET", at("/users", (name, value))), 400, parameter=name)
+        self.assertProblem(server.request("GET", at("/users", ("sort", "age"), ("sort", "age:desc"))), 400, parameter="sort")
+        for name in ("with", "without", "sort"):
+            self.assertProblem(server.request("GET", at("/users", (name, "x" * 201))), 400, "badValue")
+
+    @served()
+    def test_a_mistyped_or_repeated_parameter_is_not_ignored(self, server):
+        self.assertProblem(server.request("GET", "/users?wher=age>=18"), 400, parameter="wher")
+        self.assertProblem(server.request("GET", "/users?limit=1&limit=2"), 400, parameter="limit")
+        self.assertProblem(server.request("GET", "/users?where=%FF"), 400)
+
+    @served()
+    def test_a_query_of_the_largest_size_is_answered(self, server):
+        server.add(age=1)
+        conditions = [("where", "age>0")] * 500
+        self.assertEqual(len(server.get(at("/users", *conditions))["users"]), 1)
+        self.assertProblem(server.request("GET", at("/users", *conditions, ("where", "age>0"))), 400)
+        self.assertEqual(len(server.get(at("/users", *(("sort", f"a{n}") for n in range(20))))["users"]), 1)
+        self.assertProblem(server.request("GET", at("/users", *(("sort", f"a{n}") for n in range(21)))), 400)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,43 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Other programs.
+extension System {
+  /// Where a program may be: beside this one, and then in the folders of PATH.
+  static func places(of program: String) -> [String] {
+    let own = ownPath.map { path in String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+    let folders = environment("PATH")?.split(separator: ":").map(String.init) ?? []
+    return ([own].compactMap { $0 } + folders).map { $0 + "/" + program }
+  }
+
+  private static var ownPath: String? {
+    #if canImport(Darwin)
+      var size = UInt32(PATH_MAX)
+      var bytes = [CChar](repeating: 0, count: Int(size))
+      guard unsafe _NSGetExecutablePath(&bytes, &size) == 0 else { return nil }
+      return unsafe String(cString: bytes)
+    #else
+      var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
+      return count > 0 ? String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+    #endif
+  }
+
+  /// Runs a program in place of this one; returns if there is none at the path.
+  static func replaceProcess(by path: String, _ arguments: [String]) {
+    // The program would inherit what this one has changed.
+    signal(SIGPIPE, SIG_DFL)
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe pthread_sigmask(SIG_SETMASK, &signals, nil)
+    var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+    unsafe execv(path, &words)
+    unsafe words.forEach { word in unsafe free(word) }
+    ignore(SIGPIPE)
+  }
+}
