@@ -61,6 +61,8 @@ import Testing
     source.send(2)
     await received.reached(2)
     source.end()
+    // The last request ends after its answer, and the signal with it.
+    await received.reached(3)
     #expect(received.all == ["failed not found", "detail of 2", "end"])
     withExtendedLifetime(token) {}
   }
