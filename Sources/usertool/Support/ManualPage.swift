@@ -24,7 +24,9 @@ struct ManualPage {
     let commands = configuration.subcommands.map { command in
       (command, entries: Self.entries(root.helpMessage(for: command, columns: 10_000)))
     }
-    let common = commands.first?.entries.filter { entry in commands.allSatisfy { $0.entries.contains(entry) } } ?? []
+    // Not serve, whose options are those of another program.
+    let own = commands.map(\.entries).filter { $0.contains { $0.term.hasPrefix("--db") } }
+    let common = own.first?.filter { entry in own.allSatisfy { $0.contains(entry) } } ?? []
     section("COMMON OPTIONS")
     append(common)
     section("COMMANDS")

@@ -30,11 +30,8 @@ extension System {
 
   /// Runs a program in place of this one; returns if there is none at the path.
   static func replaceProcess(by path: String, _ arguments: [String]) {
-    // The program would inherit what this one has changed.
+    // The program would inherit it. Handlers end with this program.
     signal(SIGPIPE, SIG_DFL)
-    var signals = sigset_t()
-    unsafe sigemptyset(&signals)
-    unsafe pthread_sigmask(SIG_SETMASK, &signals, nil)
     var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
     unsafe execv(path, &words)
     unsafe words.forEach { word in unsafe free(word) }

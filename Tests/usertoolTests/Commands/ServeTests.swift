@@ -47,12 +47,15 @@ import Testing
   @Test func `userserver gets the signals as if it had been started without the tool`() throws {
     let folder = try installed()
     try write("exec cat /proc/self/status", to: folder)
-    func masks(_ outcome: Workspace.Outcome) -> [String] {
-      outcome.lines.filter { ["SigBlk", "SigIgn", "SigCgt"].contains($0.prefix(6)) }
+    func masks(_ outcome: Workspace.Outcome) -> [UInt64] {
+      let lines = outcome.lines.filter { ["SigBlk", "SigIgn", "SigCgt"].contains($0.prefix(6)) }
+      // Not 32 and 33, which the C library uses for itself.
+      return lines.compactMap { UInt64($0.split(separator: "\t").last ?? "", radix: 16) }.map { $0 & 0x7fff_ffff }
     }
     let direct = masks(try workspace.finish([folder + "/userserver"]))
     #expect(direct.count == 3)
-    #expect(masks(try serve(folder)) == direct)
+    let served = masks(try serve(folder))
+    #expect(served == direct)
   }
 
   @Test func `without userserver, the message says how to get it`() throws {
