@@ -3,7 +3,7 @@ import Foundation
 import UserStore
 
 /// The command line.
-struct Options: ParsableArguments {
+struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "userserver",
     abstract: "Serves a page and an HTTP API for a database of users.",
@@ -40,7 +40,8 @@ struct Options: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A web site that may send requests, such as https://example.com; may be repeated.", valueName: "origin"))
+      "A web site whose requests are not refused, such as https://example.com, for proxies that change Host; may be repeated.",
+      valueName: "origin"))
   var allowOrigin: [String] = []
 
   @Option(help: ArgumentHelp("How often a stream without changes sends a sign of life.", valueName: "time"))
@@ -52,11 +53,7 @@ struct Options: ParsableArguments {
   @Option(help: ArgumentHelp("How long a stream lasts; its client connects again and continues.", valueName: "time"))
   var streamAge = Timespan(argument: "1h")!
 
-  @Flag(help: "Print the version.")
-  var version = false
-
   func validate() throws {
-    if version { throw CleanExit.message(UserStore.version) }
     if noToken, tokenFile != nil { throw ValidationError("--no-token and --token-file cannot be combined") }
     if let maxStreams, maxStreams < 1 { throw ValidationError("--max-streams must be 1 or more") }
     if heartbeat.duration < .seconds(1) || heartbeat.duration > .seconds(300) {
@@ -101,6 +98,8 @@ struct ListenAddress: ExpressibleByArgument {
   let host: String
   let port: Int
 
+  var defaultValueDescription: String { "\(host):\(port)" }
+
   init?(argument: String) {
     let colon = argument.lastIndex(of: ":")
     let name = colon.map { argument[..<$0] } ?? "127.0.0.1"
@@ -127,6 +126,7 @@ struct ListenAddress: ExpressibleByArgument {
 /// `500ms`, `15s`, `5m`, or `1h`.
 struct Timespan: ExpressibleByArgument {
   let duration: Duration
+  let defaultValueDescription: String
 
   init?(argument: String) {
     let units: [(suffix: String, milliseconds: Int64)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]
@@ -134,5 +134,6 @@ struct Timespan: ExpressibleByArgument {
       let number = UInt32(argument.dropLast(unit.suffix.count))
     else { return nil }
     duration = .milliseconds(Int64(number) * unit.milliseconds)
+    defaultValueDescription = argument
   }
 }

@@ -28,7 +28,7 @@ enum UserServer {
   }
 }
 
-/// Why the server cannot start or go on.
+/// Why the server cannot start or continue.
 struct Failure: Error {
   let status: Int32
   let message: String

@@ -26,14 +26,12 @@ extension API {
   /// Checks a body before it is read, also one that the request does not need: a page of another site can send text, but not
   /// JSON, without asking.
   func checkBody(_ request: Request) throws(Problem) {
-    let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-    let hasBody = length > 0 || request.headers[.transferEncoding] != nil
     let type = request.headers[.contentType]?.split(separator: ";").map { $0.trimming(" ").lowercased() }
-    guard hasBody || type != nil else { return }
+    guard request.hasBody || type != nil else { return }
     guard type?.first == "application/json", type?.dropFirst().allSatisfy({ $0 == "charset=utf-8" }) ?? false else {
       throw Problem(.unsupportedMediaType, "unsupportedMediaType", "a body must be application/json")
     }
-    if length > Self.bodyLimit { throw Self.tooLarge }
+    if request.bodyLength > Self.bodyLimit { throw Self.tooLarge }
   }
 
   /// Reads the body.
@@ -56,6 +54,13 @@ extension API {
   func requireWriting() throws(Problem) {
     if settings.isReadOnly { throw Problem(.forbidden, "readOnly", "this server was started with --read-only") }
   }
+}
+
+extension Request {
+  var hasBody: Bool { bodyLength > 0 || headers[.transferEncoding] != nil }
+
+  /// The length that the head announces; 0 if it announces none.
+  fileprivate var bodyLength: Int { headers[.contentLength].flatMap { Int($0) } ?? 0 }
 }
 
 /// `text/*;q=0.5` in an Accept header.

@@ -31,19 +31,21 @@ private struct ListStream: Sendable {
   let clock: StreamClock
 
   private enum Event: Sendable {
-    case rows(UserStore.Rows)
+    case rows(Result<UserStore.Rows, any Error>)
     case tick
   }
 
   func run(_ response: ResponseStream) async throws {
     let stream = EventStream(response: response)
     try await stream.send("hello", retry: API.retry, api.hello(head, clock))
-    let versions = rows.values.map { Event.rows($0) }
+    let versions = rows.signal.results.map { Event.rows($0) }
     let ticks = AsyncTimerSequence.repeating(every: clock.interval).map { _ in Event.tick }
     var shown: UserStore.Rows?
     for try await event in merge(versions, ticks).cancelOnGracefulShutdown() {
       switch event {
-      case .rows(let rows):
+      case .rows(let result):
+        // A list that cannot be read keeps its rows: the client must not take them for current.
+        let rows = try result.get()
         let isFirst = shown == nil || rows.discontinuity != nil
         try await send(rows, after: shown, to: stream)
         shown = rows
@@ -53,7 +55,7 @@ private struct ListStream: Sendable {
       if let reason = clock.isOver { return try await stream.close(because: reason) }
     }
     try Task.checkCancellation()
-    try await stream.close(because: "shutdown")
+    try await stream.close(because: api.endReason())
   }
 
   private func send(_ rows: UserStore.Rows, after shown: UserStore.Rows?, to stream: EventStream) async throws {

@@ -20,9 +20,10 @@ extension API {
     if let other = record.id, other != id { throw Problem.badRequest("the id in the body is \(other), not \(id)") }
     if request.headers[.ifNoneMatch] != nil { return try await create(id, record.values, request) }
     let tags = try requiredTags(request)
+    let kept = Set(record.values.map(\.attribute))
     let written = try await write(request) { users in
       let user = try Self.matching(tags, id, in: &users)
-      let dropped = user.storedValues.keys.filter { name in !record.values.contains { $0.attribute == name } }
+      let dropped = user.storedValues.keys.filter { !kept.contains($0) }
       try users.set(record.values + dropped.map { ($0, .null) }, of: id)
       return id
     }
@@ -174,7 +175,8 @@ extension API {
   /// The revision and the cursor of a write; a feed that starts at the cursor delivers what follows it.
   private func end(of written: Written) async throws -> [(name: String, json: String)] {
     let revision = written.revision
-    let cursor = try await store.read { users in try users.cursor(at: revision) }
+    // The write is committed: a failure to read must not look like a failure to write.
+    let cursor = try? await store.read { users in try users.cursor(at: revision) }
     return [("revision", "\(revision)"), ("cursor", JSONText.text(cursor?.description))]
   }
 }

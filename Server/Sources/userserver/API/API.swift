@@ -12,17 +12,20 @@ struct API: HTTPResponder {
   let guardian: RequestGuard
   let streams: StreamLimit
   let settings: Settings
-  /// Called when the database file was replaced, so that only a restart can go on.
+  let logger: Logger
+  /// Called when the database file was replaced, so that only a restart helps.
   let onReplaced: @Sendable () -> Void
+  /// Why the server is shutting down, for the last event of a stream.
+  let endReason: @Sendable () -> String
   /// The connection of the request that is being answered.
   private(set) var channel: (any Channel)?
 
   init(
     store: UserStore, guardian: RequestGuard, streams: StreamLimit, settings: Settings,
-    onReplaced: @escaping @Sendable () -> Void
+    logger: Logger, onReplaced: @escaping @Sendable () -> Void, endReason: @escaping @Sendable () -> String
   ) {
     (self.store, self.guardian, self.streams, self.settings) = (store, guardian, streams, settings)
-    self.onReplaced = onReplaced
+    (self.logger, self.onReplaced, self.endReason) = (logger, onReplaced, endReason)
   }
 
   struct Settings: Sendable {
@@ -45,7 +48,9 @@ struct API: HTTPResponder {
   func respond(to request: Request, context: Context) async throws -> Response {
     var api = self
     api.channel = context.channel
-    var response = try await api.answer(request, context.logger)
+    var response = try await api.answer(request)
+    // Problems too: a body after the answer to HEAD would be taken for the next answer.
+    if request.method == .head { response = response.createHeadResponse() }
     response.headers.addSecurity()
     return response
   }
@@ -60,22 +65,20 @@ struct API: HTTPResponder {
     }
   }
 
-  private func answer(_ request: Request, _ logger: Logger) async throws -> Response {
+  private func answer(_ request: Request) async throws -> Response {
     do {
       let resource = resource(at: request.uri.path)
       try guardian.check(request, for: resource?.access ?? .token)
       guard let resource else { throw Problem(.notFound, "notFound", "there is nothing at this address") }
-      let isHead = request.method == .head
-      let method = isHead ? .get : request.method
+      let method = request.method == .head ? .get : request.method
       guard let (_, handler) = resource.methods.first(where: { $0.method == method }) else {
         throw wrongMethod(request.method, resource)
       }
       try checkBody(request)
       if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
-      let response = try await handler(request)
-      return isHead ? response.createHeadResponse() : response
+      return try await handler(request)
     } catch {
-      return try problem(error, request, logger).response
+      return try problem(error, request).response
     }
   }
 
@@ -120,22 +123,26 @@ struct API: HTTPResponder {
     return problem
   }
 
+  /// Logs an error that is not the client's, and ends the server if the database was replaced.
+  func logFailure(_ error: StoreError, _ request: Request) {
+    if [.moved, .replaced].contains(error.code) { onReplaced() }
+    if Problem(error).status.kind == .serverError {
+      logger.error("\(request.method) \(request.uri.path): \(error.code.rawValue): \(error.message)")
+    }
+  }
+
   /// The problem that answers an error; throws the errors that Hummingbird answers.
-  private func problem(_ error: any Error, _ request: Request, _ logger: Logger) throws -> Problem {
+  private func problem(_ error: any Error, _ request: Request) throws -> Problem {
     switch error {
     case let problem as Problem: return problem
     case let error as TextError: return Problem(error)
     case is ConnectionDeadlines.BodyTooSlow:
       return Problem(.requestTimeout, "timeout", "the body did not arrive in time")
     // The client has left, or sent something that is not HTTP.
-    case is HTTPParserError, is CancellationError, is ChannelError: throw error
+    case is HTTPParserError, is CancellationError, is ChannelError, is IOError: throw error
     case let error as StoreError:
-      if [.moved, .replaced].contains(error.code) { onReplaced() }
-      let problem = Problem(error)
-      if problem.status.kind == .serverError {
-        logger.error("\(request.method) \(request.uri.path): \(error.code.rawValue): \(error.message)")
-      }
-      return problem
+      logFailure(error, request)
+      return Problem(error)
     default:
       logger.error("\(request.method) \(request.uri.path): \(error)")
       return Problem(.internalServerError, "unexpected", "the server failed; its log has the reason")

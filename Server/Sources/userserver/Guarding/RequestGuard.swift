@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// Refuses requests that a foreign web page, or somebody without the token, has caused.
+/// Refuses requests of other web sites, and of clients without the token.
 ///
 /// A page of another site can make a browser send requests to this server, also under a name of its own that it has rebound to
 /// this machine (CVE-2025-66414, CVE-2024-28224). So the names are compared exactly, for every method and path.

@@ -26,7 +26,7 @@ struct Token: Sendable {
       throw Failure(78, "\(path) can be read by other accounts", hint: "chmod 600 \(path)")
     }
     text = content.trimmingCharacters(in: .whitespacesAndNewlines)
-    // What a header can hold, and long enough that nobody guesses it.
+    // What a header can hold, and long enough not to be guessed.
     guard text.utf8.count >= 16, text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
       throw Failure(78, "the token in \(path) must have at least 16 ASCII characters without spaces")
     }

@@ -11,12 +11,14 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
 
-  /// The time of the first head, of a body, and of the next head, and between two looks at what the client has taken.
+  /// The time of the first head, of a body, and of the next head, and between two checks of the client's progress.
   struct Limits {
     var head = TimeAmount.seconds(10)
     var body = TimeAmount.seconds(30)
     var idle = TimeAmount.seconds(60)
     var look = TimeAmount.seconds(5)
+    /// From the last response to the end of the connection, which the client should close.
+    var linger = TimeAmount.seconds(2)
   }
 
   /// What a body's reader gets if the body is not complete in time.
@@ -27,6 +29,8 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   private var looks: RepeatedTask?
   /// Requests whose responses are not over.
   private var pending = 0
+  /// Whether the response that is being written is the last one.
+  private var isLast = false
   private var written = 0
   private var taken = 0
   private var looksWithoutProgress = 0
@@ -67,19 +71,28 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     case .head(let head):
       written += 256
       if head.status.kind == .informational { return context.write(data, promise: promise) }
+      isLast = head.headerFields[.connection] == "close"
     case .body(let bytes): written += bytes.readableBytes
     case .end:
       // The next request has its time from when the client has taken the response.
       let promise = promise ?? context.eventLoop.makePromise()
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-      promise.futureResult.whenSuccess { bound.value.0.ended(bound.value.1) }
+      // As it is now: the next response may have begun when this one has been sent.
+      let isLast = isLast
+      promise.futureResult.whenSuccess { bound.value.0.ended(bound.value.1, isLast: isLast) }
       return context.write(data, promise: promise)
     }
     context.write(data, promise: promise)
   }
 
-  private func ended(_ context: ChannelHandlerContext) {
+  private func ended(_ context: ChannelHandlerContext, isLast: Bool) {
     pending -= 1
+    if isLast {
+      // Requests that were sent ahead get no answer. The rest follows later: to close a connection with unread input resets it,
+      // and the response may be lost.
+      context.close(mode: .output, promise: nil)
+      return close(context, after: limits.linger)
+    }
     if pending == 0 { close(context, after: limits.idle) }
   }
 

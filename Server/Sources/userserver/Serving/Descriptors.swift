@@ -1,3 +1,5 @@
+import NIOCore
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -8,8 +10,8 @@
 
 /// The number of files that the process may have open: a connection is one.
 enum Descriptors {
-  /// What the store, the event loops, and reading threads need, with room to spare.
-  static let reserve = 96
+  /// What the store and its threads need, with a margin, and four for each event loop.
+  static var reserve: Int { 64 + 4 * System.coreCount }
 
   /// Raises the limit as far as the process may, and returns it.
   ///

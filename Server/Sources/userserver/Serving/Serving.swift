@@ -29,7 +29,9 @@ struct Serving {
       settings: API.Settings(
         path: path, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
         streamAge: options.streamAge.duration),
-      onReplaced: { ending.end(because: Failure(1, "\(path) was moved, deleted, or replaced", hint: "start again")) })
+      logger: Self.logger,
+      onReplaced: { ending.end(because: Failure(1, "\(path) was moved, deleted, or replaced", hint: "start again")) },
+      endReason: { ending.failure == nil ? "shutdown" : "replaced" })
     let replaced = endWhenReplaced(store, api)
     defer { replaced.dispose() }
 
@@ -47,7 +49,8 @@ struct Serving {
       },
       logger: Self.logger)
     var services = ServiceGroupConfiguration(
-      services: [ClosingService(store: store), app], gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
+      services: [ClosingService(store: store), app, LastResort { ending.failure?.status ?? 0 }],
+      gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
     // A client that does not read must not keep the server from ending.
     services.maximumGracefulShutdownDuration = .seconds(3)
     let group = ServiceGroup(configuration: services)
@@ -88,7 +91,7 @@ struct Serving {
 
   /// Ends the server when another file has taken the place of the database, which a new process would open.
   private func endWhenReplaced(_ store: UserStore, _ api: API) -> ListenerToken {
-    // Every listener is told of it; no user has this id.
+    // Every listener receives it; no user has this id.
     store.listeners.bind("userserver", to: .user(User.ID(.min))) { set in
       if set.discontinuity == .replaced { api.onReplaced() }
     }
@@ -113,7 +116,13 @@ private final class Ending: Sendable {
 
   var failure: Failure? { state.withLock { $0.failure } }
 
-  func set(_ end: @escaping @Sendable () async -> Void) { state.withLock { $0.end = end } }
+  func set(_ end: @escaping @Sendable () async -> Void) {
+    let isDue = state.withLock { state in
+      state.end = end
+      return state.failure != nil
+    }
+    if isDue { Task { await end() } }
+  }
 
   func end(because failure: Failure) {
     let end = state.withLock { state in
@@ -121,6 +130,21 @@ private final class Ending: Sendable {
       return state.end
     }
     if let end { Task { await end() } }
+  }
+}
+
+/// Ends the process if a query, or the lock of another program, outlasts the shutdown.
+///
+/// It is safe: SQLite undoes a transaction that did not commit. The last service in the list is the first to be shut down.
+private struct LastResort: Service {
+  let status: @Sendable () -> Int32
+
+  func run() async {
+    try? await gracefulShutdown()
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: 4.5)
+      _exit(status())
+    }
   }
 }
 

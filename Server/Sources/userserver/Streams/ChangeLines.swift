@@ -56,29 +56,28 @@ struct ChangeLines: Sendable {
     let patience = max(wait, .seconds(2))
     let interval = wait / max(1, (wait / .seconds(2)).rounded(.up))
     var page = (count: 0, bytes: 0, sets: 0)
-    var (cursor, isUpToDate) = (start, false)
+    var (cursor, hasCaughtUp) = (start, false)
     try await response.write("{\"changes\":[")
     for try await set in feed(heartbeat: wait == .zero ? patience : interval).cancelOnGracefulShutdown() {
       cursor = set.cursor
-      let hadCaughtUp = isUpToDate
       if let heartbeat = set.heartbeat {
-        isUpToDate = heartbeat == .upToDate
+        hasCaughtUp = hasCaughtUp || heartbeat == .upToDate
       } else {
+        let before = page.count
         try await send(set, to: response) { index, object in
           page.count += 1
           page.bytes += object.utf8.count
           return (page.count > 1 ? "," : "") + object
         }
-        page.sets += 1
+        page.sets += page.count > before ? 1 : 0
       }
       if page.count >= Self.countLimit || page.bytes >= Self.byteLimit || page.sets == limit { break }
       let elapsed = ContinuousClock.now - began + .milliseconds(5)
-      if isUpToDate, page.count > 0 || elapsed >= wait || (hadCaughtUp && set.heartbeat == nil && page.count > 0) {
-        break
-      }
-      if !isUpToDate, elapsed >= patience { break }
+      if hasCaughtUp ? page.count > 0 || elapsed >= wait : elapsed >= patience { break }
     }
-    let end = "],\"cursor\":\(JSONText.text(cursor.description)),\"upToDate\":\(isUpToDate)}"
+    let head = try await api.store.read { users in try users.cursor }
+    let isAtEnd = cursor.revision >= head.revision
+    let end = "],\"cursor\":\(JSONText.text(cursor.description)),\"upToDate\":\(isAtEnd)}"
     try await response.write(end)
   }
 

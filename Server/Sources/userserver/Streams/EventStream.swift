@@ -1,4 +1,3 @@
-import AsyncAlgorithms
 import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
@@ -21,9 +20,9 @@ struct EventStream {
   }
 }
 
-/// When a stream ends by itself, and how often it gives a sign of life until then.
+/// When a stream ends, and the interval of its heartbeats.
 struct StreamClock {
-  /// The time between two signs of life, of which a multiple is the time at which the stream ends.
+  /// The time between two heartbeats; the length of the stream is a multiple of it.
   let interval: Duration
   /// The same in whole seconds, for clients.
   var seconds: Int { Int((interval / .seconds(1)).rounded(.up)) }
@@ -31,7 +30,7 @@ struct StreamClock {
   private let reason: String
 
   /// - Parameters:
-  ///   - heartbeat: The longest time between two signs of life.
+  ///   - heartbeat: The longest time between two heartbeats.
   ///   - age: The longest time of a stream; varied by a tenth, so that streams that began together do not end together.
   ///   - timeout: A shorter time that the client wants.
   init(heartbeat: Duration, age: Duration, timeout: Duration?) {
@@ -44,7 +43,7 @@ struct StreamClock {
 
   /// Why the stream ends now; nil if it goes on.
   var isOver: String? {
-    // A sign of life may come a little before its time.
+    // A heartbeat may come a little before its time.
     ContinuousClock.now + .milliseconds(5) >= end ? reason : nil
   }
 }
@@ -55,19 +54,27 @@ extension API {
     _ request: Request, _ type: String,
     _ body: @escaping @Sendable (ResponseStream) async throws -> Void
   ) throws(Problem) -> Response {
+    // Nobody reads it, and after four parts Hummingbird waits for a reader without end.
+    if request.hasBody { throw .badRequest("this request cannot have a body") }
     let place = try streams.place()
     let responseBody = ResponseBody { writer in
       // Kept as long as the response is being written.
       defer { withExtendedLifetime(place) {} }
       let response = ResponseStream(writer)
       // Hummingbird does not cancel a response otherwise when its client closes the connection (its issue 618).
-      try await request.body.consumeWithCancellationOnInboundClose { _ in try await body(response) }
+      do {
+        try await request.body.consumeWithCancellationOnInboundClose { _ in try await body(response) }
+      } catch let error as StoreError {
+        logFailure(error, request)
+        throw error
+      }
       try await response.finish()
     }
-    return Response(status: .ok, headers: [.contentType: type], body: responseBody)
+    // Hummingbird cannot read another request after it.
+    return Response(status: .ok, headers: [.contentType: type, .connection: "close"], body: responseBody)
   }
 
-  /// How often a stream gives a sign of life, and when it ends, as its parameters say.
+  /// The interval of a stream's heartbeats and its end, as the parameters say.
   func clock(_ parameters: Parameters) throws(Problem) -> StreamClock {
     let heartbeat = try parameters.integer("heartbeat", in: 1...300).map { Duration.seconds($0) }
     let timeout = try parameters.integer("timeout", in: 1...3_600).map { Duration.seconds($0) }
