@@ -50,7 +50,11 @@ struct API: HTTPResponder {
     api.channel = context.channel
     var response = try await api.answer(request)
     // Problems too: a body after the answer to HEAD would be taken for the next answer.
-    if request.method == .head { response = response.createHeadResponse() }
+    if request.method == .head {
+      response = response.createHeadResponse()
+      // Only a stream itself takes the rest of its connection.
+      response.headers[.connection] = nil
+    }
     response.headers.addSecurity()
     return response
   }
