@@ -12,7 +12,7 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-// A package of its own, so that nobody who embeds the library downloads a web server.
+// A separate package: programs that embed the library do not download a web server.
 let package = Package(
   name: "userserver",
   platforms: [.macOS(.v15)],

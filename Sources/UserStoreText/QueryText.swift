@@ -38,7 +38,7 @@ public struct QueryText: Sendable {
 
   /// Reads the text.
   ///
-  /// - Parameter notation: How the hints of a mistake are written.
+  /// - Parameter notation: The notation of the hints.
   /// - Returns: The query.
   /// - Throws: `TextError` for a mistake. The store checks the limits of a query when it runs it.
   public func query(_ notation: QueryNotation = .parameters) throws(TextError) -> UserStore.Query {
@@ -51,7 +51,7 @@ public struct QueryText: Sendable {
   /// by. They are mistakes if no user has the attribute. Only such names are looked up, which reads all users.
   ///
   /// - Parameters:
-  ///   - notation: How the hints of a mistake are written.
+  ///   - notation: The notation of the hints.
   ///   - transaction: The transaction that will run the query.
   /// - Throws: `TextError` for a mistake, and `StoreError` if reading fails.
   public func check(_ notation: QueryNotation, in transaction: inout UserStore.ReadTransaction) throws {

@@ -127,6 +127,15 @@ class Tokens(BrowserTestCase):
         self.assertEqual(page.run("return location.href"), server.url + "/")
 
     @served()
+    def test_a_token_that_is_refused_before_the_form_has_gone_is_asked_for_again(self, server):
+        page = self.open(server, token=False, ready=False)
+        page.wait("document.querySelector('dialog #token')")
+        page.type("#token", "wrong")
+        page.run("document.querySelector('dialog form').requestSubmit(); document.dispatchEvent(new Event('token-needed'))")
+        page.wait("document.querySelectorAll('dialog #token').length === 1 && document.querySelector('#token').value === ''", "the page asks again")
+        self.assertTrue(page.run("return document.querySelector('dialog').contains(document.getElementById('announcements'))"))
+
+    @served()
     def test_the_token_is_in_no_address(self, server):
         server.add("NIX")
         page = self.open(server)

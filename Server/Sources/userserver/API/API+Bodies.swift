@@ -16,10 +16,10 @@ extension API {
     let ranges = request.headers[values: .accept].joined(separator: ",").split(separator: ",").map(MediaRange.init)
     if ranges.isEmpty { return types[0] }
     let rated = types.map { type in
-      (type, quality: ranges.filter { $0.covers(type) }.max { $0.rank < $1.rank }?.quality)
+      (type: type, quality: ranges.filter { $0.covers(type) }.max { $0.rank < $1.rank }?.quality)
     }
-    let best = rated.filter { $0.quality ?? 0 > 0 }.max { $0.quality ?? 0 < $1.quality ?? 0 }
-    if let quality = best?.quality { return rated.first { $0.quality == quality }!.0 }
+    // The first of several with the same quality.
+    if let best = rated.max(by: { $0.quality ?? 0 < $1.quality ?? 0 }), best.quality ?? 0 > 0 { return best.type }
     throw Problem(.notAcceptable, "notAcceptable", "the media types here are: " + types.joined(separator: " "))
   }
 

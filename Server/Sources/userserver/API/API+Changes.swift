@@ -5,12 +5,11 @@ import UserStore
 /// `GET /changes`.
 extension API {
   static let eventStream = "text/event-stream"
-  static let changeTypes = ["application/json", eventStream, "application/jsonl"]
 
   func changes(_ request: Request) async throws -> Response {
     let parameters = try Parameters(
       request, once: ["after", "last", "user", "heartbeat", "limit", "timeout", "wait"], repeated: ["attribute", "op"])
-    let type = try mediaType(request, among: Self.changeTypes)
+    let type = try mediaType(request, among: ["application/json", Self.eventStream, "application/jsonl"])
     let filter = try ChangeFilter(parameters)
     let clock = try clock(parameters)
     let limit = try parameters.integer("limit", in: 1...1_000_000)

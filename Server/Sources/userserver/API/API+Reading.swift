@@ -38,7 +38,7 @@ extension API {
     let text = try parameters.query()
     let query = try text.query(.parameters)
     let isCounted = try parameters.flag("count")
-    return try await store.read { users in
+    let page = try await store.read { users in
       try text.check(.parameters, in: &users)
       var page = UserPage(query)
       var all = query
@@ -52,7 +52,8 @@ extension API {
       ]
       if isCounted { members.append(("count", "\(try users.userCount(where: query.condition))")) }
       return JSONText.object(members)
-    }.answer(json)
+    }
+    return json(page)
   }
 
   func user(_ id: String, _ request: Request) async throws -> Response {
@@ -80,7 +81,7 @@ extension API {
   }
 
   func userID(_ text: String) throws(Problem) -> User.ID {
-    guard let number = Int64(text), String(number) == text else {
+    guard let number = Int64(canonical: text) else {
       throw Problem(.notFound, "userNotFound", "\"\(text.prefix(40))\" is not the id of a user")
     }
     return User.ID(number)
@@ -168,10 +169,4 @@ extension Duration {
 extension Cursor {
   /// The number of the log, which another database, or a restored one, does not have.
   var store: String { String(description.split(separator: "-")[1]) }
-}
-
-extension String {
-  fileprivate func answer(_ make: (String, HTTPResponse.Status, HTTPFields) -> Response) -> Response {
-    make(self, .ok, HTTPFields())
-  }
 }

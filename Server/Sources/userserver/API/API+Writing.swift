@@ -9,7 +9,7 @@ extension API {
     _ = try Parameters(request)
     let (id, values) = try RecordText.record(try await writtenBody(request))
     if id != nil { throw Problem.badRequest("a new user gets its id from the server", hint: "PUT /users/ID takes one") }
-    let written = try await write(request) { users in try users.add(values) }
+    let written = try await write(request) { users in try Self.user(users.add(values), in: &users) }
     return try await answer(written, status: .created)
   }
 
@@ -25,7 +25,7 @@ extension API {
       let user = try Self.matching(tags, id, in: &users)
       let dropped = user.storedValues.keys.filter { !kept.contains($0) }
       try users.set(record.values + dropped.map { ($0, .null) }, of: id)
-      return id
+      return try Self.user(id, in: &users)
     }
     return try await answer(written)
   }
@@ -41,7 +41,7 @@ extension API {
       if try users.user(id) != nil {
         throw Problem(.preconditionFailed, "preconditionFailed", "user \(id) exists")
       }
-      return try users.add(values, as: id)
+      return try Self.user(users.add(values, as: id), in: &users)
     }
     return try await answer(written, status: .created)
   }
@@ -57,12 +57,12 @@ extension API {
     let written = try await write(request) { users in
       if let tags {
         _ = try Self.matching(tags, id, in: &users)
-      } else if try users.user(id) == nil {
-        throw Self.noUser(id)
+      } else {
+        _ = try Self.user(id, in: &users)
       }
       try Self.check(expected, of: id, in: &users)
       try users.set(values, of: id)
-      return id
+      return try Self.user(id, in: &users)
     }
     return try await answer(written)
   }
@@ -75,7 +75,6 @@ extension API {
     let written = try await write(request) { users in
       _ = try Self.matching(tags, id, in: &users)
       try users.remove(id)
-      return id
     }
     return json(JSONText.object(try await end(of: written)))
   }
@@ -83,13 +82,12 @@ extension API {
   func undo(_ text: String, _ request: Request) async throws -> Response {
     _ = try Parameters(request)
     try requireWriting()
-    guard let number = Int64(text), String(number) == text, number > 0 else {
+    guard let number = Int64(canonical: text), number > 0 else {
       throw Problem(.notFound, "revisionNotFound", "\"\(text.prefix(40))\" is not a revision")
     }
     let revision = UserStore.Revision(rawValue: number)
     let written = try await write(request, origin: "undo") { users in
-      try users.undo(revision)
-      return User.ID(0)
+      _ = try users.undo(revision)
     }
     return json(JSONText.object([("undone", "\(revision)")] + (try await end(of: written))))
   }
@@ -106,7 +104,7 @@ extension API {
 
   private static func matching(_ tags: String, _ id: User.ID, in users: inout UserStore.WriteTransaction) throws -> User
   {
-    guard let user = try users.user(id) else { throw noUser(id) }
+    let user = try user(id, in: &users)
     let tag = ETag(user)
     if tag.isListed(in: tags) { return user }
     var problem = Problem(.preconditionFailed, "preconditionFailed", "user \(id) has changed since")
@@ -133,11 +131,9 @@ extension API {
 
   // MARK: Writing
 
-  /// What a write has changed.
-  private struct Written: Sendable {
-    let id: User.ID
-    /// nil if it was removed.
-    let user: User?
+  /// What a write returns, and where it is in the log.
+  private struct Written<Value: Sendable>: Sendable {
+    let value: Value
     let revision: UserStore.Revision
     let isUnchanged: Bool
   }
@@ -147,33 +143,38 @@ extension API {
     return try await body(request)
   }
 
-  private func write(
+  private static func user(_ id: User.ID, in users: inout UserStore.WriteTransaction) throws -> User {
+    guard let user = try users.user(id) else { throw noUser(id) }
+    return user
+  }
+
+  private func write<Value: Sendable>(
     _ request: Request, origin standard: String = "userserver",
-    _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> User.ID
-  ) async throws -> Written {
+    _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> Value
+  ) async throws -> Written<Value> {
     let origin = request.headers[.changeOrigin] ?? standard
     guard (1...100).contains(origin.unicodeScalars.count), !origin.contains(where: \.isNewline) else {
       throw Problem.badRequest("Change-Origin must have 1 to 100 characters")
     }
     return try await store.write(origin: origin) { users in
-      let id = try change(&users)
+      let value = try change(&users)
       let revision = try users.revision
       let isUnchanged = revision == (try users.cursor.revision)
-      return Written(id: id, user: try users.user(id), revision: revision, isUnchanged: isUnchanged)
+      return Written(value: value, revision: revision, isUnchanged: isUnchanged)
     }
   }
 
-  private func answer(_ written: Written, status: HTTPResponse.Status = .ok) async throws -> Response {
-    guard let user = written.user else { throw Self.noUser(written.id) }
+  private func answer(_ written: Written<User>, status: HTTPResponse.Status = .ok) async throws -> Response {
+    let user = written.value
     var members = [(name: "user", json: RecordText.json(user))] + (try await end(of: written))
     if written.isUnchanged { members.append(("unchanged", "true")) }
     var headers: HTTPFields = [.eTag: ETag(user).text]
-    if status == .created { headers[.location] = "/users/\(written.id)" }
+    if status == .created { headers[.location] = "/users/\(user.id)" }
     return json(JSONText.object(members), status: status, headers: headers)
   }
 
   /// The revision and the cursor of a write; a feed that starts at the cursor delivers what follows it.
-  private func end(of written: Written) async throws -> [(name: String, json: String)] {
+  private func end(of written: Written<some Sendable>) async throws -> [(name: String, json: String)] {
     let revision = written.revision
     // The write is committed: a failure to read must not look like a failure to write.
     let cursor = try? await store.read { users in try users.cursor(at: revision) }

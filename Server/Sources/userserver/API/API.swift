@@ -40,7 +40,8 @@ struct API: HTTPResponder {
     typealias Handler = (Request) async throws -> Response
 
     var access = RequestGuard.Access.token
-    /// The media types of the answers, of which the client must accept one; empty if there is no choice.
+    /// The media types of the answers, of which the client must accept one; empty if any will do, or if the
+    /// handler chooses.
     var types = ["application/json"]
     var methods: [(method: HTTPRequest.Method, handler: Handler)]
   }
@@ -104,7 +105,7 @@ struct API: HTTPResponder {
     case "openapi.json": Resource(access: .anybody, methods: [(.get, openAPI)])
     case "about": Resource(methods: [(.get, about)])
     case "users": Resource(methods: [(.get, users), (.post, add)])
-    case "changes": Resource(types: Self.changeTypes, methods: [(.get, changes)])
+    case "changes": Resource(types: [], methods: [(.get, changes)])
     case "lists": Resource(types: [Self.eventStream], methods: [(.get, list)])
     case "consumers": Resource(methods: [(.get, consumers)])
     default: nil

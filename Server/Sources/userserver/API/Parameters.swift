@@ -39,8 +39,7 @@ struct Parameters {
 
   func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
     guard let text = self[name] else { return nil }
-    // As in JSON: a number has one spelling.
-    guard let number = Int(text), String(number) == text, range.contains(number) else {
+    guard let number = Int(canonical: text), range.contains(number) else {
       throw .badRequest("a whole number from \(range.lowerBound) to \(range.upperBound) is expected", parameter: name)
     }
     return number
@@ -77,5 +76,13 @@ struct Parameters {
     text.limit = try integer("limit", in: 1...Self.rowLimit) ?? 100
     text.place = self["after"]
     return text
+  }
+}
+
+extension FixedWidthInteger {
+  /// Reads a number in its only spelling: without a plus sign and leading zeros, as in JSON.
+  init?(canonical text: String) {
+    self.init(text)
+    if String(self) != text { return nil }
   }
 }

@@ -9,7 +9,7 @@ struct ChangeFilter: Sendable {
   init(_ parameters: Parameters) throws(Problem) {
     attributes = try parameters.attributes("attribute")
     if let text = parameters["user"] {
-      guard let number = Int64(text), String(number) == text else {
+      guard let number = Int64(canonical: text) else {
         throw .badRequest("the id of a user is expected", parameter: "user")
       }
       user = User.ID(number)

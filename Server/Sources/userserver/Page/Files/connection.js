@@ -85,7 +85,7 @@ export class Connection {
     const response = await fetch(this.#path, {
       headers, cache: "no-store", credentials: "omit", redirect: "error", signal: abort.signal,
     });
-    if (!response.ok) return this.#refusal(response);
+    if (!response.ok) return this.#refusal(response, token);
     if (!response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
       return { detail: "the answer is not an event stream" };
     }
@@ -126,7 +126,7 @@ export class Connection {
     return reason;
   }
 
-  async #refusal(response) {
+  async #refusal(response, token) {
     const text = await response.text();
     let problem = null;
     try {
@@ -135,12 +135,12 @@ export class Connection {
       // A proxy in between may answer with a page of its own.
     }
     const detail = problem?.detail ?? `the server answered ${response.status}`;
-    return { status: response.status, detail, problem: text, retryAfter: Number(response.headers.get("Retry-After")) };
+    return { status: response.status, token, detail, problem: text, retryAfter: Number(response.headers.get("Retry-After")) };
   }
 
-  #end({ status, detail, problem, retryAfter, isOrderly }) {
+  #end({ status, token, detail, problem, retryAfter, isOrderly }) {
     if (status === 401) {
-      this.#report.status({ state: "unauthorized", detail });
+      this.#report.status({ state: "unauthorized", token, detail });
     } else if (finalStatuses.includes(status)) {
       this.#report.status({ state: "refused", detail, problem });
     } else {

@@ -12,7 +12,8 @@ export function openDialog(title, { className = "" } = {}) {
   // Outside of a modal dialog nothing is announced.
   const announcements = document.getElementById("announcements");
   const closed = new Promise((resolve) => dialog.addEventListener("close", () => {
-    document.body.append(announcements);
+    // Unless the next dialog has them already.
+    if (dialog.contains(announcements)) document.body.append(announcements);
     dialog.remove();
     resolve();
   }));

@@ -45,7 +45,8 @@ async function start() {
   let stateLine = null;
   app.streams = new Streams(token, () => {
     stateLine?.update();
-    if (app.streams.status.state === "unauthorized") tokenForm.askOnce();
+    const { state, token: refused } = app.streams.status;
+    if (state === "unauthorized") tokenForm.askOnce(refused);
   });
   await app.streams.start();
   app.about = await readAbout(app.api);

@@ -60,7 +60,7 @@ export class PolledList {
         headers: { Accept: "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
         cache: "no-store", credentials: "omit", redirect: "error", signal: AbortSignal.timeout(30_000),
       });
-      this.#take(response, await response.text());
+      this.#take(response, await response.text(), token);
     } catch {
       this.#fail("the server cannot be reached");
     }
@@ -68,14 +68,14 @@ export class PolledList {
     if (this.#isStale) this.changed();
   }
 
-  #take(response, text) {
+  #take(response, text, token) {
     if (!this.#isRunning) return;
     if (response.ok) {
       this.#failures = 0;
       this.#report.events([{ event: "users", data: text }]);
       this.#report.status({ state: "live", isPolled: true });
     } else if (response.status === 401) {
-      this.#report.status({ state: "unauthorized" });
+      this.#report.status({ state: "unauthorized", token });
     } else if (response.status === 400) {
       this.#report.status({ state: "refused", problem: text });
     } else {

@@ -15,14 +15,14 @@ export class TokenForm {
     document.addEventListener("token-needed", () => this.#show());
     token.onChange(() => {
       this.#button.hidden = true;
-      this.#dialog?.close();
+      this.#close();
     });
   }
 
-  /** Asks unless the form was already closed for the present token. */
-  askOnce() {
-    if (this.#refused === this.#token.value) return;
-    this.#refused = this.#token.value;
+  /** Asks because the server has refused a token: once for each, and not if the window has another one by now. */
+  askOnce(refused) {
+    if (refused !== this.#token.value || refused === this.#refused) return;
+    this.#refused = refused;
     this.#show();
   }
 
@@ -30,14 +30,15 @@ export class TokenForm {
     // Who closes the form can open it again.
     this.#button.hidden = false;
     if (this.#dialog) return;
-    this.#dialog = openDialog("Token", { className: "token-dialog" });
+    const dialog = openDialog("Token", { className: "token-dialog" });
+    this.#dialog = dialog;
     const field = element("input", { type: "password", id: "token", required: true, autocomplete: "off" });
-    this.#dialog.body.append(element("form", { class: "form", on: {
+    dialog.body.append(element("form", { class: "form", on: {
       submit: (event) => {
         event.preventDefault();
         const text = field.value.trim();
         if (text === "") return;
-        this.#dialog.close();
+        this.#close();
         // The whole address that the server printed may be pasted, too.
         this.#token.set(text.replace(/^.*#token=/, ""));
       },
@@ -48,6 +49,12 @@ export class TokenForm {
     element("div", { class: "form-buttons" },
       element("button", { type: "submit", class: "primary" }, "Use this token"))));
     field.focus();
-    this.#dialog.closed.then(() => { this.#dialog = null; });
+    dialog.closed.then(() => { if (this.#dialog === dialog) this.#dialog = null; });
+  }
+
+  /** The browser reports that a dialog has closed only with its next frame; the token may be refused before. */
+  #close() {
+    this.#dialog?.close();
+    this.#dialog = null;
   }
 }
