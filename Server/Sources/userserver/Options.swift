@@ -44,11 +44,16 @@ struct Options: ParsableCommand {
       valueName: "origin"))
   var allowOrigin: [String] = []
 
-  @Option(help: ArgumentHelp("How often a stream without changes sends a sign of life.", valueName: "time"))
+  @Option(help: ArgumentHelp("How often a stream without changes sends a heartbeat.", valueName: "time"))
   var heartbeat = Timespan(argument: "15s")!
 
   @Option(help: ArgumentHelp("How many streams can be open at the same time.", valueName: "n"))
   var maxStreams: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "How many MiB the bodies of requests and answers may take together, 64 or more.", valueName: "MiB"))
+  var maxMemory = 256
 
   @Option(help: ArgumentHelp("How long a stream lasts; its client connects again and continues.", valueName: "time"))
   var streamAge = Timespan(argument: "1h")!
@@ -56,6 +61,8 @@ struct Options: ParsableCommand {
   func validate() throws {
     if noToken, tokenFile != nil { throw ValidationError("--no-token and --token-file cannot be combined") }
     if let maxStreams, maxStreams < 1 { throw ValidationError("--max-streams must be 1 or more") }
+    // The largest body, and the largest answer, must find room.
+    if !(64...(1 << 20)).contains(maxMemory) { throw ValidationError("--max-memory must be between 64 and 1048576") }
     if heartbeat.duration < .seconds(1) || heartbeat.duration > .seconds(300) {
       throw ValidationError("--heartbeat must be between 1s and 5m")
     }

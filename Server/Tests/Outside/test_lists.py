@@ -128,6 +128,18 @@ class Lists(TestCase):
             self.assertSame(stream.wait("steps").data["steps"], [{"op": "remove", "at": 1}])
 
     @served()
+    def test_many_steps_come_in_parts(self, server):
+        with server.stream("/lists?sort=id") as stream:
+            stream.wait("progress")
+            sql(server.database, "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 100) "
+                "INSERT INTO users (name) SELECT hex(zeroblob(8192)) || n FROM n")
+            events = [stream.wait("steps").data]
+            while "last" not in events[-1]:
+                events.append(stream.wait("steps").data)
+        self.assertEqual(len(events), 2, "1.6 MiB")
+        self.assertEqual([step["at"] for event in events for step in event["steps"]], list(range(100)))
+
+    @served()
     def test_steps_lead_to_what_a_query_finds_after_each_revision(self, server):
         seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
         print(f"\n{self.id()}: SEED={seed}")

@@ -70,6 +70,54 @@ class SlowReaders(TestCase):
                 raw.close()
 
 
+class Memory(TestCase):
+    """The bodies of all requests and answers together."""
+
+    @served("--max-memory", "64")
+    def test_bodies_that_take_too_much_memory_are_503(self, server):
+        def refused():
+            # Not JSON, so that it is soon refused when there is room.
+            response = server.request("POST", "/users", b" " * (4 * MIB), {"Content-Type": "application/json"})
+            if response.status == 400:
+                return False
+            self.assertProblem(response, 503, "overloaded")
+            self.assertEqual(response.headers["retry-after"], "1")
+            return True
+
+        self.assertFalse(refused())
+        raws = [server.connect() for _ in range(2)]
+        try:
+            for raw in raws:
+                raw.send(server.head("POST", "/users", {"Content-Type": "application/json", "Content-Length": str(32 * MIB)}))
+                raw.send(b" " * (31 * MIB))
+            eventually(refused, "a third body finds room")
+            self.assertEqual(server.add("NIX")["user"]["name"], "NIX", "what is small finds room")
+        finally:
+            for raw in raws:
+                raw.close()
+        eventually(lambda: not refused(), "the memory of clients that left is not free")
+
+    @served("--max-memory", "64")
+    def test_answers_that_nobody_reads_are_503_when_they_take_too_much_memory(self, server):
+        server.add("NIX")
+        sql(server.database, "INSERT INTO attributes VALUES (1, 'text', hex(zeroblob(7 * 1048576)))")
+        raws = [server.connect(receive_buffer=4096) for _ in range(8)]
+        try:
+            for raw in raws:
+                raw.send(server.head("GET", "/users/1"))
+            response = eventually(lambda: self.refused(server), "every answer finds room", within=60)
+            self.assertProblem(response, 503, "overloaded")
+            self.assertEqual(server.write("PATCH", "/users/1", {"set": {"text": None}})["user"]["name"], "NIX")
+            self.assertEqual(server.get("/users/1")["name"], "NIX")
+        finally:
+            for raw in raws:
+                raw.close()
+
+    def refused(self, server):
+        response = server.request("GET", "/users/1", within=60)
+        return response if response.status == 503 else None
+
+
 class ManyStreams(TestCase):
     @served("--max-streams", "3")
     def test_too_many_streams_are_503_and_other_requests_work(self, server):

@@ -8,8 +8,20 @@ extension API {
   func json(_ text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()) -> Response {
     var headers = headers
     headers[.contentType] = "application/json"
-    return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    let body = ResponseBody(contentLength: text.utf8.count) { [permit = bodyPermit] writer in
+      defer { withExtendedLifetime(permit) {} }
+      // In parts that wait for a slow client, so that the permit lasts until all but the last of them were sent.
+      var rest = text.utf8[...]
+      while !rest.isEmpty {
+        try await writer.write(ByteBuffer(bytes: rest.prefix(Self.partLength)))
+        rest = rest.dropFirst(Self.partLength)
+      }
+      try await writer.finish(nil)
+    }
+    return Response(status: status, headers: headers, body: body)
   }
+
+  private static let partLength = 64 << 10
 
   /// The media type among these that the client prefers; throws if it accepts none.
   func mediaType(_ request: Request, among types: [String]) throws(Problem) -> String {
@@ -39,9 +51,13 @@ extension API {
     if request.headers[.expect]?.lowercased() == "100-continue" {
       try await channel?.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue))).get()
     }
-    do { return Array(buffer: try await request.body.collect(upTo: Self.bodyLimit)) } catch is NIOTooManyBytesError {
-      throw Self.tooLarge
+    var bytes: [UInt8] = []
+    for try await part in request.body {
+      if bytes.count + part.readableBytes > Self.bodyLimit { throw Self.tooLarge }
+      try bodyPermit?.grow(by: part.readableBytes)
+      bytes += part.readableBytesView
     }
+    return bytes
   }
 
   private static var tooLarge: Problem {

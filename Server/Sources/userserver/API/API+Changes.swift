@@ -17,7 +17,7 @@ extension API {
     let (head, start) = try await bounds(request, parameters)
     if type == Self.eventStream {
       let stream = ChangeStream(api: self, start: start, head: head, filter: filter, clock: clock, limit: limit)
-      return try streaming(request, type) { response in try await stream.run(response) }
+      return try streaming(request, type, streams.permit(1)) { response in try await stream.run(response) }
     }
     // A feed would throw the same, but only after the response has begun.
     do throws(StoreError) { try await verify(start) } catch {
@@ -26,7 +26,9 @@ extension API {
       throw problem
     }
     let lines = ChangeLines(api: self, start: start, filter: filter, clock: clock, limit: limit)
-    return try streaming(request, type) { response in
+    // A page that waits for nothing is soon over.
+    let permit = type == "application/json" && wait == .zero ? nil : try streams.permit(1)
+    return try streaming(request, type, permit) { response in
       if type == "application/jsonl" {
         try await lines.runLines(response)
       } else {

@@ -19,7 +19,7 @@ extension API {
     }
     let rows = try await store.list(query)
     let stream = ListStream(api: self, rows: rows, head: head, clock: clock)
-    return try streaming(request, Self.eventStream) { response in try await stream.run(response) }
+    return try streaming(request, Self.eventStream, streams.permit(1)) { response in try await stream.run(response) }
   }
 }
 
@@ -62,30 +62,27 @@ private struct ListStream: Sendable {
     if let reason = rows.discontinuity, shown != nil {
       try await stream.send("reset", JSONText.object([("reason", JSONText.text(reason.rawValue))]))
     } else if let shown {
-      let steps = rows.changes(from: shown).steps.map(\.json)
+      let steps = rows.changes(from: shown).steps
       if steps.isEmpty { return }
-      return try await stream.send(
-        "steps", JSONText.object([("revision", revision(rows)), ("steps", JSONText.array(steps))]))
+      return try await send("steps", of: rows, steps.lazy.map(\.json), to: stream)
     }
-    try await sendAll(rows, to: stream)
+    try await send("rows", of: rows, rows.lazy.map { RecordText.json($0) }, to: stream)
   }
 
-  private func sendAll(_ rows: UserStore.Rows, to stream: EventStream) async throws {
-    var (part, bytes) = ([String](), 0)
-    for user in rows {
-      let json = RecordText.json(user)
-      if bytes + json.utf8.count > Self.byteLimit, !part.isEmpty {
-        try await stream.send("rows", JSONText.object([("revision", revision(rows)), ("rows", JSONText.array(part))]))
-        (part, bytes) = ([], 0)
+  /// Sends a version of the list, or the steps to it, in parts.
+  private func send(
+    _ name: String, of rows: UserStore.Rows, _ texts: some Sequence<String>, to stream: EventStream
+  ) async throws {
+    var parts = Parts()
+    for text in texts {
+      if let part = parts.add(text) {
+        try await stream.send(name, JSONText.object([("revision", revision(rows)), (name, JSONText.array(part))]))
       }
-      bytes += json.utf8.count
-      part.append(json)
     }
     try await stream.send(
-      "rows", JSONText.object([("revision", revision(rows)), ("rows", JSONText.array(part)), ("last", "true")]))
+      name,
+      JSONText.object([("revision", revision(rows)), (name, JSONText.array(parts.last)), ("last", "true")]))
   }
-
-  private static let byteLimit = 1 << 20
 
   /// What the client can compare with the rows that it has.
   private func progress(_ rows: UserStore.Rows, _ stream: EventStream) async throws {

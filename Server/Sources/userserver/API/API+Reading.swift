@@ -29,7 +29,7 @@ extension API {
         ("cursor", JSONText.text(cursor.description)), ("users", "\(users)"),
         ("version", JSONText.text(UserStore.version)),
         ("readOnly", "\(settings.isReadOnly)"), ("heartbeat", "\(settings.heartbeat.seconds)"),
-        ("streams", "\(streams.count)"),
+        ("streams", "\(streams.used)"),
       ]))
   }
 

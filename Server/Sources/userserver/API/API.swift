@@ -9,8 +9,9 @@ import UserStoreText
 /// Answers every request.
 struct API: HTTPResponder {
   let store: UserStore
-  let guardian: RequestGuard
-  let streams: StreamLimit
+  let requestGuard: RequestGuard
+  let streams: Budget
+  let memory: Budget
   let settings: Settings
   let logger: Logger
   /// Called when the database file was replaced, so that only a restart helps.
@@ -19,13 +20,16 @@ struct API: HTTPResponder {
   let endReason: @Sendable () -> String
   /// The connection of the request that is being answered.
   private(set) var channel: (any Channel)?
+  /// The memory of its bodies.
+  private(set) var bodyPermit: Budget.Permit?
 
   init(
-    store: UserStore, guardian: RequestGuard, streams: StreamLimit, settings: Settings,
-    logger: Logger, onReplaced: @escaping @Sendable () -> Void, endReason: @escaping @Sendable () -> String
+    store: UserStore, requestGuard: RequestGuard, streams: Budget, memory: Budget, settings: Settings, logger: Logger,
+    onReplaced: @escaping @Sendable () -> Void, endReason: @escaping @Sendable () -> String
   ) {
-    (self.store, self.guardian, self.streams, self.settings) = (store, guardian, streams, settings)
-    (self.logger, self.onReplaced, self.endReason) = (logger, onReplaced, endReason)
+    (self.store, self.requestGuard, self.settings) = (store, requestGuard, settings)
+    (self.streams, self.memory, self.logger) = (streams, memory, logger)
+    (self.onReplaced, self.endReason) = (onReplaced, endReason)
   }
 
   struct Settings: Sendable {
@@ -49,6 +53,7 @@ struct API: HTTPResponder {
   func respond(to request: Request, context: Context) async throws -> Response {
     var api = self
     api.channel = context.channel
+    api.bodyPermit = try memory.permit(0)
     var response = try await api.answer(request)
     // Problems too: a body after the answer to HEAD would be taken for the next answer.
     if request.method == .head {
@@ -73,7 +78,7 @@ struct API: HTTPResponder {
   private func answer(_ request: Request) async throws -> Response {
     do {
       let resource = resource(at: request.uri.path)
-      try guardian.check(request, for: resource?.access ?? .token)
+      try requestGuard.check(request, for: resource?.access ?? .token)
       guard let resource else { throw Problem(.notFound, "notFound", "there is nothing at this address") }
       let method = request.method == .head ? .get : request.method
       guard let (_, handler) = resource.methods.first(where: { $0.method == method }) else {
@@ -81,7 +86,10 @@ struct API: HTTPResponder {
       }
       try checkBody(request)
       if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
-      return try await handler(request)
+      let response = try await handler(request)
+      // What was written is answered in any case.
+      if method == .get { try bodyPermit?.grow(by: response.body.contentLength ?? 0) }
+      return response
     } catch {
       return try problem(error, request).response
     }

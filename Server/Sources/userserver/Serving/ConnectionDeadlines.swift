@@ -5,8 +5,8 @@ import NIOHTTPTypes
 /// Closes a connection whose client is too slow, so that no client holds a connection without using it.
 ///
 /// The head of the first request has 10 s, a body as a whole 30 s, and the next request 60 s from the end of the response. A
-/// response may take any time, as a stream does, but not wait for its reader: the connection is closed if the client takes no
-/// byte for 10 s.
+/// response may take any time, as a stream does, but not wait for its reader: the connection is closed if the client takes
+/// nothing between two checks, which is in 10 to 15 s.
 final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
@@ -16,7 +16,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     var head = TimeAmount.seconds(10)
     var body = TimeAmount.seconds(30)
     var idle = TimeAmount.seconds(60)
-    var look = TimeAmount.seconds(5)
+    var progressCheck = TimeAmount.seconds(5)
     /// From the last response to the end of the connection, which the client should close.
     var linger = TimeAmount.seconds(2)
   }
@@ -26,14 +26,14 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
 
   private let limits: Limits
   private var deadline: Scheduled<Void>?
-  private var looks: RepeatedTask?
+  private var progressChecks: RepeatedTask?
   /// Requests whose responses are not over.
   private var pending = 0
   /// Whether the response that is being written is the last one.
   private var isLast = false
   private var written = 0
-  private var taken = 0
-  private var looksWithoutProgress = 0
+  private var received = 0
+  private var checksWithoutProgress = 0
 
   init(_ limits: Limits = Limits()) { self.limits = limits }
 
@@ -74,7 +74,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
       isLast = head.headerFields[.connection] == "close"
     case .body(let bytes): written += bytes.readableBytes
     case .end:
-      // The next request has its time from when the client has taken the response.
+      // The next request has its time from when the client has received the response.
       let promise = promise ?? context.eventLoop.makePromise()
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
       // As it is now: the next response may have begun when this one has been sent.
@@ -97,30 +97,32 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func start(_ context: ChannelHandlerContext) {
-    if looks != nil { return }
+    if progressChecks != nil { return }
     close(context, after: limits.head)
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    looks = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.look, delay: limits.look) { _ in
-      bound.value.0.look(bound.value.1)
+    progressChecks = context.eventLoop.scheduleRepeatedTask(
+      initialDelay: limits.progressCheck, delay: limits.progressCheck
+    ) { _ in
+      bound.value.0.checkProgress(bound.value.1)
     }
   }
 
   private func stop() {
     deadline?.cancel()
-    looks?.cancel()
-    looks = nil
+    progressChecks?.cancel()
+    progressChecks = nil
   }
 
-  /// Closes the connection if the client has taken nothing since two looks although there is something to take.
-  private func look(_ context: ChannelHandlerContext) {
+  /// Closes the connection at the second check at which the client has received nothing although there is something to send.
+  private func checkProgress(_ context: ChannelHandlerContext) {
     guard let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0 else {
-      looksWithoutProgress = 0
+      checksWithoutProgress = 0
       return
     }
     let now = written - waiting
-    looksWithoutProgress = now > taken ? 0 : looksWithoutProgress + 1
-    taken = max(taken, now)
-    if looksWithoutProgress >= 2 { context.close(promise: nil) }
+    checksWithoutProgress = now > received ? 0 : checksWithoutProgress + 1
+    received = max(received, now)
+    if checksWithoutProgress >= 2 { context.close(promise: nil) }
   }
 
   private func close(_ context: ChannelHandlerContext, after time: TimeAmount) {

@@ -22,16 +22,19 @@ struct Serving {
       try options.noToken ? nil : options.tokenFile.map { path throws(Failure) in try Token(file: path) } ?? Token()
     let path = URL(fileURLWithPath: try options.path).path
     let store = try await UserStore.open(path: path, configuration: configuration)
-    let ending = Ending()
-    let guardian = RequestGuard(token: token, allowedOrigins: options.allowOrigin)
+    let shutdown = ShutdownTrigger()
+    let requestGuard = RequestGuard(token: token, allowedOrigins: options.allowOrigin)
     let api = API(
-      store: store, guardian: guardian, streams: StreamLimit(streams),
+      store: store, requestGuard: requestGuard, streams: .streams(streams),
+      memory: .memory(mebibytes: options.maxMemory),
       settings: API.Settings(
         path: path, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
         streamAge: options.streamAge.duration),
       logger: Self.logger,
-      onReplaced: { ending.end(because: Failure(1, "\(path) was moved, deleted, or replaced", hint: "start again")) },
-      endReason: { ending.failure == nil ? "shutdown" : "replaced" })
+      onReplaced: {
+        shutdown.trigger(because: Failure(1, "\(path) was moved, deleted, or replaced", hint: "start again"))
+      },
+      endReason: { shutdown.failure == nil ? "shutdown" : "replaced" })
     let replaced = endWhenReplaced(store, api)
     defer { replaced.dispose() }
 
@@ -44,22 +47,22 @@ struct Serving {
         availableConnectionsDelegate: .maximum(connections, logger: Self.logger)),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? address.port
-        guardian.setNames(address.names(port: port) + options.host.flatMap { [$0, "\($0):\(port)"] })
+        requestGuard.setNames(address.names(port: port) + options.host.flatMap { [$0, "\($0):\(port)"] })
         announce(port: port, token: options.tokenFile == nil ? token : nil)
       },
       logger: Self.logger)
     var services = ServiceGroupConfiguration(
-      services: [ClosingService(store: store), app, LastResort { ending.failure?.status ?? 0 }],
+      services: [ClosingService(store: store), app, LastResort { shutdown.failure?.status ?? 0 }],
       gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
-    // A client that does not read must not keep the server from ending.
+    // A client that does not read must not keep the server from shutdown.
     services.maximumGracefulShutdownDuration = .seconds(3)
     let group = ServiceGroup(configuration: services)
-    ending.set { await group.triggerGracefulShutdown() }
+    shutdown.onTrigger { await group.triggerGracefulShutdown() }
     do { try await group.run() } catch  where Self.isInUse(error) {
       throw Failure(
         69, "port \(address.port) of \(address.host) is in use", hint: "choose another one: --listen \(address.host):0")
     }
-    if let failure = ending.failure { throw failure }
+    if let failure = shutdown.failure { throw failure }
   }
 
   private static let logger: Logger = {
@@ -110,13 +113,13 @@ struct Serving {
   }
 }
 
-/// Ends the server from the inside.
-private final class Ending: Sendable {
+/// Shuts the server down from the inside.
+private final class ShutdownTrigger: Sendable {
   private let state = Mutex<(failure: Failure?, end: (@Sendable () async -> Void)?)>((nil, nil))
 
   var failure: Failure? { state.withLock { $0.failure } }
 
-  func set(_ end: @escaping @Sendable () async -> Void) {
+  func onTrigger(_ end: @escaping @Sendable () async -> Void) {
     let isDue = state.withLock { state in
       state.end = end
       return state.failure != nil
@@ -124,7 +127,7 @@ private final class Ending: Sendable {
     if isDue { Task { await end() } }
   }
 
-  func end(because failure: Failure) {
+  func trigger(because failure: Failure) {
     let end = state.withLock { state in
       if state.failure == nil { state.failure = failure }
       return state.end

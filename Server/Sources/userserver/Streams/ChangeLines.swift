@@ -4,19 +4,19 @@ import UserStore
 
 /// The changes of a set as JSON, one object each, as `usertool watch --per-change` prints them.
 struct ChangeObjects {
-  private var held: String?
+  private var previous: String?
   private let set: UserStore.ChangeSet
 
   init(_ set: UserStore.ChangeSet) { self.set = set }
 
   /// Takes a change, and returns the one before it, now that it is known not to be the last one.
   mutating func add(_ change: UserStore.Change) -> String? {
-    defer { held = change.json }
-    return held.map { object($0, isLast: false) }
+    defer { previous = change.json }
+    return previous.map { object($0, isLast: false) }
   }
 
   /// The last change, which alone has the cursor: to resume after another one would skip the rest of the set.
-  var last: String? { held.map { object($0, isLast: true) } }
+  var last: String? { previous.map { object($0, isLast: true) } }
 
   private func object(_ change: String, isLast: Bool) -> String {
     let cursor = isLast ? "\"cursor\":\(JSONText.text(set.cursor.description))," : ""
@@ -53,12 +53,12 @@ struct ChangeLines: Sendable {
   func runPage(wait: Duration, _ response: ResponseStream) async throws {
     let began = ContinuousClock.now
     // Hidden sets take time too, so that a page ends even if there is nothing else.
-    let patience = max(wait, .seconds(2))
+    let catchUpLimit = max(wait, .seconds(2))
     let interval = wait / max(1, (wait / .seconds(2)).rounded(.up))
     var page = (count: 0, bytes: 0, sets: 0)
     var (cursor, hasCaughtUp) = (start, false)
     try await response.write("{\"changes\":[")
-    for try await set in feed(heartbeat: wait == .zero ? patience : interval).cancelOnGracefulShutdown() {
+    for try await set in feed(heartbeat: wait == .zero ? catchUpLimit : interval).cancelOnGracefulShutdown() {
       cursor = set.cursor
       if let heartbeat = set.heartbeat {
         hasCaughtUp = hasCaughtUp || heartbeat == .upToDate
@@ -73,7 +73,7 @@ struct ChangeLines: Sendable {
       }
       if page.count >= Self.countLimit || page.bytes >= Self.byteLimit || page.sets == limit { break }
       let elapsed = ContinuousClock.now - began + .milliseconds(5)
-      if hasCaughtUp ? page.count > 0 || elapsed >= wait : elapsed >= patience { break }
+      if hasCaughtUp ? page.count > 0 || elapsed >= wait : elapsed >= catchUpLimit { break }
     }
     let head = try await api.store.read { users in try users.cursor }
     let isAtEnd = cursor.revision >= head.revision

@@ -16,10 +16,10 @@ struct ChangeStream: Sendable {
   func run(_ response: ResponseStream) async throws {
     let stream = EventStream(response: response)
     try await stream.send("hello", retry: API.retry, api.hello(head, clock))
-    var cursor = start
+    var (cursor, count) = (start, 0)
     while true {
       do {
-        let reason = try await send(after: cursor, to: stream)
+        let reason = try await send(after: cursor, to: stream, &count)
         try Task.checkCancellation()
         return try await stream.close(because: reason)
       } catch let error as StoreError {
@@ -34,10 +34,10 @@ struct ChangeStream: Sendable {
     }
   }
 
-  /// Sends what the log has after the cursor, and what is committed from then on; returns why it ends.
-  private func send(after cursor: Cursor, to stream: EventStream) async throws -> String {
+  /// Sends what the log has after the cursor, and what is committed from then on; counts the sets, and returns why it ends.
+  private func send(after cursor: Cursor, to stream: EventStream, _ count: inout Int) async throws -> String {
     let feed = api.store.changes(after: cursor, of: filter.topics, heartbeat: clock.interval)
-    var (count, sent) = (0, ContinuousClock.now)
+    var sent = ContinuousClock.now
     for try await set in feed.cancelOnGracefulShutdown() {
       if let heartbeat = set.heartbeat {
         try await progress(set.cursor, isUpToDate: heartbeat == .upToDate, stream)
@@ -70,28 +70,19 @@ struct ChangeStream: Sendable {
 
   /// Sends a set, in parts if it is huge; returns false if the filter hides all of it.
   private func send(_ set: UserStore.ChangeSet, to stream: EventStream) async throws -> Bool {
-    var changes: [String] = []
-    var (bytes, time, hasChanges) = (0, Int64(0), false)
+    var (parts, time) = (Parts(), Int64(0))
     try await set.forEach { (change: UserStore.Change) async throws in
       guard filter.accepts(change) else { return }
-      let json = RecordText.json(change)
-      // The last part has the id. So a part is sent when the next one begins.
-      let isFull = changes.count == Self.countLimit || bytes + json.utf8.count > Self.byteLimit
-      if isFull, !changes.isEmpty {
-        try await stream.send("changes", event(set, changes, at: time, isLast: false))
-        (changes, bytes) = ([], 0)
+      // The last part has the id.
+      if let part = parts.add(RecordText.json(change)) {
+        try await stream.send("changes", event(set, part, at: time, isLast: false))
       }
-      (time, hasChanges) = (change.timestamp, true)
-      bytes += json.utf8.count
-      changes.append(json)
+      time = change.timestamp
     }
-    if !hasChanges { return false }
-    try await stream.send("changes", id: set.cursor.description, event(set, changes, at: time, isLast: true))
+    if parts.last.isEmpty { return false }
+    try await stream.send("changes", id: set.cursor.description, event(set, parts.last, at: time, isLast: true))
     return true
   }
-
-  private static let countLimit = 1_000
-  private static let byteLimit = 1 << 20
 
   private func event(_ set: UserStore.ChangeSet, _ changes: [String], at time: Int64, isLast: Bool) -> String {
     var members = [

@@ -49,17 +49,15 @@ struct StreamClock {
 }
 
 extension API {
-  /// A response whose body is written until `body` returns, or the client leaves.
+  /// A response whose body is written until `body` returns, or the client leaves, and keeps the permit until then.
   func streaming(
-    _ request: Request, _ type: String,
+    _ request: Request, _ type: String, _ permit: Budget.Permit?,
     _ body: @escaping @Sendable (ResponseStream) async throws -> Void
   ) throws(Problem) -> Response {
     // Nobody reads it, and after four parts Hummingbird waits for a reader without end.
     if request.hasBody { throw .badRequest("this request cannot have a body") }
-    let place = try streams.place()
     let responseBody = ResponseBody { writer in
-      // Kept as long as the response is being written.
-      defer { withExtendedLifetime(place) {} }
+      defer { withExtendedLifetime(permit) {} }
       let response = ResponseStream(writer)
       // Hummingbird does not cancel a response otherwise when its client closes the connection (its issue 618).
       do {

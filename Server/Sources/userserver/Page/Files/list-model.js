@@ -55,7 +55,7 @@ export class ListModel {
       const user = this.#make(step);
       if (user) updated.push(user);
     }
-    this.revision = integer(json.get("revision"));
+    if (json.get("last") === true) this.revision = integer(json.get("revision"));
     return { steps: steps.length, updated };
   }
 
