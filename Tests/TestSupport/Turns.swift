@@ -1,3 +1,4 @@
+import Foundation
 /// Lets a number of callers run at the same time; the others wait, and continue in the order in which they came.
 package actor Turns {
   private var free: Int
@@ -24,6 +25,7 @@ extension Turns {
   /// Swift Testing starts all tests at the same time. More than a thousand tests with open stores have about 3,000 open
   /// files, and Foundation's `Process` may stop the program if there are more than a thousand: it reads beyond the end of a
   /// full list of /proc/self/fd. They have 127 inotify instances, and Linux gives a user 128. And a test's time limit then
-  /// includes the time of all the others.
-  package static let ofSuites = Turns(12)
+  /// includes the time of all the others. Under a sanitizer everything takes ten times as long, so `scripts/test` lowers the
+  /// number with $USERSTORE_SUITES.
+  package static let ofSuites = Turns(ProcessInfo.processInfo.environment["USERSTORE_SUITES"].flatMap { Int($0) } ?? 12)
 }

@@ -156,7 +156,7 @@ def requests():
                     capture_output=True, text=True, check=True).stdout
                 assert "Non-2xx" not in result, result
                 rate = float(re.search(r"Requests/sec:\s+([0-9.]+)", result)[1])
-                half, most = (re.search(rf"{share}%\s+(\S+)", result)[1] for share in (50, 99))
+                half, most = (re.search(rf"^\s+{share}%\s+(\S+)", result, re.MULTILINE)[1] for share in (50, 99))
                 table.append((f"{name}, {connections} connection{'s' * (connections > 1)}", f"{rate:,.0f}/s, p50 {half}, p99 {most}"))
     rows("Requests (wrk on the same machine)", table)
 

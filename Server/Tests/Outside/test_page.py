@@ -469,7 +469,7 @@ class Pulse(BrowserTestCase):
     def test_the_figures_come(self, server):
         fill(server)
         page = self.open(server, "/pulse")
-        page.wait("document.getElementById('sent-to-painted').innerText.endsWith(' ms')")
+        page.wait("document.getElementById('server-to-window').innerText.endsWith(' ms')")
         server.patch(1, name="Chloe")
         page.wait("document.getElementById('commit-to-sent').innerText.endsWith(' ms')")
         page.wait("[...document.querySelectorAll('.bar')].some((bar) => Number(bar.getAttribute('height')) > 0)")

@@ -170,7 +170,9 @@ class Replacing(TestCase):
     @served()
     def test_a_weak_tag_does_not_allow_a_write(self, server):
         tag = server.request("POST", "/users", {"name": "NIX"}).headers["etag"]
-        self.assertProblem(server.request("DELETE", "/users/1", headers={"If-Match": f"W/{tag}"}), 412)
+        response = server.request("DELETE", "/users/1", headers={"If-Match": f"W/{tag}"})
+        self.assertProblem(response, 412, "preconditionFailed")
+        self.assertIn("weak", response.json()["detail"])
 
     @served()
     def test_a_repeated_creation_with_an_id_adds_one_user(self, server):

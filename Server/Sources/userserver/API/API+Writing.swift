@@ -108,6 +108,10 @@ extension API {
     let tag = ETag(user)
     if tag.isListed(in: tags) { return user }
     var problem = Problem(.preconditionFailed, "preconditionFailed", "user \(id) has changed since")
+    if tag.isListed(in: tags, isWeak: true) {
+      problem.detail = "the tag is weak, and If-Match needs a strong one"
+      problem.hint = "a proxy that compresses answers makes tags weak: remove W/ from it"
+    }
     problem.headers[.eTag] = tag.text
     throw problem
   }

@@ -7,7 +7,7 @@ import UserStoreText
 struct Problem: Error {
   let status: HTTPResponse.Status
   let code: String
-  let detail: String
+  var detail: String
   var hint: String?
   /// The parameter with the mistake, the text of it, and where the mistake is, in Unicode scalars.
   var parameter: String?

@@ -1,4 +1,4 @@
-/** The last minute in numbers: changes each second, and the time from a commit until it is painted. */
+/** The last minute in numbers: changes each second, how long the server took to send them, and the network. */
 const seconds = 60;
 const keptLags = 200;
 
@@ -7,7 +7,7 @@ export class PulseModel {
   changes = new Array(seconds).fill(0);
   /** The largest time from commit to sent in each of these seconds, in milliseconds; null without changes. */
   lags = new Array(seconds).fill(null);
-  /** Half of the last round trip to the server in milliseconds, or null. */
+  /** Half of the median round trip to the server in milliseconds, or null. */
   halfRoundTrip = null;
   #recentLags = [];
   #recentTrips = [];

@@ -17,7 +17,7 @@ export class PulseView {
     this.#pulse = app.feed.pulse;
     const parts = this.#parts;
     parts.sent = element("output", { class: "figure", id: "commit-to-sent" });
-    parts.painted = element("output", { class: "figure", id: "sent-to-painted" });
+    parts.network = element("output", { class: "figure", id: "server-to-window" });
     parts.changes = new Plot("Changes in each second", 60, (maximum, inDigits) => `at most ${inDigits(maximum)}`);
     parts.lags = new Plot("Slowest commit to sent in each second", 60, (maximum) => `at most ${maximum} ms`);
     this.element = element("div", { class: "pulse-view" },
@@ -26,7 +26,7 @@ export class PulseView {
       element("div", { class: "figures" },
         figure("Commit to sent", parts.sent,
           "The median of the last change sets, by the server's clock, in whole milliseconds."),
-        figure("Sent to painted", parts.painted,
+        figure("Server to window", parts.network,
           "Half the round trip of a request from this window. No clocks of two machines are compared.")),
       element("section", { class: "card plots", "aria-label": "The last minute" },
         parts.changes.element, parts.lags.element));
@@ -44,7 +44,7 @@ export class PulseView {
     this.#pulse.advance();
     const { medianLag } = this.#pulse;
     setText(this.#parts.sent, medianLag === null ? "–" : medianLag === 0 ? "under 1 ms" : `${medianLag} ms`);
-    setText(this.#parts.painted, inMilliseconds(this.#pulse.halfRoundTrip));
+    setText(this.#parts.network, inMilliseconds(this.#pulse.halfRoundTrip));
     this.#parts.changes.show(this.#pulse.changes);
     this.#parts.lags.show(this.#pulse.lags);
   }
