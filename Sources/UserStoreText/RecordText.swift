@@ -4,7 +4,8 @@ public import UserStore
 ///
 /// A record is an object of plain values. Bytes are `{"base64":"AP8="}`, and text that is not valid UTF-8, which a foreign writer
 /// may store, is `{"text_base64":"/w=="}`. A number with a fraction or an exponent is a real number, another one an integer, and
-/// true and false are 1 and 0. An attribute that is null is not set.
+/// true and false are 1 and 0. `1e999` and `-1e999` are infinite; any other number beyond the range of `Double` is refused. An
+/// attribute that is null is not set.
 public enum RecordText {
   /// Reads a record: an object of plain values, strictly as in RFC 8259.
   ///

@@ -45,6 +45,18 @@ class Exact(TestCase):
         self.assertEqual(server.get("/about")["revision"], 3)
 
     @served()
+    def test_a_real_number_that_is_too_large_is_refused_and_infinity_has_one_spelling(self, server):
+        server.add()
+        for number in ("1e400", "-1e400", "1e309", "1e9999999999", "1E999", "1e+999", "9e999", "1" + "0" * 400 + ".0"):
+            problem = self.assertProblem(server.request("PATCH", "/users/1", f'{{"set":{{"x":{number}}}}}'), 400)
+            self.assertIn("too large", problem["detail"])
+            condition = server.request("GET", at("/users", where=f"x<{number}"))
+            self.assertIn("too large", self.assertProblem(condition, 400, parameter="where")["detail"])
+        self.assertEqual(server.get("/about")["revision"], 3)
+        server.patch(1, x=float("inf"), y=1.0)
+        self.assertEqual([user["id"] for user in server.get("/users?where=x=1e999&where=y<1e999&where=y>-1e999")["users"]], [1])
+
+    @served()
     def test_bytes_are_base64(self, server):
         server.add()
         self.assertIn('"x":{"base64":"AP8="}}', server.request("PATCH", "/users/1", '{"set":{"x":{"base64":"AP8="}}}').text)

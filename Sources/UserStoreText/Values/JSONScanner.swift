@@ -122,7 +122,10 @@ package struct JSONScanner {
     position = end
     guard TypedText.isNumber(text) else { throw start.mistake("\(text.prefix(40)) is not a number") }
     do throws(TextError) { return try TypedText.value(of: text) } catch {
-      throw start.mistake("\(text.prefix(40)) does not fit into 64 bits")
+      let reason =
+        TypedText.isInteger(text)
+        ? "does not fit into 64 bits" : "is too large for a real number; 1e999 and -1e999 are infinite"
+      throw start.mistake("\(text.prefix(40)) \(reason)")
     }
   }
 

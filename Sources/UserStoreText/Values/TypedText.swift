@@ -4,7 +4,8 @@ package import UserStore
 package enum TypedText {
   /// Reads a value: a JSON number, true and false are numbers, `{"base64":"…"}` is data, and anything else is text.
   ///
-  /// - Throws: `TextError` for an integer that does not fit into 64 bits, and for invalid base64.
+  /// - Throws: `TextError` for an integer that does not fit into 64 bits, for a real number that does not either, other than
+  ///   `1e999` and `-1e999`, which are infinite, and for invalid base64.
   package static func value(of text: String) throws(TextError) -> StoredValue {
     switch text {
     case "true": return .integer(1)
@@ -13,7 +14,7 @@ package enum TypedText {
     }
     if let data = try data(in: text) { return .blob(data) }
     guard isNumber(text) else { return .text(text) }
-    if !text.utf8.contains(where: { ".eE".utf8.contains($0) }) {
+    if isInteger(text) {
       guard let integer = Int64(text) else {
         throw TextError(
           .value, "\(text) does not fit into 64 bits",
@@ -21,7 +22,19 @@ package enum TypedText {
       }
       return .integer(integer)
     }
-    return Double(text).map { .real($0) } ?? .text(text)
+    guard let real = Double(text) else { return .text(text) }
+    // Infinity has one spelling: any other number would be changed.
+    if real.isInfinite, !["1e999", "-1e999"].contains(text) {
+      throw TextError(
+        .value, "\(text) is too large for a real number",
+        hint: "k:=\(text) stores it as text; 1e999 and -1e999 are infinite")
+    }
+    return .real(real)
+  }
+
+  /// Whether a number has neither a fraction nor an exponent.
+  static func isInteger(_ text: String) -> Bool {
+    isNumber(text) && !text.utf8.contains { ".eE".utf8.contains($0) }
   }
 
   /// Reads a value in the type of an attribute; `isText` is whether it was marked as text.
