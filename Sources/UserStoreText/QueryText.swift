@@ -48,7 +48,10 @@ public struct QueryText: Sendable {
   /// Checks that attributes whose names look like mistakes exist.
   ///
   /// Names may have nearly all characters: `age!>18` is a condition on an attribute `age!`, and `age,name` one attribute to sort
-  /// by. They are mistakes if no user has the attribute. Only such names are looked up, which reads all users.
+  /// by. They are mistakes if no user has the attribute. With `.parameters`, so is a value in quotes that no user has, as in
+  /// `name="Zoë"`; a colon (`name:="Zoë"`) makes it text. Only these are looked up, which can read all users.
+  ///
+  /// Any other attribute that no user has is none: the first user may get it while a list is followed.
   ///
   /// - Parameters:
   ///   - notation: The notation of the hints.

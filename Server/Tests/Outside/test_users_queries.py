@@ -143,6 +143,67 @@ class Mistakes(TestCase):
             server.request("GET", at("/users", ("where", "age>=18"), ("where", "age>>18"))), 400, parameter="where")
         self.assertEqual(problem["text"], "age>>18")
 
+    def refusal(self, server, *pairs, hint):
+        """The mistake of a query, which a list that is followed has too."""
+        problem = self.assertProblem(server.request("GET", at("/users", *pairs)), 400, parameter=pairs[-1][0])
+        self.assertIn(hint, problem["hint"])
+        self.assertNotIn("--", problem["hint"])
+        response = server.request("GET", at("/lists", *pairs), headers={"Accept": "text/event-stream"})
+        self.assertEqual(self.assertProblem(response, 400), problem)
+        return problem
+
+    @served()
+    def test_a_comparison_without_a_value_is_refused(self, server):
+        fill(server)
+        for text in ("age>", "age<=", "name<", "age> "):
+            problem = self.refusal(server, ("where", text), hint="where=age" if "age" in text else "where=name")
+            self.assertEqual((problem["detail"], problem["start"], problem["length"]), ("the value is missing", len(text), 0))
+        # Text is empty only if that is said, and users can have it.
+        for text in ("team:>=", "team=", "name*="):
+            self.assertTrue(server.get(at("/users", where=text))["users"], text)
+
+    @served()
+    def test_quotes_and_parentheses_of_other_languages_are_refused(self, server):
+        fill(server)
+        for text, hint in (
+            ('name="Zoë"', '"where=name=Zoë"? (a colon makes the value text: "where=name:="Zoë"")'), ("name='Zoë'", "name=Zoë"),
+            ('name!="Zoë"', "name!=Zoë"), ('name^="Zo"', "name^=Zo"), ('team="x"', "team=x"), ('age>"18"', "age>18"),
+            ("age>='18'", "age>=18"), ("(age>5", "age>5"), ("(age>5)", "age>5"), ("age>5)", "age>5"), ("age>(5)", "age>5"),
+            ("(name=Zoë)", "name=Zoë"), ('"age">5', "age>5"), ("`age`=5", "age=5"),
+        ):
+            with self.subTest(text=text):
+                self.refusal(server, ("where", text), hint=hint)
+
+    @served()
+    def test_a_value_or_a_name_that_has_quotes_is_found(self, server):
+        server.write("POST", "/users", {"name": '"Zoë"', "title": "'x'", "(age": 6, '"age"': 6, "f(x)": 1, "note": "5)"})
+        server.add("Max")
+        for text in ('name="Zoë"', 'name:="Zoë"', "title='x'", 'name^="Z', 'name*=ë"', "(age>5", '"age">5', "f(x)=1",
+                     "note=5)", "note:>=5)", "note:>=(5)"):
+            self.assertIn(1, [user["id"] for user in server.get(at("/users", where=text))["users"]], text)
+        self.assertEqual([user["id"] for user in server.get(at("/users", where='name!="Zoë"'))["users"]], [2])
+        self.assertEqual(server.get(at("/users", where='name:="Max"'))["users"], [])
+
+    @served()
+    def test_a_direction_that_is_nearly_one_is_refused_unless_it_is_a_name(self, server):
+        fill(server)
+        for text, meant in (("age:descc", "age:desc"), ("age:dsec", "age:desc"), ("age:ascc", "age:asc"),
+                            ("größe:descendign", "größe:desc")):
+            problem = self.refusal(server, ("sort", text), hint=f'did you mean "sort={meant}"?')
+            self.assertEqual((problem["start"], problem["length"]), (text.index(":") + 1, len(text.split(":")[1])))
+        server.patch(1, **{"age:descc": 1})
+        self.assertEqual(server.get("/users?sort=age:descc&limit=1")["users"][0]["id"], 1)
+        self.assertEqual(len(server.get("/users?sort=urn:x")["users"]), len(USERS))
+
+    @served()
+    def test_an_attribute_that_no_user_has_yet_is_no_mistake(self, server):
+        fill(server)
+        self.assertEqual(server.get("/users?where=agee>=18&count=true")["count"], 0)
+        with server.stream("/lists?where=agee>=18") as stream:
+            stream.wait("progress")
+            server.patch(1, agee=18)
+            self.assertEqual(stream.wait("steps").data["steps"][0]["op"], "insert")
+
     @served()
     def test_an_unknown_color_in_a_condition_is_refused_with_a_suggestion(self, server):
         problem = self.assertProblem(server.request("GET", at("/users", where="hair_color=aubrn")), 400, parameter="where")

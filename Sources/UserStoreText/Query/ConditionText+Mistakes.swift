@@ -17,6 +17,41 @@ extension ConditionText {
       hint: separated(scalars) + (isNumber ? "" : "; a colon makes the value text: \(asText)"))
   }
 
+  /// Throws if the value of `<`, `<=`, `>`, or `>=` is missing, or is in quotes or parentheses: text is not ordered by these.
+  func checkOrder(_ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>) throws(TextError) {
+    guard let first = scalars[sign].first, "<>".unicodeScalars.contains(first) else { return }
+    let (written, value) = (String(scalars[sign]), String(scalars[sign.upperBound...]))
+    let asText = "a colon makes the value text: \(argument(name + ":" + written + value))"
+    if value.trimmed.isEmpty {
+      let example = argument(Self.bare(name) + written + "18")
+      throw mistake("the value is missing", at: scalars.count..<scalars.count, hint: "as in \(example); \(asText)")
+    }
+    let bare = Self.bare(value)
+    guard bare != value, TypedText.isNumber(bare) || Self.unquoted(value) != nil else { return }
+    throw mistake(
+      "the quotes and parentheses would belong to the value", at: sign.upperBound..<scalars.count,
+      hint: question(Self.bare(name) + written + bare) + " (\(asText))")
+  }
+
+  /// The text inside quotes, which other languages need; nil if the text is not in quotes.
+  static func unquoted(_ text: String) -> String? {
+    let scalars = text.unicodeScalars
+    guard scalars.count > 1, let quote = scalars.first, scalars.last == quote, ["\"", "'"].contains(quote) else {
+      return nil
+    }
+    return String(scalars.dropFirst().dropLast())
+  }
+
+  /// The text without one quote or parenthesis at each end.
+  private static func bare(_ text: String) -> String {
+    var scalars = Substring(text).unicodeScalars
+    if let first = scalars.first, opening.contains(first) { scalars.removeFirst() }
+    if let last = scalars.last, "\"'`)]".unicodeScalars.contains(last) { scalars.removeLast() }
+    return String(scalars)
+  }
+
+  private static let opening = Set("\"'`([".unicodeScalars)
+
   /// The scalars of an operator, or of a word that joins conditions, at a place in a value.
   private static func joint(in scalars: [Unicode.Scalar], at start: Int) -> Range<Int>? {
     let rest = scalars[start...]
@@ -75,7 +110,8 @@ extension ConditionText {
 
   // MARK: Attributes that contain an operator
 
-  /// The mistake of an attribute's name that looks like a part of an operator, or like a value; nil for other names.
+  /// The mistake of an attribute's name that looks like a part of an operator, or like a value, or that starts with a quote or
+  /// a parenthesis; nil for other names.
   func doubt(_ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>) -> TextError? {
     let written = String(scalars[sign])
     let value = String(scalars[sign.upperBound...])
@@ -83,6 +119,12 @@ extension ConditionText {
       return mistake(
         "the attribute goes on the left", at: 0..<name.unicodeScalars.count,
         hint: Self.flipped[written].map { question(value + $0 + name) } ?? Self.operatorList)
+    }
+    if let first = name.unicodeScalars.first, Self.opening.contains(first) {
+      let bare = Self.bare(name)
+      return mistake(
+        "an attribute has no quotes or parentheses around it", at: 0..<1,
+        hint: bare.isEmpty ? Self.operatorList : question(bare + written + Self.bare(value)))
     }
     let signs = name.unicodeScalars.reversed().prefix { "!$~^*&|%?".unicodeScalars.contains($0) }.count
     let isNegated = name.unicodeScalars.first == "!"

@@ -34,6 +34,7 @@ package struct ConditionText: Sendable {
     if !isText {
       try checkSigns(scalars, start..<end)
       if value.utf8.first != UInt8(ascii: "{") { try checkValue(scalars, start..<end) }
+      try checkOrder(scalars, name: name, start..<end)
     }
     try checkSpaces(scalars, name: name, start..<end, isText: isText)
     let attribute = AttributeName(typed: name)

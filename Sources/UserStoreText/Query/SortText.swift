@@ -41,6 +41,7 @@ package struct SortText: Sendable {
   /// The key must be valid.
   package var suspect: SuspectAttribute? {
     guard let attribute = try? key().attribute else { return nil }
+    if let mistake = mistypedDirection { return SuspectAttribute(attribute: attribute, mistake: mistake) }
     let keys = text.split(whereSeparator: { ",;".contains($0) }).compactMap { Self.corrected(String($0)) }
     let meant = keys.map { notation.argument(.order, $0) }.joined(separator: " ")
     if keys.isEmpty || meant == notation.argument(.order, text) { return nil }
@@ -48,6 +49,20 @@ package struct SortText: Sendable {
       .notation, "no user has \"\(attribute)\"", in: .order, text, at: 0..<text.unicodeScalars.count,
       hint: "did you mean \(meant)?")
     return SuspectAttribute(attribute: attribute, mistake: mistake)
+  }
+
+  /// The mistake of a direction that is nearly one, such as `descc`; nil if there is none.
+  private var mistypedDirection: TextError? {
+    guard let colon = text.unicodeScalars.lastIndex(of: ":"), colon > text.startIndex else { return nil }
+    let (name, direction) = (String(text[..<colon]), String(text.unicodeScalars[colon...].dropFirst()))
+    guard Self.meant[direction.lowercased()] == nil,
+      let nearest = Suggestion.nearest(to: direction, among: ["asc", "desc", "ascending", "descending"]),
+      let meant = Self.meant[nearest]
+    else { return nil }
+    let start = name.unicodeScalars.count + 1
+    return TextError(
+      .notation, "the directions are asc and desc, and no user has \"\(text)\"", in: .order, text,
+      at: start..<start + direction.unicodeScalars.count, hint: notation.question(.order, name + ":" + meant))
   }
 
   /// `age:desc` for `age desc` and for `-age`.

@@ -40,9 +40,10 @@ package struct UserSelection: Sendable {
     }
   }
 
-  /// Throws for an attribute that looks like a mistake in a condition, if no user has it.
+  /// Throws for an attribute that looks like a mistake in a condition, and in requests for a value in quotes, if no user has it.
   package func check(in transaction: inout ReadTransaction) throws {
     for suspect in comparisons.compactMap(\.suspect) { try suspect.check(in: &transaction) }
+    for comparison in comparisons { try comparison.checkQuotes(in: &transaction) }
   }
 
   /// Why no user may meet the conditions, one line for each reason; call it only if no user was found.

@@ -53,7 +53,7 @@ package struct ValueCondition: Sendable {
 
   private func hint(for mistake: TextError) -> String? {
     if attribute == .hairColor { return mistake.hint }
-    if TypedText.isNumber(text) { return "\(text).0 is a real number" }
+    if TypedText.isInteger(text) { return "\(text).0 is a real number" }
     return notation == .options ? mistake.hint : "k:=TEXT compares with any text"
   }
 
@@ -76,13 +76,29 @@ package struct ValueCondition: Sendable {
       let absent = notation.argument(.absent, attribute.text)
       return "note: \(source.text) finds the text \"\(text)\"; \(absent) finds users without the attribute"
     }
-    let scalars = text.unicodeScalars
-    guard scalars.count > 1, let quote = scalars.first, scalars.last == quote, ["\"", "'"].contains(quote) else {
-      return nil
-    }
-    let start = source.text.unicodeScalars.dropLast(scalars.count)
-    let corrected = String(start) + String(scalars.dropFirst().dropLast())
-    return "note: the quotes in \(source.text) are a part of the value (\(source.question(corrected)))"
+    guard let unquoted = ConditionText.unquoted(text) else { return nil }
+    return
+      "note: the quotes in \(source.text) are a part of the value (\(source.question(start(isText: false) + unquoted)))"
+  }
+
+  /// The condition up to its value, with a colon if the value is text whatever it is.
+  private func start(isText: Bool) -> String {
+    let sign = ConditionText.operators.first { $0.comparison == comparison }?.sign ?? ""
+    return attribute.text + (isText ? ":" : "") + sign
+  }
+
+  /// Throws for a value in quotes that no user has.
+  ///
+  /// Only in requests, whose answers have no place for a note.
+  func checkQuotes(in transaction: inout ReadTransaction) throws {
+    guard notation == .parameters, !isText, let unquoted = ConditionText.unquoted(text) else { return }
+    let same = Condition(attribute, comparison == .notEqual ? .equal : comparison, .text(text))
+    guard try transaction.userIDs(matching: Query(where: same, limit: 1)).isEmpty else { return }
+    let count = source.text.unicodeScalars.count
+    throw source.mistake(
+      "the quotes would belong to the value, which no user has", at: count - text.unicodeScalars.count..<count,
+      hint: source.question(start(isText: false) + unquoted)
+        + " (a colon makes the value text: \(source.argument(start(isText: true) + text)))")
   }
 
   /// Why no user can meet the condition; nil if that is not certain.
