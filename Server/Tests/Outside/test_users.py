@@ -33,6 +33,7 @@ class ServerFacts(TestCase):
         description = server.request("GET", "/openapi.json", token=False)
         self.assertEqual((description.status, description.headers["content-type"]), (200, "application/json"))
         self.assertTrue(description.json()["openapi"].startswith("3.1"))
+        self.assertEqual(description.json()["info"]["version"], server.get("/about")["version"])
 
     @served()
     def test_consumers_have_a_position_and_a_lag(self, server):
@@ -166,6 +167,16 @@ class Replacing(TestCase):
         self.assertEqual(server.request("PUT", "/users/1", {"id": 2, "name": "Chloe"}, {"If-Match": "*"}).status, 400)
         self.assertSame(server.write("PUT", "/users/1", {"name": "Chloe"}, {"If-Match": "*"})["user"],
                         {"id": 1, "name": "Chloe", "hair_color": None})
+
+    @served()
+    def test_a_tag_that_has_lost_its_quotes_is_a_bad_request(self, server):
+        tag = server.request("POST", "/users", {"name": "NIX"}).headers["etag"]
+        for method, body in (("PUT", {"name": "Zoë"}), ("PATCH", {"set": {"name": "Zoë"}}), ("DELETE", None)):
+            for bare in (tag.strip('"'), "W/" + tag.strip('"'), ""):
+                response = server.request(method, "/users/1", body, {"If-Match": bare})
+                problem = self.assertProblem(response, 400, "badRequest", parameter="If-Match")
+                self.assertIn("quotes", problem["hint"])
+        self.assertEqual(server.get("/users/1")["name"], "NIX")
 
     @served()
     def test_a_weak_tag_does_not_allow_a_write(self, server):

@@ -53,7 +53,7 @@ extension API {
     let records = try RecordText.records(bytes, named: ["set", "expect"], asStored: ["expect"])
     guard let values = records["set"] else { throw Problem.badRequest("the member \"set\" is missing") }
     let expected = records["expect"] ?? []
-    let tags = request.headers[.ifMatch]
+    let tags = try tags(request)
     let written = try await write(request) { users in
       if let tags {
         _ = try Self.matching(tags, id, in: &users)
@@ -96,10 +96,18 @@ extension API {
 
   /// The tags of If-Match, without which a request could overwrite what its client has not seen.
   private func requiredTags(_ request: Request) throws(Problem) -> String {
-    if let tags = request.headers[.ifMatch] { return tags }
+    if let tags = try tags(request) { return tags }
     throw Problem(
       .preconditionRequired, "preconditionRequired", "the header If-Match is missing",
       hint: "send the ETag of the user as you have read it, or * for any")
+  }
+
+  /// The tags of If-Match; throws if they have no quotes, which shells remove.
+  private func tags(_ request: Request) throws(Problem) -> String? {
+    guard let tags = request.headers[.ifMatch] else { return nil }
+    if tags == "*" || tags.contains("\"") { return tags }
+    throw .badRequest(
+      "a tag has quotes", parameter: "If-Match", hint: "send the ETag with its quotes: If-Match: \"…\"; or * for any")
   }
 
   private static func matching(_ tags: String, _ id: User.ID, in users: inout UserStore.WriteTransaction) throws -> User
