@@ -103,14 +103,62 @@ class Origins(TestCase):
             self.assertIn(server.request("POST", path, {}, link).status, (403, 405))
         self.assertProblem(server.request("GET", "/users", headers=link), 403, "forbidden")
 
+    def assertNotShared(self, response):
+        self.assertEqual([name for name in response.headers if name.startswith("access-control")], [], response)
+
+    PREFLIGHT = {"Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "authorization"}
+
     @served("--allow-origin", "https://tools.example")
-    def test_there_is_no_answer_to_a_preflight(self, server):
-        headers = {"Origin": "https://evil.test", "Access-Control-Request-Method": "POST",
-                   "Access-Control-Request-Headers": "authorization"}
-        for path in ("/users", "/users/1", "/health", "/nowhere"):
-            response = server.request("OPTIONS", path, headers=headers, token=False)
-            self.assertProblem(response, 403, "forbidden")
-            self.assertEqual([name for name in response.headers if name.startswith("access-control")], [])
+    def test_there_is_no_answer_to_a_preflight_of_another_origin(self, server):
+        for origin in ("https://evil.test", "null", "http://tools.example", "https://tools.example.evil.test", "*", ""):
+            for path in ("/users", "/users/1", "/health", "/nowhere"):
+                response = server.request("OPTIONS", path, headers={**self.PREFLIGHT, "Origin": origin}, token=False)
+                self.assertProblem(response, 403, "forbidden")
+                self.assertNotShared(response)
+        # Its own page needs none.
+        self.assertNotShared(server.request("OPTIONS", "/users", headers={**self.PREFLIGHT, "Origin": server.url}))
+
+    @served("--allow-origin", "https://tools.example", "--allow-origin", "http://localhost:3000")
+    def test_a_preflight_of_an_allowed_origin_is_answered_without_the_token(self, server):
+        for origin in ("https://tools.example", "http://localhost:3000"):
+            for path in ("/users", "/users/1", "/changes", "/lists", "/nowhere"):
+                response = server.request("OPTIONS", path, headers={**self.PREFLIGHT, "Origin": origin}, token=False)
+                self.assertEqual((response.status, response.body), (204, b""))
+                headers = {name: value for name, value in response.headers.items() if name.startswith("access-control")}
+                self.assertEqual(headers.pop("access-control-max-age"), "600")
+                self.assertEqual(headers.pop("access-control-allow-origin"), origin)
+                self.assertEqual(set(headers.pop("access-control-allow-methods").split(", ")),
+                                 {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
+                self.assertEqual(
+                    set(headers.pop("access-control-allow-headers").split(", ")),
+                    {"Authorization", "Content-Type", "If-Match", "If-None-Match", "Last-Event-ID", "Change-Origin"})
+                self.assertEqual(list(headers), ["access-control-expose-headers"])
+                self.assertEqual(response.headers["vary"], "Origin")
+        headers = {**self.PREFLIGHT, "Origin": "https://tools.example"}
+        response = server.request("OPTIONS", "/users", headers={**headers, "Host": "evil.test"}, token=False)
+        self.assertProblem(response, 421, "wrongHost")
+        del headers["Access-Control-Request-Method"]
+        self.assertProblem(server.request("OPTIONS", "/users", headers=headers), 405, "methodNotAllowed")
+
+    @served("--allow-origin", "https://tools.example")
+    def test_a_page_of_an_allowed_origin_can_read_every_answer(self, server):
+        tag = server.request("POST", "/users", {"name": "NIX"}).headers["etag"]
+        for status, method, path, headers in (
+            (200, "GET", "/users/1", {}), (304, "GET", "/users/1", {"If-None-Match": tag}), (404, "GET", "/users/9", {}),
+            (400, "GET", "/users?where=age", {}), (428, "DELETE", "/users/1", {}),
+            (401, "GET", "/users", {"Authorization": "Bearer x"}), (405, "DELETE", "/users", {}),
+        ):
+            response = server.request(method, path, headers={"Origin": "https://tools.example", **headers})
+            self.assertEqual(response.status, status)
+            self.assertEqual(response.headers["access-control-allow-origin"], "https://tools.example")
+            self.assertEqual(response.headers["access-control-expose-headers"], "ETag, Location, Retry-After")
+            self.assertNotIn("access-control-allow-credentials", response.headers)
+            self.assertEqual(response.headers["vary"], "Origin")
+        with server.stream("/changes", {"Origin": "https://tools.example"}) as stream:
+            self.assertEqual(stream.headers["access-control-allow-origin"], "https://tools.example")
+        response = server.request("GET", "/users/1")
+        self.assertNotShared(response)
+        self.assertEqual(response.headers["vary"], "Origin")
 
 
 class Tokens(TestCase):

@@ -62,6 +62,7 @@ struct API: HTTPResponder {
       response.headers[.connection] = nil
     }
     response.headers.addSecurity()
+    requestGuard.addSharing(with: request, to: &response.headers)
     return response
   }
 
@@ -77,6 +78,7 @@ struct API: HTTPResponder {
 
   private func answer(_ request: Request) async throws -> Response {
     do {
+      if let preflight = try requestGuard.preflight(request) { return preflight }
       let resource = resource(at: request.uri.path)
       try requestGuard.check(request, for: resource?.access ?? .token)
       guard let resource else { throw Problem(.notFound, "notFound", "there is nothing at this address") }

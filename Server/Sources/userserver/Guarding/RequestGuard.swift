@@ -50,7 +50,7 @@ final class RequestGuard: Sendable {
     let origins = request.headers[values: .origin]
     if origins.count > 1 { throw .badRequest("a request must have at most one Origin") }
     if let origin = origins.first {
-      if isOwn(origin) || allowedOrigins.contains(origin.lowercased()) { return }
+      if isOwn(origin) || allows(origin) { return }
     } else {
       let site = request.headers[.secFetchSite]
       if site == nil || ["same-origin", "none"].contains(site) { return }
@@ -58,13 +58,45 @@ final class RequestGuard: Sendable {
       if isPage, isLink, [.get, .head].contains(request.method) { return }
     }
     throw Problem(
-      .forbidden, "forbidden", "requests of other web sites are refused", hint: "--allow-origin lets one in")
+      .forbidden, "forbidden", "requests of other web sites are refused",
+      hint: "the option --allow-origin lets the pages of a site in")
   }
+
+  private func allows(_ origin: String) -> Bool { allowedOrigins.contains(origin.lowercased()) }
 
   private func isOwn(_ origin: String) -> Bool {
     let parts = origin.lowercased().split(separator: "://", maxSplits: 1).map(String.init)
     guard parts.count == 2, ["http", "https"].contains(parts[0]) else { return false }
     return names.withLock { $0.contains(parts[1]) }
+  }
+
+  // MARK: Pages of allowed sites
+
+  /// The answer to a browser that asks whether a page of an allowed site may send a request; nil for other requests.
+  ///
+  /// The request that follows needs the token: the browser never sends it on its own, as it would a cookie.
+  func preflight(_ request: Request) throws(Problem) -> Response? {
+    guard request.method == .options, request.headers[.accessControlRequestMethod] != nil,
+      let origin = request.headers[.origin], allows(origin)
+    else { return nil }
+    try check(request, for: .anybody)
+    return Response(
+      status: .noContent,
+      headers: [
+        .accessControlAllowMethods: "GET, HEAD, POST, PUT, PATCH, DELETE",
+        .accessControlAllowHeaders:
+          "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Change-Origin",
+        .accessControlMaxAge: "600",
+      ])
+  }
+
+  /// Adds the headers with which a browser lets a page of an allowed site read the answer, also that of an error.
+  func addSharing(with request: Request, to headers: inout HTTPFields) {
+    if allowedOrigins.isEmpty { return }
+    headers[.vary] = "Origin"
+    guard let origin = request.headers[.origin], allows(origin) else { return }
+    headers[.accessControlAllowOrigin] = origin
+    headers[.accessControlExposeHeaders] = "ETag, Location, Retry-After"
   }
 
   private func checkToken(_ request: Request) throws(Problem) {
