@@ -22,7 +22,8 @@ struct UserTool: ParsableCommand {
 
       Exit codes: 0 success, 1 failure, 3 not found or ambiguous, 4 conflict (--expect, undo, --consumer), 5 database \
       busy, 6 the log does not continue from the cursor, 64 usage, 65 bad data, 66 no input file or database, \
-      73 cannot create, 77 no permission, 124 --timeout, 129/130/143 signal, 141 closed pipe.
+      69 serve cannot use the address, 73 cannot create, 77 no permission, 78 serve's token file is unsuitable, \
+      124 --timeout, 129/130/143 signal, 141 closed pipe.
       """,
     version: UserStore.version,
     subcommands: [

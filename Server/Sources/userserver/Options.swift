@@ -7,11 +7,18 @@ struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "userserver",
     abstract: "Serves a page and an HTTP API for a database of users.",
+    discussion: """
+      It prints the address to open in a browser on standard output, with the token, and the database on standard error. \
+      It runs until Ctrl-C or SIGTERM.
+
+      Exit codes: 0 success, 1 failure, 64 usage, 65 not a database of users, 66 no database or token file, 69 the \
+      address cannot be used, 71 too few open files, 73 cannot create, 77 no permission, 78 an unsuitable token file.
+      """,
     version: UserStore.version)
 
   @Option(
     help: ArgumentHelp(
-      "The database, which is created if it is missing. Default: $USERTOOL_DB, else users.db in $XDG_DATA_HOME/usertool.",
+      "The database, which is created, with its folder, if it is missing. Default: $USERTOOL_DB, else users.db in $XDG_DATA_HOME/usertool.",
       valueName: "path"),
     completion: .file())
   var db: String?
@@ -40,14 +47,17 @@ struct Options: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A web site whose requests are not refused, such as https://example.com, for proxies that change Host; may be repeated.",
+      "A web site whose pages may use the API from a browser (CORS), such as https://example.com; may be repeated.",
       valueName: "origin"))
   var allowOrigin: [String] = []
 
   @Option(help: ArgumentHelp("How often a stream without changes sends a heartbeat.", valueName: "time"))
   var heartbeat = Timespan(argument: "15s")!
 
-  @Option(help: ArgumentHelp("How many streams can be open at the same time.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "How many streams can be open at the same time. Default: 1000, or fewer if the limit of open files is low.",
+      valueName: "n"))
   var maxStreams: Int?
 
   @Option(
@@ -87,9 +97,13 @@ struct Options: ParsableCommand {
   var path: String {
     get throws(Failure) {
       let environment = ProcessInfo.processInfo.environment
-      if let path = db ?? environment["USERTOOL_DB"] {
+      if let path = db {
         if path.isEmpty { throw Failure(64, "--db must not be empty") }
         return path
+      }
+      if let path = environment["USERTOOL_DB"] {
+        if !path.isEmpty { return path }
+        throw Failure(64, "USERTOOL_DB is empty", hint: "unset it, or specify the database with --db")
       }
       if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") { return folder + "/usertool/users.db" }
       guard let home = environment["HOME"] else {
@@ -105,7 +119,10 @@ struct ListenAddress: ExpressibleByArgument {
   let host: String
   let port: Int
 
-  var defaultValueDescription: String { "\(host):\(port)" }
+  var defaultValueDescription: String { "\(name):\(port)" }
+
+  /// The host as it is in an address.
+  var name: String { host.contains(":") ? "[\(host)]" : host }
 
   init?(argument: String) {
     let colon = argument.lastIndex(of: ":")
@@ -125,8 +142,7 @@ struct ListenAddress: ExpressibleByArgument {
   func names(port: Int) -> [String] {
     let isLoopback = host.hasPrefix("127.") || ["::1", "localhost"].contains(host)
     if isEverywhere { return [] }
-    let own = (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
-    return [own] + (isLoopback ? ["127.0.0.1", "localhost", "[::1]"].map { "\($0):\(port)" } : [])
+    return ["\(name):\(port)"] + (isLoopback ? ["127.0.0.1", "localhost", "[::1]"].map { "\($0):\(port)" } : [])
   }
 }
 

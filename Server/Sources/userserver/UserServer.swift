@@ -6,18 +6,22 @@ import UserStore
 @main
 enum UserServer {
   static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
     do {
-      let options = try Options.parse()
+      let options = try Options.parse(arguments)
+      try Options.checkOnce(arguments)
       try await Serving(options).run()
     } catch let failure as Failure {
       end(failure)
     } catch let error as StoreError {
-      end(Failure(error))
+      end(Failure(1, error.message))
     } catch {
       let status = Options.exitCode(for: error)
       // A request for help or the version is not an error.
       if status.isSuccess { Options.exit(withError: error) }
-      end(Failure(status.rawValue, Options.message(for: error), hint: "see userserver --help"))
+      // The parser's own suggestion for --port is --host.
+      let message = String(Options.message(for: error).split(separator: ". Did you mean '--host'")[0])
+      end(Failure(status.rawValue, message, hint: Options.hint(for: message, arguments)))
     }
   }
 
@@ -38,17 +42,31 @@ struct Failure: Error {
     (self.status, self.message, self.hint) = (status, message, hint)
   }
 
-  /// A failure with the exit status that usertool has for the error.
-  init(_ error: StoreError) {
+  /// A database that cannot be opened, with the exit status that usertool has for the error.
+  init(_ error: StoreError, opening path: String) {
+    let message = error.message.contains(path) ? error.message : "\(path): \(error.message)"
+    let other = "choose another file with --db"
     switch error.code {
-    case .notFound: self.init(66, error.message, hint: "create it with usertool init, or leave out --read-only")
-    case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate:
-      self.init(66, error.message, hint: "choose another file with --db")
+    case .notFound: self.init(66, message, hint: "create it with usertool init, or leave out --read-only")
+    case .cannotOpen: self.init(66, message, hint: other)
+    case .notADatabase, .notAUserStore: self.init(65, message, hint: other)
+    case .cannotCreate: self.init(73, message, hint: other)
     case .noPermission, .readOnly:
-      self.init(77, error.message, hint: "to serve a file that you may only read, use --read-only")
-    case .schemaTooNew: self.init(1, error.message, hint: "update userserver")
-    default: self.init(1, error.message)
+      let canRead = Self.canRead(path)
+      self.init(77, message, hint: canRead ? "to serve a file that you may only read, use --read-only" : other)
+    case .needsWriter:
+      self.init(77, message, hint: "it can be served while another program has it open for writing")
+    case .schemaTooNew: self.init(65, message, hint: "update userserver")
+    case .schemaTooOld, .logIncomplete:
+      self.init(65, message, hint: "run a writing command, such as usertool init, to fix this")
+    default: self.init(1, message)
     }
+  }
+
+  /// Whether a file can be served with --read-only at any time: SQLite creates a file beside it.
+  private static func canRead(_ path: String) -> Bool {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    return FileManager.default.isReadableFile(atPath: path) && FileManager.default.isWritableFile(atPath: folder)
   }
 }
 

@@ -243,7 +243,7 @@ class Framing(TestCase):
             raw.send(b"nonsense\r\n\r\n")
             raw.response()
         self.assertEqual(server.stop(), 0)
-        self.assertEqual(server.log, "")
+        self.assertEqual(server.log, f"userserver: created {server.database}\n")
 
 
 if __name__ == "__main__":

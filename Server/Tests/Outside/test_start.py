@@ -1,5 +1,6 @@
 """The command line: what it prints, and how it fails."""
 
+import os
 import pathlib
 import re
 import signal
@@ -47,6 +48,67 @@ class Starting(TestCase):
             for host in (f"0.0.0.0:{server.port}", f"127.0.0.1:{server.port}", f"localhost:{server.port}"):
                 self.assertEqual(server.request("GET", "/users", headers={"Host": host}).status, 421, host)
 
+    def hint(self, status, *options, says, **settings):
+        message, hint = self.failure(status, *options, **settings).rstrip("\n").split("\nhint: ")
+        self.assertIn(says, message)
+        return hint
+
+    def test_a_mistake_in_an_option_has_a_hint_that_corrects_it(self):
+        for options in (["--port", "8081"], ["--port=8081"], ["-p", "8081"]):
+            self.assertEqual(self.hint(64, *options, says="Unknown option"), "did you mean --listen 127.0.0.1:8081?")
+        for options in (["--heartbeat", "5"], ["--heartbeat", "-1s"], ["--stream-age", "1x"]):
+            self.assertIn("500ms, 15s, 5m, or 1h", self.hint(64, *options, says=options[0]))
+        self.assertIn("127.0.0.1:8080", self.hint(64, "--listen", "8080x", says="8080x", listen=False))
+        self.failure(64, "--db", "other.db")
+        self.failure(64, "--read-only", "--max-streams=2", "--max-streams", "3")
+        self.assertFalse(pathlib.Path(self.database).exists())
+
+    def test_an_address_that_cannot_be_used_is_69(self):
+        for address, says in (("192.0.2.1:0", "192.0.2.1 is not an address of this machine"),
+                              ("no-such-host.invalid:0", "there is no host no-such-host.invalid")):
+            self.hint(69, "--listen", address, says=says, listen=False)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another account")
+    def test_what_an_account_may_not_do_is_77_with_a_hint_that_helps(self):
+        self.folder.chmod(0o777)
+        usertool("add", "NIX", database=self.database)
+        token = self.folder / "token"
+        token.write_text("a-token-of-our-own-1234567890\n")
+        token.chmod(0o600)
+        with open("/proc/sys/net/ipv4/ip_unprivileged_port_start") as file:
+            first = int(file.read())
+        cases = [(["--db", str(self.folder / "new.db"), "--token-file", str(token)], "no permission to read"),
+                 (["--db", self.database], "choose another file")]
+        if first > 443:
+            cases.append((["--db", str(self.folder / "new.db"), "--listen", "127.0.0.1:443"], "below 1024"))
+        for options, says in cases:
+            self.assertIn(says, self.as_nobody(77, *options))
+        pathlib.Path(self.database).chmod(0o644)
+        self.assertIn("use --read-only", self.as_nobody(77, "--db", self.database))
+        self.folder.chmod(0o755)
+        self.assertNotIn("--read-only", self.as_nobody(77, "--db", self.database))
+        self.assertNotIn("--read-only", self.as_nobody(77, "--db", self.database, "--read-only"))
+
+    def as_nobody(self, status, *options):
+        result = subprocess.run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", USERSERVER, "--listen", "127.0.0.1:0", *options]
+            if "--listen" not in options else
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", USERSERVER, *options],
+            capture_output=True, text=True, timeout=20, cwd="/")
+        self.assertEqual((result.returncode, result.stdout), (status, ""), (options, result))
+        return result.stderr
+
+    def test_it_says_which_database_it_serves_and_whether_that_is_new(self):
+        path = self.folder / "a/b/users.db"
+        for word in ("created", "serving"):
+            with Server("--host", "users.example", database=path) as server:
+                self.assertEqual(server.log, f"userserver: {word} {path}\n"
+                                 "hint: behind a reverse proxy, the address is https://users.example/, with the same token\n")
+
+    def test_an_empty_variable_is_named(self):
+        result = subprocess.run([USERSERVER], capture_output=True, text=True, timeout=20, env={**os.environ, "USERTOOL_DB": ""})
+        self.assertEqual((result.returncode, result.stderr.split("\n")[0]), (64, "userserver: error: USERTOOL_DB is empty"))
+
     def test_a_port_in_use_is_69(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
@@ -61,8 +123,8 @@ class Starting(TestCase):
         before = pathlib.Path(self.database).read_bytes()
         result = subprocess.run([USERSERVER, "--db", self.database, "--listen", "127.0.0.1:0"], capture_output=True, text=True,
                                 timeout=20)
-        self.assertNotEqual(result.returncode, 0)
-        self.assertRegex(result.stderr, "^userserver: error: ")
+        self.assertEqual(result.returncode, 65)
+        self.assertRegex(result.stderr, f"^userserver: error: {self.database}: ")
         self.assertEqual(pathlib.Path(self.database).read_bytes(), before)
 
     def test_a_missing_database_is_created_but_not_to_read(self):
@@ -85,7 +147,15 @@ class Starting(TestCase):
             message = self.failure_of_any_kind("--token-file", str(path))
             if content.strip():
                 self.assertNotIn(content.strip(), message)
-        self.failure_of_any_kind("--token-file", str(self.folder))
+        self.assertIn("is a folder", self.failure(66, "--token-file", str(self.folder)))
+        path.unlink()
+        self.assertIn(f"openssl rand -base64 24 > {path}", self.failure(66, "--token-file", str(path)))
+        target = self.folder / "target"
+        target.write_text("a-token-of-our-own-1234567890\n")
+        target.chmod(0o600)
+        path.symlink_to(target)
+        with Server("--token-file", str(path), database=self.database, token="a-token-of-our-own-1234567890") as server:
+            self.assertEqual(server.get("/about")["users"], 0)
 
     def failure_of_any_kind(self, *options):
         result = subprocess.run([USERSERVER, "--db", self.database, "--listen", "127.0.0.1:0", *options], capture_output=True,

@@ -16,9 +16,18 @@ struct Token: Sendable {
     let permissions: Int
     let content: String
     do {
-      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      // Those of a link are not those of its file.
+      let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+      let attributes = try FileManager.default.attributesOfItem(atPath: file)
+      if attributes[.type] as? FileAttributeType == .typeDirectory { throw Failure(66, "\(path) is a folder") }
       permissions = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
       content = try String(contentsOfFile: path, encoding: .utf8)
+    } catch let failure as Failure {
+      throw failure
+    } catch CocoaError.fileReadNoSuchFile {
+      throw Failure(66, "there is no \(path)", hint: "(umask 077; openssl rand -base64 24 > \(path)) creates a token")
+    } catch CocoaError.fileReadNoPermission {
+      throw Failure(77, "no permission to read \(path)", hint: "the file must belong to the account of the server")
     } catch {
       throw Failure(66, "cannot read the token in \(path): \(error.localizedDescription)")
     }

@@ -21,7 +21,11 @@ struct Serving {
     let token =
       try options.noToken ? nil : options.tokenFile.map { path throws(Failure) in try Token(file: path) } ?? Token()
     let path = URL(fileURLWithPath: try options.path).path
-    let store = try await UserStore.open(path: path, configuration: configuration)
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    let store: UserStore
+    do { store = try await UserStore.open(path: path, configuration: configuration) } catch let error as StoreError {
+      throw Failure(error, opening: path)
+    }
     let shutdown = ShutdownTrigger()
     let requestGuard = RequestGuard(token: token, allowedOrigins: options.allowOrigin)
     let api = API(
@@ -48,6 +52,7 @@ struct Serving {
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? address.port
         requestGuard.setNames(address.names(port: port) + options.host.flatMap { [$0, "\($0):\(port)"] })
+        StandardError.write("userserver: \(isNew ? "created" : "serving") \(path)")
         announce(port: port, token: options.tokenFile == nil ? token : nil)
       },
       logger: Self.logger)
@@ -58,10 +63,7 @@ struct Serving {
     services.maximumGracefulShutdownDuration = .seconds(3)
     let group = ServiceGroup(configuration: services)
     shutdown.onTrigger { await group.triggerGracefulShutdown() }
-    do { try await group.run() } catch  where Self.isInUse(error) {
-      throw Failure(
-        69, "port \(address.port) of \(address.host) is in use", hint: "choose another one: --listen \(address.host):0")
-    }
+    do { try await group.run() } catch { throw Self.failure(error, at: address) ?? error }
     if let failure = shutdown.failure { throw failure }
   }
 
@@ -102,14 +104,35 @@ struct Serving {
 
   private func announce(port: Int, token: Token?) {
     let host = options.listen.isEverywhere ? options.host[0] : options.listen.host
-    let name = host.contains(":") && !options.listen.isEverywhere ? "[\(host)]" : host
-    let address = options.listen.isEverywhere && host.contains(":") ? host : "\(name):\(port)"
+    let hasPort = options.listen.isEverywhere && host.contains(":")
+    let address = options.listen.isEverywhere ? host + (hasPort ? "" : ":\(port)") : "\(options.listen.name):\(port)"
+    for name in options.host where name != host {
+      let part = options.noToken ? "" : ", with the same token"
+      StandardError.write("hint: behind a reverse proxy, the address is https://\(name)/\(part)")
+    }
     let line = "userserver: http://\(address)/" + (token.map { "#token=\($0.text)" } ?? "") + "\n"
     try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
   }
 
-  private static func isInUse(_ error: any Error) -> Bool {
-    (error as? IOError)?.errnoCode == EADDRINUSE
+  /// Why the server cannot listen on an address; nil for other errors.
+  private static func failure(_ error: any Error, at address: ListenAddress) -> Failure? {
+    let name = address.defaultValueDescription
+    if error is SocketAddressError || error is SocketAddressError.UnknownHost {
+      return Failure(69, "there is no host \(address.host)", hint: "--listen needs an address of this machine")
+    }
+    switch (error as? IOError)?.errnoCode {
+    case EADDRINUSE: return Failure(69, "\(name) is in use", hint: "choose another port: --listen \(address.name):0")
+    case EADDRNOTAVAIL:
+      return Failure(
+        69, "\(address.host) is not an address of this machine",
+        hint: "use 127.0.0.1, or 0.0.0.0 for all its addresses, with --host")
+    case EACCES, EPERM:
+      return Failure(
+        77, "no permission to listen on \(name)",
+        hint: "ports below 1024 need root; choose another one: --listen \(address.name):8080")
+    case let number?: return Failure(69, "cannot listen on \(name): \(unsafe String(cString: strerror(number)))")
+    case nil: return nil
+    }
   }
 }
 

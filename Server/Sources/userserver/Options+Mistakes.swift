@@ -1,0 +1,25 @@
+import Foundation
+
+extension Options {
+  /// Throws for an option that is given twice, of which the parser would ignore the first one.
+  static func checkOnce(_ arguments: [String]) throws(Failure) {
+    let names = arguments.filter { $0.hasPrefix("--") }.map { $0.prefix { $0 != "=" } }
+    let repeatable = ["--host", "--allow-origin"]
+    for (index, name) in names.enumerated() where names[..<index].contains(name) && !repeatable.contains(String(name)) {
+      throw Failure(64, "\(name) is given twice", hint: "see userserver --help")
+    }
+  }
+
+  /// How to correct a command line that the parser has refused with a message, which does not tell its mistakes apart otherwise.
+  static func hint(for message: String, _ arguments: [String]) -> String {
+    if ["--port", "-p"].contains(where: { message.contains("Unknown option '\($0)'") }) {
+      let port = arguments.lazy.compactMap { UInt16($0.drop { !$0.isNumber }) }.first ?? 8080
+      return "did you mean --listen 127.0.0.1:\(port)?"
+    }
+    if ["--heartbeat", "--stream-age"].contains(where: message.contains) {
+      return "a time is a whole number with a unit: 500ms, 15s, 5m, or 1h"
+    }
+    if message.contains("'--listen") { return "an address is HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080" }
+    return "see userserver --help"
+  }
+}
