@@ -227,7 +227,7 @@ class Page:
             self.run("const select = document.querySelector(arguments[0]); select.focus(); select.value = arguments[1]; select.dispatchEvent(new Event('change'))",
                      editor + " select", kind)
         if text is not None:
-            self.type(editor + " textarea", text)
+            self.type(editor + " .editor-field", text)
 
     def type(self, selector, text):
         """Replaces the text of a field; the driver's own keys know only a part of Unicode."""

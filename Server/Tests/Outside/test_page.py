@@ -328,7 +328,7 @@ class Log(BrowserTestCase):
         page.press(f'.log-row[data-revision="{first}"]')
         page.wait("document.querySelectorAll('.comparison tbody tr').length === 3")
         rows = page.run("return [...document.querySelectorAll('.comparison tbody tr')].map((row) => [...row.children].map((cell) => cell.innerText.trim().split('\\n')[0]))")
-        self.assertEqual(rows, [["name", "NIX", "Chloe", "changed"], ["hair_color", "#a52a2a", "#a52a2a", ""], ["age", "41", "–", "unset"]])
+        self.assertEqual(rows, [["name", "NIX", "Chloe", "changed"], ["hair_color", "#a52a2a", "#a52a2a", ""], ["age", "41", "not set", "unset"]])
         page.press("#undo-this")
         page.wait("document.getElementById('notice').innerText.startsWith('Not done.')", "the name was changed since")
         second = server.patch(2, name="Eve")["revision"]

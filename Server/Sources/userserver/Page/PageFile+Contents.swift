@@ -8,6 +8,7 @@ extension PageFile {
       ("cell-editor.js", PackageResources.cell_editor_js),
       ("change-dialog.js", PackageResources.change_dialog_js),
       ("characters.js", PackageResources.characters_js),
+      ("colors.js", PackageResources.colors_js),
       ("connection.js", PackageResources.connection_js),
       ("consumers-view.js", PackageResources.consumers_view_js),
       ("dialog.js", PackageResources.dialog_js),

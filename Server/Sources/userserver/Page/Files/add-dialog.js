@@ -1,4 +1,5 @@
 /** Asks for the values of a new user. What was typed stays until the user is added. */
+import { colorList } from "./colors.js";
 import { openDialog } from "./dialog.js";
 import { button, element } from "./dom.js";
 import { problemText } from "./notices.js";
@@ -17,7 +18,7 @@ export class AddDialog {
     const common = { type: "text", autocomplete: "off", spellcheck: "false" };
     const field = (attributes) => element("input", { ...common, ...attributes });
     const name = field({ name: "name", required: true });
-    const color = field({ name: "hair_color", placeholder: "#a52a2a or auburn" });
+    const color = field({ name: "hair_color", placeholder: "#a52a2a or auburn", list: colorList() });
     const problem = element("p", { class: "form-problem" });
     const submit = element("button", { type: "submit", class: "primary" }, "Add user");
     let added = null;
@@ -25,14 +26,18 @@ export class AddDialog {
       submit: async (event) => {
         event.preventDefault();
         submit.disabled = true;
+        submit.textContent = "Adding…";
         problem.textContent = "";
+        let label = "Add user";
         try {
           added = await this.#app.writes.add(this.#values(name.value, color.value));
           dialog.close();
         } catch (error) {
           problem.textContent = problemText(error);
           this.#app.announcer.announce(problem.textContent, "form");
+          if (error.canRetry) label = "Try again";
         }
+        submit.textContent = label;
         submit.disabled = false;
       },
     } },

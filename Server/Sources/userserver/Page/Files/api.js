@@ -1,4 +1,5 @@
 /** Requests to the server, with the token, exact numbers, and errors as Problem. */
+import { EventStreamParser } from "./event-stream.js";
 import { integer, parse, stringify } from "./json.js";
 
 const longestTime = 30_000;
@@ -18,6 +19,8 @@ export class Problem extends Error {
     this.length = integer(body.get("length")) ?? 0;
     /** After a conflict, the values that the attributes have now. */
     this.current = body.get("current") ?? null;
+    /** Whether the same request may succeed later. */
+    this.canRetry = status === 503;
   }
 }
 
@@ -25,6 +28,7 @@ export class Problem extends Error {
 export class NoAnswer extends Error {
   constructor() {
     super("The server cannot be reached.");
+    this.canRetry = true;
   }
 }
 
@@ -46,6 +50,7 @@ export class API {
         await this.#token.another(token);
         continue;
       }
+      this.#token.accepted(token);
       const json = readJSON(text);
       if (!response.ok) throw new Problem(response.status, json);
       return { status: response.status, json, etag: response.headers.get("ETag") };
@@ -54,6 +59,37 @@ export class API {
 
   get(path) {
     return this.request("GET", path);
+  }
+
+  /** The events of a stream, until it ends. To leave the loop ends the request. Throws Problem or NoAnswer. */
+  async *events(path, signal) {
+    const abort = new AbortController();
+    signal.addEventListener("abort", () => abort.abort());
+    try {
+      const response = await this.#openStream(path, abort.signal);
+      const parser = new EventStreamParser();
+      const decoder = new TextDecoder();
+      const reader = response.body.getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        yield* parser.push(decoder.decode(value, { stream: true }));
+      }
+    } catch (error) {
+      throw error instanceof Problem ? error : new NoAnswer();
+    } finally {
+      abort.abort();
+    }
+  }
+
+  async #openStream(path, signal) {
+    const token = this.#token.value;
+    const response = await fetch(path, {
+      headers: { Accept: "text/event-stream", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+      cache: "no-store", credentials: "omit", redirect: "error", signal,
+    });
+    if (!response.ok) throw new Problem(response.status, readJSON(await response.text()));
+    return response;
   }
 
   async #send(method, path, body, headers, token) {

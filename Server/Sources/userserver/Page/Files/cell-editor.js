@@ -1,4 +1,5 @@
 /** The editor of a draft: the type, the field, and what has happened meanwhile. */
+import { colorList } from "./colors.js";
 import { button, element, uniqueID } from "./dom.js";
 import { kindInWords } from "./values.js";
 import { plainText } from "./characters.js";
@@ -36,10 +37,14 @@ export class CellEditor {
       draft.choice === "keep" && element("option", { value: "keep" }, `Keep: ${kindInWords(draft.start)}`),
       draft.choices.map(([value, text]) => element("option", { value }, text)));
     this.#choice.value = draft.choice;
-    this.#field = element("textarea", {
-      rows: "1", "aria-label": label, "aria-describedby": notes, spellcheck: "false", autocomplete: "off",
+    const attributes = {
+      "aria-label": label, "aria-describedby": notes, spellcheck: "false", autocomplete: "off",
       class: "editor-field", on: { input: () => this.#type() },
-    });
+    };
+    // Only a field of one line can suggest values; it would lose line breaks.
+    this.#field = draft.attribute === "hair_color" && !draft.typed.includes("\n")
+      ? element("input", { type: "text", list: colorList(), ...attributes })
+      : element("textarea", { rows: "1", ...attributes });
     this.#field.value = draft.typed;
     this.#saveButton = button("Save", () => this.#actions.save(draft), { class: "small primary" });
     this.#hint = element("p", { class: "editor-hint" });
@@ -61,17 +66,27 @@ export class CellEditor {
       this.#field.focus();
       this.#field.select();
     }
+    this.#showAll();
+  }
+
+  /** Scrolls so that the buttons are in sight, too: those of a newer value are below the others. */
+  #showAll() {
+    this.element.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (this.#news.childElementCount > 0) this.#news.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   /** Shows the state of the draft; the field itself is never changed. */
   update() {
     const draft = this.#draft;
-    this.#field.hidden = ["unset", "keep"].includes(draft.choice);
+    this.#field.hidden = ["unset", "keep"].includes(draft.choice) && !draft.isGuessing;
+    this.#field.placeholder = { keep: "type to replace it", unset: "not set" }[draft.choice] ?? "";
+    this.#choice.value = draft.choice;
     this.#field.inputMode = draft.choice === "number" ? "decimal" : "text";
     this.#field.readOnly = draft.isSaving;
     this.#field.setAttribute("aria-invalid", String(draft.problem !== null));
     this.#saveButton.disabled = draft.isSaving;
-    this.#saveButton.textContent = draft.isSaving ? "Saving…" : "Save";
+    this.#saveButton.textContent = draft.isSaving ? "Saving…" : draft.canRetry ? "Try again" : "Save";
+    this.element.setAttribute("aria-busy", String(draft.isSaving));
     this.#hint.textContent = this.#hintText();
     this.#problem.textContent = draft.problem ?? "";
     this.#showNews();
@@ -80,12 +95,17 @@ export class CellEditor {
 
   #hintText() {
     const draft = this.#draft;
+    if (draft.isSaving) return "Saving…";
+    if (draft.choice === "text" && draft.typed === "" && draft.isEdited && draft.attribute !== "name") {
+      return "This saves an empty text. To remove the value, choose “Not set”.";
+    }
     if (draft.choice === "text" && draft.isEscaped) {
       return "\\u{…} is a character that cannot be seen; \\\\ is a backslash.";
     }
     if (draft.choice !== "keep" && draft.original.choice === "keep" && draft.base.kind !== "unset") {
       return `This replaces ${kindInWords(draft.base)}.`;
     }
+    if (draft.isGuessing && draft.choice === "number") return "Saved as a number, unless you choose “Text”.";
     return "";
   }
 
@@ -97,6 +117,7 @@ export class CellEditor {
     this.#news.replaceChildren();
     if (isRemoved) this.#showRemoval();
     else if (theirs) this.#showTheirs(theirs);
+    if ((isRemoved || theirs) && this.element.contains(document.activeElement)) this.#showAll();
   }
 
   #showRemoval() {
@@ -122,22 +143,18 @@ export class CellEditor {
   }
 
   #choose() {
-    this.#draft.choice = this.#choice.value;
-    this.#draft.problem = null;
+    this.#draft.choose(this.#choice.value);
     this.update();
   }
 
   #type() {
-    this.#draft.typed = this.#field.value;
-    if (this.#draft.problem !== null) {
-      this.#draft.problem = null;
-      this.update();
-    }
-    this.#fit();
+    this.#draft.type(this.#field.value);
+    this.update();
   }
 
   /** Grows with the text, up to eight lines. */
   #fit() {
+    if (this.#field.localName === "input") return;
     const lines = this.#draft.typed.length > 2_000 ? 8 : this.#draft.typed.split("\n").length;
     this.#field.rows = Math.min(8, lines);
   }

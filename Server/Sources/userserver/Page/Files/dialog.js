@@ -17,6 +17,8 @@ export function openDialog(title, { className = "" } = {}) {
     dialog.remove();
     resolve();
   }));
+  // What was said before is not about this dialog.
+  announcements.textContent = "";
   // A click beside the dialog closes nothing: something may be typed in it.
   dialog.append(announcements);
   document.body.append(dialog);

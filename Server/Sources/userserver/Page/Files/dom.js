@@ -45,5 +45,7 @@ const counts = new Intl.NumberFormat("en");
 /** A number with separators of thousands. */
 export const inDigits = (number) => counts.format(number);
 
+export const capitalized = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
 /** "1 change", "2 changes". */
 export const counted = (number, noun) => `${inDigits(number)} ${noun}${number === 1 ? "" : "s"}`;

@@ -12,6 +12,8 @@ class Draft {
   base;
   /** The type that is chosen: text, number, unset, or keep for a value that cannot be edited. */
   choice;
+  /** Whether the type follows from what is typed. It does where there is no value to edit, until a type is chosen. */
+  isGuessing = false;
   /** What is in the field. */
   typed;
   /** Whether the field has \u{…} for characters that cannot be seen. */
@@ -23,6 +25,8 @@ class Draft {
   wasRefused = false;
   isRemoved = false;
   problem = null;
+  /** Whether the server could not answer, so that the same save may succeed later. */
+  canRetry = false;
   /** The CellEditor that shows the draft. It moves with it from view to view. */
   editor = null;
   /** The dialog that shows the editor, with `returnFocus(draft)`; null if the table does. */
@@ -51,14 +55,37 @@ class Draft {
       default:
         this.choice = value.kind === "unset" && this.attribute !== "name" ? "unset" : "keep";
         this.typed = "";
+        this.isGuessing = true;
     }
     this.original = { choice: this.choice, typed: this.typed };
+  }
+
+  /** Takes what is in the field. */
+  type(text) {
+    this.typed = text;
+    this.problem = null;
+    this.canRetry = false;
+    if (!this.isGuessing) return;
+    if (text === "") this.choice = this.original.choice;
+    else this.choice = this.#canBeNumber && readNumber(text).value ? "number" : "text";
+  }
+
+  /** Takes the type that a person chose. */
+  choose(choice) {
+    this.choice = choice;
+    this.isGuessing = false;
+    this.problem = null;
+    this.canRetry = false;
+  }
+
+  get #canBeNumber() {
+    return !["name", "hair_color"].includes(this.attribute);
   }
 
   /** The types that the attribute can have, with their labels. */
   get choices() {
     const choices = [["text", "Text"]];
-    if (!["name", "hair_color"].includes(this.attribute)) choices.push(["number", "Number"]);
+    if (this.#canBeNumber) choices.push(["number", "Number"]);
     if (this.attribute !== "name") choices.push(["unset", "Not set"]);
     return choices;
   }
@@ -103,7 +130,10 @@ export class Drafts {
 
   constructor() {
     addEventListener("beforeunload", (event) => {
-      if ([...this.#drafts.values()].some((draft) => draft.isEdited)) event.preventDefault();
+      if (![...this.#drafts.values()].some((draft) => draft.isEdited) && !isFormEdited()) return;
+      event.preventDefault();
+      // Older browsers ask only if this is set.
+      event.returnValue = true;
     });
   }
 
@@ -171,6 +201,12 @@ export class Drafts {
       this.changed(draft);
     }
   }
+}
+
+/** Whether something is typed in a form of a dialog. */
+function isFormEdited() {
+  const fields = [...document.querySelectorAll("dialog[open] form input[type=text]")];
+  return fields.some((field) => field.value !== field.defaultValue);
 }
 
 const keyOf = (user, attribute) => `${user}/${attribute}`;

@@ -3,6 +3,7 @@
  *
  * Lives as long as the page, as drafts do; tables of users come and go.
  */
+import { plainText } from "./characters.js";
 import { UserDialog } from "./user-dialog.js";
 
 export class Editing {
@@ -42,11 +43,14 @@ export class Editing {
 
   async #save(draft) {
     const { announcer, writes } = this.#app;
+    if (draft.isSaving) return;
     const hadFocus = hasFocus(draft);
-    const isSaved = await writes.save(draft);
-    if (isSaved && hadFocus) this.#returnFocus(draft);
-    const saved = `Saved ${draft.attribute} of user ${draft.user}.`;
-    announcer.announce(isSaved ? saved : draft.problem ?? "The value was not saved.", `saved ${draft.user}`);
+    const result = await writes.save(draft);
+    if (result !== "refused" && hadFocus) this.#returnFocus(draft);
+    if (result === "unchanged") return;
+    const saved = `Saved ${plainText(draft.attribute)} of user ${draft.user}.`;
+    const text = result === "saved" ? saved : draft.problem ?? "The value was not saved.";
+    announcer.announce(text, `saved ${draft.user}`);
   }
 
   #discard(draft) {

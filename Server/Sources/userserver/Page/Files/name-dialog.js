@@ -1,4 +1,5 @@
 /** The form of a screen: changes the name and the hair color in one write. */
+import { colorList } from "./colors.js";
 import { openDialog } from "./dialog.js";
 import { button, element } from "./dom.js";
 import { currentOf } from "./drafts.js";
@@ -23,17 +24,23 @@ export class NameDialog {
       const value = this.#base[name].text ?? "";
       const input = element("input", {
         type: "text", name, value, placeholder: value || hint, autocomplete: "off", spellcheck: "false",
+        list: name === "hair_color" && colorList(),
       });
       return { input, label: element("label", {}, label, input) };
     };
     const name = field("name", "Name", "");
     const color = field("hair_color", "Hair color", "#a52a2a or auburn");
     const problem = element("p", { class: "form-problem" });
+    const submit = element("button", { type: "submit", class: "primary" }, "Change");
     dialog.body.append(element("form", { class: "form", on: {
       submit: async (event) => {
         event.preventDefault();
         problem.textContent = "";
+        submit.disabled = true;
+        submit.textContent = "Saving…";
         const refusal = await this.#save({ name: name.input, hair_color: color.input });
+        submit.disabled = false;
+        submit.textContent = "Change";
         if (refusal === null) {
           dialog.close();
           return;
@@ -42,7 +49,7 @@ export class NameDialog {
         this.#app.announcer.announce(refusal, "form");
       },
     } }, name.label, color.label, problem,
-    element("div", { class: "form-buttons" }, element("button", { type: "submit", class: "primary" }, "Change"),
+    element("div", { class: "form-buttons" }, submit,
       button("Cancel", () => dialog.close(), { class: "quiet" }))));
     name.input.focus();
     name.input.select();

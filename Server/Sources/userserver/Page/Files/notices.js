@@ -1,5 +1,5 @@
 /** One line that says what has just been done, or why it was not, with a button such as Undo. The next replaces it. */
-import { button, element } from "./dom.js";
+import { button, capitalized, element } from "./dom.js";
 
 export class Notices {
   element = element("div", { class: "notice", id: "notice", hidden: true });
@@ -21,8 +21,10 @@ export class Notices {
     this.#announcer.announce(text, "notice");
   }
 
-  showProblem(error) {
-    this.show(problemText(error), { isProblem: true });
+  /** retry: what to do again, if the error says that it may succeed later. */
+  showProblem(error, { retry } = {}) {
+    const action = retry && error.canRetry ? { label: "Try again", run: retry } : undefined;
+    this.show(problemText(error), { action, isProblem: true });
   }
 
   hide() {
@@ -30,6 +32,17 @@ export class Notices {
   }
 }
 
+/** An error in sentences, in the words of the page: the server's answer names members of the request. */
 export function problemText(error) {
-  return error.hint ? `${error.message} ${error.hint}` : error.message;
+  const message = sentence(error.message.replace(/^in "(?:set|expect)": /, ""));
+  if (!error.hint) return message;
+  // The field suggests the names.
+  const names = /^a color is #rrggbb, or one of: .*$/s;
+  const hint = error.hint.replace(names, "write #rrggbb, or a name such as auburn or black");
+  return `${message} ${sentence(hint)}`;
+}
+
+/** The text as a sentence, with a capital at its start and a mark at its end. */
+function sentence(text) {
+  return `${capitalized(text)}${/[.!?…)”"]$/.test(text) ? "" : "."}`;
 }

@@ -5,6 +5,7 @@
  * it is in no history, log, or screenshot.
  */
 const key = "userserver-token";
+const acceptedKey = "userserver-token-accepted";
 
 export class Token {
   #listeners = new Set();
@@ -22,6 +23,16 @@ export class Token {
   /** Calls a function with each new token, and whether it was given to this window. */
   onChange(listener) {
     this.#listeners.add(listener);
+  }
+
+  /** Takes note that the server has accepted a token. */
+  accepted(token) {
+    if (token && token === this.value) sessionStorage.setItem(acceptedKey, "true");
+  }
+
+  /** Whether the server has accepted the token before. */
+  get wasAccepted() {
+    return sessionStorage.getItem(acceptedKey) !== null;
   }
 
   /** Takes a token that a person gave. */
@@ -43,6 +54,7 @@ export class Token {
   #store(token, isOwn) {
     if (token !== this.value) {
       sessionStorage.setItem(key, token);
+      sessionStorage.removeItem(acceptedKey);
       for (const listener of this.#listeners) listener(token, isOwn);
     }
     for (const resolve of this.#requests) resolve();

@@ -2,7 +2,7 @@
 import { CellEditor } from "./cell-editor.js";
 import { plainText, visibleText } from "./characters.js";
 import { openDialog } from "./dialog.js";
-import { button, element } from "./dom.js";
+import { button, element, uniqueID } from "./dom.js";
 import { decodeUser } from "./user.js";
 import { kindInWords, sameValue, unset } from "./values.js";
 import { fullValue } from "./value-view.js";
@@ -19,6 +19,8 @@ export class UserDialog {
   #note = element("p", { class: "dialog-note" });
   #rows = new Map();
   #timer = null;
+  /** The field for the name of a further attribute; null if the server is read-only. */
+  #newName = null;
 
   constructor(app, id, editorActions) {
     this.#app = app;
@@ -47,7 +49,8 @@ export class UserDialog {
   }
 
   returnFocus(draft) {
-    this.#rows.get(draft.attribute)?.edit?.focus();
+    // An attribute that was not added has no row.
+    (this.#rows.get(draft.attribute)?.edit ?? this.#newName)?.focus();
   }
 
   #readSoon() {
@@ -127,14 +130,22 @@ export class UserDialog {
       type: "text", "aria-label": "Name of a new attribute", placeholder: "new attribute", maxlength: "200",
       required: true, spellcheck: "false", autocomplete: "off",
     });
+    const problem = element("p", { class: "form-problem", id: uniqueID("new-attribute") });
+    field.setAttribute("aria-describedby", problem.id);
+    this.#newName = field;
     return element("form", { class: "new-attribute", on: {
+      input: () => { problem.textContent = ""; },
       submit: (event) => {
         event.preventDefault();
         const name = field.value;
-        if (name === "" || name === "id") return;
+        if (name === "id") {
+          problem.textContent = "“id” is the number of the user. It cannot be an attribute.";
+          this.#app.announcer.announce(problem.textContent, "form");
+          return;
+        }
         field.value = "";
         this.#edit(name);
       },
-    } }, field, element("button", { type: "submit", class: "small" }, "Add attribute"));
+    } }, field, element("button", { type: "submit", class: "small" }, "Add attribute"), problem);
   }
 }

@@ -12,8 +12,8 @@ const longLength = 200_000;
 export function shortValue(value) {
   switch (value.kind) {
     case "unset":
-      return element("span", { class: "unset", title: "not set" }, element("span", { "aria-hidden": "true" }, "–"),
-        element("span", { class: "visually-hidden" }, "not set"));
+    case "purged":
+      return element("span", { class: "unset" }, kindInWords(value));
     case "integer":
     case "real":
       return element("span", { class: "number", title: value.kind }, value.source);
@@ -32,7 +32,8 @@ function shortText(value) {
   const color = colorOf(value);
   const node = element("span", { class: "text" },
     color && swatch(color), element("bdi", {}, visibleText(text)),
-    isCut && [element("span", { "aria-hidden": "true" }, "…"), badge(`${inDigits(value.text.length)} characters`)]);
+    isCut && element("span", { class: "cut" }, element("span", { "aria-hidden": "true" }, "…"),
+      badge(`${inDigits(value.text.length)} characters`)));
   if (needsQuotes(text)) node.classList.add("quoted");
   return node;
 }

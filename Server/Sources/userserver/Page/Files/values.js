@@ -2,11 +2,14 @@
  * The values of attributes.
  *
  * A value is {kind: "text", text}, {kind: "integer" | "real", source}, {kind: "data" | "invalid", base64}, or `unset`.
- * "invalid" is text of another program that is not valid UTF-8.
+ * "invalid" is text of another program that is not valid UTF-8. In the log, a value can be `purged`.
  */
 import { NumberText } from "./json.js";
 
 export const unset = Object.freeze({ kind: "unset" });
+
+/** A value that was removed from the log with its user. */
+export const purged = Object.freeze({ kind: "purged" });
 
 export const textValue = (text) => ({ kind: "text", text });
 
@@ -42,6 +45,7 @@ export function kindInWords(value) {
     case "data": return `data, ${bytesInWords(byteCount(value))}`;
     case "invalid": return `text that is not UTF-8, ${bytesInWords(byteCount(value))}`;
     case "unset": return "not set";
+    case "purged": return "purged";
     default: return value.kind;
   }
 }
@@ -71,7 +75,9 @@ function numberValue(source) {
 /** Reads a number that a person typed: {value}, or {problem} with what is wrong. */
 export function readNumber(typed) {
   const source = typed.trim();
-  if (!numberPattern.test(source)) return { problem: "Write a number such as 41, -3, 1.0, or 2e9." };
+  if (!numberPattern.test(source)) {
+    return { problem: "Write a number such as 41, -3, 1.0, or 2e9, or choose “Text”." };
+  }
   const value = numberValue(source);
   if (value.kind === "integer") {
     const integer = BigInt(source);

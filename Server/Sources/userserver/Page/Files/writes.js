@@ -1,4 +1,5 @@
 /** The writes of this window: they are pending until the stream passes their revision, and can be undone. */
+import { capitalized } from "./dom.js";
 import { integer } from "./json.js";
 import { currentOf } from "./drafts.js";
 import { decodeUser } from "./user.js";
@@ -62,26 +63,31 @@ export class Writes {
     }
   }
 
-  /** Saves a draft. It is closed when the server has the value; otherwise it says what is wrong. */
+  /**
+   * Saves a draft, which is closed when the server has the value. Otherwise it says what is wrong.
+   *
+   * Returns "saved", "unchanged" if there was nothing to write, or "refused".
+   */
   async save(draft) {
-    if (draft.isSaving) return false;
+    if (draft.isSaving) return "refused";
     const { value, problem } = draft.read();
     if (problem) return this.#refuse(draft, problem);
     if (draft.theirs) return this.#refuse(draft, undecided);
     if (sameValue(value, draft.base)) {
       this.#drafts.close(draft);
-      return true;
+      return "unchanged";
     }
     draft.isSaving = true;
     draft.sending = value;
     draft.problem = null;
+    draft.canRetry = false;
     this.#drafts.changed(draft);
     try {
       const { user, attribute, base } = draft;
       const answer = await this.patch(user, new Map([[attribute, value]]), new Map([[attribute, base]]));
       draft.isSaving = false;
       this.#saved(draft, answer);
-      return true;
+      return "saved";
     } catch (error) {
       draft.isSaving = false;
       return this.#failed(draft, value, error);
@@ -114,7 +120,7 @@ export class Writes {
     if (current && sameValue(current, wanted)) {
       // An answer was lost, or another writer wrote the same.
       this.#drafts.close(draft);
-      return true;
+      return "saved";
     }
     if (current) {
       draft.theirs = current;
@@ -125,13 +131,14 @@ export class Writes {
       draft.isRemoved = true;
       return this.#refuse(draft, null);
     }
+    draft.canRetry = error.canRetry ?? false;
     return this.#refuse(draft, problemText(error));
   }
 
   #refuse(draft, problem) {
     draft.problem = problem;
     this.#drafts.changed(draft);
-    return false;
+    return "refused";
   }
 
   /** Adds a user with values by name; returns {user, revision}. Throws Problem. */
@@ -164,7 +171,7 @@ export class Writes {
       this.#say(capitalized(label), revision);
     } catch (error) {
       if (error.status === 404) this.#notices.show(`User ${shown.id} is already removed.`);
-      else this.#notices.showProblem(error);
+      else this.#notices.showProblem(error, { retry: () => this.remove(shown) });
     }
   }
 
@@ -179,7 +186,7 @@ export class Writes {
     } catch (error) {
       // The write can never be undone, and must not stand in the way of those before it.
       if ([404, 410].includes(error.status)) this.done = this.done.filter((write) => write.revision !== revision);
-      this.#notices.showProblem(error);
+      this.#notices.showProblem(error, { retry: () => this.undo(revision) });
       this.#changed(null);
       return false;
     }
@@ -202,5 +209,3 @@ function isSameUser(a, b) {
 }
 
 const encodeAll = (values) => new Map([...values].map(([name, value]) => [name, encodeValue(value)]));
-
-const capitalized = (text) => text[0].toUpperCase() + text.slice(1);
