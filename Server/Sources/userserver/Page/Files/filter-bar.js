@@ -1,25 +1,37 @@
 /** The conditions that users must meet, written as in usertool: `age>=18`, `name*=o`, `with age`, `without age`. */
 import { plainText } from "./characters.js";
-import { button, element } from "./dom.js";
+import { button, capitalized, element } from "./dom.js";
 
 const operators = /!=|<=|>=|\^=|\*=|=|<|>/;
+/** A search in names. */
+const nameSearch = "name:*=";
+/** Text that may have been meant as a condition. */
+const likeCondition = /[~:!^*]|\b(?:is|not|null|like|with|without|and|or)\b/i;
+/** A condition in the hint of an answer, in the words of the address: "where=age>=18". */
+const suggestion = /"(where|with|without)=(.*?)"(?=\?|\)|$)/gs;
 
 export class FilterBar {
   element;
   #list;
   #field;
   #problem;
+  #check;
   #onChange;
   #conditions = [];
 
-  /** onChange is called with the conditions: {parameter, text}, where the parameter is where, with, or without. */
-  constructor(onChange) {
+  /**
+   * onChange is called with the conditions: {parameter, text}, where the parameter is where, with, or without.
+   * check(condition) returns why the server refuses a condition, as a Problem, or null.
+   */
+  constructor(check, onChange) {
+    this.#check = check;
     this.#onChange = onChange;
     this.#list = element("ul", { class: "chips", "aria-label": "Conditions" });
     this.#field = element("input", {
       type: "search", id: "filter", placeholder: "a name, or age>=18", autocomplete: "off", spellcheck: "false",
-      "aria-label": "Add a condition", "aria-describedby": "filter-problem",
-      title: "A part of a name, or a condition: age>=18, hair_color=auburn, name^=Z, with age, without age. "
+      "aria-label": "Add a condition", "aria-describedby": "filter-problem", on: { input: () => this.#unmark() },
+      title: "A part of a name, in upper and lower case as it is stored, or a condition: "
+        + "age>=18, hair_color=auburn, name^=Z, with age, without age. "
         + "Operators: = != < <= > >= ^= (starts with) *= (contains). "
         + "A colon before the operator compares text: room:=007.",
     });
@@ -33,7 +45,7 @@ export class FilterBar {
   show(conditions) {
     this.#conditions = conditions;
     this.#list.replaceChildren(...conditions.map(({ parameter, text }, index) => element("li", { class: "chip" },
-      element("bdi", {}, plainText(parameter === "where" ? text : `${parameter} ${text}`)),
+      element("bdi", {}, plainText(conditionInWords({ parameter, text }), 120)),
       button("×", () => this.#remove(index), {
         "aria-label": `Remove the condition ${plainText(text)}`, class: "chip-remove",
       }))));
@@ -41,26 +53,67 @@ export class FilterBar {
     this.showProblem(null);
   }
 
-  /** Shows why the server refused a condition, and marks the place. */
+  /** Shows why the server refused a condition of the address, and marks the place. */
   showProblem(problem) {
-    this.#problem.replaceChildren();
+    const isRefused = ({ parameter, text }) => problem.parameter === parameter && problem.text === text;
+    this.#explain(problem, (replacement) => this.#onChange(this.#conditions.map((condition) =>
+      isRefused(condition) ? replacement : condition)));
+  }
+
+  /** use(condition) is called when a person chooses another condition that the server suggests. */
+  #explain(problem, use) {
+    this.#unmark();
     if (!problem) return;
-    this.#problem.append(element("strong", {}, problem.message));
+    this.#problem.append(element("strong", {}, capitalized(problem.message)));
     if (problem.text !== null && problem.start !== null) {
       const scalars = [...problem.text];
       const end = problem.start + Math.max(1, problem.length);
       this.#problem.append(element("code", {}, scalars.slice(0, problem.start).join(""),
         element("mark", {}, scalars.slice(problem.start, end).join("") || " "), scalars.slice(end).join("")));
     }
-    if (problem.hint) this.#problem.append(element("span", {}, problem.hint));
+    const suggestions = [...(problem.hint ?? "").matchAll(suggestion)];
+    if (suggestions.length === 0 && problem.hint) this.#problem.append(element("span", {}, capitalized(problem.hint)));
+    for (const [, parameter, text] of suggestions) {
+      const condition = { parameter, text };
+      this.#problem.append(button(`Use ${plainText(writeCondition(condition))}`, () => use(condition), {
+        class: "small suggestion",
+      }));
+    }
   }
 
-  #submit(event) {
+  #unmark() {
+    this.#problem.replaceChildren();
+    this.#field.removeAttribute("aria-invalid");
+  }
+
+  async #submit(event) {
     event.preventDefault();
     const text = this.#field.value.trim();
-    if (text === "") return;
+    if (text !== "") await this.#add(readCondition(text), text);
+  }
+
+  /** Adds a condition if the server accepts it. Otherwise what was typed stays, and the table is as it was. */
+  async #add(condition, typed) {
+    const problem = await this.#check(condition);
+    // Somebody may have typed on meanwhile.
+    if (this.#field.value.trim() !== typed) return;
+    if (problem) {
+      this.#explain(problem, (other) => {
+        this.#field.value = writeCondition(other);
+        this.#field.focus();
+        this.#add(other, this.#field.value);
+      });
+      this.#field.setAttribute("aria-invalid", "true");
+      this.#problem.append(element("span", {}, "The table is as it was."));
+      return;
+    }
     this.#field.value = "";
-    this.#onChange([...this.#conditions, readCondition(text)]);
+    this.#onChange([...this.#conditions, condition]);
+    if (condition.text.startsWith(nameSearch) && typed !== condition.text && likeCondition.test(typed)) {
+      this.#problem.append(element("span", {},
+        `“${plainText(typed)}” is no condition, so it is searched in names. Conditions are written `
+        + "age>=18, with age, or without age."));
+    }
   }
 
   #remove(index) {
@@ -71,9 +124,18 @@ export class FilterBar {
 
 /** A text without an operator is a part of a name. */
 export function readCondition(text) {
-  const presence = /^(with|without)\s+(.+)$/.exec(text);
-  if (presence) return { parameter: presence[1], text: presence[2] };
-  return { parameter: "where", text: operators.test(text) ? text : `name:*=${text}` };
+  const presence = /^(with|without)\s+(.+)$/is.exec(text);
+  if (presence) return { parameter: presence[1].toLowerCase(), text: presence[2] };
+  return { parameter: "where", text: operators.test(text) ? text : `${nameSearch}${text}` };
+}
+
+/** The condition as it is typed in the field. */
+const writeCondition = ({ parameter, text }) => parameter === "where" ? text : `${parameter} ${text}`;
+
+function conditionInWords(condition) {
+  const { parameter, text } = condition;
+  if (parameter !== "where" || !text.startsWith(nameSearch)) return writeCondition(condition);
+  return `names that contain “${text.slice(nameSearch.length)}” (case-sensitive)`;
 }
 
 export function conditionsOf(parameters) {

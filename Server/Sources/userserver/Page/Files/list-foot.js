@@ -7,7 +7,11 @@ export class ListFoot {
   #waiting = element("span", { class: "waiting" });
   #apply;
   #count = element("span", { class: "row-count", id: "row-count" });
-  #verified = element("span", { class: "verified", id: "verified" });
+  #verified = element("span", {
+    class: "verified", id: "verified",
+    title: "The page has compared the number and the order of its rows with those of the server. "
+      + "It does so at intervals, and loads the list again if they differ.",
+  });
   #first;
   #next;
   #size;
@@ -30,13 +34,16 @@ export class ListFoot {
     this.#verified.textContent = "";
   }
 
-  /** total: the number of users who meet the conditions, or null. order: what waits, as RowOrder has it. */
-  show({ model, isPolled }, { total, limit, order, paused }) {
+  /**
+   * total: the number of users who meet the conditions, or null. order: what waits, as RowOrder has it. shown: the
+   * number of rows in the table.
+   */
+  show({ model, isPolled, refusal }, { total, limit, order, paused, shown }) {
     setText(this.#waiting, paused === null ? "" : `paused, ${inDigits(paused)} waiting`);
     this.#apply.hidden = !order || paused !== null;
     if (order) setText(this.#apply, `${waitingInWords(order)} · apply`);
     const count = model.users.length;
-    setText(this.#count, model.isComplete ? countInWords(count, total) : "loading…");
+    setText(this.#count, model.isComplete ? countInWords(count, total) : missingInWords(refusal, shown));
     this.#next.hidden = count < limit;
     if (model.verifiedAt !== null) setText(this.#verified, `✓ verified at revision ${inDigits(model.verifiedAt)}`);
     else setText(this.#verified, isPolled ? "read again after changes" : "");
@@ -45,6 +52,12 @@ export class ListFoot {
 
 const countInWords = (count, total) =>
   total === null || total === count ? counted(count, "user") : `${inDigits(count)} of ${counted(total, "user")}`;
+
+/** What is shown instead of the list. */
+function missingInWords(refusal, shown) {
+  if (!refusal) return "loading…";
+  return shown === 0 ? "no rows: the server refused the query" : "rows of the query before, which the server accepted";
+}
 
 function waitingInWords({ added, removed, isReordered }) {
   return [added && `${inDigits(added)} new`, removed && `${inDigits(removed)} gone`, isReordered && "order changed"]

@@ -13,7 +13,7 @@ import { Notices } from "./notices.js";
 import { PulseView } from "./pulse-view.js";
 import { Router } from "./router.js";
 import { ScreensView } from "./screens-view.js";
-import { shellLineElement } from "./shell-line.js";
+import { ShellLine } from "./shell-line.js";
 import { StateLine } from "./state-line.js";
 import { Streams } from "./streams.js";
 import { Token } from "./token.js";
@@ -34,8 +34,8 @@ const retryInterval = 2_000;
 
 async function start() {
   const token = new Token();
-  const tokenForm = new TokenForm(token);
   const app = { token, api: new API(token), announcer: new Announcer(), feed: new Feed(), drafts: new Drafts() };
+  const tokenForm = new TokenForm(token, app.announcer);
   app.notices = new Notices(app.announcer);
   app.writes = new Writes(app.api, app.drafts, app.notices);
   app.editing = new Editing(app);
@@ -49,6 +49,8 @@ async function start() {
     if (state === "unauthorized") tokenForm.askOnce(refused);
   });
   await app.streams.start();
+  document.addEventListener("token-needed", () => stateLine ?? showStart("lost", "a token is needed"));
+  token.onChange(() => stateLine ?? showStart("connecting", "connecting…"));
   app.about = await readAbout(app.api);
   stateLine = new StateLine(app, app.about.isReadOnly);
   app.revisionReached = (revision) => revision > stateLine.revision && stateLine.reached(revision);
@@ -59,8 +61,20 @@ async function start() {
   };
   app.feed.onUpdate(() => inNextFrame(showRevision));
   app.feed.start(app.streams);
-  document.getElementById("footer").append(shellLineElement(app.about.path));
+  app.shellLine = new ShellLine(app.about.path);
+  document.getElementById("footer").append(app.shellLine.element);
   showViews(app);
+  showAnyUserInShellLine(app);
+}
+
+/** The line for a shell needs a user in views without a table, too. */
+async function showAnyUserInShellLine({ api, shellLine }) {
+  try {
+    const { json } = await api.get("/users?limit=1");
+    if (shellLine.element.hidden) shellLine.show(json.get("users").map((user) => user.get("id").source));
+  } catch {
+    // The line remains hidden until users are shown.
+  }
 }
 
 async function readAbout(api) {
@@ -69,12 +83,17 @@ async function readAbout(api) {
       const { json } = await api.get("/about");
       return { path: json.get("path"), isReadOnly: json.get("readOnly") === true, users: integer(json.get("users")) };
     } catch (error) {
-      document.documentElement.dataset.connection = "lost";
-      document.getElementById("connection").textContent = "not connected";
-      document.getElementById("state-reason").textContent = error.message;
+      showStart("lost", "not connected", error.message);
       await new Promise((resolve) => setTimeout(resolve, retryInterval));
     }
   }
+}
+
+/** Shows the state of the connection until there is a state line. */
+function showStart(state, text, reason = "") {
+  document.documentElement.dataset.connection = state;
+  document.getElementById("connection").textContent = text;
+  document.getElementById("state-reason").textContent = reason;
 }
 
 /** Shows the view of the address, now and whenever the address changes. */

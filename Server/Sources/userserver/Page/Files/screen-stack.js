@@ -101,14 +101,14 @@ export class ScreenStack {
 
   #show(screen, attribute, value) {
     if (attribute === "name") {
-      screen.label.replaceChildren(value.kind === "unset" ? "(gone)" : shortValue(value));
+      screen.label.replaceChildren(shortValue(value));
       return;
     }
     const color = colorOf(value);
     screen.body.style.backgroundColor = color ?? "";
     screen.body.classList.toggle("on-dark", color !== null && isDark(color));
     screen.body.classList.toggle("on-light", color !== null && !isDark(color));
-    setText(screen.color, value.kind === "unset" ? "(none)" : valueText(value));
+    setText(screen.color, valueText(value));
   }
 
   #note(listener, value) {

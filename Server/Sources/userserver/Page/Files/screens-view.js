@@ -10,6 +10,8 @@ import { unset } from "./values.js";
 import { addSampleUsers } from "./sample-users.js";
 
 const listedUsers = 200;
+/** How long to wait after a change of a name before the menu of users is read again. */
+const listInterval = 300;
 
 export class ScreensView {
   element;
@@ -21,6 +23,7 @@ export class ScreensView {
   #parts = {};
   #pause = new PauseButton("pause-screens", () => this.#togglePause());
   #waiting = [];
+  #listTimer = null;
 
   constructor(app) {
     this.#app = app;
@@ -44,6 +47,7 @@ export class ScreensView {
 
   close() {
     this.#app.feed.offChanges(this.#take);
+    clearTimeout(this.#listTimer);
   }
 
   addressChanged() {
@@ -76,12 +80,35 @@ export class ScreensView {
     const { json } = await this.#app.api.get(`/users?limit=${listedUsers}`);
     const users = json.get("users").map(decodeUser);
     if (this.#user && !users.some(({ id }) => id === this.#id)) users.push(this.#user);
+    this.#showOptions(users);
+  }
+
+  /** Changes only the options that differ: the menu may be open. */
+  #showOptions(users) {
     const { select } = this.#parts;
-    select.replaceChildren(...users.map((user) => element("option", { value: user.id }, optionText(user))));
+    const old = new Map([...select.options].map((option) => [option.value, option]));
+    users.forEach((user, index) => {
+      const option = old.get(user.id) ?? element("option", { value: user.id });
+      setText(option, optionText(user));
+      if (select.options[index] !== option) select.insertBefore(option, select.options[index] ?? null);
+    });
+    while (select.options.length > users.length) select.lastElementChild.remove();
     select.value = this.#id ?? "";
   }
 
+  #listSoon() {
+    this.#listTimer ??= setTimeout(async () => {
+      this.#listTimer = null;
+      try {
+        await this.#listUsers();
+      } catch {
+        // The next change, or the focus, reads the users again.
+      }
+    }, listInterval);
+  }
+
   #build() {
+    this.#app.shellLine.show(this.#user ? [this.#id] : []);
     if (!this.#user) {
       const canAdd = !this.#app.about.isReadOnly;
       this.#parts.stacks.replaceChildren(element("div", { class: "empty" }, element("p", {}, "There is no such user."),
@@ -110,6 +137,7 @@ export class ScreensView {
   // MARK: Changes
 
   #take = (changes) => {
+    if (changes.some(({ attribute }) => attribute === "name")) this.#listSoon();
     for (const change of changes) {
       if (change.user !== this.#id || change.set.revision <= this.#revision) continue;
       if (this.#pause.isPaused) this.#waiting.push(change);
@@ -138,4 +166,4 @@ export class ScreensView {
   }
 }
 
-const optionText = (user) => `${user.id}  ${plainText(user.value("name").text ?? "(gone)", 40)}`;
+const optionText = (user) => `${user.id}  ${plainText(user.value("name").text ?? "removed", 40)}`;

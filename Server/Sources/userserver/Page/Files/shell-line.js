@@ -1,6 +1,6 @@
 /** A line for a shell that changes a user from outside the page, so that anybody can see that the page shows it. */
 import { plainText } from "./characters.js";
-import { button, element } from "./dom.js";
+import { button, element, setText } from "./dom.js";
 
 /** The text as one word of a POSIX shell. */
 export const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -10,21 +10,42 @@ export function shellLine(path, { id = "1", name = "Zoë" } = {}) {
   return `sqlite3 ${shellQuoted(path)} "UPDATE users SET name = '${name}' WHERE id = ${id}"`;
 }
 
-/** The line with a button that copies it. */
-export function shellLineElement(path) {
-  const line = shellLine(path);
-  const code = element("code", { id: "shell-line", tabindex: "0" }, plainText(line, 2_000));
-  const copy = button("Copy", async () => {
+/** The line with a button that copies it. It is about a user that is shown, and hidden if there is none. */
+export class ShellLine {
+  element;
+  #path;
+  #id = null;
+  #code = element("code", { id: "shell-line", tabindex: "0" });
+
+  constructor(path) {
+    this.#path = path;
+    const copy = button("Copy", () => this.#copy(copy), { class: "small" });
+    this.element = element("div", { class: "shell-line", hidden: true },
+      element("span", { class: "hint" }, "The page shows what any program writes. Try this in a shell:"), this.#code,
+      copy);
+  }
+
+  /** Takes the users that are shown. The line remains as it is as long as its user is among them. */
+  show(ids) {
+    this.element.hidden = ids.length === 0;
+    if (ids.length === 0 || ids.includes(this.#id)) return;
+    this.#id = ids[0];
+    setText(this.#code, plainText(this.#line, 2_000));
+  }
+
+  get #line() {
+    return shellLine(this.#path, { id: this.#id });
+  }
+
+  async #copy(copy) {
     try {
-      await navigator.clipboard.writeText(line);
+      await navigator.clipboard.writeText(this.#line);
       copy.textContent = "Copied";
     } catch {
       // Without the right to write the clipboard, the line is at least selected.
-      getSelection().selectAllChildren(code);
+      getSelection().selectAllChildren(this.#code);
       copy.textContent = "Selected";
     }
     setTimeout(() => { copy.textContent = "Copy"; }, 2_000);
-  }, { class: "small" });
-  return element("div", { class: "shell-line" },
-    element("span", { class: "hint" }, "The page shows what any program writes. Try this in a shell:"), code, copy);
+  }
 }

@@ -49,7 +49,9 @@ export class StateLine {
     // `unauthorized` is no connection either; the form says what to do.
     document.documentElement.dataset.connection = status.state === "unauthorized" ? "lost" : status.state;
     setText(this.#parts.state, words[status.state]);
-    setText(this.#parts.revision, `revision ${inDigits(this.revision)}`);
+    if (this.revision > 0 || status.state === "live") {
+      setText(this.#parts.revision, ` · revision ${inDigits(this.revision)}`);
+    }
     this.#parts.revision.dataset.revision = this.revision;
     const rest = [];
     const time = this.#pulse.halfRoundTrip;

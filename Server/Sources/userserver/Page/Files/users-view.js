@@ -54,7 +54,8 @@ export class UsersView {
   #build() {
     const { about, drafts, editing, router, writes } = this.#app;
     const canWrite = !about.isReadOnly;
-    this.#filterBar = new FilterBar((conditions) => this.#setConditions(conditions));
+    this.#filterBar = new FilterBar(
+      (condition) => this.#check(condition), (conditions) => this.#setConditions(conditions));
     this.#grid = new UsersGrid({
       drafts, writes, isReadOnly: about.isReadOnly, editorActions: editing.actions,
       open: (user) => editing.open(user), remove: (user) => writes.remove(user),
@@ -99,7 +100,10 @@ export class UsersView {
       changed: (result) => this.#changed(result),
       differed: (revision) => this.#app.notices.show(
         `The list differed from the server's at revision ${inDigits(revision)}. It is loaded again.`),
-      refused: () => this.#filterBar.showProblem(this.#session.refusal),
+      refused: () => {
+        this.#filterBar.showProblem(this.#session.refusal);
+        this.#renderSoon();
+      },
     });
     this.#renderSoon();
   }
@@ -146,10 +150,11 @@ export class UsersView {
     }
     const paused = this.#frozen ? this.#waiting : null;
     this.#foot.show(this.#session, {
-      total: this.#total.value, limit: this.#query.limit, order: order.waiting, paused,
+      total: this.#total.value, limit: this.#query.limit, order: order.waiting, paused, shown: order.shown.length,
     });
     this.#grid.rowCount = this.#total.value;
     this.#showEmpty(model.isComplete && order.shown.length === 0);
+    this.#app.shellLine.show(model.users.map(({ id }) => id));
     document.documentElement.dataset.listRevision = model.revision;
     this.#app.revisionReached(model.revision);
     this.#focusAdded();
@@ -185,6 +190,16 @@ export class UsersView {
   }
 
   // MARK: Queries
+
+  /** Returns why the server refuses a condition, or null. */
+  async #check({ parameter, text }) {
+    try {
+      await this.#app.api.get(`/users?${new URLSearchParams({ [parameter]: text, limit: "1" })}`);
+      return null;
+    } catch (error) {
+      return error;
+    }
+  }
 
   #setConditions(conditions) {
     const of = (name) => conditions.filter(({ parameter }) => parameter === name).map(({ text }) => text);
@@ -231,7 +246,9 @@ export class UsersView {
   #showUndo() {
     const last = this.#app.writes.done.at(-1);
     this.#undo.disabled = !last;
-    this.#undo.title = last ? `Undo: ${last.label}` : "Nothing was written in this window.";
+    this.#undo.title = last
+      ? `Undo (Ctrl+Z): ${last.label}`
+      : "Nothing was written here since the page was loaded. Earlier writes can be undone in the log.";
   }
 
   #draftChanged = ({ user }) => this.#grid.refresh(user);
