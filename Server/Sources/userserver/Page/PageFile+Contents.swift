@@ -37,6 +37,7 @@ extension PageFile {
       ("name-dialog.js", PackageResources.name_dialog_js),
       ("notices.js", PackageResources.notices_js),
       ("page.css", PackageResources.page_css),
+      ("past-log.js", PackageResources.past_log_js),
       ("past-user.js", PackageResources.past_user_js),
       ("pause-button.js", PackageResources.pause_button_js),
       ("plot.js", PackageResources.plot_js),

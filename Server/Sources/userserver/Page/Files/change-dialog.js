@@ -3,7 +3,7 @@ import { openDialog } from "./dialog.js";
 import { button, counted, element, inDigits } from "./dom.js";
 import { plainText, visibleText } from "./characters.js";
 import { operations, originOf } from "./log-row.js";
-import { pastUser } from "./past-user.js";
+import { changesOfSet, pastUser } from "./past-user.js";
 import { fullValue } from "./value-view.js";
 import { kindInWords, sameValue, unset } from "./values.js";
 
@@ -31,7 +31,7 @@ export class ChangeDialog {
       ["Change", `${operations[op] ?? op}: ${plainText(attribute)} of user ${user}`],
       ["Written by", element("bdi", {}, visibleText(originOf(set) || "unknown"))],
       ["At", set.at],
-      ["Set", `${counted(set.length, "change")}${set.isCut ? ", of which earlier ones are not shown" : ""}`],
+      ["Set", `${counted(set.length, "change")}${partInWords(set)}`],
     ];
     return element("dl", { class: "facts" }, facts.map(([term, fact]) =>
       element("div", {}, element("dt", {}, term), element("dd", {}, fact))));
@@ -43,6 +43,10 @@ export class ChangeDialog {
     if (set.isForeign) {
       return hint("Another program wrote this. Where its write ends is not known, so it cannot be undone.");
     }
+    if (set.isPurged) {
+      return element("div", {}, button("Undo this write", () => {}, { id: "undo-this", disabled: true }),
+        hint("The values of this write were purged, so it cannot be undone."));
+    }
     return button("Undo this write", async () => {
       dialog.close();
       await this.#app.writes.undo(set.revision);
@@ -52,8 +56,8 @@ export class ChangeDialog {
   async #fill(table) {
     try {
       if (!this.#row.set.cursor) throw new Error("The end of this set has not come yet.");
-      const changes = this.#app.feed.log.changesOf(this.#row.set, this.#row.user);
-      if (!changes) throw new Error("This window holds only a part of the set.");
+      const { set, user } = this.#row;
+      const changes = this.#app.feed.log.changesOf(set, user) ?? await changesOfSet(this.#app.api, set, user);
       const { before, after } = await pastUser(this.#app.api, this.#row, changes);
       table.replaceChildren(this.#comparison(before, after));
     } catch (error) {
@@ -89,9 +93,16 @@ function comparison(rows) {
     }))));
 }
 
+/** What is missing in a set. */
+function partInWords({ isCut, isFiltered }) {
+  if (isFiltered) return ", without those that the filter hides";
+  return isCut ? ", of which earlier ones are not shown" : "";
+}
+
 const hint = (text) => element("p", { class: "hint" }, text);
 
 function difference(before, after) {
+  if ([before, after].some(({ kind }) => kind === "purged")) return "";
   if (before.kind === "unset") return "set";
   if (after.kind === "unset") return "unset";
   return before.kind === after.kind ? "changed" : `now ${kindInWords(after)}`;

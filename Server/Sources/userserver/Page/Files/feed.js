@@ -1,8 +1,8 @@
 /** The changes of the store, as all views of this window use them: one stream, read once. */
-import { LogModel } from "./log-model.js";
+import { LogModel, firstRows } from "./log-model.js";
 import { PulseModel } from "./pulse-model.js";
 
-const channel = "/changes?last=100";
+const channel = `/changes?last=${firstRows}`;
 
 export class Feed {
   log = new LogModel();

@@ -5,9 +5,11 @@
  * it is paused, the rows that wait. Every change is counted, also those that are not held.
  */
 import { integer, parse } from "./json.js";
-import { decodeValue } from "./values.js";
+import { decodeValue, purged } from "./values.js";
 
 export const shownRows = 500;
+/** The stream begins with so many rows of the log. */
+export const firstRows = 100;
 const historyRows = 5_000;
 const historyLength = 16 << 20;
 
@@ -19,6 +21,8 @@ export class LogModel {
   /** The number of rows that wait while the log is paused. */
   waiting = 0;
   revision = 0;
+  /** Whether changes were made before those that are held. */
+  hasOlder = false;
   isPaused = false;
   filter = { attribute: "", op: "", user: "" };
   #history = [];
@@ -29,14 +33,50 @@ export class LogModel {
   /** After a gap, the last revision before it. */
   #known = null;
   #sawKnown = false;
+  /** The cursor before the next set; null at the start of a stream whose start is not known. */
+  #cursor = null;
+  #isFiltered;
+  /** Rows of the past, which meet the filter, and whether they wait for the stream to begin. */
+  #past = [];
+  #isBeginning = false;
+
+  /** isFiltered: whether the events leave out changes of sets. */
+  constructor({ isFiltered = false } = {}) {
+    this.#isFiltered = isFiltered;
+    if (isFiltered) this.#cursor = "oldest";
+  }
+
+  /** All rows that are held, oldest first. */
+  get allRows() {
+    return [...this.#history];
+  }
+
+  /** Puts changes of the past, which meet the filter, before those that are held. */
+  showPast(past) {
+    this.#past = past;
+    const boundary = this.#history.find(({ set }) => set)?.set.revision ?? Infinity;
+    const older = past.filter(({ set }) => set && set.revision <= boundary);
+    // Of the first set, only the end may be held.
+    const isWhole = older.at(-1)?.set.revision === boundary;
+    const waiting = new Set(this.#waitingRows);
+    const held = this.#history.filter((row) =>
+      this.#meets(row) && !waiting.has(row) && !(isWhole && row.set?.revision === boundary));
+    this.rows = [...older, ...held];
+  }
 
   /** Applies an event of GET /changes; returns the changes of a set, or an empty array. */
   apply({ event, data, id }) {
+    const changes = this.#apply({ event, data, id });
+    if (id) this.#cursor = id;
+    return changes;
+  }
+
+  #apply({ event, data, id }) {
     switch (event) {
       case "opened": this.#opened(data === "resumed"); break;
       case "hello": this.#hello(parse(data)); break;
       case "changes": return this.#takeSet(parse(data), id);
-      case "progress": this.#reached(integer(parse(data).get("revision"))); break;
+      case "progress": this.#progress(parse(data)); break;
       case "reset": this.#addNote(noteOfReset(parse(data).get("reason"))); break;
     }
     return [];
@@ -69,9 +109,11 @@ export class LogModel {
   /** Shows other rows: those of the history that meet the filter. */
   setFilter(filter) {
     this.filter = filter;
+    this.#past = [];
     this.#waitingRows = [];
     this.waiting = 0;
-    this.rows = this.#history.filter((row) => this.#meets(row)).slice(-shownRows);
+    this.rows = this.#history.filter((row) => this.#meets(row));
+    this.#trim(this.rows, shownRows);
   }
 
   // MARK: Events
@@ -83,6 +125,14 @@ export class LogModel {
     if (isResumed || this.#known !== null) return;
     this.#removeIf(() => true);
     this.count = 0;
+    this.#isBeginning = true;
+  }
+
+  #progress(json) {
+    this.#reached(integer(json.get("revision")));
+    if (!this.#isBeginning) return;
+    this.#isBeginning = false;
+    if (this.#past.length > 0) this.showPast(this.#past);
   }
 
   #hello(json) {
@@ -92,11 +142,12 @@ export class LogModel {
       this.#addNote("The log is another one from here on.");
     }
     this.#store = store;
+    if (this.#isBeginning) this.hasOlder = integer(json.get("revision")) > firstRows;
     // Sets of this stream may still follow: the revision is reached when they have come.
   }
 
   #takeSet(json, cursor) {
-    const set = this.#openSet ?? decodeSet(json);
+    const set = this.#openSet ?? { ...decodeSet(json), before: this.#cursor, isFiltered: this.#isFiltered };
     if (this.#known !== null) {
       if (set.revision <= this.#known) {
         this.#sawKnown = true;
@@ -133,6 +184,7 @@ export class LogModel {
     while (this.#history.length > historyRows * 1.2 || this.#historyLength > historyLength) {
       const surplus = Math.max(1, this.#history.length - historyRows);
       for (const old of this.#history.splice(0, surplus)) this.#historyLength -= lengthOf(old);
+      this.hasOlder = true;
       if (this.#history.length <= 1) break;
     }
     if (!this.#meets(row)) return;
@@ -180,6 +232,7 @@ function decodeSet(json) {
     origin: json.get("origin") ?? null,
     isForeign: json.get("foreign") === true,
     isCut: json.get("cut") === true,
+    isPurged: false,
     lag: integer(json.get("lag_ms")) ?? null,
     cursor: null,
     length: 0,
@@ -188,14 +241,17 @@ function decodeSet(json) {
 
 /** A change of the JSON of an event or of a page of changes. */
 export function decodeChange(json, set) {
+  const op = json.get("op");
+  const isPurged = json.get("purged") === true;
+  if (isPurged && set) set.isPurged = true;
   return {
     set,
-    op: json.get("op"),
+    op,
     user: json.get("user").source,
     attribute: json.get("attribute"),
-    old: decodeValue(json.get("old")),
-    new: decodeValue(json.get("new")),
-    isPurged: json.get("purged") === true,
+    old: isPurged && op !== "insert" ? purged : decodeValue(json.get("old")),
+    new: isPurged && op !== "delete" ? purged : decodeValue(json.get("new")),
+    isPurged,
   };
 }
 

@@ -2,6 +2,7 @@
 import { visibleText } from "./characters.js";
 import { element } from "./dom.js";
 import { shortValue } from "./value-view.js";
+import { purged } from "./values.js";
 
 export const operations = { insert: "added", update: "changed", delete: "removed" };
 
@@ -27,7 +28,7 @@ export function logRow(row, open) {
 }
 
 function valuesOf(row) {
-  if (row.isPurged) return [element("span", { class: "unset" }, "purged")];
+  if (row.isPurged) return [shortValue(purged)];
   if (row.op === "insert") return [shortValue(row.new)];
   if (row.op === "delete") return [element("del", {}, shortValue(row.old))];
   const arrow = element("span", { class: "log-arrow" }, element("span", { "aria-hidden": "true" }, "→"),

@@ -4,6 +4,8 @@ import { button, element, inDigits, setText } from "./dom.js";
 import { inNextFrame } from "./frames.js";
 import { logRow, operations } from "./log-row.js";
 import { shownRows } from "./log-model.js";
+import { problemText } from "./notices.js";
+import { lastRows, readPastLog } from "./past-log.js";
 import { PauseButton } from "./pause-button.js";
 
 /** Closer than this to the end counts as the end. */
@@ -26,6 +28,10 @@ export class LogView {
   /** Whether older rows have yet to be rendered. */
   #isPartial = false;
   #calm = null;
+  /** Ends the reading of the past for another filter. */
+  #reading = null;
+  /** What was read of the past: nothing, "reading", "last" rows, or the "whole" log; or why it was not, as an Error. */
+  #past = null;
 
   constructor(app) {
     this.#app = app;
@@ -33,10 +39,12 @@ export class LogView {
     this.#build();
     app.feed.onUpdate(this.#renderSoon);
     this.addressChanged();
+    if (this.#isFiltered && this.#past === null) this.#readPast();
     this.#renderSoon();
   }
 
   close() {
+    this.#reading?.abort();
     this.#app.feed.offUpdate(this.#renderSoon);
     this.#reasons.clear();
     if (this.#log.isPaused) this.#log.resume();
@@ -50,12 +58,15 @@ export class LogView {
     this.#parts.state = element("span", { class: "waiting", id: "log-state" });
     this.#parts.count = element("span", { class: "row-count", id: "log-count" });
     this.#parts.newest = button("Newest", () => this.#goToNewest(), { class: "small", id: "newest", hidden: true });
+    this.#parts.older = button("Older", () => this.#readPast(), { class: "small", id: "older", hidden: true });
+    this.#parts.past = element("span", { class: "log-past", id: "log-past" });
     this.#parts.empty = element("p", { class: "empty", hidden: true }, "No changes yet.");
     this.element = element("section", { class: "card log-card", "aria-labelledby": "log-title" },
       element("div", { class: "card-head" }, element("h2", { id: "log-title" }, "Log"), this.#parts.state,
         element("span", { class: "spacer" }), this.#parts.newest, this.#parts.pause.element),
       this.#filters(), this.#scroller, this.#parts.empty,
-      element("div", { class: "card-foot" }, this.#parts.count));
+      element("div", { class: "card-foot" }, this.#parts.count, this.#parts.past, element("span", { class: "spacer" }),
+        this.#parts.older));
     this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.#listen(this.#list);
     new ResizeObserver(() => this.#reasons.size === 0 && this.#scrollToEnd()).observe(this.#scroller);
@@ -92,13 +103,16 @@ export class LogView {
       event.preventDefault();
       change();
     };
+    this.#parts.problem = element("p", { class: "form-problem", id: "log-problem" });
+    this.#parts.user.setAttribute("aria-describedby", "log-problem");
     return element("form", { class: "log-filter", role: "search", on: { submit } },
-      this.#parts.attribute, this.#parts.op, this.#parts.user);
+      this.#parts.attribute, this.#parts.op, this.#parts.user, this.#parts.problem);
   }
 
   #setFilter() {
     const { attribute, op, user } = this.#parts;
     const filter = { attribute: attribute.value, op: op.value, user: user.value.trim() };
+    if (!this.#checkUser(filter.user)) return;
     this.#app.router.set({ attribute: filter.attribute, op: filter.op, user: filter.user }, { replaces: true });
   }
 
@@ -109,8 +123,98 @@ export class LogView {
       filter[name] = parameters.get(name) ?? "";
       if (this.#parts[name].value !== filter[name]) this.#parts[name].value = filter[name];
     }
+    // What is no id is in the field, with the reason, and filters nothing.
+    if (!this.#checkUser(filter.user)) filter.user = "";
     if (Object.keys(filter).every((name) => filter[name] === this.#log.filter[name])) return;
     this.#log.setFilter(filter);
+    this.#reading?.abort();
+    this.#past = null;
+    this.#renderAgain();
+    if (this.#isFiltered) this.#readPast();
+  }
+
+  /** Says at the field if its text is no id; returns whether it is one, or empty. */
+  #checkUser(text) {
+    const isID = /^(?:-?\d{1,19})?$/.test(text);
+    this.#parts.user.setAttribute("aria-invalid", String(!isID));
+    setText(this.#parts.problem, isID ? "" : "The id of a user is a whole number.");
+    return isID;
+  }
+
+  // MARK: The past
+
+  get #isFiltered() {
+    return Object.values(this.#log.filter).some(Boolean);
+  }
+
+  /** Reads changes that were made before those that the window holds. */
+  async #readPast() {
+    const reading = new AbortController();
+    this.#reading?.abort();
+    this.#reading = reading;
+    this.#past = "reading";
+    this.#renderSoon();
+    try {
+      const { rows, isWhole } = await readPastLog(this.#app.api, this.#log.filter, reading.signal);
+      if (reading.signal.aborted) return;
+      this.#past = isWhole ? "whole" : "last";
+      this.#log.showPast(rows);
+      if (this.#isFiltered) this.#renderAgain();
+      else this.#renderPast();
+    } catch (error) {
+      if (reading.signal.aborted) return;
+      this.#past = error;
+      this.#renderSoon();
+    }
+  }
+
+  #showPast() {
+    const { older, past, empty } = this.#parts;
+    const [found, none] = this.#pastInWords();
+    older.hidden = this.#isFiltered || this.#past !== null || !this.#log.hasOlder;
+    setText(past, found);
+    setText(empty, none);
+  }
+
+  /** What of the log is shown, and what to say if there are no rows. */
+  #pastInWords() {
+    const last = `the last ${inDigits(lastRows)} rows of the log`;
+    if (this.#past instanceof Error) {
+      return [`older changes cannot be read: ${problemText(this.#past)}`, "No changes are shown."];
+    }
+    switch (this.#past) {
+      case "reading": return ["reading the log…", "Reading the log…"];
+      case "whole": return ["the whole log was searched", "No change in the log meets this filter."];
+      case "last":
+        return this.#isFiltered
+          ? [`only ${last} were searched`, `No change in ${last} meets this filter.`]
+          : [`from ${last}; for older changes, filter by a user`, "No changes yet."];
+      default: return ["", "No changes yet."];
+    }
+  }
+
+  /** Adds older rows at the front, and scrolls to where they end. */
+  #renderPast() {
+    this.#fillOlder();
+    const rows = this.#log.rows.slice(-this.#maximumRows);
+    const known = new Set(rows);
+    const first = this.#rendered.findIndex((row) => known.has(row));
+    if (first < 0) {
+      this.#renderAgain();
+      return;
+    }
+    // Those of the first set, of which only the end was held, come again.
+    for (let index = 0; index < first; index += 1) this.#list.firstElementChild.remove();
+    const { scrollHeight, clientHeight } = this.#scroller;
+    const older = rows.slice(0, rows.indexOf(this.#rendered[first]));
+    this.#list.prepend(...older.map(this.#makeRow));
+    this.#rendered = [...older, ...this.#rendered.slice(first)];
+    this.#scroller.scrollTop = this.#scroller.scrollHeight - scrollHeight - clientHeight / 2;
+    this.#renderSoon();
+  }
+
+  /** Renders all rows, of which older ones may be new. */
+  #renderAgain() {
     this.#rendered = [];
     this.#list.replaceChildren();
     this.#renderSoon();
@@ -168,11 +272,17 @@ export class LogView {
     setText(parts.count, `${inDigits(log.count)} ${log.count === 1 ? "change" : "changes"} received`);
     parts.count.dataset.count = log.count;
     parts.empty.hidden = log.rows.length > 0;
+    this.#showPast();
   };
+
+  /** More rows than usual if older ones were wanted. */
+  get #maximumRows() {
+    return this.#past === "last" && !this.#isFiltered ? shownRows + lastRows : shownRows;
+  }
 
   /** Adds what is new at the end, and removes as much at the front. */
   #renderRows() {
-    const rows = this.#log.rows.slice(-shownRows);
+    const rows = this.#log.rows.slice(-this.#maximumRows);
     const last = this.#rendered.at(-1);
     const start = last ? rows.lastIndexOf(last) + 1 : 0;
     const fresh = rows.slice(start);
@@ -184,7 +294,7 @@ export class LogView {
   }
 
   #append(fresh) {
-    const surplus = this.#list.children.length + fresh.length - shownRows;
+    const surplus = this.#list.children.length + fresh.length - this.#maximumRows;
     for (let removed = 0; removed < surplus; removed += 1) this.#list.firstElementChild.remove();
     this.#list.append(...fresh.map(this.#makeRow));
   }

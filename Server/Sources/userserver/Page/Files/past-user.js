@@ -5,6 +5,7 @@
  * of its first change since then, or the present value if it has not changed. The present values are read first: a
  * change that is made in between is among the changes that are read then.
  */
+import { integer } from "./json.js";
 import { decodeChange } from "./log-model.js";
 import { User, decodeUser } from "./user.js";
 
@@ -21,6 +22,18 @@ export async function pastUser(api, { set, user }, changes) {
   return { after, before: rewound(after, changes) };
 }
 
+/** Reads the changes of a set that concern a user, which the window does not hold. Throws if they cannot be read. */
+export async function changesOfSet(api, set, user) {
+  if (set.before === null || set.isCut) throw new Error("This window holds only a part of the set.");
+  const changes = [];
+  for await (const change of readChanges(api, set.before, user)) {
+    const revision = integer(change.get("revision"));
+    if (revision > set.revision) break;
+    if (revision === set.revision) changes.push(decodeChange(change, null));
+  }
+  return changes;
+}
+
 async function presentUser(api, id) {
   try {
     return decodeUser((await api.get(`/users/${id}`)).json);
@@ -32,11 +45,17 @@ async function presentUser(api, id) {
 
 async function changesSince(api, cursor, user) {
   const changes = [];
+  for await (const change of readChanges(api, cursor, user)) changes.push(decodeChange(change, null));
+  return changes;
+}
+
+async function* readChanges(api, cursor, user) {
+  let after = cursor;
   for (let page = 0; page < maximumPages; page += 1) {
-    const { json } = await api.get(`/changes?${new URLSearchParams({ after: cursor, user })}`);
-    for (const change of json.get("changes")) changes.push(decodeChange(change, null));
-    if (json.get("upToDate") === true) return changes;
-    cursor = json.get("cursor");
+    const { json } = await api.get(`/changes?${new URLSearchParams({ after, user })}`);
+    yield* json.get("changes");
+    if (json.get("upToDate") === true) return;
+    after = json.get("cursor");
   }
   throw new Error("Too many changes have been made since.");
 }
