@@ -109,12 +109,14 @@ class Words(BrowserTestCase):
         page = self.open(server)
         page.wait("document.querySelectorAll('tr[data-user]').length === 2")
         # The first letters are at the right edge of what is written from right to left.
-        self.assertTrue(page.run("""
-            const bdi = document.querySelector('tr[data-user="2"] [data-attribute=name] bdi'), range = document.createRange();
-            range.setStart(bdi.firstChild, 0);
-            range.setEnd(bdi.firstChild, 3);
-            const letters = range.getBoundingClientRect(), cell = bdi.closest('td').getBoundingClientRect();
-            return letters.left >= cell.left && letters.right <= cell.right"""))
+        for bdi in ('tr[data-user="2"] [data-attribute=name] bdi', '.log-row[data-user="2"] .log-values bdi'):
+            page.wait(f"document.querySelector({bdi!r})")
+            self.assertTrue(page.run("""
+                const bdi = document.querySelector(arguments[0]), range = document.createRange();
+                range.setStart(bdi.firstChild, 0);
+                range.setEnd(bdi.firstChild, 3);
+                const letters = range.getBoundingClientRect(), cell = bdi.closest('td, .log-values').getBoundingClientRect();
+                return letters.left >= cell.left && letters.right <= cell.right""", bdi), bdi)
         copy = page.run("""
             const [line, copy] = ['.shell-line .hint', '.shell-line button'].map((one) => document.querySelector(one).getBoundingClientRect());
             return [copy.top < line.bottom, copy.right <= innerWidth]""")
