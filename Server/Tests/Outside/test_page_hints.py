@@ -33,6 +33,26 @@ class Searching(BrowserTestCase):
         self.assertEqual(page.run("return [document.getElementById('filter').value, document.querySelector('.filter-problem').innerText]"), ["", ""])
 
     @served()
+    def test_suggestions_are_in_the_syntax_of_the_field(self, server):
+        self.fill(server)
+        page = self.open(server)
+        page.wait_text(3, "name", "Tim")
+        for typed, suggestions in (
+                ("age>20 and age<40", ["Use age>20 and age<40"]), ("20<age<40", ["Use age>20 and age<40"]), ("name=\"Zoë\"", ["Use name=Zoë", "Use name:=\"Zoë\""])):
+            self.search(page, typed)
+            page.wait("document.querySelector('.suggestion')", typed)
+            self.assertEqual(page.run("return [...document.querySelectorAll('.suggestion')].map((one) => one.innerText)"), suggestions, typed)
+            page.press(".suggestion")
+            page.wait("document.getElementById('row-count').innerText === '1 user'")
+            self.assertEqual(page.users, ["2"])
+            page.run("history.back()")
+            page.wait("document.getElementById('row-count').innerText === '3 users'")
+        self.search(page, "age>=")
+        page.wait("document.querySelector('.filter-problem').innerText.includes('As in “age>=18”')")
+        self.assertNotIn("where", page.run("return document.querySelector('.filter-problem').innerText"))
+        self.assertQuiet()
+
+    @served()
     def test_a_mistake_in_the_address_is_mended_by_a_click(self, server):
         self.fill(server)
         page = self.open(server, "/?where=age=>18", ready=False)

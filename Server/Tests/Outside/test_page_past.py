@@ -85,7 +85,7 @@ class Past(BrowserTestCase):
         page.press(f'.log-row[data-revision="{revision}"]')
         page.wait("document.querySelectorAll('.comparison tbody tr').length === 4")
         cells = page.run("return [...document.querySelectorAll('.comparison tbody tr')].map((row) => [row.dataset.attribute, row.children[1].innerText])")
-        self.assertIn(["name", "purged"], cells)
+        self.assertEqual(cells, [["name", "purged"], ["hair_color", "purged"], ["age", "purged"], ["city", "purged"]])
         self.assertTrue(page.run("return document.getElementById('undo-this').disabled"))
         self.assertIn("purged", page.run("return document.querySelector('dialog .hint').innerText"))
 

@@ -43,7 +43,7 @@ export class ChangeDialog {
     if (set.isForeign) {
       return hint("Another program wrote this. Where its write ends is not known, so it cannot be undone.");
     }
-    if (set.isPurged) {
+    if (set.purgedUsers.size > 0) {
       return element("div", {}, button("Undo this write", () => {}, { id: "undo-this", disabled: true }),
         hint("The values of this write were purged, so it cannot be undone."));
     }

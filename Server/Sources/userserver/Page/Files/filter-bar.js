@@ -8,7 +8,7 @@ const nameSearch = "name:*=";
 /** Text that may have been meant as a condition. */
 const likeCondition = /[~:!^*]|\b(?:is|not|null|like|with|without|and|or)\b/i;
 /** A condition in the hint of an answer, in the words of the address: "where=age>=18". */
-const suggestion = /"(where|with|without)=(.*?)"(?=\?|\)|$)/gs;
+const suggestion = /"(where|with|without)=(.*?)"(?=[?);]| "(?:where|with|without)=|$)/gs;
 
 export class FilterBar {
   element;
@@ -56,11 +56,11 @@ export class FilterBar {
   /** Shows why the server refused a condition of the address, and marks the place. */
   showProblem(problem) {
     const isRefused = ({ parameter, text }) => problem.parameter === parameter && problem.text === text;
-    this.#explain(problem, (replacement) => this.#onChange(this.#conditions.map((condition) =>
-      isRefused(condition) ? replacement : condition)));
+    this.#explain(problem, (replacements) => this.#onChange(this.#conditions.flatMap((condition) =>
+      isRefused(condition) ? replacements : [condition])));
   }
 
-  /** use(condition) is called when a person chooses another condition that the server suggests. */
+  /** use(conditions) is called when a person chooses conditions that the server suggests. */
   #explain(problem, use) {
     this.#unmark();
     if (!problem) return;
@@ -71,13 +71,15 @@ export class FilterBar {
       this.#problem.append(element("code", {}, scalars.slice(0, problem.start).join(""),
         element("mark", {}, scalars.slice(problem.start, end).join("") || " "), scalars.slice(end).join("")));
     }
-    const suggestions = [...(problem.hint ?? "").matchAll(suggestion)];
-    if (suggestions.length === 0 && problem.hint) this.#problem.append(element("span", {}, capitalized(problem.hint)));
-    for (const [, parameter, text] of suggestions) {
-      const condition = { parameter, text };
-      this.#problem.append(button(`Use ${plainText(writeCondition(condition))}`, () => use(condition), {
-        class: "small suggestion",
-      }));
+    const suggestions = suggestionsOf(problem.hint ?? "");
+    if (suggestions.length === 0 && problem.hint) {
+      const hint = problem.hint.replace(suggestion, (_, parameter, text) => `“${writeCondition({ parameter, text })}”`)
+        .replace(/^use where twice, once/, "write two conditions, one");
+      this.#problem.append(element("span", {}, capitalized(hint)));
+    }
+    for (const conditions of suggestions) {
+      const label = `Use ${conditions.map((one) => plainText(writeCondition(one))).join(" and ")}`;
+      this.#problem.append(button(label, () => use(conditions), { class: "small suggestion" }));
     }
   }
 
@@ -98,10 +100,10 @@ export class FilterBar {
     // Somebody may have typed on meanwhile.
     if (this.#field.value.trim() !== typed) return;
     if (problem) {
-      this.#explain(problem, (other) => {
-        this.#field.value = writeCondition(other);
+      this.#explain(problem, (others) => {
+        this.#field.value = "";
         this.#field.focus();
-        this.#add(other, this.#field.value);
+        this.#onChange([...this.#conditions, ...others]);
       });
       this.#field.setAttribute("aria-invalid", "true");
       this.#problem.append(element("span", {}, "The table is as it was."));
@@ -127,6 +129,14 @@ export function readCondition(text) {
   const presence = /^(with|without)\s+(.+)$/is.exec(text);
   if (presence) return { parameter: presence[1].toLowerCase(), text: presence[2] };
   return { parameter: "where", text: operators.test(text) ? text : `${nameSearch}${text}` };
+}
+
+/** The conditions that a hint suggests: an array for each suggestion. Others in it are examples. */
+function suggestionsOf(hint) {
+  const conditions = (text) => [...text.matchAll(suggestion)].map(([, parameter, text]) => ({ parameter, text }));
+  if (hint.startsWith("did you mean")) return conditions(hint).map((one) => [one]);
+  // The last of several ends before another proposal.
+  return /^use where (?:twice|for each): /.test(hint) ? [conditions(hint.replace(/; a colon makes .*$/s, ""))] : [];
 }
 
 /** The condition as it is typed in the field. */

@@ -232,23 +232,27 @@ function decodeSet(json) {
     origin: json.get("origin") ?? null,
     isForeign: json.get("foreign") === true,
     isCut: json.get("cut") === true,
-    isPurged: false,
+    purgedUsers: new Set(),
     lag: integer(json.get("lag_ms")) ?? null,
     cursor: null,
     length: 0,
   };
 }
 
-/** A change of the JSON of an event or of a page of changes. */
+/** A change of the JSON of an event or of a page of changes. The set is that of its other changes, which came before. */
 export function decodeChange(json, set) {
   const op = json.get("op");
-  const isPurged = json.get("purged") === true;
-  if (isPurged && set) set.isPurged = true;
+  const attribute = json.get("attribute");
+  const user = json.get("user").source;
+  // Of the color of a user that was added or removed, the log does not say it: it was purged if the name was.
+  const isPurged = json.get("purged") === true
+    || (attribute === "hair_color" && op !== "update" && set.purgedUsers.has(user));
+  if (isPurged) set.purgedUsers.add(user);
   return {
     set,
     op,
-    user: json.get("user").source,
-    attribute: json.get("attribute"),
+    user,
+    attribute,
     old: isPurged && op !== "insert" ? purged : decodeValue(json.get("old")),
     new: isPurged && op !== "delete" ? purged : decodeValue(json.get("new")),
     isPurged,

@@ -27,9 +27,8 @@ export async function changesOfSet(api, set, user) {
   if (set.before === null || set.isCut) throw new Error("This window holds only a part of the set.");
   const changes = [];
   for await (const change of readChanges(api, set.before, user)) {
-    const revision = integer(change.get("revision"));
-    if (revision > set.revision) break;
-    if (revision === set.revision) changes.push(decodeChange(change, null));
+    if (change.set.revision > set.revision) break;
+    if (change.set.revision === set.revision) changes.push(change);
   }
   return changes;
 }
@@ -45,15 +44,20 @@ async function presentUser(api, id) {
 
 async function changesSince(api, cursor, user) {
   const changes = [];
-  for await (const change of readChanges(api, cursor, user)) changes.push(decodeChange(change, null));
+  for await (const change of readChanges(api, cursor, user)) changes.push(change);
   return changes;
 }
 
 async function* readChanges(api, cursor, user) {
   let after = cursor;
+  let set = null;
   for (let page = 0; page < maximumPages; page += 1) {
     const { json } = await api.get(`/changes?${new URLSearchParams({ after, user })}`);
-    yield* json.get("changes");
+    for (const change of json.get("changes")) {
+      const revision = integer(change.get("revision"));
+      if (set?.revision !== revision) set = { revision, purgedUsers: new Set() };
+      yield decodeChange(change, set);
+    }
     if (json.get("upToDate") === true) return;
     after = json.get("cursor");
   }
