@@ -1,7 +1,7 @@
-/// A database that can hold a store: the operations of SQLite that the library needs.
+/// A database that can hold a store: the operations that the library needs.
 ///
 /// The protocol has operations and no SQL, so that an engine on a server could do each in one round trip.
-protocol Engine: AnyObject, Sendable {
+package protocol Engine: AnyObject, Sendable {
   /// The sessions that read.
   var readers: SessionPool { get }
   /// The one session that writes; nil for a read-only store.
@@ -64,12 +64,12 @@ protocol Engine: AnyObject, Sendable {
 }
 
 /// Events that report possible commits: hints, because only the log shows what was committed.
-protocol CommitEvents: Sendable {
+package protocol CommitEvents: Sendable {
   /// Whether the system reports writes; if not, the watcher polls.
   var hasEvents: Bool { get }
 
   /// Waits up to `microseconds` for events, and returns those since the last call; with 0, it does not wait.
-  func wait(microseconds: Int) -> DirectoryEvents.Event
+  func wait(microseconds: Int) -> CommitEvent
 
   /// Asks the system to report writes, or not to: while this store writes all the time, they only cost.
   func setReportsWrites(_ reportsWrites: Bool)
@@ -82,7 +82,7 @@ protocol CommitEvents: Sendable {
 }
 
 /// A backup in progress.
-protocol EngineBackup: Sendable {
+package protocol EngineBackup: Sendable {
   /// Copies the state that the session's open transaction sees; the transaction must have read already.
   ///
   /// `progress` receives the part that was copied, from 0 to 1. If it throws, the copy ends with its error.
@@ -103,7 +103,7 @@ protocol EngineBackup: Sendable {
 }
 
 /// One state of a file whose content is to replace that of a store.
-protocol EngineRestore {
+package protocol EngineRestore {
   /// Replaces the records and the log, in the session's open write transaction. The new log has a new epoch.
   func replace(on session: any Session, progress: (Double) -> Void) throws(StoreError)
 }

@@ -1,31 +1,31 @@
 /// Where the log starts and ends, and its size: the numbers from which a compaction decides what to delete.
-struct LogExtent: Equatable {
+package struct LogExtent: Equatable {
   /// The start of the log: rows through it are compacted, and deleted step by step, so that some may still exist.
-  var horizon: Cursor
+  package var horizon: Cursor
   /// The oldest existing row, or the one after `head`.
   ///
   /// At least 1: readers ignore rows with smaller numbers, which only another program can insert.
-  var first: Int64
+  package var first: Int64
   /// The newest row, which is never deleted.
-  var head: Int64
+  package var head: Int64
   /// The last row whose size was counted.
-  var measured: Int64
+  package var measured: Int64
   /// The size of the rows after `horizon`, through `measured`.
-  var bytes: Int64
+  package var bytes: Int64
   /// No write ends after `horizon`, through this row; `horizon` if nothing was searched.
   ///
   /// Together with `sized` and `size`, it records how far the oldest set was read. A huge set takes many steps, each possibly in
   /// another process.
-  var searched: Int64
+  package var searched: Int64
   /// The last row of the oldest set whose size was counted; `horizon` if there is none.
-  var sized: Int64
+  package var sized: Int64
   /// The size of the rows after `horizon`, through `sized`.
-  var size: Int64
+  package var size: Int64
   /// The position of the named consumer that is furthest behind, except for consumers whose position is compacted already.
-  var consumer: Int64?
+  package var consumer: Int64?
 
   /// The size of a row without its values.
-  static let rowBytes: Int64 = 64
+  package static let rowBytes: Int64 = 64
 
   /// More than any file can hold (sqlite.org/limits.html).
   private static let sizeLimit: Int64 = 1 << 48
@@ -33,7 +33,7 @@ struct LogExtent: Equatable {
   /// Creates an extent from the numbers in the database, and from what a preview has compacted without deleting it.
   ///
   /// Counts that cannot be right are treated as unknown: other programs that delete rows do not update them.
-  init(
+  package init(
     horizon: Cursor, first: Int64?, last: Int64?, measured: (last: Int64, bytes: Int64), searched: Int64,
     sized: (last: Int64, bytes: Int64), consumer: Int64?, assuming assumed: LogExtent?
   ) throws(StoreError) {
@@ -62,7 +62,7 @@ struct LogExtent: Equatable {
   }
 
   /// Whether neither was compacted or counted further than the other.
-  func isSame(as other: LogExtent) -> Bool {
+  package func isSame(as other: LogExtent) -> Bool {
     var other = other
     (other.head, other.consumer) = (head, consumer)
     return self == other
@@ -70,13 +70,13 @@ struct LogExtent: Equatable {
 
   /// The size of the rows after the end of a set, without rows that were not counted; nil if the oldest set was not counted
   /// through that end.
-  func bytes(after end: Int64) -> Int64? {
+  package func bytes(after end: Int64) -> Int64? {
     if end > measured { return 0 }
     return sized == end ? max(0, bytes - size) : nil
   }
 
   /// Moves the start of the log to the end of a set that was counted.
-  mutating func compact(through end: Cursor) {
+  package mutating func compact(through end: Cursor) {
     let last = end.revision.rawValue
     bytes = bytes(after: last) ?? 0
     measured = max(measured, last)
@@ -86,7 +86,7 @@ struct LogExtent: Equatable {
   }
 
   /// Subtracts from the counts what a row lost.
-  mutating func shrink(_ sequence: Int64, by count: Int64) {
+  package mutating func shrink(_ sequence: Int64, by count: Int64) {
     guard sequence > horizon.revision.rawValue else { return }
     if sequence <= measured { bytes -= count }
     if sequence <= sized { size -= count }

@@ -1,20 +1,24 @@
 /// A row of the log: a change, or the end of a write.
-struct LogRow {
-  let change: Change
-  let nonce: Int64
+package struct LogRow {
+  package let change: Change
+  package let nonce: Int64
   /// Whether this row ends a write of the library.
-  let isEnd: Bool
+  package let isEnd: Bool
+  /// Whether it ends a write of another program.
+  ///
+  /// SQLite has no such rows: what is between two writes of the library is foreign.
+  package let isForeign: Bool
   private let hasOrigin: Bool
 
   /// Creates a row from its stored values.
   ///
   /// The operation is 0 for the end of a write, and 1, 2 or 3 for a change. In the row of an end, the attribute is the origin,
   /// and the old value is the number of the write's first row.
-  init(
+  package init(
     sequence: Int64, operation: Int64, user: Int64, attribute: String?, old: StoredValue, new: StoredValue,
-    nonce: Int64, timestamp: Int64
+    nonce: Int64, timestamp: Int64, isForeign: Bool = false
   ) {
-    self.nonce = nonce
+    (self.nonce, self.isForeign) = (nonce, isForeign)
     isEnd = operation == 0
     hasOrigin = isEnd && attribute != nil
     let kind: Change.Kind =
@@ -29,42 +33,56 @@ struct LogRow {
       timestamp: timestamp, sequence: sequence)
   }
 
-  var sequence: Int64 { change.sequence }
+  package var sequence: Int64 { change.sequence }
 
   /// In the row of an end: the first row of the write, or the row itself if another program stored a larger number there.
-  var firstOfSet: Int64 {
+  package var firstOfSet: Int64 {
     if case .integer(let first) = change.old, first <= sequence { first } else { sequence }
   }
 
   /// The last foreign row between the end of the previous set and the first row of a write; nil if there is none.
   ///
   /// The foreign rows are a set of their own.
-  static func foreignEnd(after start: Int64, before first: Int64) -> Int64? { first > start + 1 ? first - 1 : nil }
+  package static func foreignEnd(after start: Int64, before first: Int64) -> Int64? {
+    first > start + 1 ? first - 1 : nil
+  }
 
   /// In the row of an end: the origin that the writer gave, which may be empty.
-  var origin: String? { hasOrigin ? change.attribute.text : nil }
+  package var origin: String? { hasOrigin ? change.attribute.text : nil }
 
   /// The approximate size in memory.
-  var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }
+  package var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }
 }
 
 /// The row that ends a write of the library.
-struct SetEnd {
-  let sequence: Int64
+package struct SetEnd {
+  package let sequence: Int64
   /// The first row of the write, or this row if another program stored a wrong number.
-  let first: Int64
-  let nonce: Int64
+  package let first: Int64
+  package let nonce: Int64
   /// Also nil where values are not read.
-  var origin: String?
+  package let origin: String?
+  /// Whether it ends a write of another program.
+  package let isForeign: Bool
+
+  package init(sequence: Int64, first: Int64, nonce: Int64, origin: String? = nil, isForeign: Bool = false) {
+    (self.sequence, self.first, self.nonce) = (sequence, first, nonce)
+    (self.origin, self.isForeign) = (origin, isForeign)
+  }
 }
 
 /// Where the log starts and ends, and its content at one row.
-struct LogState {
-  let epoch: Int64
-  let horizon: Int64
-  let horizonNonce: Int64
+package struct LogState {
+  package let epoch: Int64
+  package let horizon: Int64
+  package let horizonNonce: Int64
   /// The newest row; nil for an empty log.
-  let last: Int64?
+  package let last: Int64?
   /// The random number of the requested row; nil if there is no such row.
-  let nonce: Int64?
+  package let nonce: Int64?
+
+  package init(epoch: Int64, horizon: Int64, horizonNonce: Int64, last: Int64?, nonce: Int64?) {
+    (self.epoch, self.horizon, self.horizonNonce) = (epoch, horizon, horizonNonce)
+    (self.last, self.nonce) = (last, nonce)
+  }
 }

@@ -1,21 +1,21 @@
 /// What to read of the users that meet a condition; it was checked (`Limits.check`).
-struct RowRequest: Sendable {
-  var condition: Condition
+package struct RowRequest: Sendable {
+  package var condition: Condition
   /// After these, the identifier.
-  var order: [SortKey]
+  package var order: [SortKey]
   /// The place after which the rows start; nil for the first.
-  var start: Query.Position?
-  var limit: Int?
+  package var start: Query.Position?
+  package var limit: Int?
   /// The attributes to read; `id` is the identifier.
-  var columns: [AttributeName]
+  package var columns: [AttributeName]
 
   /// Whether its result may depend on the order of texts, or on their bytes.
-  var comparesText: Bool { order.contains { $0.attribute != .id } || condition.comparesText }
+  package var comparesText: Bool { order.contains { $0.attribute != .id } || condition.comparesText }
 }
 
 extension Condition {
   /// Whether it compares with text.
-  var comparesText: Bool { node.values.contains { $0.class == .text } }
+  package var comparesText: Bool { node.values.contains { $0.class == .text } }
 }
 
 extension Condition.Node {

@@ -1,7 +1,7 @@
 /// A connection to the database, with the operations of the store; `SessionPool` lends it to one thread at a time.
 ///
 /// The methods throw `StoreError` with the codes of reading, or of writing if they write, and those that are listed.
-protocol Session:
+package protocol Session:
   RecordOperations, QueryOperations, LogOperations, RetentionOperations, ConsumerOperations, AnyObject, Sendable
 {
   /// Whether a transaction is open; also false after the database ended it because of an error.
@@ -25,6 +25,15 @@ protocol Session:
 
   /// Undoes the changes since the last savepoint, and removes it.
   func rollBackToSavepoint() throws(StoreError)
+
+  /// Returns the final position of one in the open write transaction.
+  ///
+  /// A server gives a transaction its place in the log when it commits, because others may commit first; until then, its rows
+  /// are counted from the end of the log that `beginWriting` returned. To ask fixes the place, and holds up other commits.
+  func finalPosition(of position: Cursor) throws(StoreError) -> Cursor
+
+  /// Ends the writing part of the transaction, which then only reads and commits, and returns the final position of its last set.
+  func endWriting(through end: Cursor) throws(StoreError) -> Cursor
 
   /// Commits.
   ///
@@ -53,7 +62,7 @@ protocol Session:
 }
 
 /// Reading and writing users, in an open transaction.
-protocol RecordOperations {
+package protocol RecordOperations {
   func user(_ id: User.ID) throws(StoreError) -> User?
 
   /// Calls `body` with every user, in the order of their ids, until it returns false. One user at a time is in memory.
@@ -95,7 +104,7 @@ protocol RecordOperations {
 }
 
 /// Reading users by a query, in an open transaction, and the indexes that make it fast.
-protocol QueryOperations {
+package protocol QueryOperations {
   /// Calls `body` with each row of a request, in its order, until it returns false.
   ///
   /// `values` has the value of each column of the request.
@@ -117,7 +126,7 @@ protocol QueryOperations {
 }
 
 /// The result of setting an attribute.
-enum PutResult {
+package enum PutResult {
   case changed
   /// The attribute had this value already.
   case unchanged
@@ -125,7 +134,7 @@ enum PutResult {
 }
 
 /// Reading the log, and ending change sets, in an open transaction.
-protocol LogOperations {
+package protocol LogOperations {
   /// The end of the log.
   func logEnd() throws(StoreError) -> Cursor
 
@@ -158,7 +167,7 @@ protocol LogOperations {
 }
 
 /// Deleting old rows of the log, in an open transaction.
-protocol RetentionOperations {
+package protocol RetentionOperations {
   /// The extent of the log; `assumed` is what a preview has compacted without deleting it.
   func extent(assuming assumed: LogExtent?) throws(StoreError) -> LogExtent
 
@@ -197,7 +206,7 @@ protocol RetentionOperations {
 }
 
 /// The positions of named consumers, in an open transaction.
-protocol ConsumerOperations {
+package protocol ConsumerOperations {
   /// A consumer's position, and the fencing token of its current holder.
   func consumer(_ name: String) throws(StoreError) -> (cursor: Cursor, fencingToken: Int64)?
 

@@ -1,7 +1,7 @@
 /// Sessions that are lent to one thread at a time: one for writing, or a few for reading.
 ///
 /// No lock is held while a session is lent. A thread that finds none sleeps until one is returned.
-final class SessionPool: Sendable {
+package final class SessionPool: Sendable {
   private struct State {
     var idle: [any Session] = []
     var opened = 0
@@ -11,13 +11,13 @@ final class SessionPool: Sendable {
 
   private let open: @Sendable () throws(StoreError) -> any Session
   /// The number of sessions that can be lent at the same time.
-  let limit: Int
+  package let limit: Int
   /// The number of sessions beyond the limit for deliveries, which must not wait for readers: a reader may wait for a delivery.
   private let reserve: Int
   private let state: Lock<State>
 
   /// Creates a pool of up to `limit` sessions: `session`, if it is given, and those that `open` opens when all are lent.
-  init(
+  package init(
     limit: Int, reserve: Int = 0, adopting session: (any Session)? = nil,
     open: @escaping @Sendable () throws(StoreError) -> any Session = { () throws(StoreError) in throw SessionPool.closed
     }
@@ -28,9 +28,9 @@ final class SessionPool: Sendable {
     state = Lock(State(idle: session.map { [$0] } ?? [], opened: session == nil ? 0 : 1))
   }
 
-  var isClosed: Bool { state.withLock { $0.isClosed } }
+  package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  static var closed: StoreError { StoreError(.closed, "the store is closed") }
+  package static var closed: StoreError { StoreError(.closed, "the store is closed") }
 
   private enum Answer: Sendable {
     case session(any Session)
@@ -42,7 +42,7 @@ final class SessionPool: Sendable {
   /// With `isDelivering`, the reserve is lent too.
   ///
   /// - Throws: `StoreError.Code.closed`, and the errors of opening a session.
-  func take(isWaiting: Bool = true, isDelivering: Bool = false) throws(StoreError) -> any Session {
+  package func take(isWaiting: Bool = true, isDelivering: Bool = false) throws(StoreError) -> any Session {
     var parker: Parker?
     while true {
       let waiter = parker
@@ -72,7 +72,7 @@ final class SessionPool: Sendable {
   }
 
   /// Returns a session, or nil in place of one that must not be used again.
-  func give(back session: (any Session)?) {
+  package func give(back session: (any Session)?) {
     // If the transaction failed to end, it would block writers, and prevent the -wal file from being cleaned up.
     session?.rollBack()
     let (waiter, isClosed) = state.withLock { state in
@@ -84,7 +84,7 @@ final class SessionPool: Sendable {
   }
 
   /// Lends no more sessions; closes idle sessions now, one after another, and the others when they are returned.
-  func close() {
+  package func close() {
     var (sessions, waiters) = state.withLock { state in
       defer {
         state.isClosed = true

@@ -64,7 +64,7 @@ struct LogPage {
     }
     guard let end else { return }
     let own = rows.dropFirst(foreign.count).map(\.change)
-    append(.held(own), endingAt: end.sequence, end.nonce, origin: end.origin, isForeign: false)
+    append(.held(own), endingAt: end.sequence, end.nonce, origin: end.origin, isForeign: end.isForeign)
   }
 
   /// Appends a set whose end is beyond this page, or the foreign set before it, which may be small.
@@ -87,7 +87,7 @@ struct LogPage {
     } else if let setEnd {
       append(
         content(through: setEnd.sequence), endingAt: setEnd.sequence, setEnd.nonce, origin: setEnd.origin,
-        isForeign: false)
+        isForeign: setEnd.isForeign)
     }
   }
 

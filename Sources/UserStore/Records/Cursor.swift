@@ -31,13 +31,13 @@ extension UserStore {
   /// A cursor is opaque. Its text starts with the version of its format, which may change.
   public struct Cursor: Hashable, Sendable, CustomStringConvertible {
     /// Identifies the log: a random number that is replaced whenever the log stops describing the tables.
-    let epoch: Int64
+    package let epoch: Int64
     /// The position in the log.
     public let revision: Revision
     /// The random number of the row there, which reveals a log that was rewound and written again.
-    let nonce: Int64
+    package let nonce: Int64
 
-    init(epoch: Int64, revision: Int64, nonce: Int64) {
+    package init(epoch: Int64, revision: Int64, nonce: Int64) {
       self.epoch = epoch
       self.revision = Revision(rawValue: revision)
       self.nonce = nonce

@@ -45,6 +45,13 @@ extension UserStore {
     public let user: User.ID?
     /// The attribute that the finding concerns, if there is one; bytes that are not valid UTF-8 are shown as U+FFFD.
     public let attribute: AttributeName?
+
+    package init(
+      severity: Severity, kind: Kind, message: String, user: User.ID? = nil, attribute: AttributeName? = nil
+    ) {
+      (self.severity, self.kind, self.message) = (severity, kind, message)
+      (self.user, self.attribute) = (user, attribute)
+    }
   }
 }
 

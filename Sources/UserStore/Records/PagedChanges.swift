@@ -1,9 +1,9 @@
 /// Changes that are read from the log while they are iterated.
-struct PagedChanges: Sendable {
+package struct PagedChanges: Sendable {
   /// The largest number of rows in a page, and of changes in a set that is held in memory.
-  static let rowLimit = 1_000
+  package static let rowLimit = 1_000
   /// The largest size of the values in a page, not counting its last row.
-  static let byteLimit = 1 << 20
+  package static let byteLimit = 1 << 20
 
   /// A page of changes; `last` is the last row that was read.
   typealias Page = (changes: [Change], last: Int64)

@@ -98,6 +98,10 @@ public extension StoreError.Code {
   static let rolledBackWithGroup = Self(rawValue: "rolledBackWithGroup")
   /// Writes by listeners cause one another, and this one exceeds `roundLimit`; it changed nothing.
   static let tooManyRounds = Self(rawValue: "tooManyRounds")
+  /// The connection to the server was lost, and nothing was changed; the next call connects again.
+  static let connectionLost = Self(rawValue: "connectionLost")
+  /// The engine of the store, or the version of the server, does not support this; nothing was changed.
+  static let unsupported = Self(rawValue: "unsupported")
   /// SQLite is out of memory; nothing was changed.
   static let outOfMemory = Self(rawValue: "outOfMemory")
   /// SQLite reported an error that has no other code.

@@ -45,7 +45,7 @@ extension UserStore {
       return values
     }
 
-    init(id: ID, name: StoredValue? = nil, hairColor: StoredValue? = nil) {
+    package init(id: ID, name: StoredValue? = nil, hairColor: StoredValue? = nil) {
       self.id = id
       (nameValue, hairColorValue) = (name, hairColor)
     }
@@ -58,7 +58,7 @@ extension UserStore {
     }
 
     /// The value of an attribute as it is stored; nil if it is not set, or not shown by the query that has read the user.
-    package internal(set) subscript(stored attribute: AttributeName) -> StoredValue? {
+    package subscript(stored attribute: AttributeName) -> StoredValue? {
       get {
         switch attribute {
         case .name: nameValue

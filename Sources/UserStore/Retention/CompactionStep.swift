@@ -113,7 +113,7 @@ struct CompactionStep {
     }
     let rows = end.sequence - after.horizon.revision.rawValue
     compaction.sets += 1
-    compaction.changes += Int(end.isForeign ? rows : rows - 1)
+    compaction.changes += Int(end.hasEndRow ? rows - 1 : rows)
     compaction.bytes += Int(after.size)
     compaction.horizon = Revision(rawValue: end.sequence)
     after.compact(through: Cursor(epoch: after.horizon.epoch, revision: end.sequence, nonce: end.nonce))

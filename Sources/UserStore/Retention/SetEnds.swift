@@ -8,7 +8,8 @@ struct SetEnds {
   struct End {
     let sequence: Int64
     let nonce: Int64
-    let isForeign: Bool
+    /// Whether a row of its own ends the set.
+    let hasEndRow: Bool
   }
 
   /// The ends, in order.
@@ -27,7 +28,7 @@ struct SetEnds {
       if let foreign = LogRow.foreignEnd(after: start, before: mark.first) {
         ends.append(try Self.foreign(foreign, session))
       }
-      ends.append(End(sequence: mark.sequence, nonce: mark.nonce, isForeign: false))
+      ends.append(End(sequence: mark.sequence, nonce: mark.nonce, hasEndRow: true))
       start = mark.sequence
     }
     if marks.last == extent.head, start < extent.head { ends.append(try Self.foreign(extent.head, session)) }
@@ -51,6 +52,6 @@ struct SetEnds {
   }
 
   private static func foreign(_ sequence: Int64, _ session: any Session) throws(StoreError) -> End {
-    End(sequence: sequence, nonce: try session.nonce(of: sequence) ?? 0, isForeign: true)
+    End(sequence: sequence, nonce: try session.nonce(of: sequence) ?? 0, hasEndRow: false)
   }
 }

@@ -45,7 +45,7 @@ public final class UserStore: Sendable {
   /// - Throws: The codes under “Opening” in ``StoreError/Code``, `.busy`, `.diskFull`, `.corrupt`, `.ioError`; `.badValue`
   ///   for a page size that SQLite does not support.
   public convenience init(path: String, configuration: Configuration = Configuration()) throws(StoreError) {
-    try self.init(SQLiteEngine(DatabaseFile(path, configuration)), configuration)
+    try self.init(engine: SQLiteEngine(DatabaseFile(path, configuration)), configuration)
   }
 
   /// Creates a store in memory.
@@ -56,7 +56,7 @@ public final class UserStore: Sendable {
   /// - Returns: An empty store.
   /// - Throws: `StoreError.Code.outOfMemory`, `.badValue` for a page size that SQLite does not support.
   public static func inMemory(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
-    try UserStore(SQLiteEngine(inMemory: configuration), configuration)
+    try UserStore(engine: SQLiteEngine(inMemory: configuration), configuration)
   }
 
   /// Creates a store in its own temporary folder, which is removed with the store.
@@ -79,13 +79,14 @@ public final class UserStore: Sendable {
       Files.remove(folder)
       throw error
     }
-    do { return try UserStore(SQLiteEngine(file), configuration) } catch {
+    do { return try UserStore(engine: SQLiteEngine(file), configuration) } catch {
       file.connections.release()
       throw error
     }
   }
 
-  private init(_ engine: any Engine, _ configuration: Configuration) throws(StoreError) {
+  /// Opens a store on an engine.
+  package init(engine: any Engine, _ configuration: Configuration) throws(StoreError) {
     self.engine = engine
     listeners = Listeners(onError: configuration.onListenerError)
     let identity = StoreIdentity()

@@ -15,20 +15,6 @@ import CUserStoreSystem
 /// On Linux the events are inotify's. On other systems, at inotify's limits, and without `usingEvents`, `hasEvents` is false
 /// and `wait` ends only by `wake` or the timeout: the caller polls.
 final class DirectoryEvents: Sendable {
-  struct Event: OptionSet, Sendable {
-    let rawValue: Int
-    /// A file was written or closed; what was written may not be visible yet.
-    static let written = Event(rawValue: 1)
-    /// A file was touched, or `Files.signal` was called: writers do so once their commit is visible.
-    static let touched = Event(rawValue: 2)
-    /// A file was created, deleted or renamed, or the folder was.
-    static let renamed = Event(rawValue: 4)
-    /// The system dropped events.
-    static let overflowed = Event(rawValue: 8)
-    /// `wake` was called.
-    static let woken = Event(rawValue: 16)
-  }
-
   let hasEvents: Bool
   private let folder: String
   private let names: [[UInt8]]
@@ -84,10 +70,10 @@ final class DirectoryEvents: Sendable {
   /// Waits at most `microseconds` for events, and returns those since the last call.
   ///
   /// If there are many, it leaves the rest to the next call. The result is empty after a timeout, and for events of other files.
-  func wait(microseconds: Int) -> Event {
+  func wait(microseconds: Int) -> CommitEvent {
     let events = events.withLock { $0 }
     let ready = userstore_wait_readable(wakeReader, events, Int64(microseconds))
-    var received: Event = []
+    var received: CommitEvent = []
     if ready & 1 != 0 {
       received.insert(.woken)
       drainWakes()
@@ -134,9 +120,9 @@ final class DirectoryEvents: Sendable {
     }
 
     /// Reads some events: others may come as fast as they are read.
-    private func readEvents(_ events: Int32) -> Event {
+    private func readEvents(_ events: Int32) -> CommitEvent {
       unsafe withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
-        var received: Event = []
+        var received: CommitEvent = []
         let length = unsafe read(events, buffer.baseAddress, buffer.count)
         var offset = 0
         while offset < length {
@@ -153,15 +139,15 @@ final class DirectoryEvents: Sendable {
     }
 
     /// An event of a file.
-    private static func decode(_ mask: Int) -> Event {
-      var received: Event = []
+    private static func decode(_ mask: Int) -> CommitEvent {
+      var received: CommitEvent = []
       if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { received.insert(.written) }
       if mask & Int(IN_ATTRIB | IN_CLOSE_NOWRITE) != 0 { received.insert(.touched) }
       return received
     }
 
     /// An event of the folder.
-    private func decode(_ mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>, _ events: Int32) -> Event {
+    private func decode(_ mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>, _ events: Int32) -> CommitEvent {
       if mask & Int(IN_Q_OVERFLOW) != 0 { return .overflowed }
       if mask & Int(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .renamed }
       guard let name = names.first(where: { unsafe name.elementsEqual($0) }) else { return [] }
@@ -171,6 +157,6 @@ final class DirectoryEvents: Sendable {
   #else
     private static func openEvents(_ folder: String) -> (events: Int32, watch: Int32) { (-1, -1) }
     private func watchFile(_ name: [UInt8], _ events: Int32) {}
-    private func readEvents(_ events: Int32) -> Event { [] }
+    private func readEvents(_ events: Int32) -> CommitEvent { [] }
   #endif
 }

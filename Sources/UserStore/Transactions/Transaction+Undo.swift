@@ -38,7 +38,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
       if let end = revision?.rawValue { try session.nextEnd(after: end - 1, through: end) } else {
         try session.lastEnd(after: horizon)
       }
-    guard let found, found.first > 0, found.first < found.sequence else {
+    guard let found, !found.isForeign, found.first > 0, found.first < found.sequence else {
       throw StoreError(.revisionNotFound, try noWriteMessage(for: revision))
     }
     if found.first <= horizon {
@@ -51,7 +51,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   private mutating func noWriteMessage(for revision: Revision?) throws(StoreError) -> String {
     guard let revision else { return "the log has no write of this library to undo" }
     let next = try session.nextEnd(after: revision.rawValue, through: .max)
-    guard let next, next.first <= revision.rawValue else {
+    guard let next, !next.isForeign, next.first <= revision.rawValue else {
       return "no write of this library ends at revision \(revision); writes by other programs cannot be undone"
     }
     return "revision \(revision) is within a write that ends at revision \(next.sequence)"

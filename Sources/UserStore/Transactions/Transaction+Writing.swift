@@ -17,10 +17,10 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// - Throws: `StoreError` if reading fails.
   public var revision: UserStore.Revision {
     mutating get throws(StoreError) {
-      let start = try cursor.revision
-      let last = try session.logEnd().revision
+      let (start, last) = (try cursor, try session.logEnd())
+      if last.revision <= start.revision { return start.revision }
       // A row of its own ends the set.
-      return last > start ? Revision(rawValue: last.rawValue + 1) : start
+      return Revision(rawValue: try session.finalPosition(of: last).revision.rawValue + 1)
     }
   }
 

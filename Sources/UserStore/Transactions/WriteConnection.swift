@@ -67,6 +67,8 @@ final class WriteConnection: Sendable {
   func end(_ group: WriteGroup, _ cascade: Cascade?) throws(StoreError) -> Int? {
     let session = group.session
     defer { sessions.give(back: session) }
+    var group = group
+    group.end = try session.endWriting(through: group.end)
     let sets = try publication.hasListeners ? pendingSets(of: group) : nil
     let isPublished = group.hasChanges || sets?.isEmpty == false
     let ticket = try committing(session, through: group.end) {

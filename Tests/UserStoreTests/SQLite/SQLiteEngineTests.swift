@@ -126,7 +126,7 @@ import Testing
     let waits = Recorder<Int>()
     var hasEvents: Bool { false }
 
-    func wait(microseconds: Int) -> DirectoryEvents.Event {
+    func wait(microseconds: Int) -> CommitEvent {
       waits.record(microseconds)
       return []
     }

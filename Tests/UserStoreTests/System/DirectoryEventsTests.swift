@@ -15,8 +15,8 @@ import Testing
   }
 
   /// Returns everything that has happened since the last call.
-  private func drain(_ events: DirectoryEvents) -> DirectoryEvents.Event {
-    var all: DirectoryEvents.Event = []
+  private func drain(_ events: DirectoryEvents) -> CommitEvent {
+    var all: CommitEvent = []
     while true {
       let more = events.wait(microseconds: 0)
       if more.isEmpty { return all }
@@ -131,7 +131,7 @@ import Testing
     Files.signal(wal)
     // A wait that reads until there are no more events never ends while others come as fast.
     #expect(events.wait(microseconds: 60_000_000) == [])
-    var received: DirectoryEvents.Event = []
+    var received: CommitEvent = []
     while received.isEmpty { received = events.wait(microseconds: 60_000_000) }
     #expect(received == .touched)
   }

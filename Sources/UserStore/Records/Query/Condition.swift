@@ -35,7 +35,7 @@ extension UserStore {
       case contains
     }
 
-    indirect enum Node: Hashable, Sendable {
+    package indirect enum Node: Hashable, Sendable {
       /// True if all are; so it is true without any.
       case all([Node])
       /// True if one is; so it is false without any.
@@ -46,7 +46,7 @@ extension UserStore {
       case exists(AttributeName)
     }
 
-    let node: Node
+    package let node: Node
 
     init(_ node: Node) {
       self.node = node

@@ -84,7 +84,7 @@ extension UserStore.User {
 
 extension AttributeName {
   /// The name of the identifier in conditions and sort keys; no attribute has it.
-  static var id: AttributeName { "id" }
+  package static var id: AttributeName { "id" }
 }
 
 package typealias Query = UserStore.Query

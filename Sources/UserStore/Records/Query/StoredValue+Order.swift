@@ -1,13 +1,13 @@
 /// The order of stored values, the same in memory and in the SQL of queries: by class, and within a class exactly.
 extension StoredValue {
   /// The values that can be compared with each other.
-  enum Class: Int, Comparable {
+  package enum Class: Int, Comparable {
     case missing, number, text, data
 
-    static func < (left: Class, right: Class) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Class, right: Class) -> Bool { left.rawValue < right.rawValue }
   }
 
-  var `class`: Class {
+  package var `class`: Class {
     switch self {
     case .null: .missing
     case .integer, .real: .number
@@ -61,7 +61,7 @@ extension StoredValue {
   }
 
   /// The bytes of text, valid or not.
-  var textBytes: [UInt8] {
+  package var textBytes: [UInt8] {
     switch self {
     case .text(let text): Array(text.utf8)
     case .invalidText(let bytes): bytes

@@ -83,6 +83,11 @@ final class SQLiteSession: Session, @unchecked Sendable {
     try connection.run(Self.release)
   }
 
+  /// Nobody else can write until the transaction ends.
+  func finalPosition(of position: Cursor) -> Cursor { position }
+
+  func endWriting(through end: Cursor) -> Cursor { end }
+
   func commit(through end: Cursor?) throws(StoreError) {
     let known = knownEnd
     knownEnd = nil

@@ -3,17 +3,19 @@
 /// The rows after a place in the order of `a, b` are those with the same `a` and a greater `b`, and then those with a greater
 /// `a`. With an index, SQLite finds the first row of each part without reading any before it; of `a > ? OR (a = ? AND b > ?)`
 /// it reads all rows. Most pages end in the first part, and then the others are not run.
-struct RowPart {
+package struct RowPart {
   /// All of these must be true.
-  var conditions: [Condition.Node]
+  package var conditions: [Condition.Node]
   /// The rows are after this value in the order of this key.
-  var bound: (key: SortKey, value: StoredValue)?
-  var order: [SortKey] = []
+  package var bound: (key: SortKey, value: StoredValue)?
+  package var order: [SortKey] = []
+
+  package init(conditions: [Condition.Node]) { self.conditions = conditions }
 }
 
 extension RowRequest {
   /// The parts, in order: their rows, one part after the other, are the rows of the request.
-  var parts: [RowPart] { parts(RowPart(conditions: [condition.node]), from: 0, after: start) }
+  package var parts: [RowPart] { parts(RowPart(conditions: [condition.node]), from: 0, after: start) }
 
   /// Returns the parts of a part, whose users are equal in the first sort keys, in the order of the others.
   private func parts(_ part: RowPart, from index: Int, after start: Query.Position?) -> [RowPart] {
@@ -55,7 +57,7 @@ extension RowPart {
 }
 
 extension SortKey {
-  var putsMissingLast: Bool { isDescending || missingLast }
+  package var putsMissingLast: Bool { isDescending || missingLast }
 }
 
 extension Condition.Node {
