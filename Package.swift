@@ -54,6 +54,17 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "UserStoreFoundation", dependencies: ["UserStore"], swiftSettings: settings),
+    // The second engine. Only what uses it links libpq.
+    .systemLibrary(
+      name: "CUserStoreLibPQ",
+      path: "Sources/CLibPQ",
+      pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+    ),
+    .target(
+      name: "UserStorePostgres", dependencies: ["UserStore", "CUserStoreLibPQ"],
+      resources: [.embedInCode("Schema/migrations")],
+      swiftSettings: settings),
     // What usertool and a server share: queries and records as text.
     .target(name: "UserStoreText", dependencies: ["UserStore"], swiftSettings: settings),
     .executableTarget(
@@ -69,7 +80,14 @@ let package = Package(
       name: "TestSupport", dependencies: ["CUserStoreSQLite"], path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(
       name: "UserStoreTests",
-      dependencies: ["UserStore", "UserStoreFoundation", "UserStoreText", "CUserStoreSQLite", "TestSupport"],
+      dependencies: [
+        "UserStore", "UserStoreFoundation", "UserStorePostgres", "UserStoreText", "CUserStoreSQLite", "TestSupport",
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "UserStorePostgresTests",
+      dependencies: ["UserStore", "UserStorePostgres"],
       swiftSettings: settings
     ),
     // The examples of the README and the articles, as a program outside of this package compiles them.

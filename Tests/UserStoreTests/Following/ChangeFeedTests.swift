@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test func `a feed works the same in memory`() async throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     var iterator = store.changes(after: try await store.read { try $0.cursor }).makeAsyncIterator()
     try await store.write(origin: "x") { try $0.add(name: "a") }
     #expect(try await iterator.next()?.origin == "x")

@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func `in memory, without file events, a waiting holder gets the error as well`() async throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let added = try store.addUsers(1)
     let first = try await store.consumer("mailer", from: .oldest)
     let received = Recorder<Revision>()

@@ -58,7 +58,7 @@ import Testing
     #expect(cursors.prefix(2) == there.map(\.cursor)[...])
   }
 
-  @Test func `an acknowledgment never moves the position back`() async throws {
+  @Test(.sqlite) func `an acknowledgment never moves the position back`() async throws {
     let sets = try store.addUsers(3)
     let mailer = try await store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[2])
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func `a consumer works the same in memory`() async throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let sets = try store.addUsers(3)
     let mailer = try await store.consumer("mailer", from: .oldest)
     for try await set in mailer {
@@ -120,7 +120,7 @@ import Testing
     #expect(await awaitedCode { try await mailer.acknowledge(sets[2]) } == .superseded)
   }
 
-  @Test func `an acknowledgment in a moved file is refused`() async throws {
+  @Test(.sqlite) func `an acknowledgment in a moved file is refused`() async throws {
     let sets = try store.addUsers(2)
     let mailer = try await store.consumer("mailer", from: .oldest)
     try await mailer.acknowledge(sets[0])

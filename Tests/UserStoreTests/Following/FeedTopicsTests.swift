@@ -190,7 +190,7 @@ import Testing
 
   @Test func `a bad cursor is refused before a feed starts`() async throws {
     try await store.verify(start)
-    let other = try UserStore.inMemory()
+    let other = try UserStore.forTests()
     let foreign = try await other.read { try $0.cursor }
     #expect(await awaitedCode { try await store.verify(foreign) } == .diverged)
     try await writeSome()

@@ -78,7 +78,7 @@ import Testing
     #expect(seen.all == [["Zoë"]])
   }
 
-  @Test func `other programs' changes arrive too`() throws {
+  @Test(.sqlite) func `other programs' changes arrive too`() throws {
     let other = try folder.open()
     let list = try other.list(adults)
     let received = Recorder<[String]>()
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `an attribute of another program with the name of a column does not change lists`() throws {
+  @Test(.sqlite) func `an attribute of another program with the name of a column does not change lists`() throws {
     let zoe = try scene.add("Zoë", age: 20)
     let (list, count) = (try store.list(adults), try store.count(where: Attribute<Int>("id") == Int(zoe.rawValue)))
     let plain = try folder.plain()
@@ -180,7 +180,7 @@ import Testing
     #expect(count.value == 0)
   }
 
-  @Test func `a restored backup is a discontinuity, and its steps are exact`() throws {
+  @Test(.sqlite) func `a restored backup is a discontinuity, and its steps are exact`() throws {
     let zoe = try scene.add("Zoë", age: 20)
     try store.backup(to: folder.path + "/backup.db")
     let list = try store.list(adults)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.bounded) struct LiveIndexTests {
   private let store: UserStore
 
-  init() throws { store = try UserStore.inMemory() }
+  init() throws { store = try UserStore.forTests() }
 
   private func query(_ ordinal: Int, _ condition: Condition, showing shown: [AttributeName]?) -> LiveQuery {
     LiveQuery(

@@ -37,7 +37,7 @@ import Testing
   private let store: UserStore
   private let errors = Recorder<String>()
 
-  init() throws { store = try UserStore.inMemory() }
+  init() throws { store = try UserStore.forTests() }
 
   private func query(
     willLoad: @escaping @Sendable (Int) throws(StoreError) -> Bool = { _ in true },

@@ -9,7 +9,7 @@ import Testing
   func `the state at an earlier set, read later, is the state that was read then`(_ index: UInt64) throws {
     let seed = Seed.base &+ index
     var queries = ListQueries(random: SplitMix64(seed: seed))
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     var versions: [(cursor: Cursor, users: [User])] = []
     for _ in 0..<40 {
       try store.write { transaction in
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func `a state that the log does not reach, or only after many changes, is not read`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let id = try store.write { try $0.add(name: "Zoë") }
     let start = try store.read { try $0.cursor }
     func canRead(_ cursor: Cursor) throws -> Bool {

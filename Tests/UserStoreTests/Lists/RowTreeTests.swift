@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `lists of different orders or attributes replace all rows`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     try store.write { transaction in for name in ["a", "b"] { try transaction.add(name: name) } }
     let up = try store.list(Query(sortedBy: [.ascending(.name)])).value
     let down = try store.list(Query(sortedBy: [.descending(.name)])).value

@@ -88,7 +88,7 @@ import Testing
     try store.compact(keeping: .rows(0))
     #expect(try oldest == end)
     #expect(try cursor(at: end.revision.rawValue) == end)
-    let empty = try UserStore.inMemory()
+    let empty = try UserStore.forTests()
     let cursors = try empty.read { [try $0.oldestCursor, try $0.cursor, try $0.cursor(at: Revision(rawValue: 0))] }
     #expect(Set(cursors).count == 1)
   }

@@ -12,7 +12,7 @@ private let decomposed: AttributeName = "e\u{301}"
   private let id: User.ID
 
   init() throws {
-    store = try UserStore.inMemory()
+    store = try UserStore.forTests()
     id = try store.write { try $0.add(name: "NIX") }
   }
 

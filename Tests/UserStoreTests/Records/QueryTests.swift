@@ -7,7 +7,7 @@ import Testing
   let store: UserStore
 
   init() throws {
-    store = try UserStore.inMemory()
+    store = try UserStore.forTests()
     try store.write { users in
       let nix = try users.add(name: "NIX", hairColor: UserStore.Color("auburn"))
       try users.set(.age, of: nix, to: 36)

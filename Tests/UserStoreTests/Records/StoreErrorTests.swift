@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test func `a catch in a function with typed throws names the code too`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     store.close()
     do throws(StoreError) {
       _ = try store.page(after: nil)

@@ -9,7 +9,7 @@ import Testing
   let sets = Recorder<[String]>()
 
   init() throws {
-    store = try UserStore.inMemory()
+    store = try UserStore.forTests()
     zoe = try store.write { try $0.add(name: "Zoë") }
     store.listeners.bind("test", to: .everything) { [sets] in sets.record($0.lines) }
   }

@@ -375,7 +375,7 @@ import Testing
   }
 
   @Test func `compaction works the same in memory`() async throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let zoe = try await store.write { try $0.add(name: "0") }
     try store.rename(zoe, times: 10)
     let cursor = try await store.read { try $0.cursor }

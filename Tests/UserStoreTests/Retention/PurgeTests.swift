@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test func `a purge of thousands of changes runs in steps, in memory too`() async throws {
-    for store in [store, try UserStore.inMemory(configuration: .init())] {
+    for store in [store, try UserStore.forTests(configuration: .init())] {
       let user = try await store.write { try $0.add(name: "new") }
       try await store.write { transaction in for number in 0..<3_500 { try transaction.rename(user, to: "\(number)") } }
       try await store.write { try $0.remove(user) }

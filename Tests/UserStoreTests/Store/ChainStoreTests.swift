@@ -24,7 +24,8 @@ extension Attribute where Value == Int {
     try store.allChanges().filter { $0.origin == origin }.map(\.lines)
   }
 
-  @Test func `a field and an attribute follow each other, and each edit is one change set with the chain's name`()
+  @Test(.sqlite)
+  func `a field and an attribute follow each other, and each edit is one change set with the chain's name`()
     async throws
   {
     let field = Thing()
@@ -42,7 +43,8 @@ extension Attribute where Value == Int {
     #expect(faults.texts == [])
   }
 
-  @Test func `an edit that was not noticed yet is written after a change in the store, and is not lost`() async throws {
+  @Test(.sqlite)
+  func `an edit that was not noticed yet is written after a change in the store, and is not lost`() async throws {
     let field = Thing()
     let chain = faults.chain().bind(store, .name, of: nix).bind(field, \.text)
     field.text = "mine"
@@ -273,7 +275,7 @@ extension Attribute where Value == Int {
     let field = Thing()
     let chain = faults.chain()
     do {
-      let store = try UserStore.inMemory()
+      let store = try UserStore.forTests()
       weakStore = store
       let id = try store.writeNow { try $0.add(name: "NIX") }
       chain.bind(store, .name, of: id).bind(field, \.text)

@@ -12,7 +12,7 @@ import Testing
     var configuration = Configuration()
     configuration.roundLimit = 20
     configuration.onListenerError = { [errors] in errors.record("\($0 ?? "-"): \($1)") }
-    store = try UserStore.inMemory(configuration: configuration)
+    store = try UserStore.forTests(configuration: configuration)
     zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("red")) }
   }
 
@@ -161,7 +161,7 @@ import Testing
   @Test func `ten thousand answers are delivered if the limit allows them`() throws {
     var configuration = Configuration()
     configuration.roundLimit = 20_000
-    let store = try UserStore.inMemory(configuration: configuration)
+    let store = try UserStore.forTests(configuration: configuration)
     let zoe = try store.write { try $0.add(name: "a") }
     let age = try store.listenable(.age, of: zoe)
     age.bind("counts") { value in

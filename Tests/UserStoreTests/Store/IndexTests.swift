@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func `a store in memory has indexes`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     #expect(try store.addIndex(on: "age"))
     #expect(try indexes(store) == ["age"])
   }

@@ -11,7 +11,7 @@ import Testing
   private let query = Query(where: .age >= 18, sortedBy: [.ascending(.name)])
 
   init() throws {
-    store = try UserStore.inMemory()
+    store = try UserStore.forTests()
     ids = try store.write { transaction in
       try ["Ann", "Tim", "Zoë"].map { name in
         let id = try transaction.add(name: name)
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func `it keeps its rows when the store is released, and does not keep the store`() async throws {
-    var store: UserStore? = try UserStore.inMemory()
+    var store: UserStore? = try UserStore.forTests()
     weak let released = store
     _ = try await store?.write { try $0.add(name: "Zoë") }
     let list = try await store?.observableList(Query())

@@ -12,7 +12,7 @@ private let age = Attribute<Int>("age")
   private let received = Recorder<String>()
 
   init() throws {
-    store = try UserStore.inMemory()
+    store = try UserStore.forTests()
     id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
   }
 
@@ -130,7 +130,7 @@ private let age = Attribute<Int>("age")
   }
 
   @Test func `it does not hold the store, and keeps its values after the store is released or closed`() async throws {
-    var store: UserStore? = try UserStore.inMemory()
+    var store: UserStore? = try UserStore.forTests()
     weak let keptStore = store
     let id = try await store?.write { try $0.add(name: "NIX") } ?? User.ID(0)
     var user = try await store?.observable(id)

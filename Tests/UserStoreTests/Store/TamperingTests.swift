@@ -241,7 +241,7 @@ import Testing
   }
 
   @Test func `attribute names are compared by their bytes`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let (composed, decomposed) = (Attribute<String>("caf\u{e9}"), Attribute<String>("cafe\u{301}"))
     let id = try store.write { try $0.add(name: "NIX") }
     try store.write { try $0.set(composed, of: id, to: "one") }

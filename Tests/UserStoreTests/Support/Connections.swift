@@ -1,3 +1,5 @@
+import Testing
+
 @testable import UserStore
 
 extension Connection {
@@ -39,7 +41,8 @@ extension SQL {
 }
 
 extension Transaction {
-  func execute(_ sql: String) throws { try SQLiteSession.own(session).execute(sql) }
+  /// Runs SQL of SQLite.
+  func execute(_ sql: String) throws { try #require(session as? SQLiteSession).execute(sql) }
 }
 
 extension UserStore {

@@ -43,6 +43,10 @@ final class Folder: Sendable {
     var configuration = Configuration()
     configuration.durability = .normal
     change(&configuration)
+    if TestEngine.isPostgres {
+      let name = path.split(separator: "/").last.map(String.init) ?? "folder"
+      return try TestEngine.store(in: name.lowercased().replacing("-", with: "_"), configuration)
+    }
     return try UserStore(path: database, configuration: configuration)
   }
 

@@ -9,7 +9,7 @@ import UserStoreText
   private let store: UserStore
 
   init() throws {
-    store = try UserStore.inMemory()
+    store = try UserStore.forTests()
     try store.write { users in
       for number in 0..<25 {
         let id = try users.add(name: "N\(number)", hairColor: number.isMultiple(of: 2) ? Color("auburn") : nil)

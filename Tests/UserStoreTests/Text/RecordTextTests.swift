@@ -60,8 +60,8 @@ import UserStoreText
     #expect(RecordText.json("\"\\\u{1B}[31m\n\u{202E}") == #""\"\\\u001b[31m\n\u202e""#)
   }
 
-  @Test func `a change is written with all its values`() throws {
-    let store = try UserStore.inMemory()
+  @Test(.sqlite) func `a change is written with all its values`() throws {
+    let store = try UserStore.forTests()
     let id = try store.write { try $0.add(name: "Zoë") }
     try store.write { transaction in
       try transaction.execute("UPDATE users SET name = CAST(x'5AFF' AS TEXT)")

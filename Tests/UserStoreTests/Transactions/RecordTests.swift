@@ -8,7 +8,7 @@ import Testing
   let zoe: User.ID
 
   init() throws {
-    store = try UserStore.inMemory()
+    store = try UserStore.forTests()
     zoe = try store.write { try $0.add(name: "Zoë", hairColor: Color("auburn")) }
   }
 

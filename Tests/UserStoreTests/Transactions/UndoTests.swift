@@ -25,7 +25,7 @@ import Testing
   private var users: [User] { get throws { try store.read { try $0.users() } } }
 
   @Test func `undoing the removal of a purged user throws an error that says so`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let id = try store.write { try $0.add(name: "NIX", hairColor: Color("auburn")) }
     try store.write { try $0.remove(id) }
     _ = try store.purge(id)
@@ -77,7 +77,7 @@ import Testing
     #expect(try store.write { try $0.add(name: "next") } == User.ID(3), "an id is never used for another user")
   }
 
-  @Test func `undo restores values exactly as they were stored, also those that set refuses`() throws {
+  @Test(.sqlite) func `undo restores values exactly as they were stored, also those that set refuses`() throws {
     try folder.shell(
       """
       INSERT INTO attributes VALUES (1, 'odd', CAST(x'41FF00' AS TEXT)), (1, 'one', 1.0), (1, 'blob', x'');
@@ -98,7 +98,8 @@ import Testing
     #expect(try users == before)
   }
 
-  @Test func `if a value has changed since the write, undo throws conflict and changes nothing`() throws {
+  @Test(.sqlite)
+  func `if a value has changed since the write, undo throws conflict and changes nothing`() throws {
     try store.write { transaction in
       try transaction.set(age, of: zoe, to: 41)
       try transaction.rename(zoe, to: "x")
@@ -128,7 +129,7 @@ import Testing
     try refused("user 2 exists again", removed)
   }
 
-  @Test func `a refused undo leaves nothing behind in a write that continues`() throws {
+  @Test(.sqlite) func `a refused undo leaves nothing behind in a write that continues`() throws {
     try store.write { transaction in
       try transaction.set(age, of: zoe, to: 41)
       try transaction.rename(zoe, to: "x")
@@ -142,7 +143,8 @@ import Testing
     #expect(try store.allChanges().last?.lines == ["updated 1 hair_color '#a52a2a' -"])
   }
 
-  @Test func `a revision that ends no write throws revisionNotFound, and a deleted one throws compacted`() throws {
+  @Test(.sqlite)
+  func `a revision that ends no write throws revisionNotFound, and a deleted one throws compacted`() throws {
     try store.write { try $0.rename(zoe, to: "x") }
     let written = try revision
     try folder.shell("UPDATE users SET hair_color = NULL")
@@ -157,7 +159,7 @@ import Testing
       DELETE FROM changes WHERE seq <= \(foreign); COMMIT
       """)
     #expect(code { try undo(written) } == .compacted)
-    #expect(code { try UserStore.inMemory().write { try $0.undo() } } == .revisionNotFound)
+    #expect(code { try UserStore.forTests().write { try $0.undo() } } == .revisionNotFound)
   }
 
   @Test func `a huge write is undone page by page`() throws {

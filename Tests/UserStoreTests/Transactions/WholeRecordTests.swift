@@ -8,7 +8,7 @@ import Testing
   let zoe: User.ID
 
   init() throws {
-    store = try UserStore.inMemory()
+    store = try UserStore.forTests()
     zoe = try store.write { transaction throws in
       try transaction.add([("name", .text("Zoë")), ("hair_color", .text("#A52A2A")), ("age", .integer(7))])
     }

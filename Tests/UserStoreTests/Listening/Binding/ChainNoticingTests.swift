@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test func `a round that starts inside a transaction runs after it`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let (a, b) = (Thing(number: 1), Thing())
     let chain = faults.chain().bind(a, \.number).bind(b, \.number)
     try store.write { users in

@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func `C4, the values of an attribute are a sequence until the store is closed`() async throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let id = try await store.write { try $0.add(name: "NIX") }
     var iterator = try await store.listenable(.name, of: id).values.makeAsyncIterator()
     #expect(await iterator.next() == "NIX")
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test func `an iteration does not hold the store, and ends with it`() async throws {
-    var store: UserStore? = try UserStore.inMemory()
+    var store: UserStore? = try UserStore.forTests()
     weak let kept = store
     let id = try await store?.write { try $0.add(name: "NIX") } ?? User.ID(0)
     var iterator = try await store?.listenable(.name, of: id).values.makeAsyncIterator()

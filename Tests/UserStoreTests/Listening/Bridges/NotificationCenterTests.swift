@@ -22,8 +22,8 @@ import UserStoreFoundation
   }
 
   @Test func `A1, changes are posted by name, in order, before write returns, with the store and the set`() throws {
-    let store = try UserStore.inMemory()
-    let other = try UserStore.inMemory()
+    let store = try UserStore.forTests()
+    let other = try UserStore.forTests()
     let observer = observe(store)
     let tokens = [store.post(to: center), other.post(to: center)]
     let id = try store.write { try $0.add(name: "NIX") }
@@ -36,7 +36,7 @@ import UserStoreFoundation
   }
 
   @Test func `A1, only changes of the topic are posted, until the token is released`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let id = try store.write { try $0.add(name: "NIX") }
     let observer = observe()
     var token: SubscriptionToken? = store.post(to: center, of: .attribute(.name, of: id))
@@ -54,7 +54,7 @@ import UserStoreFoundation
   }
 
   @Test func `A1, an observer may write, and on the main actor all notifications are in commit order`() async throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let id = try await store.write { try $0.add(name: "0") }
     let observer = observe { set in
       guard set.revision.rawValue < 30 else { return }
@@ -79,7 +79,7 @@ import UserStoreFoundation
   @Test func `posting does not hold the store, nor the center after the token is released`() throws {
     var center: NotificationCenter? = NotificationCenter()
     weak let keptCenter = center
-    var store: UserStore? = try UserStore.inMemory()
+    var store: UserStore? = try UserStore.forTests()
     weak let keptStore = store
     var token = store?.post(to: center!)
     center = nil

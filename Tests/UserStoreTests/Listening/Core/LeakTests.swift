@@ -59,7 +59,7 @@ import Testing
   @Test func `a listener that holds its store keeps it alive, and one that holds it weakly does not`() throws {
     weak var weakStore: UserStore?
     do {
-      let store = try UserStore.inMemory()
+      let store = try UserStore.forTests()
       weakStore = store
       store.listeners.bind("count", to: .everything) { _ in _ = try store.read { try $0.userCount } }
     }

@@ -9,7 +9,7 @@ import Testing
   private let received = Recorder<String>()
 
   init() throws {
-    store = try UserStore.inMemory()
+    store = try UserStore.forTests()
     id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
   }
 

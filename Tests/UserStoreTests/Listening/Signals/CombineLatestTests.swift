@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.bounded, .timeLimit(.minutes(5))) struct CombineLatestTests {
   @Test func `two attributes that change in one write give one value, two writes give two`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
     let name = try store.listenable(.name, of: id).signal
     let color = try store.listenable(.hairColor, of: id).signal
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `a listener that writes in the round does not change that`() throws {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let id = try store.write { try $0.add(name: "a") }
     let received = Recorder<String>()
     let name = try store.listenable(.name, of: id)

@@ -62,7 +62,7 @@ import Testing
 
   @Test func `an attribute that leads to another of the same record gives one consistent value for each write`() throws
   {
-    let store = try UserStore.inMemory()
+    let store = try UserStore.forTests()
     let id = try store.write { try $0.add(name: "a", hairColor: Color("black")) }
     let color = try store.listenable(.hairColor, of: id)
     let names = try store.listenable(.name, of: id).signal

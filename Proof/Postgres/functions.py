@@ -1,0 +1,259 @@
+#!/usr/bin/python3
+"""Each function of the schema against a simple answer, the rights of the roles, and what userstore.check() notices.
+
+    scripts/postgres run Proof/Postgres/functions.py [--seed N]
+"""
+import os, random, subprocess, sys
+import psycopg
+from psycopg import errors
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+seed = int(sys.argv[2]) if sys.argv[1:2] == ["--seed"] else random.SystemRandom().randrange(10**6)
+print(f"seed {seed}")
+r = random.Random(seed)
+passed = 0
+
+
+def connect(role=None):
+    c = psycopg.connect("", autocommit=True)
+    if role: c.execute(f"SET ROLE {role}")
+    return c
+
+
+def expect(what, got, wanted):
+    global passed
+    if got != wanted: sys.exit(f"FAILED: {what}: {got!r}, not {wanted!r}")
+    passed += 1
+
+
+def refused(what, c, sql, error, args=()):
+    global passed
+    try: c.execute(sql, args)
+    except error as e:
+        c.execute("ROLLBACK")
+        passed += 1
+        return str(e)
+    sys.exit(f"FAILED: {what} was not refused")
+
+
+def one(c, sql, *args): return c.execute(sql, args).fetchone()
+def all_(c, sql, *args): return c.execute(sql, args).fetchall()
+
+
+subprocess.run([os.path.join(HERE, "install")], check=True)
+owner, c, reader = connect(), connect("userstore_writer"), connect("userstore_reader")
+epoch = one(owner, "SELECT epoch FROM userstore.meta")[0]
+expect("head of an empty log", one(reader, "SELECT * FROM userstore.head()"), (epoch, 0, 0))
+expect("extent of an empty log", one(reader, "SELECT first, last, consumer FROM userstore.extent(0)"), (None, None, None))
+expect("nonce in an empty log", one(reader, "SELECT nonce FROM userstore.nonce_at(0)"), None)
+expect("nothing logged", one(c, "SELECT userstore.end_set(1, 'x'), userstore.place()"), (None, None))
+
+# A log of transactions of all sizes, with one to five sets.
+for _ in range(60):
+    c.execute("BEGIN")
+    if r.random() < .6: c.execute("SELECT userstore.begin_writing(true)")
+    for _ in range(r.choice([1, 1, 1, 2, 5])):
+        for _ in range(r.choice([1, 1, 3])):
+            c.execute("INSERT INTO userstore.users (name, hair_color) SELECT repeat('x', %s), NULL FROM generate_series(1, %s)", (r.choice([1, 10, 3000]), r.choice([1, 1, 1, 2, 30])))
+            if r.random() < .4: c.execute("DELETE FROM userstore.users WHERE id = (SELECT min(id) FROM userstore.users)")
+            if r.random() < .4: c.execute("INSERT INTO userstore.attributes (user_id, name, bytes) SELECT max(id), 'a', %s FROM userstore.users ON CONFLICT (user_id, name) DO UPDATE SET bytes = EXCLUDED.bytes", (os.urandom(r.choice([0, 5, 9000])),))
+        if r.random() < .7: c.execute("SELECT userstore.end_set(%s, %s)", (r.randrange(-2**63, 2**63), r.choice([None, "", "app"])))
+    if r.random() < .5: c.execute("SELECT userstore.place()")
+    c.execute("COMMIT")
+    if r.random() < .2:
+        c.execute("BEGIN; INSERT INTO userstore.users (name) VALUES ('gone'); SELECT userstore.place(); ROLLBACK")
+
+VIEW = 'seq, op, "user", attribute, old_t, old_b, new_t, new_b, nonce, userstore.milliseconds(at), is_foreign, first, is_blank'
+ROWS = 'seq, op, "user", attribute, old_t, old_b, new_t, new_b, nonce, at, is_foreign, first, is_blank'
+def log(): return all_(owner, f"SELECT {VIEW} FROM userstore.log ORDER BY seq")
+def size(row):
+    old = 8 if row[1] == 0 else len((row[4] or "").encode()) + len(row[5] or b"")
+    return 64 + old + len((row[6] or "").encode()) + len(row[7] or b"")
+def page(rows, max_rows, max_bytes):
+    found, total = [], 0
+    for row in rows[:max_rows]:
+        if total >= max_bytes: break
+        found.append(row); total += size(row)
+    return found
+
+
+def compare(rows):
+    """Every function of reading at random places."""
+    end = rows[-1][0]
+    horizon = one(owner, "SELECT horizon FROM userstore.meta")[0]
+    by = {row[0]: row for row in rows}
+    for _ in range(150):
+        a, b = r.randrange(-1, end + 3), r.choice([r.randrange(-1, end + 3), 2**62])
+        n, size_limit = r.choice([1, 7, 1001]), r.choice([100, 5000, 1 << 20])
+        expect(f"log_rows({a}, {b}, {n}, {size_limit})", all_(reader, f"SELECT {ROWS} FROM userstore.log_rows(%s, %s, %s, %s)", a, b, n, size_limit), page([x for x in rows if a < x[0] <= b], n, size_limit))
+        expect(f"log_rows_backwards({a}, {b}, {n}, {size_limit})", all_(reader, f"SELECT {ROWS} FROM userstore.log_rows_backwards(%s, %s, %s, %s)", a, b, n, size_limit), page([x for x in reversed(rows) if a <= x[0] < b], n, size_limit))
+        ends = [x for x in rows if x[1] == 0]
+        found = next(((x[0], x[11], x[8], x[3], x[10]) for x in ends if a < x[0] <= b), None)
+        expect(f"next_end({a}, {b})", one(reader, "SELECT * FROM userstore.next_end(%s, %s)", a, b), found)
+        expect(f"last_end({a})", one(reader, "SELECT * FROM userstore.last_end(%s)", a), next(((x[0], x[11], x[8], x[3], x[10]) for x in reversed(ends) if x[0] > a), None))
+        expect(f"nonce_at({a})", one(reader, "SELECT * FROM userstore.nonce_at(%s)", a), (by[a][8],) if a in by else None)
+        expect(f"time_at({a})", one(reader, "SELECT * FROM userstore.time_at(%s)", a), (by[a][9],) if a in by else None)
+        if a >= horizon: expect(f"change_count({a})", one(reader, "SELECT userstore.change_count(%s)", a), (sum(x[1] != 0 and x[0] > a for x in rows),))
+        expect(f"scan({a}, {b}, {n})", all_(reader, "SELECT * FROM userstore.scan(%s, %s, %s)", a, b, n), [(x[0], x[1] == 0, x[11] if x[1] == 0 else None, x[8], x[10], size(x)) for x in rows if a < x[0] <= b][:n])
+        found = page([x for x in rows if a < x[0] <= b], n, size_limit)
+        expect(f"size_of({a}, {b}, {n})", one(reader, "SELECT * FROM userstore.size_of(%s, %s, %s, %s)", a, b, n, size_limit), (found[-1][0] if found else a, sum(map(size, found))))
+        u = r.choice(rows)[2]
+        if u: expect(f"changes_of({u})", all_(reader, "SELECT * FROM userstore.changes_of(%s, %s, %s, %s)", u, a, b, n), [(x[0], size(x), x[12]) for x in rows if x[2] == u and x[1] and a < x[0] <= b][:n])
+        expect(f"log_state({a})", one(reader, "SELECT last, nonce FROM userstore.log_state(%s)", a), (end, by[a][8] if a in by else None))
+    expect("head", one(reader, "SELECT seq, nonce FROM userstore.head()"), (end, rows[-1][8]))
+    expect("extent", one(reader, "SELECT first, last FROM userstore.extent(0)"), (rows[0][0], end))
+    expect("used_bytes", one(reader, "SELECT userstore.used_bytes() >= %s", sum(map(size, rows))), (True,))
+
+
+rows = log()
+expect("places", [x[0] for x in rows], list(range(1, rows[-1][0] + 1)))
+compare(rows)
+
+# The rows of a transaction before it has a place, and after.
+c.execute("BEGIN")
+begin = one(c, "SELECT seq FROM userstore.begin_writing(true)")[0]
+c.execute("INSERT INTO userstore.users (name) VALUES ('own')")
+expect("own rows", all_(c, "SELECT seq, op, new_t FROM userstore.own_rows(0, 2147483647, 10)"), [(1, 1, "own"), (2, 1, None)])
+expect("no place yet", one(c, "SELECT * FROM userstore.own_place()"), None)
+expect("end", one(c, "SELECT userstore.end_set(7, 'me')"), (3,))
+expect("no end twice", one(c, "SELECT userstore.end_set(8, 'me')"), (None,))
+expect("place", one(c, "SELECT userstore.place()"), (begin + 3,))
+c.execute("INSERT INTO userstore.users (name) VALUES ('more')")
+expect("own rows after the first end", all_(c, "SELECT seq, first FROM userstore.own_rows(2, 2147483647, 10)"), [(3, 1), (4, None), (5, None)])
+expect("end 2", one(c, "SELECT userstore.end_set(9, NULL)"), (6,))
+expect("extended", one(c, "SELECT userstore.place()"), (begin + 6,))
+expect("the base stays", one(c, "SELECT * FROM userstore.own_place()"), (begin, begin + 6))
+c.execute("COMMIT")
+expect("sets", all_(reader, "SELECT seq, first, nonce, attribute, is_foreign FROM userstore.log_rows(%s, %s, 100) WHERE op = 0", begin, begin + 6), [(begin + 3, begin + 1, 7, "me", False), (begin + 6, begin + 4, 9, None, False)])
+
+# Only one writer; the line makes others wait.
+d = connect("userstore_writer")
+c.execute("BEGIN; SELECT userstore.begin_writing(true)")
+refused("a second writer", d, "SELECT userstore.begin_writing(false)", errors.LockNotAvailable)
+c.execute("ROLLBACK")
+
+# A notification for each commit.
+l = connect("userstore_reader")
+l.execute("LISTEN userstore")
+c.execute("UPDATE userstore.users SET name = 'notified' WHERE name = 'own'")
+expect("notification", next(l.notifies()).payload, str(begin + 8))
+l.close()
+
+# Purging.
+rows = log()
+victim = next(x for x in rows if x[1] and (x[6] or x[7]))
+expect("blank", one(c, "SELECT userstore.blank(%s, %s)", victim[0], victim[2]), (True,))
+expect("not of another user", one(c, "SELECT userstore.blank(%s, %s)", victim[0], victim[2] + 1), (False,))
+expect("blanked", all_(reader, "SELECT new_t, new_b, is_blank FROM userstore.log_rows(%s, %s, 1)", victim[0] - 1, victim[0]), [(None, None, True)])
+expect("check after a purge", all_(reader, "SELECT * FROM userstore.check(true)"), [])
+
+# Retention.
+rows = log()
+ends = [x for x in rows if x[1] == 0]
+save = "SELECT userstore.save_extent(%s, %s, 5, 6, 7, 8, 9)"
+refused("a horizon within a set", c, save, errors.RestrictViolation, (ends[3][0] - 1, 0))
+refused("a horizon with another nonce", c, save, errors.RestrictViolation, (ends[3][0], 123))
+expect("nothing before the horizon", one(c, "SELECT userstore.forget(%s, 1000)", rows[-1][0]), (0,))
+first = 1
+for i in sorted(r.sample(range(len(ends)), 8)) + [len(ends) - 1]:
+    c.execute(save, (ends[i][0], ends[i][8]))
+    expect("saved", one(reader, "SELECT horizon, horizon_nonce, measured, bytes, searched, sized, size FROM userstore.extent(0)"), (ends[i][0], ends[i][8], 5, 6, 7, 8, 9))
+    while first <= min(ends[i][0], rows[-1][0] - 1):
+        n = r.choice([1, 2, 10, 1000])
+        wanted = min(n, min(ends[i][0], rows[-1][0] - 1) - first + 1)
+        expect(f"forget {n} from {first}", one(c, "SELECT userstore.forget(%s, %s)", 2**62, n), (wanted,))
+        first += wanted
+        left = log()
+        expect("rest", left, [x for x in rows if x[0] >= first])
+        expect("check while compacting", all_(reader, "SELECT * FROM userstore.check(true)"), [])
+    compare(log())
+    refused("a horizon that moves back", c, save, errors.RestrictViolation, (ends[0][0], ends[0][8])) if i else None
+expect("the newest end stays", [x[:2] for x in log()], [rows[-1][:2]])
+c.execute("INSERT INTO userstore.users (name) VALUES ('goes on')")
+expect("goes on", one(reader, "SELECT seq FROM userstore.head()"), (rows[-1][0] + 3,))
+
+# Rights.
+DENIED = errors.InsufficientPrivilege
+for sql in ["DELETE FROM userstore.changes", "INSERT INTO userstore.commits VALUES (9, 8, 1, '5', now(), now())", "UPDATE userstore.meta SET epoch = 1",
+    "SELECT setval('userstore.placed', 1)", "SELECT userstore.take_place('5')", "SELECT userstore.append_end('5', 1, '', false)", "SELECT userstore.next_row()",
+    "SELECT userstore.renew()", "SELECT userstore.is_last(5, '5')", "ALTER TABLE userstore.users DISABLE TRIGGER ALL", "SET session_replication_role = replica",
+    "CREATE TABLE userstore.x (i int)", "TRUNCATE userstore.users CASCADE", "BEGIN; LOCK TABLE userstore.line IN EXCLUSIVE MODE", "BEGIN; LOCK TABLE userstore.writers IN ROW SHARE MODE",
+    "BEGIN; LOCK TABLE userstore.ids IN SHARE MODE", "SELECT setval('userstore.users_id_seq', 1)", "INSERT INTO userstore.migrations VALUES (2, '', '')", "DROP FUNCTION userstore.place()",
+    "CREATE TEMP TABLE t (id bigint, name text, hair_color text); CREATE TRIGGER t AFTER INSERT ON t REFERENCING NEW TABLE AS new_rows FOR EACH ROW EXECUTE FUNCTION userstore.users_added()"]:
+    refused("a writer: " + sql, c, sql, DENIED)
+    refused("a reader: " + sql, reader, sql, DENIED)
+for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1"]:
+    refused("a reader: " + sql, reader, sql, DENIED)
+refused("TRUNCATE by the owner", owner, "TRUNCATE userstore.users CASCADE", errors.RestrictViolation)
+refused("TRUNCATE of the log", owner, "TRUNCATE userstore.changes", errors.RestrictViolation)
+refused("another id", c, "UPDATE userstore.users SET id = id + 1000000", errors.RestrictViolation)
+refused("another key", c, "UPDATE userstore.attributes SET name = 'b'", errors.RestrictViolation)
+refused("an id at the end", c, "INSERT INTO userstore.users (id, name) VALUES (4611686018427387905, 'x')", errors.CheckViolation)
+refused("NaN", c, "INSERT INTO userstore.attributes (user_id, name, real) SELECT max(id), 'nan', 'NaN' FROM userstore.users", errors.CheckViolation)
+refused("two values", c, "INSERT INTO userstore.attributes (user_id, name, real, integer) SELECT max(id), 'two', 1, 1 FROM userstore.users", errors.CheckViolation)
+# Temporary tables with the names of the log receive nothing.
+e = connect("userstore_writer")
+e.execute("CREATE TEMP TABLE changes (LIKE userstore.changes); CREATE TEMP TABLE commits (LIKE userstore.commits); CREATE TEMP TABLE meta (LIKE userstore.meta); CREATE TEMP TABLE users (LIKE userstore.users); GRANT ALL ON changes, commits, meta, users TO PUBLIC; SET search_path = pg_temp, userstore, pg_catalog")
+before = one(reader, "SELECT seq FROM userstore.head()")[0]
+e.execute("BEGIN; SELECT userstore.begin_writing(true); INSERT INTO userstore.users (name) VALUES ('temp'); SELECT userstore.end_set(1, ''); SELECT userstore.place(); COMMIT; INSERT INTO userstore.users (name) VALUES ('temp')")
+expect("temporary tables", (one(e, "SELECT (SELECT count(*) FROM pg_temp.changes) + (SELECT count(*) FROM pg_temp.commits)")[0], one(e, "SELECT seq FROM userstore.head()")[0], one(reader, "SELECT seq FROM userstore.head()")[0]), (0, before + 6, before + 6))
+
+# Ids are not given again.
+top = one(c, "INSERT INTO userstore.users (name) VALUES ('x') RETURNING id")[0]
+for distance in (1, 100, 2_000_000):
+    top += distance
+    c.execute("INSERT INTO userstore.users (id, name) VALUES (%s, 'chosen')", (top,))
+    c.execute("DELETE FROM userstore.users WHERE id = %s", (top,))
+    got = one(c, "INSERT INTO userstore.users (name) VALUES ('x') RETURNING id")[0]
+    expect("the next id", got, top + 1)
+    top = got
+
+# What check() notices. Each edit is rolled back.
+owner.execute("CREATE ROLE stranger" if not one(owner, "SELECT 1 FROM pg_roles WHERE rolname = 'stranger'") else "SELECT 1")
+owner.execute("CREATE OR REPLACE FUNCTION public.other() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+expect("check", all_(owner, "SELECT * FROM userstore.check(true)"), [])
+for code, sql in [
+    ("trigger_missing", 'DROP TRIGGER "A_userstore_removed" ON userstore.users'),
+    ("trigger_disabled", 'ALTER TABLE userstore.attributes DISABLE TRIGGER "A_userstore_added"'),
+    ("trigger_not_always", 'ALTER TABLE userstore.changes ENABLE TRIGGER "A_userstore_commit"'),
+    ("trigger_not_always", 'ALTER TABLE userstore.users ENABLE REPLICA TRIGGER "A_userstore_updated"'),
+    ("trigger_changed", 'DROP TRIGGER "A_userstore_updated" ON userstore.users; CREATE TRIGGER "A_userstore_updated" AFTER UPDATE ON userstore.users FOR EACH ROW WHEN (OLD.name <> NEW.name) EXECUTE FUNCTION userstore.users_updated(); ALTER TABLE userstore.users ENABLE ALWAYS TRIGGER "A_userstore_updated"'),
+    ("trigger_changed", 'DROP TRIGGER "A_userstore_removed" ON userstore.users; CREATE TRIGGER "A_userstore_removed" AFTER DELETE ON userstore.users FOR EACH ROW EXECUTE FUNCTION public.other(); ALTER TABLE userstore.users ENABLE ALWAYS TRIGGER "A_userstore_removed"'),
+    ("trigger_changed", 'DROP TRIGGER "A_userstore_commit" ON userstore.changes; CREATE CONSTRAINT TRIGGER "A_userstore_commit" AFTER INSERT ON userstore.changes FOR EACH ROW WHEN (NEW.starts) EXECUTE FUNCTION userstore.commit_log(); ALTER TABLE userstore.changes ENABLE ALWAYS TRIGGER "A_userstore_commit"'),
+    ("trigger_other", "CREATE TRIGGER other AFTER UPDATE ON userstore.users FOR EACH ROW EXECUTE FUNCTION public.other()"),
+    ("rule", "CREATE RULE r AS ON INSERT TO userstore.users DO INSTEAD NOTHING"),
+    ("owner", "ALTER TABLE userstore.changes OWNER TO stranger"),
+    ("owner", "ALTER FUNCTION userstore.place() OWNER TO stranger"),
+    ("search_path", "ALTER FUNCTION userstore.place() SET search_path = userstore, pg_catalog"),
+    ("search_path", "ALTER FUNCTION userstore.users_added() RESET search_path"),
+    ("function", "ALTER FUNCTION userstore.users_added() SECURITY INVOKER"),
+    ("rights", "GRANT EXECUTE ON FUNCTION userstore.take_place TO PUBLIC"),
+    ("rights", "GRANT INSERT ON userstore.changes TO stranger"),
+    ("rights", "GRANT UPDATE ON SEQUENCE userstore.placed TO PUBLIC"),
+    ("rights", "GRANT TRIGGER ON userstore.users TO stranger"),
+    ("rights", "GRANT CREATE ON SCHEMA userstore TO stranger"),
+    ("meta", "DELETE FROM userstore.meta"),
+    ("gap", "UPDATE userstore.commits SET last = last + 100, base = base + 100 WHERE last = (SELECT max(last) FROM userstore.commits)"),
+    ("horizon", "UPDATE userstore.meta SET horizon = 0"),
+    ("horizon", "UPDATE userstore.meta SET horizon = 1000000000"),
+    ("transaction_twice", "INSERT INTO userstore.commits SELECT last + 1, last, 1, xact, started, at FROM userstore.commits ORDER BY last DESC LIMIT 1"),
+    ("ids", "SELECT setval('userstore.users_id_seq', (SELECT max(id) - 1 FROM userstore.users))"),
+    ("attribute_without_user", "SET LOCAL session_replication_role = replica; DELETE FROM userstore.users; INSERT INTO userstore.attributes (user_id, name, integer) VALUES (1, 'x', 1)"),
+    ("orphan", "DELETE FROM userstore.commits WHERE last = (SELECT max(last) FROM userstore.commits)"),
+    ("rows", "DELETE FROM userstore.changes WHERE n = 2 AND xact = (SELECT xact FROM userstore.commits ORDER BY last DESC LIMIT 1)"),
+    ("rows", "DELETE FROM userstore.changes WHERE xact = (SELECT xact FROM userstore.commits ORDER BY last DESC LIMIT 1)"),
+    ("unlogged", 'ALTER TABLE userstore.users DISABLE TRIGGER ALL; UPDATE userstore.users SET name = \'past\' WHERE id = (SELECT max(id) FROM userstore.users); ALTER TABLE userstore.users ENABLE TRIGGER ALL'),
+]:
+    owner.execute("BEGIN")
+    owner.execute(sql)
+    codes = {x for x, _ in all_(owner, "SELECT * FROM userstore.check(true)")}
+    if code not in codes: sys.exit(f"FAILED: check() says {codes}, not {code}, after: {sql}")
+    passed += 1
+    owner.execute("ROLLBACK")
+    if code == "ids": owner.execute("SELECT setval('userstore.users_id_seq', (SELECT max(id) FROM userstore.users))")
+
+# A new epoch.
+old = one(reader, "SELECT epoch, seq, nonce FROM userstore.head()")
+new = one(owner, "SELECT userstore.renew()")[0]
+expect("a new epoch", one(reader, "SELECT epoch <> %s, epoch = %s, horizon, horizon_nonce FROM userstore.extent(0)", old[0], new), (True, True, old[1], old[2]))
+print(f"{passed} answers right")

@@ -1,0 +1,241 @@
+import CUserStoreLibPQ
+
+extension PostgresConnection {
+  /// Runs a statement and returns its result, in one round trip.
+  ///
+  /// - Throws: `.badValue`, `.unexpected`.
+  @discardableResult
+  func run(_ statement: PostgresStatement, _ values: PostgresValue...) throws(PostgresError) -> PostgresResult {
+    try run(statement, values)
+  }
+
+  @discardableResult
+  func run(_ statement: PostgresStatement, _ values: [PostgresValue]) throws(PostgresError) -> PostgresResult {
+    var batch = PostgresBatch()
+    let result = try batch.add(statement, values)
+    try run(batch)
+    return result
+  }
+
+  /// Runs the statements that `body` adds, in one round trip, and returns what `body` returns.
+  ///
+  /// Nothing is sent if `body` throws. The results are complete when this returns:
+  ///
+  ///     let (user, attributes) = try connection.pipeline { batch throws(PostgresError) in
+  ///       (try batch.add(selectUser, .int8(7)), try batch.add(selectAttributes, .int8(7)))
+  ///     }
+  ///
+  /// - Throws: `.badValue`, `.unexpected`, and the error of the first statement that failed, with its `statementIndex`. The
+  ///   server has skipped the later ones, and undone the earlier ones unless there was a COMMIT between them.
+  func pipeline<Value>(
+    _ body: (inout PostgresBatch) throws(PostgresError) -> Value
+  ) throws(PostgresError) -> Value {
+    var batch = PostgresBatch()
+    let value = try body(&batch)
+    try run(batch)
+    return value
+  }
+
+  /// Runs a batch in one round trip.
+  func run(_ batch: PostgresBatch) throws(PostgresError) {
+    if batch.entries.isEmpty { return }
+    let wasIdle = transactionStatus == .idle
+    do throws(PostgresError) {
+      try makeRoundTrip(batch)
+    } catch {
+      // Nothing of the batch has had an effect, so that it can be sent again, with the statement prepared again.
+      guard error.isStalePlan, error.statementIndex == 0, wasIdle, transactionStatus == .idle else { throw error }
+      try makeRoundTrip(batch)
+    }
+  }
+
+  private func makeRoundTrip(_ batch: PostgresBatch) throws(PostgresError) {
+    let purpose = batch.entries[0].statement.purpose
+    let handle = unsafe try openHandle(purpose)
+    let status = transactionStatus
+    let deadline = replyTimeout.map { ContinuousClock.now + $0 }
+    let replies = unsafe try send(batch, on: handle, status)
+    countRoundTrip()
+    var failure: PostgresError?
+    var isCommitted = false
+    do throws(PostgresError) {
+      for reply in replies {
+        if let error = try receive(reply, of: batch, deadline), failure == nil { failure = error }
+        if case .execute(let index) = reply, failure == nil, batch.entries[index].statement.effect == .commits {
+          isCommitted = true
+        }
+      }
+      try receiveSync(deadline, purpose)
+    } catch {
+      var error = error
+      let commits = batch.entries.contains { $0.statement.effect == .commits }
+      let isOneTransaction = status == .idle && batch.entries[0].statement.effect != .begins
+      error.isOutcomeUnknown = failure == nil && !isCommitted && (commits || isOneTransaction)
+      throw error
+    }
+    if let failure { throw failure }
+  }
+
+  /// A reply that the server will send.
+  private enum Reply {
+    case closedCursors
+    case prepare(Int)
+    case execute(Int)
+  }
+
+  /// Sends the statements of a batch, and those that must precede them, and returns which replies will come.
+  private func send(
+    _ batch: PostgresBatch, on handle: OpaquePointer, _ status: TransactionStatus
+  ) throws(PostgresError) -> [Reply] {
+    var replies: [Reply] = []
+    replies.reserveCapacity(batch.entries.count + 2)
+    // A cursor is closed together with the next statement, because that costs no round trip.
+    if hasOpenCursors, scanDepth == 0, status == .inTransaction {
+      let sent = unsafe PQsendQueryParams(handle, PostgresStatement.closeCursors.text, 0, nil, nil, nil, nil, 1)
+      guard sent == 1 else { throw lost(PostgresStatement.closeCursors.purpose) }
+      hasOpenCursors = false
+      replies.append(.closedCursors)
+    }
+    // Statements that the batch itself prepares; there are few.
+    var preparing: [Int] = []
+    let failed = unsafe batch.parameters.withPointers { values, lengths, formats -> PostgresStatement? in
+      for (position, entry) in batch.entries.enumerated() {
+        let (statement, first) = (entry.statement, entry.firstParameter)
+        let types = statement.typeNumbers
+        let count = Int32(types.count)
+        let sent: Int32
+        if statement.index >= 0 {
+          let (name, isPrepared) = statements.entry(statement.index)
+          if !isPrepared, !preparing.contains(statement.index) {
+            guard unsafe PQsendPrepare(handle, name, statement.text, count, types) == 1 else { return statement }
+            preparing.append(statement.index)
+            replies.append(.prepare(position))
+          }
+          sent = unsafe PQsendQueryPrepared(handle, name, count, values + first, lengths + first, formats, 1)
+        } else {
+          sent = unsafe PQsendQueryParams(
+            handle, statement.text, count, types, values + first, lengths + first, formats, 1)
+        }
+        guard sent == 1 else { return statement }
+        replies.append(.execute(position))
+      }
+      return nil
+    }
+    if let failed { throw lost(failed.purpose) }
+    guard unsafe PQpipelineSync(handle) == 1 else { throw lost(batch.entries[0].statement.purpose) }
+    return replies
+  }
+
+  /// Receives the reply to one statement, and returns the server's error if it failed.
+  private func receive(
+    _ reply: Reply, of batch: PostgresBatch, _ deadline: ContinuousClock.Instant?
+  ) throws(PostgresError) -> PostgresError? {
+    let entry: PostgresBatch.Entry? =
+      switch reply {
+      case .closedCursors: nil
+      case .prepare(let index), .execute(let index): batch.entries[index]
+      }
+    let statement = entry?.statement ?? .closeCursors
+    guard let result = unsafe try nextResult(deadline, statement.purpose) else { throw lost(statement.purpose) }
+    var failure: PostgresError?
+    switch unsafe PQresultStatus(result) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+      if case .execute(let index) = reply {
+        unsafe entry?.result.complete(result)
+        failure = unsafe rollbackInPlaceOfCommit(result, statement, index)
+      } else {
+        if case .prepare = reply { statements.setPrepared(statement.index) }
+        unsafe PQclear(result)
+      }
+    case PGRES_PIPELINE_ABORTED:
+      unsafe PQclear(result)
+    case PGRES_FATAL_ERROR:
+      failure = unsafe try serverError(result, reply, statement)
+    default:
+      // COPY, or an empty statement.
+      let status = unsafe String(cString: PQresStatus(PQresultStatus(result)))
+      unsafe PQclear(result)
+      close()
+      throw PostgresError(
+        .unexpected, "the statement is of a kind that is not supported (\(status))", purpose: statement.purpose)
+    }
+    // Each statement's results end with nil.
+    if let result = unsafe try nextResult(deadline, statement.purpose) {
+      unsafe PQclear(result)
+      throw lost(statement.purpose)
+    }
+    return failure
+  }
+
+  private func serverError(
+    _ result: OpaquePointer, _ reply: Reply, _ statement: PostgresStatement
+  ) throws(PostgresError) -> PostgresError {
+    defer { unsafe PQclear(result) }
+    // Not an error of the statement, but the end of the connection: the server was stopped, for example.
+    let severity = unsafe PQresultErrorField(result, Int32(USERSTORE_PQ_SEVERITY)).map { unsafe String(cString: $0) }
+    if severity == nil || severity == "FATAL" || severity == "PANIC" {
+      throw lost(statement.purpose)
+    }
+    let index: Int? =
+      switch reply {
+      case .closedCursors: nil
+      case .prepare(let index), .execute(let index): index
+      }
+    let error = PostgresError(result, purpose: statement.purpose, statementIndex: index)
+    if error.isStalePlan, statement.index >= 0 { statements.forget(statement.index) }
+    return error
+  }
+
+  /// Returns an error if a COMMIT was answered with ROLLBACK: PostgreSQL reports that as a success.
+  private func rollbackInPlaceOfCommit(
+    _ result: OpaquePointer, _ statement: PostgresStatement, _ index: Int
+  ) -> PostgresError? {
+    guard statement.effect == .commits, let tag = unsafe PQcmdStatus(result), unsafe String(cString: tag) == "ROLLBACK"
+    else { return nil }
+    let message = "the transaction was rolled back, because one of its statements had failed"
+    var error = PostgresError(.server(.inFailedTransaction), message, purpose: statement.purpose)
+    error.statementIndex = index
+    return error
+  }
+
+  private func receiveSync(_ deadline: ContinuousClock.Instant?, _ purpose: String) throws(PostgresError) {
+    let result = unsafe try nextResult(deadline, purpose)
+    defer { unsafe PQclear(result) }
+    guard unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC else { throw lost(purpose) }
+  }
+
+  /// Runs one or more statements without parameters, for setup and migrations; they are one transaction, unless they say otherwise.
+  ///
+  /// `purpose` completes error messages: “cannot PURPOSE: …”.
+  func execute(_ sql: String, to purpose: String) throws(PostgresError) {
+    let handle = unsafe try openHandle(purpose)
+    let deadline = replyTimeout.map { ContinuousClock.now + $0 }
+    // Pipeline mode has only statements one by one.
+    guard unsafe PQexitPipelineMode(handle) == 1, unsafe PQsendQuery(handle, sql) == 1 else { throw lost(purpose) }
+    countRoundTrip()
+    var failure: PostgresError?
+    do throws(PostgresError) {
+      while let result = unsafe try nextResult(deadline, purpose) {
+        switch unsafe PQresultStatus(result) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: unsafe PQclear(result)
+        case PGRES_FATAL_ERROR:
+          let statement = PostgresStatement(purpose: purpose, text: "", types: [], effect: .none, index: -1)
+          failure = unsafe try serverError(result, .closedCursors, statement)
+        default:
+          unsafe PQclear(result)
+          close()
+          throw PostgresError(.unexpected, "COPY is not supported", purpose: purpose)
+        }
+      }
+      guard unsafe PQstatus(handle) == CONNECTION_OK, unsafe PQenterPipelineMode(handle) == 1 else {
+        throw lost(purpose)
+      }
+    } catch {
+      var error = error
+      // The text may have a COMMIT anywhere.
+      error.isOutcomeUnknown = failure == nil
+      throw error
+    }
+    if let failure { throw failure }
+  }
+}

@@ -1,0 +1,56 @@
+import CUserStoreLibPQ
+
+/// A message that a transaction sent with NOTIFY.
+struct PostgresNotification: Hashable, Sendable {
+  let channel: String
+  let payload: String
+  /// The process of the server that sent it (`serverProcess` of its connection).
+  let process: Int32
+}
+
+extension PostgresConnection {
+  /// Receives the notifications of a channel from now on, until the connection ends.
+  func listen(to channel: String) throws(PostgresError) {
+    let quoted = channel.replacing("\"", with: "\"\"")
+    try run(PostgresStatement(once: "listen to the channel \(channel)", "LISTEN \"\(quoted)\""))
+  }
+
+  /// Waits at most for the time until there are notifications or a wake-up; with zero, it does not wait.
+  ///
+  /// Returns no notification if there was none in the time. A lost connection is noticed as soon as the system reports it: at
+  /// once if the server process ended, after the time of the keepalives if the network did.
+  func wait(for timeout: Duration) throws(PostgresError) -> (notifications: [PostgresNotification], isWoken: Bool) {
+    let purpose = "wait for notifications"
+    let handle = unsafe try openHandle(purpose)
+    let deadline = ContinuousClock.now + timeout
+    var isFirst = true
+    while true {
+      var notifications: [PostgresNotification] = []
+      while let notification = unsafe PQnotifies(handle) {
+        unsafe notifications.append(PostgresNotification(copying: notification))
+        unsafe PQfreemem(notification)
+      }
+      // The first look does not wait: it also takes what has arrived already.
+      let until = notifications.isEmpty && !hasPendingWakeUp && !isFirst ? deadline : .now
+      let events = try awaitSocket(writes: false, until, purpose, endsAtDeadline: true)
+      if events.contains(.readable), unsafe PQconsumeInput(handle) == 0 { throw lost(purpose) }
+      while let notification = unsafe PQnotifies(handle) {
+        unsafe notifications.append(PostgresNotification(copying: notification))
+        unsafe PQfreemem(notification)
+      }
+      if !notifications.isEmpty || hasPendingWakeUp || !isFirst && events.isEmpty {
+        defer { hasPendingWakeUp = false }
+        return (notifications, hasPendingWakeUp)
+      }
+      isFirst = false
+    }
+  }
+}
+
+extension PostgresNotification {
+  @unsafe fileprivate init(copying notification: UnsafeMutablePointer<PGnotify>) {
+    channel = unsafe String(cString: notification.pointee.relname)
+    payload = unsafe String(cString: notification.pointee.extra)
+    process = unsafe notification.pointee.be_pid
+  }
+}

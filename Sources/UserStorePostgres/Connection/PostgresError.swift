@@ -1,0 +1,120 @@
+import CUserStoreLibPQ
+
+/// A failure of a connection or of a statement.
+///
+/// `description` is “cannot PURPOSE: …”. It never contains the values of parameters or rows, nor a password.
+struct PostgresError: Error, CustomStringConvertible {
+  enum Kind: Hashable, Sendable {
+    /// The server refused a statement. The connection can be used further, after a rollback if a transaction was open.
+    case server(SQLState)
+    /// No connection was made.
+    case cannotConnect
+    /// The connection broke. It is closed; the server rolls back its open transaction.
+    case connectionLost
+    /// The server did not answer in time. The connection is closed.
+    case timeout
+    /// `PostgresInterrupter.interrupt` was called. The connection is closed.
+    case interrupted
+    /// A value cannot be stored, such as text with U+0000. Nothing was sent.
+    case badValue
+    /// A row, a reply of the server, or the use of the connection is not as expected.
+    case unexpected
+  }
+
+  let kind: Kind
+  let purpose: String
+  /// For a server's error, its primary message.
+  let message: String
+  /// The server's further explanation.
+  ///
+  /// It can contain values of rows, and so is not part of `description`.
+  var detail: String?
+  var hint: String?
+  /// The name of the violated constraint.
+  var constraint: String?
+  /// The position of the failed statement in its batch, counted from 0.
+  var statementIndex: Int?
+  /// Whether the batch was sent and may have been committed, although no reply said so.
+  ///
+  /// That is possible only if the connection ended after the batch was sent, and the batch has a COMMIT or was sent outside of
+  /// a transaction.
+  var isOutcomeUnknown = false
+
+  init(_ kind: Kind, _ message: String, purpose: String) {
+    self.kind = kind
+    self.message = message
+    self.purpose = purpose
+  }
+
+  var description: String {
+    let reason = "cannot \(purpose): \(message)" + (hint.map { " (\($0))" } ?? "")
+    if case .server(let state) = kind { return "\(reason) [SQLSTATE \(state.rawValue)]" }
+    return reason
+  }
+
+  /// The server's code; nil if the server did not refuse a statement.
+  var sqlState: SQLState? { if case .server(let state) = kind { state } else { nil } }
+
+  /// Whether the connection ended while it was used, for whatever reason: its owner needs a new one.
+  var isConnectionLost: Bool { kind == .connectionLost || kind == .timeout || kind == .interrupted }
+
+  /// Whether the same transaction may succeed when it is run again, on the same connection after a rollback.
+  var isRetryable: Bool {
+    switch sqlState {
+    case .serializationFailure?, .deadlock?, .lockNotAvailable?: true
+    default: isStalePlan
+    }
+  }
+
+  /// Whether a prepared statement no longer fits the schema, or the server has forgotten it; it is prepared again at its next use.
+  var isStalePlan = false
+}
+
+/// A code of five letters and digits that tells the kind of a server's error (appendix A of PostgreSQL's documentation).
+struct SQLState: RawRepresentable, Hashable, Sendable {
+  let rawValue: String
+
+  static let featureNotSupported = SQLState(rawValue: "0A000")
+  static let uniqueViolation = SQLState(rawValue: "23505")
+  /// A statement in a transaction that has failed already.
+  static let inFailedTransaction = SQLState(rawValue: "25P02")
+  static let unknownStatement = SQLState(rawValue: "26000")
+  static let serializationFailure = SQLState(rawValue: "40001")
+  static let deadlock = SQLState(rawValue: "40P01")
+  /// `lock_timeout`, or NOWAIT.
+  static let lockNotAvailable = SQLState(rawValue: "55P03")
+  /// `statement_timeout`, or a request to cancel.
+  static let queryCanceled = SQLState(rawValue: "57014")
+
+  /// Whether the class of the code is “data exception”: the message can quote a value.
+  var isDataException: Bool { rawValue.hasPrefix("22") }
+}
+
+extension PostgresError {
+  /// Creates the error that a failed result reports.
+  @safe init(_ result: OpaquePointer, purpose: String, statementIndex: Int?) {
+    func field(_ code: Int) -> String? {
+      unsafe PQresultErrorField(result, Int32(code)).map { unsafe String(cString: $0) }
+    }
+    let state = SQLState(rawValue: field(USERSTORE_PQ_SQLSTATE) ?? "")
+    let message = field(USERSTORE_PQ_MESSAGE) ?? "the server gave no reason"
+    self.init(.server(state), state.isDataException ? Self.withoutQuotes(message) : message, purpose: purpose)
+    detail = field(USERSTORE_PQ_DETAIL)
+    hint = field(USERSTORE_PQ_HINT)
+    constraint = field(USERSTORE_PQ_CONSTRAINT)
+    self.statementIndex = statementIndex
+    // 0A000 is every unsupported feature. The server may translate the message (“cached plan must not change result type”), but
+    // not the name of its function.
+    isStalePlan =
+      state == .unknownStatement
+      || state == .featureNotSupported && field(USERSTORE_PQ_FUNCTION) == "RevalidateCachedQuery"
+  }
+
+  /// Returns a message with “…” in place of everything from the first quotation mark to the last.
+  static func withoutQuotes(_ message: String) -> String {
+    guard let first = message.firstIndex(of: "\""), let last = message.lastIndex(of: "\""), first < last else {
+      return message
+    }
+    return message[...first] + "…" + message[last...]
+  }
+}

@@ -1,0 +1,80 @@
+import CUserStoreLibPQ
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What libpq receives: options in an order in which later ones take precedence.
+struct PostgresTarget {
+  var keywords: [(name: String, value: String)]
+  /// The number of hosts, which libpq tries one after another.
+  var hostCount: Int
+  /// The hosts for which TLS with a verified certificate is required although the string does not ask for it.
+  var verifiedHosts: String?
+}
+
+extension PostgresSettings {
+  /// Returns the options for libpq; throws `.cannotConnect` as `check` does.
+  func target() throws(PostgresError) -> PostgresTarget {
+    try check()
+    var keywords = [
+      // Ends waiting for a server that disappeared without a word. The string may say otherwise.
+      (name: "keepalives_idle", value: "10"), ("keepalives_interval", "3"), ("keepalives_count", "3"),
+      ("tcp_user_timeout", String(connectTimeout.wholeMilliseconds)), ("fallback_application_name", "userstore"),
+      // libpq parses a connection string in place of the name of a database.
+      ("dbname", connectionString), ("client_encoding", "UTF8"),
+    ]
+    let effective = Self.effective(keywords)
+    let hosts = (effective["hostaddr"] ?? effective["host"] ?? "").split(
+      separator: ",", omittingEmptySubsequences: false)
+    let isChosen =
+      Self.parse(connectionString)?["sslmode"] != nil || Self.environment("PGSSLMODE") != nil
+      || (effective["sslmode"] ?? "prefer") != "prefer"
+    let remote = hosts.filter { !Self.isLocal(String($0)) }
+    if isChosen || remote.isEmpty {
+      return PostgresTarget(keywords: keywords, hostCount: hosts.count, verifiedHosts: nil)
+    }
+    keywords.append(("sslmode", "verify-full"))
+    return PostgresTarget(
+      keywords: keywords, hostCount: hosts.count, verifiedHosts: remote.joined(separator: ", "))
+  }
+
+  /// Whether no other machine can read what is sent to a host: a socket, or the machine itself.
+  static func isLocal(_ host: String) -> Bool {
+    // Without a host, libpq uses the socket in its default folder.
+    if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") { return true }
+    let name = host.lowercased()
+    if name == "localhost" || name == "::1" { return true }
+    // Only an address: “127.example.com” is a name.
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// Returns the options after libpq has added those of the service file and the environment.
+  private static func effective(_ keywords: [(name: String, value: String)]) -> [String: String] {
+    // libpq has no function for it, but keeps the options of a connection that it refuses to make, before it does anything.
+    let handle = unsafe start(keywords + [("target_session_attrs", "none")])
+    defer { unsafe PQfinish(handle) }
+    return unsafe PQconninfo(handle).map { options in unsafe values(of: options) } ?? [:]
+  }
+
+  /// Starts to connect; nil if memory ran out.
+  @unsafe static func start(_ keywords: [(name: String, value: String)]) -> OpaquePointer? {
+    let copies = unsafe keywords.flatMap { unsafe [strdup($0.name), strdup($0.value)] }
+    defer { unsafe copies.forEach { unsafe free($0) } }
+    var names = unsafe stride(from: 0, to: copies.count, by: 2).map { unsafe UnsafePointer(copies[$0]) }
+    var values = unsafe stride(from: 1, to: copies.count, by: 2).map { unsafe UnsafePointer(copies[$0]) }
+    unsafe names.append(nil)
+    unsafe values.append(nil)
+    return unsafe PQconnectStartParams(&names, &values, 1)
+  }
+
+  private static func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+    return unsafe String(cString: value)
+  }
+}

@@ -1,0 +1,150 @@
+import CUserStoreLibPQ
+
+/// Where and how to connect.
+struct PostgresSettings: Sendable {
+  /// A URL (`postgres://…`), libpq's `keyword=value` pairs, or the name of a database.
+  ///
+  /// What it does not say comes from the service file, the environment (PGHOST, PGSERVICE, PGPASSFILE and so on) and libpq's
+  /// defaults, as in psql. Empty: everything does.
+  var connectionString: String
+
+  /// How long to wait for a connection to each host of the string.
+  ///
+  /// Looking up a name is not included: libpq blocks for it.
+  var connectTimeout: Duration = .seconds(10)
+  /// How long to wait for the reply to a batch; nil for no limit.
+  ///
+  /// The connection is closed then: prefer `statementTimeout`.
+  var replyTimeout: Duration?
+  /// The time after which the server ends a statement, and the connection remains usable; nil for no limit.
+  var statementTimeout: Duration?
+  /// The time after which the server ends a wait for a lock; nil for no limit.
+  var lockTimeout: Duration?
+  /// The time after which the server ends the connection if it does nothing in an open transaction; nil for no limit.
+  var idleInTransactionTimeout: Duration? = .seconds(10)
+  /// Further parameters of the session, which take precedence over those that the library sets.
+  var sessionParameters: [String: String] = [:]
+
+  init(_ connectionString: String = "") { self.connectionString = connectionString }
+
+  /// The parameters that each session sets.
+  var allSessionParameters: [String: String] {
+    func milliseconds(_ duration: Duration?) -> String { String(max(0, duration?.wholeMilliseconds ?? 0)) }
+    let own = [
+      // No name of a schema that others may write to: a function there would run in place of PostgreSQL's own.
+      "search_path": "pg_catalog, pg_temp",
+      "standard_conforming_strings": "on",
+      "TimeZone": "UTC",
+      "bytea_output": "hex",
+      // Compiling takes longer than any statement of the library.
+      "jit": "off",
+      "client_min_messages": "warning",
+      "lock_timeout": milliseconds(lockTimeout),
+      "statement_timeout": milliseconds(statementTimeout),
+      "idle_in_transaction_session_timeout": milliseconds(idleInTransactionTimeout),
+    ]
+    return own.merging(sessionParameters) { _, chosen in chosen }
+  }
+
+  // MARK: Passwords
+
+  /// Whether the connection string has a password.
+  ///
+  /// One in the environment or the password file does not count.
+  ///
+  /// Other users of the machine can read the arguments of a process: a tool should refuse such a string there. The answer is
+  /// also true if the string cannot be parsed and might have one.
+  var hasPassword: Bool {
+    guard Self.isConnectionString(connectionString) else { return false }
+    guard !Self.isAmbiguous(connectionString), let options = Self.parse(connectionString) else {
+      return Self.mayHavePassword(connectionString)
+    }
+    return ["password", "sslpassword"].contains { !(options[$0] ?? "").isEmpty }
+  }
+
+  /// Throws `.cannotConnect` if the connection string is wrong in a way in which libpq's message could show its password.
+  func check() throws(PostgresError) {
+    guard Self.isConnectionString(connectionString) else { return }
+    func failure(_ message: String) -> PostgresError { PostgresError(.cannotConnect, message, purpose: "connect") }
+    guard !Self.isAmbiguous(connectionString) else {
+      throw failure("the URL is ambiguous: in a user name, a password or a value, “@” must be %40 and “/” must be %2F")
+    }
+    var reason = ""
+    guard let options = Self.parse(connectionString, reason: &reason) else {
+      let text = Self.mayHavePassword(connectionString) ? "" : ": \(reason)"
+      throw failure("the connection string cannot be parsed\(text)")
+    }
+    // In “postgres://user:password/database”, which lacks the host, the password is in the port's place.
+    let ports = (options["port"] ?? "").split(separator: ",")
+    guard ports.allSatisfy({ UInt16($0) != nil }) else {
+      throw failure("the port in the connection string is not a number")
+    }
+  }
+
+  /// Whether libpq parses the string: otherwise it is the name of a database.
+  private static func isConnectionString(_ string: String) -> Bool {
+    isURL(string) || string.utf8.contains(UInt8(ascii: "="))
+  }
+
+  private static func isURL(_ string: String) -> Bool {
+    string.hasPrefix("postgres://") || string.hasPrefix("postgresql://")
+  }
+
+  /// Whether a part of an unescaped password may be taken for the host or the database.
+  private static func isAmbiguous(_ string: String) -> Bool {
+    guard isURL(string), let scheme = string.utf8.firstIndex(of: UInt8(ascii: "/")) else { return false }
+    let rest = string.utf8[scheme...].dropFirst(2)
+    let ats = rest.indices.filter { rest[$0] == UInt8(ascii: "@") }
+    guard let at = ats.first else { return false }
+    return ats.count > 1 || rest[..<at].contains(UInt8(ascii: "/"))
+  }
+
+  private static func mayHavePassword(_ string: String) -> Bool {
+    string.contains("@") || string.lowercased().contains("pass")
+      || isURL(string) && string.split(separator: ":").count > 2
+  }
+
+  /// Returns what a connection string says; nil if it cannot be parsed.
+  static func parse(_ string: String) -> [String: String]? {
+    var reason = ""
+    return parse(string, reason: &reason)
+  }
+
+  private static func parse(_ string: String, reason: inout String) -> [String: String]? {
+    var message: UnsafeMutablePointer<CChar>?
+    let options = unsafe PQconninfoParse(string, &message)
+    if let message = unsafe message {
+      unsafe reason = String(cString: message).singleLine
+      unsafe PQfreemem(message)
+    }
+    guard let options = unsafe options else { return nil }
+    return unsafe values(of: options)
+  }
+
+  /// Returns the options that have a value, and frees libpq's list.
+  @unsafe static func values(of options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
+    var values: [String: String] = [:]
+    var option = unsafe options
+    while let keyword = unsafe option.pointee.keyword {
+      if let value = unsafe option.pointee.val { unsafe values[String(cString: keyword)] = String(cString: value) }
+      unsafe option += 1
+    }
+    unsafe PQconninfoFree(options)
+    return values
+  }
+}
+
+extension Duration {
+  /// The milliseconds, rounded up.
+  var wholeMilliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+    return overflow
+      ? (seconds < 0 ? .min : .max) : product + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+  }
+}
+
+extension String {
+  /// The lines of a message of libpq, in one line.
+  var singleLine: String { split(whereSeparator: \.isNewline).joined(separator: "; ") }
+}

@@ -1,0 +1,116 @@
+/// A parameter of a statement, which is sent in PostgreSQL's binary format.
+enum PostgresValue: Hashable, Sendable {
+  case null
+  case bool(Bool)
+  case int2(Int16)
+  case int4(Int32)
+  case int8(Int64)
+  case float8(Double)
+  case text(String)
+  case bytea([UInt8])
+  /// A point in time, in microseconds since 1970. `Int64.max` and `Int64.min` are PostgreSQL's `infinity` and `-infinity`.
+  case timestamptz(Int64)
+  /// The number of a transaction.
+  case xid8(UInt64)
+
+  /// The type that the parameter must have; nil for null, which has any.
+  var type: PostgresType? {
+    switch self {
+    case .null: nil
+    case .bool: .bool
+    case .int2: .int2
+    case .int4: .int4
+    case .int8: .int8
+    case .float8: .float8
+    case .text: .text
+    case .bytea: .bytea
+    case .timestamptz: .timestamptz
+    case .xid8: .xid8
+    }
+  }
+}
+
+/// A type of PostgreSQL; the raw value is its fixed number in the catalog (`pg_type.dat`).
+enum PostgresType: UInt32, Sendable {
+  case bool = 16
+  case bytea = 17
+  case int8 = 20
+  case int2 = 21
+  case int4 = 23
+  case text = 25
+  case float8 = 701
+  case timestamptz = 1184
+  case xid8 = 5069
+
+  /// Whether a column of the type `number` is read as this type: `name` and `varchar` have the format of `text`.
+  @inline(__always) func accepts(_ number: UInt32) -> Bool {
+    number == rawValue || self == .text && (number == 19 || number == 1043)
+  }
+
+  /// The microseconds from 1970 to 2000, where PostgreSQL's time starts.
+  static let epoch: Int64 = 946_684_800_000_000
+}
+
+/// The parameters of some statements, one after another in the form that libpq needs.
+struct ParameterBuffer {
+  /// The bytes of all values; the first byte is of none, so that an empty value has an address too.
+  private(set) var bytes: [UInt8] = [0]
+  /// Where each value starts; -1 for null.
+  private(set) var offsets: [Int] = []
+  private(set) var lengths: [Int32] = []
+
+  /// Appends a value; throws `.badValue` if PostgreSQL cannot store it.
+  mutating func append(_ value: PostgresValue, purpose: String) throws(PostgresError) {
+    let start = bytes.count
+    switch value {
+    case .null:
+      offsets.append(-1)
+      lengths.append(0)
+      return
+    case .bool(let bool): bytes.append(bool ? 1 : 0)
+    case .int2(let integer): append(integer)
+    case .int4(let integer): append(integer)
+    case .int8(let integer): append(integer)
+    case .float8(let number): append(number.bitPattern)
+    case .xid8(let number): append(number)
+    case .text(let text):
+      let utf8 = text.utf8
+      guard !utf8.contains(0) else {
+        throw PostgresError(.badValue, "PostgreSQL cannot store text with the character U+0000", purpose: purpose)
+      }
+      bytes.append(contentsOf: utf8)
+    case .bytea(let array): bytes.append(contentsOf: array)
+    case .timestamptz(.max): append(Int64.max)
+    case .timestamptz(.min): append(Int64.min)
+    case .timestamptz(let microseconds):
+      let (shifted, overflow) = microseconds.subtractingReportingOverflow(PostgresType.epoch)
+      guard !overflow else { throw PostgresError(.badValue, "the time is out of range", purpose: purpose) }
+      append(shifted)
+    }
+    guard let length = Int32(exactly: bytes.count - start), length < 1 << 30 else {
+      throw PostgresError(.badValue, "the value is larger than 1 GiB", purpose: purpose)
+    }
+    offsets.append(start)
+    lengths.append(length)
+  }
+
+  private mutating func append(_ integer: some FixedWidthInteger) {
+    var big = integer.bigEndian
+    unsafe withUnsafeBytes(of: &big) { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  /// Calls `body` with the three lists that libpq needs: where each value starts, its length, and its format.
+  @unsafe func withPointers<Value>(
+    _ body: (
+      _ values: UnsafePointer<UnsafePointer<CChar>?>, _ lengths: UnsafePointer<Int32>, _ formats: UnsafePointer<Int32>
+    ) -> Value
+  ) -> Value {
+    unsafe bytes.withUnsafeBytes { bytes in
+      let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      let values = unsafe offsets.map { offset in unsafe offset < 0 ? nil : start.map { unsafe $0 + offset } }
+      // 1 is the binary format.
+      let formats = [Int32](repeating: 1, count: offsets.count)
+      return unsafe body(values, lengths, formats)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import UserStore
+
+/// A store in a PostgreSQL database.
+final class PostgresEngine: Engine {
+  let readers: SessionPool
+  let writers: SessionPool?
+  private let configuration: PostgresConfiguration
+  private let connections: PostgresConnections
+
+  /// Connects, and creates or checks the schema.
+  init(_ configuration: PostgresConfiguration) throws(StoreError) {
+    self.configuration = configuration
+    let connections = PostgresConnections(configuration.settings)
+    self.connections = connections
+    let first = try connections.open()
+    try PostgresSchema.prepare(first, configuration.store.access)
+    let session = PostgresSession(first)
+    readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: session) { () throws(StoreError) in
+      PostgresSession(try connections.open())
+    }
+    writers =
+      configuration.store.access == .readOnly
+      ? nil : SessionPool(limit: 1) { () throws(StoreError) in PostgresSession(try connections.open()) }
+  }
+
+  private static let readerLimit = 4
+
+  func logEnd() throws(StoreError) -> Cursor {
+    let session = try readers.take()
+    defer { readers.give(back: session) }
+    return try session.logEnd()
+  }
+
+  // MARK: Other processes
+
+  func openWatch() throws(StoreError) -> (
+    open: @Sendable () throws(StoreError) -> any Session, events: any CommitEvents
+  )? {
+    guard configuration.store.watchesOtherProcesses else { return nil }
+    let events = try PostgresEvents(connections)
+    return ({ [connections] () throws(StoreError) in PostgresSession(try connections.open()) }, events)
+  }
+
+  /// The transaction itself notifies.
+  func signalCommit() {}
+
+  // MARK: Maintenance
+
+  var needsCheckpoint: Bool { false }
+
+  func checkpoint(holding session: any Session, mayWait: Bool) {}
+
+  func vacuum() throws(StoreError) {
+    throw Self.unsupported("a vacuum of the whole database", "use VACUUM FULL")
+  }
+
+  /// Old versions of rows are the business of the server's vacuum.
+  func eraseOldPages(holding session: any Session) -> Bool { true }
+
+  // MARK: Copies and checks
+
+  func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup {
+    throw Self.unsupported("a backup", "use pg_dump or pg_basebackup")
+  }
+
+  func makeRestore(from path: String, ignoringProblems: Bool) throws(StoreError) -> any EngineRestore {
+    throw Self.unsupported("a restore", "use pg_restore")
+  }
+
+  private static func unsupported(_ what: String, _ hint: String) -> StoreError {
+    StoreError(.unsupported, "PostgreSQL does not support \(what) by the library: \(hint)")
+  }
+
+  func check() throws(StoreError) -> [Finding]? { nil }
+
+  // MARK: Closing
+
+  func interrupt() -> Bool { connections.interrupt() }
+
+  func close() {
+    writers?.close()
+    readers.close()
+  }
+
+  func release() {}
+}

@@ -1,0 +1,321 @@
+import UserStore
+
+/// The SQL of a query: text, and the values of its parameters.
+///
+/// A value is in one of five columns, so that each comparison names the columns of its class. Integers and real numbers are
+/// compared exactly: not every integer is a `float8`, so that the value is rounded on this side, in the direction of the
+/// comparison.
+struct PostgresQuerySQL {
+  private(set) var text = ""
+  private(set) var values: [PostgresValue] = []
+  private(set) var types: [PostgresType] = []
+  /// The sort keys that are further attributes, each joined under the name `sN`.
+  private var joins: [AttributeName] = []
+  /// Whether each test of an attribute is a subquery of its own.
+  ///
+  /// PostgreSQL makes joins of the others, to start with the one
+  /// that finds the fewest users, and plans for minutes if there are hundreds.
+  private let isSeparate: Bool
+
+  /// The number of tests that are joined.
+  private static let joinLimit = 8
+
+  /// Creates the SQL that selects the identifier, the name and the hair color of each row of a part.
+  init(_ part: RowPart, limit: Int?) {
+    isSeparate = part.conditions.reduce(0) { $0 + $1.tests } > Self.joinLimit
+    var source = "userstore.users u"
+    for key in part.order where key.attribute.column == .any {
+      let name = "s\(joins.count)"
+      joins.append(key.attribute)
+      source +=
+        " LEFT JOIN userstore.attributes \(name) ON \(name).user_id = u.id AND \(name).name = \(parameter(.text(key.attribute.text)))"
+    }
+    let condition = condition(of: part)
+    let order = (part.order.flatMap { terms($0) } + ["u.id"]).joined(separator: ", ")
+    text = "SELECT u.id, u.name, u.hair_color FROM \(source) WHERE \(condition) ORDER BY \(order)"
+    if let limit { text += " LIMIT \(parameter(.int8(Int64(limit))))" }
+  }
+
+  /// Creates the SQL that counts the users who meet a condition.
+  init(counting condition: Condition) {
+    isSeparate = condition.node.tests > Self.joinLimit
+    let condition = self.condition(of: RowPart(conditions: [condition.node]))
+    text = "SELECT count(*) FROM userstore.users u WHERE \(condition)"
+  }
+
+  private mutating func parameter(_ value: PostgresValue) -> String {
+    values.append(value)
+    types.append(value.type ?? .text)
+    return "$\(values.count)"
+  }
+
+  // MARK: Order
+
+  private func terms(_ key: SortKey) -> [String] {
+    let direction = key.isDescending ? " DESC NULLS LAST" : ""
+    switch key.attribute {
+    case .id: return ["u.id" + direction]
+    case .name: return ["u.name" + direction]
+    case .hairColor:
+      return ["u.hair_color" + (key.isDescending ? direction : key.putsMissingLast ? " NULLS LAST" : " NULLS FIRST")]
+    default: break
+    }
+    let name = joins.firstIndex(of: key.attribute).map { "s\($0)" } ?? "s"
+    let missing = key.putsMissingLast && !key.isDescending ? 4 : 0
+    let rank = """
+      CASE WHEN \(name).user_id IS NULL THEN \(missing) WHEN \(name).integer IS NOT NULL OR \(name).real IS NOT NULL THEN 1 \
+      WHEN \(name).text IS NOT NULL OR \(name).raw IS NOT NULL THEN 2 ELSE 3 END
+      """
+    // Integers that are rounded to the same real number differ in their own value; none is as large as 2^63.
+    let exact = """
+      CASE WHEN \(name).integer IS NOT NULL THEN \(name).integer \
+      WHEN \(name).real >= -9223372036854775808 AND \(name).real < 9223372036854775808 THEN \(name).real::int8 END
+      """
+    let suffix = key.isDescending ? " DESC" : ""
+    return [
+      rank + suffix, "coalesce(\(name).real, \(name).integer::float8)" + suffix, exact + suffix,
+      Self.bytes(of: name) + suffix, "\(name).bytes" + suffix,
+    ]
+  }
+
+  /// SQL for the bytes of a text, valid or not.
+  private static func bytes(of name: String) -> String { "coalesce(\(name).raw, convert_to(\(name).text, 'UTF8'))" }
+
+  // MARK: Conditions
+
+  private mutating func condition(of part: RowPart) -> String {
+    var texts = part.conditions.map { sql($0) }
+    if let (key, value) = part.bound { texts.append(isAfter(value, key)) }
+    return Self.junction(texts, "AND", empty: "true")
+  }
+
+  private mutating func sql(_ node: Condition.Node) -> String {
+    switch node {
+    case .all(let parts): return Self.junction(parts.map { sql($0) }, "AND", empty: "true")
+    case .any(let parts): return Self.junction(parts.map { sql($0) }, "OR", empty: "false")
+    case .not(let part): return "(\(sql(part))) IS NOT TRUE"
+    case .comparison(let attribute, let comparison, let value):
+      return test(attribute) { $0.test($1, attribute.column, comparison, value) }
+    case .isOneOf(let attribute, let values):
+      return test(attribute) { query, name in
+        Self.junction(values.map { query.test(name, attribute.column, .equal, $0) }, "OR", empty: "false")
+      }
+    case .exists(let attribute):
+      switch attribute {
+      case .id, .name: return "true"
+      case .hairColor: return "u.hair_color IS NOT NULL"
+      default: return test(attribute) { _, _ in "true" }
+      }
+    }
+  }
+
+  private static func junction(_ texts: [String], _ word: String, empty: String) -> String {
+    let texts = texts.filter { $0 != empty }
+    return texts.count > 1 ? "(\(texts.joined(separator: " \(word) ")))" : texts.first ?? empty
+  }
+
+  /// Returns a test of the row of `attributes` with a name, or of the columns of `users`.
+  private mutating func test(
+    _ attribute: AttributeName, _ make: (inout PostgresQuerySQL, _ name: String) -> String
+  ) -> String {
+    switch attribute {
+    case .id: return make(&self, "u.id")
+    case .name: return make(&self, "u.name")
+    case .hairColor: return make(&self, "u.hair_color")
+    default:
+      let name = parameter(.text(attribute.text))
+      let test = make(&self, "a")
+      if test == "false" { return test }
+      return
+        "EXISTS (SELECT FROM userstore.attributes a WHERE a.user_id = u.id AND a.name = \(name) AND \(test)\(isSeparate ? " OFFSET 0" : ""))"
+    }
+  }
+
+  /// Returns a comparison that holds only within the value's class; `name` is a table, or a column of `users`.
+  private mutating func test(
+    _ name: String, _ column: AttributeName.Column, _ comparison: Condition.Comparison, _ value: StoredValue
+  ) -> String {
+    switch (column, value.class) {
+    case (_, .missing), (.id, .text), (.id, .data), (.text, .number), (.text, .data): return "false"
+    case (.id, .number): return number(comparison, value, integer: name, real: nil)
+    case (.any, .number): return number(comparison, value, integer: "\(name).integer", real: "\(name).real")
+    case (.text, .text): return text(comparison, value, text: name, raw: nil)
+    case (.any, .text): return text(comparison, value, text: "\(name).text", raw: "\(name).raw")
+    case (.any, .data):
+      guard case .blob(let bytes) = value, let sign = comparison.sign else { return "false" }
+      return "\(name).bytes \(sign) \(parameter(.bytea(bytes)))"
+    }
+  }
+
+  private mutating func number(
+    _ comparison: Condition.Comparison, _ value: StoredValue, integer: String, real: String?
+  ) -> String {
+    guard comparison.sign != nil else { return "false" }
+    var tests: [String] = []
+    for (column, isReal) in [(integer, false), (real, true)] {
+      guard let column else { continue }
+      switch Rounded(comparison, value, toReal: isReal) {
+      case .never: break
+      case .always: tests.append("\(column) IS NOT NULL")
+      case .test(let comparison, let value):
+        tests.append("\(column) \(comparison.sign ?? "=") \(parameter(value))")
+      }
+    }
+    return Self.junction(tests, "OR", empty: "false")
+  }
+
+  private mutating func text(
+    _ comparison: Condition.Comparison, _ value: StoredValue, text: String, raw: String?
+  ) -> String {
+    let bytes = value.textBytes
+    var valid: String?
+    if case .text(let text) = value, !bytes.contains(0) { valid = text }
+    var tests: [String] = []
+    let asBytes = "convert_to(\(text), 'UTF8')"
+    switch comparison {
+    case .startsWith:
+      if let valid {
+        tests.append("starts_with(\(text), \(parameter(.text(valid))))")
+      } else {
+        tests.append("substring(\(asBytes) from 1 for \(bytes.count)) = \(parameter(.bytea(bytes)))")
+      }
+      if let raw { tests.append("substring(\(raw) from 1 for \(bytes.count)) = \(parameter(.bytea(bytes)))") }
+    case .contains:
+      if let valid {
+        tests.append("strpos(\(text), \(parameter(.text(valid)))) > 0")
+      } else {
+        tests.append("position(\(parameter(.bytea(bytes))) in \(asBytes)) > 0")
+      }
+      if let raw { tests.append("position(\(parameter(.bytea(bytes))) in \(raw)) > 0") }
+    default:
+      let sign = comparison.sign ?? "="
+      if let valid {
+        tests.append("\(text) \(sign) \(parameter(.text(valid)))")
+      } else {
+        tests.append("\(asBytes) \(sign) \(parameter(.bytea(bytes)))")
+      }
+      if let raw { tests.append("\(raw) \(sign) \(parameter(.bytea(bytes)))") }
+    }
+    return Self.junction(tests, "OR", empty: "false")
+  }
+
+  /// Returns the test that a user's value is after another in the order of a key; users without a value are in other parts.
+  private mutating func isAfter(_ value: StoredValue, _ key: SortKey) -> String {
+    let column = key.attribute.column
+    guard column != .any else {
+      return test(key.attribute) { query, name in
+        var tests = [query.test(name, .any, key.isDescending ? .less : .greater, value)]
+        for other in [StoredValue.Class.number, .text, .data] where other != value.class {
+          if (other < value.class) == key.isDescending { tests.append(other.test(of: name)) }
+        }
+        return Self.junction(tests, "OR", empty: "false")
+      }
+    }
+    let own: StoredValue.Class = column == .id ? .number : .text
+    guard value.class == own else { return (value.class < own) != key.isDescending ? "true" : "false" }
+    return test(key.attribute) { $0.test($1, column, key.isDescending ? .less : .greater, value) }
+  }
+}
+
+/// A comparison with a number, for a column of integers or of real numbers.
+private enum Rounded {
+  case never, always
+  case test(Condition.Comparison, PostgresValue)
+
+  init(_ comparison: Condition.Comparison, _ value: StoredValue, toReal: Bool) {
+    switch (value, toReal) {
+    case (.integer(let integer), false): self = .test(comparison, .int8(integer))
+    case (.real(let real), true): self = .test(comparison, .float8(real))
+    case (.integer(let integer), true):
+      let real = Double(integer)
+      // 2^63 is not an Int64.
+      let order = real >= 0x1p63 ? 1 : Int64(real) == integer ? 0 : Int64(real) > integer ? 1 : -1
+      self = Self.rounded(comparison, .float8(real), order)
+    case (.real(let real), false):
+      if real >= 0x1p63 {
+        self = Self.outside(comparison, isAbove: true)
+      } else if real < -0x1p63 {
+        self = Self.outside(comparison, isAbove: false)
+      } else {
+        let floor = real.rounded(.down)
+        self = Self.rounded(comparison, .int8(Int64(floor)), floor == real ? 0 : -1)
+      }
+    default: self = .never
+    }
+  }
+
+  /// `order` is that of the rounded value to the exact one, between which there is no value of the column.
+  private static func rounded(_ comparison: Condition.Comparison, _ value: PostgresValue, _ order: Int) -> Rounded {
+    if order == 0 { return .test(comparison, value) }
+    return switch comparison {
+    case .equal: .never
+    case .notEqual: .always
+    case .less, .lessOrEqual: .test(order < 0 ? .lessOrEqual : .less, value)
+    case .greater, .greaterOrEqual: .test(order < 0 ? .greater : .greaterOrEqual, value)
+    default: .never
+    }
+  }
+
+  /// The value is above or below all values of the column.
+  private static func outside(_ comparison: Condition.Comparison, isAbove: Bool) -> Rounded {
+    switch comparison {
+    case .notEqual: .always
+    case .less, .lessOrEqual: isAbove ? .always : .never
+    case .greater, .greaterOrEqual: isAbove ? .never : .always
+    default: .never
+    }
+  }
+}
+
+extension Condition.Comparison {
+  /// The operator in SQL; nil for those of text.
+  fileprivate var sign: String? {
+    switch self {
+    case .equal: "="
+    case .notEqual: "<>"
+    case .less: "<"
+    case .lessOrEqual: "<="
+    case .greater: ">"
+    case .greaterOrEqual: ">="
+    default: nil
+    }
+  }
+}
+
+extension Condition.Node {
+  /// The number of comparisons.
+  fileprivate var tests: Int {
+    switch self {
+    case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.tests }
+    case .not(let part): part.tests
+    default: 1
+    }
+  }
+}
+
+extension StoredValue.Class {
+  /// SQL for whether a row of `attributes` has a value of the class.
+  fileprivate func test(of name: String) -> String {
+    switch self {
+    case .missing: "false"
+    case .number: "\(name).integer IS NOT NULL OR \(name).real IS NOT NULL"
+    case .text: "\(name).text IS NOT NULL OR \(name).raw IS NOT NULL"
+    case .data: "\(name).bytes IS NOT NULL"
+    }
+  }
+}
+
+extension AttributeName {
+  /// How the values of an attribute are stored.
+  fileprivate enum Column {
+    case id, text, any
+  }
+
+  fileprivate var column: Column {
+    switch self {
+    case .id: .id
+    case .name, .hairColor: .text
+    default: .any
+    }
+  }
+}

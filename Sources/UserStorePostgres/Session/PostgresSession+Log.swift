@@ -1,0 +1,202 @@
+import UserStore
+
+extension PostgresSession {
+  private static let selectHead = PostgresStatement("read the log", "SELECT epoch, seq, nonce FROM userstore.head()")
+  private static let selectHorizon = PostgresStatement(
+    "read the log", "SELECT epoch, horizon, horizon_nonce FROM userstore.meta")
+  private static let selectState = PostgresStatement(
+    "read the log", "SELECT epoch, horizon, horizon_nonce, last, coalesce(nonce, 0) FROM userstore.log_state($1)", .int8
+  )
+  private static let selectNonce = PostgresStatement(
+    "read the log", "SELECT coalesce(nonce, 0) FROM userstore.nonce_at($1)", .int8)
+  private static let columns = """
+    seq, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, at, is_foreign, first
+    """
+  // One row more than the limit: the row that ends a set of that many changes.
+  private static let selectRows = PostgresStatement(
+    "read the log",
+    "SELECT \(columns) FROM userstore.log_rows($1, $2, \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))", .int8,
+    .int8)
+  private static let selectRowsBackwards = PostgresStatement(
+    "read the log",
+    "SELECT \(columns) FROM userstore.log_rows_backwards($1, $2, \(PagedChanges.rowLimit), \(PagedChanges.byteLimit))",
+    .int8, .int8)
+  /// The rows of the open transaction; `seq` is the number in the transaction.
+  private static let selectOwnRows = PostgresStatement(
+    "read the log",
+    "SELECT \(columns) FROM userstore.own_rows($1, $2, \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))", .int4,
+    .int4)
+  private static let selectOwnLast = PostgresStatement(
+    "read the log",
+    """
+    SELECT max(n)::int8 FROM userstore.changes WHERE xact = pg_catalog.pg_current_xact_id_if_assigned()
+      AND started = pg_catalog.now()
+    """)
+  private static let selectNextEnd = PostgresStatement(
+    "read the log", "SELECT seq, first, nonce, origin, is_foreign FROM userstore.next_end($1, $2)", .int8, .int8)
+  private static let selectLastEnd = PostgresStatement(
+    "read the log",
+    """
+    SELECT c.base + h.n, c.base + h.first, h.nonce, h.attribute, h.is_foreign
+    FROM userstore.commits c JOIN userstore.changes h ON h.xact = c.xact AND h.started = c.started
+    WHERE c.last > $1 AND c.base + h.n > $1 AND h.op = 0 AND NOT h.is_foreign ORDER BY c.last DESC, h.n DESC LIMIT 1
+    """, .int8)
+  private static let countChanges = PostgresStatement("count changes", "SELECT userstore.change_count($1)", .int8)
+  private static let beginWriting = PostgresStatement(
+    "write", "SELECT epoch, seq, nonce FROM userstore.begin_writing($1)", .bool)
+  private static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)::int8", .int8, .text)
+  private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
+  private static let place = PostgresStatement("write", "SELECT userstore.place()")
+
+  static var noMeta: StoreError { StoreError(.corrupt, "the database is damaged: its log has no meta row") }
+
+  // MARK: The end
+
+  func logEnd() throws(StoreError) -> Cursor {
+    if let write, !write.isEnded {
+      guard let last = try first(Self.selectOwnLast, make: { row throws(PostgresError) in try row.int8OrNil(0) }) ?? nil
+      else { return write.head }
+      return Cursor(epoch: write.head.epoch, revision: write.head.revision.rawValue + last, nonce: 0)
+    }
+    guard let end = try first(Self.selectHead, make: { row throws(PostgresError) in try Cursor(row) }) else {
+      throw Self.noMeta
+    }
+    return end
+  }
+
+  func horizon() throws(StoreError) -> Cursor {
+    guard let start = try first(Self.selectHorizon, make: { row throws(PostgresError) in try Cursor(row) }) else {
+      throw Self.noMeta
+    }
+    return start
+  }
+
+  func logState(at revision: Int64) throws(StoreError) -> LogState {
+    let state = try first(Self.selectState, .int8(revision)) { row throws(PostgresError) in
+      LogState(
+        epoch: try row.int8(0), horizon: try row.int8(1), horizonNonce: try row.int8(2), last: try row.int8OrNil(3),
+        nonce: try row.int8OrNil(4))
+    }
+    guard let state else { throw Self.noMeta }
+    return state
+  }
+
+  func nonce(of sequence: Int64) throws(StoreError) -> Int64? {
+    try first(Self.selectNonce, .int8(sequence)) { row throws(PostgresError) in try row.int8(0) }
+  }
+
+  // MARK: Rows
+
+  func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
+    guard let write, !write.isEnded else { return try page(Self.selectRows, .int8(start), .int8(end)) }
+    let head = write.head.revision.rawValue
+    // The transaction's own rows follow with the next page.
+    if start < head { return try page(Self.selectRows, .int8(start), .int8(min(end, head))) }
+    let last = end == .max ? Int32.max : Int32(clamping: end - head)
+    return try page(Self.selectOwnRows, .int4(Int32(clamping: start - head)), .int4(last), shift: head)
+  }
+
+  func rowsBackwards(from first: Int64, before end: Int64) throws(StoreError) -> [LogRow] {
+    try page(Self.selectRowsBackwards, .int8(first), .int8(end))
+  }
+
+  private func page(
+    _ statement: PostgresStatement, _ start: PostgresValue, _ end: PostgresValue, shift: Int64 = 0
+  ) throws(StoreError) -> [LogRow] {
+    let result = try run(statement, start, end)
+    return try decoding { () throws(PostgresError) in
+      var rows: [LogRow] = []
+      rows.reserveCapacity(result.count)
+      try result.each { row throws(PostgresError) in
+        rows.append(try LogRow(row, shift))
+        return true
+      }
+      return rows
+    }
+  }
+
+  func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd? {
+    // What others have committed since the write began is not a part of its log.
+    let last = write.map { $0.isEnded ? end : min(end, $0.head.revision.rawValue) } ?? end
+    return try first(Self.selectNextEnd, .int8(start), .int8(last)) { row throws(PostgresError) in try SetEnd(row) }
+  }
+
+  func lastEnd(after start: Int64) throws(StoreError) -> SetEnd? {
+    try first(Self.selectLastEnd, .int8(start)) { row throws(PostgresError) in try SetEnd(row) }
+  }
+
+  func changeCount(after start: Int64) throws(StoreError) -> Int {
+    Int(try first(Self.countChanges, .int8(start)) { row throws(PostgresError) in try row.int8(0) } ?? 0)
+  }
+
+  // MARK: Writing
+
+  func beginWriting(isWaiting: Bool) throws(StoreError) -> (end: Cursor, isRead: Bool) {
+    try prepareToBegin(.begin)
+    let end = try first(Self.beginWriting, .bool(isWaiting)) { row throws(PostgresError) in try Cursor(row) }
+    guard let end else { throw Self.noMeta }
+    write = Write(head: end)
+    return (end, end != knownEnd)
+  }
+
+  func endSet(after start: Cursor, origin: String?) throws(StoreError) -> Cursor? {
+    guard let write, write.mayHaveLogged else { return nil }
+    self.write?.mayHaveLogged = false
+    let nonce = Int64.random(in: .min ... .max)
+    let number = try first(Self.endSet, .int8(nonce), origin.map { .text($0) } ?? .null) { row throws(PostgresError) in
+      try row.int8OrNil(0)
+    }
+    guard let number = number ?? nil else { return nil }
+    return Cursor(epoch: start.epoch, revision: write.head.revision.rawValue + number, nonce: nonce)
+  }
+
+  func finalPosition(of position: Cursor) throws(StoreError) -> Cursor {
+    guard let write, position.revision > write.head.revision else { return position }
+    let shift: Int64
+    if let known = write.shift {
+      shift = known
+    } else {
+      guard let base = try first(Self.nextBase, make: { row throws(PostgresError) in try row.int8(0) }) else {
+        throw Self.noMeta
+      }
+      shift = base - write.head.revision.rawValue
+      self.write?.shift = shift
+    }
+    return Cursor(epoch: position.epoch, revision: position.revision.rawValue + shift, nonce: position.nonce)
+  }
+
+  func endWriting(through end: Cursor) throws(StoreError) -> Cursor {
+    guard let write, end.revision > write.head.revision else {
+      self.write?.isEnded = true
+      return end
+    }
+    guard let last = try first(Self.place, make: { row throws(PostgresError) in try row.int8(0) }) else {
+      throw Self.noMeta
+    }
+    self.write?.isEnded = true
+    return Cursor(epoch: end.epoch, revision: last, nonce: end.nonce)
+  }
+}
+
+extension LogRow {
+  /// Creates a row from the columns of the log; `shift` is added to its numbers.
+  fileprivate init(_ row: PostgresRow, _ shift: Int64) throws(PostgresError) {
+    let operation = try row.int2(1)
+    // In an end, the first row of the set is in the place of the old value.
+    let old: StoredValue = operation == 0 ? .integer(try row.int8(17) + shift) : try row.value(4)
+    self.init(
+      sequence: try row.int8(0) + shift, operation: Int64(operation), user: try row.int8OrNil(2) ?? 0,
+      attribute: try row.textOrNil(3), old: old, new: operation == 0 ? .null : try row.value(9),
+      nonce: try row.int8OrNil(14) ?? 0, timestamp: try row.int8(15),
+      isForeign: try row.boolOrNil(16) ?? false)
+  }
+}
+
+extension SetEnd {
+  /// Creates an end from `seq, first, nonce, attribute, is_foreign`.
+  init(_ row: PostgresRow) throws(PostgresError) {
+    self.init(
+      sequence: try row.int8(0), first: try row.int8(1), nonce: try row.int8(2), origin: try row.textOrNil(3),
+      isForeign: try row.bool(4))
+  }
+}

@@ -1,0 +1,227 @@
+import UserStore
+
+extension PostgresSession {
+  private static let attributeColumns = "integer, real, text, bytes, raw"
+  private static let selectUser = PostgresStatement(
+    "read a user", "SELECT id, name, hair_color FROM userstore.users WHERE id = $1", .int8)
+  private static let selectAttributes = PostgresStatement(
+    "read a user", "SELECT name, \(attributeColumns) FROM userstore.attributes WHERE user_id = $1", .int8)
+  // In a write, what was read must not change before the commit: a writer without the library does not wait for `writers`.
+  // An attribute that is missing cannot be added while its user is locked: the foreign key locks the user, too.
+  private static let lockUser = PostgresStatement(
+    "read a user", "SELECT id, name, hair_color FROM userstore.users WHERE id = $1 FOR UPDATE", .int8)
+  private static let lockAttributes = PostgresStatement(
+    "read a user", "SELECT name, \(attributeColumns) FROM userstore.attributes WHERE user_id = $1 FOR UPDATE", .int8)
+  private static let selectUsers = PostgresStatement(
+    "read the users",
+    """
+    SELECT u.id, u.name, u.hair_color, a.name, a.integer, a.real, a.text, a.bytes, a.raw
+    FROM userstore.users u LEFT JOIN userstore.attributes a ON a.user_id = u.id ORDER BY u.id
+    """)
+  private static let selectNamed = PostgresStatement(
+    "find users", "SELECT id FROM userstore.users WHERE name = $1 ORDER BY id", .text)
+  private static let selectNames = PostgresStatement(
+    "find user names",
+    "SELECT name FROM userstore.users WHERE name >= $1 AND name < $2 ORDER BY name LIMIT $3", .text, .text, .int8)
+  private static let selectOutermostNames = PostgresStatement(
+    "find user names", "SELECT min(name), max(name) FROM userstore.users WHERE name >= $1 AND name < $2", .text, .text)
+  private static let countUsers = PostgresStatement("count the users", "SELECT count(*) FROM userstore.users")
+  private static let selectAttributeNames = PostgresStatement(
+    "read attribute names", "SELECT DISTINCT name FROM userstore.attributes ORDER BY name")
+  private static let hasAttribute = PostgresStatement(
+    "look for an attribute", "SELECT 1::int8 FROM userstore.attributes WHERE name = $1 LIMIT 1", .text)
+  private static let selectAttribute = PostgresStatement(
+    "read an attribute",
+    "SELECT \(attributeColumns) FROM userstore.attributes WHERE user_id = $1 AND name = $2", .int8, .text)
+  private static let lockAttribute = PostgresStatement(
+    "read an attribute",
+    "SELECT \(attributeColumns) FROM userstore.attributes WHERE user_id = $1 AND name = $2 FOR UPDATE", .int8, .text)
+  private static let selectAnyAttribute = PostgresStatement(
+    "read an attribute", "SELECT name FROM userstore.attributes WHERE user_id = $1 ORDER BY name LIMIT 1", .int8)
+
+  private static let insertUser = PostgresStatement(
+    "add a user", "INSERT INTO userstore.users (name, hair_color) VALUES ($1, $2) RETURNING id", .text, .text)
+  // A failed statement would end the transaction.
+  private static let insertUserWithID = PostgresStatement(
+    "add a user",
+    "INSERT INTO userstore.users (id, name, hair_color) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING RETURNING id",
+    .int8, .text, .text)
+  private static let deleteUser = PostgresStatement(
+    "remove a user", "DELETE FROM userstore.users WHERE id = $1", .int8)
+  private static let updateName = PostgresStatement(
+    "set a name", "UPDATE userstore.users SET name = $2 WHERE id = $1 AND name IS DISTINCT FROM $2", .int8, .text)
+  private static let updateHairColor = PostgresStatement(
+    "set a hair color",
+    "UPDATE userstore.users SET hair_color = $2 WHERE id = $1 AND hair_color IS DISTINCT FROM $2", .int8, .text)
+  // Compared by their bytes: 1 and 1.0 are in different columns, and -0.0 is not stored.
+  private static let putAttribute = PostgresStatement(
+    "set an attribute",
+    """
+    INSERT INTO userstore.attributes AS a (user_id, name, \(attributeColumns))
+    SELECT u.id, $2, $3, $4, $5, $6, $7 FROM userstore.users u WHERE u.id = $1 FOR KEY SHARE
+    ON CONFLICT (user_id, name) DO UPDATE SET (\(attributeColumns)) = ROW (EXCLUDED.integer, EXCLUDED.real, EXCLUDED.text,
+      EXCLUDED.bytes, EXCLUDED.raw)
+    WHERE (a.integer, a.real, a.text, a.bytes, a.raw)
+      IS DISTINCT FROM (EXCLUDED.integer, EXCLUDED.real, EXCLUDED.text, EXCLUDED.bytes, EXCLUDED.raw)
+    """, .int8, .text, .int8, .float8, .text, .bytea, .bytea)
+  private static let insertAttribute = PostgresStatement(
+    "set an attribute",
+    "INSERT INTO userstore.attributes (user_id, name, \(attributeColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    .int8, .text, .int8, .float8, .text, .bytea, .bytea)
+  private static let deleteAttribute = PostgresStatement(
+    "unset an attribute", "DELETE FROM userstore.attributes WHERE user_id = $1 AND name = $2", .int8, .text)
+  private static let hasUser = PostgresStatement(
+    "read a user", "SELECT 1::int8 FROM userstore.users WHERE id = $1", .int8)
+
+  // MARK: Reading
+
+  func user(_ id: User.ID) throws(StoreError) -> User? {
+    let isWriting = write != nil
+    let (users, attributes) = try pipeline { batch throws(PostgresError) in
+      (
+        try batch.add(isWriting ? Self.lockUser : Self.selectUser, .int8(id.rawValue)),
+        try batch.add(isWriting ? Self.lockAttributes : Self.selectAttributes, .int8(id.rawValue))
+      )
+    }
+    return try decoding { () throws(PostgresError) in
+      guard let row = users.first else { return nil }
+      var user = try User(row)
+      try attributes.each { row throws(PostgresError) in
+        try user.collect(row, 0)
+        return true
+      }
+      return user
+    }
+  }
+
+  func eachUser(while body: (User) -> Bool) throws(StoreError) {
+    var current: User?
+    var shouldContinue = true
+    try scan(Self.selectUsers) { row throws(PostgresError) in
+      let id = try row.int8(0)
+      if let user = current, user.id.rawValue != id {
+        shouldContinue = body(user)
+        current = nil
+      }
+      guard shouldContinue else { return false }
+      var user = if let current { current } else { try User(row) }
+      if try row.textOrNil(3) != nil { try user.collect(row, 3) }
+      current = user
+      return true
+    }
+    if shouldContinue, let current { _ = body(current) }
+  }
+
+  func users(named name: String) throws(StoreError) -> [User.ID] {
+    if name.utf8.contains(0) { return [] }
+    return try all(Self.selectNamed, .text(name)) { row throws(PostgresError) in User.ID(try row.int8(0)) }
+  }
+
+  func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String] {
+    try all(Self.selectNames, .text(lower), .text(upper), .int8(Int64(limit))) { row throws(PostgresError) in
+      try row.text(0)
+    }
+  }
+
+  func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String] {
+    let names = try first(Self.selectOutermostNames, .text(lower), .text(upper)) { row throws(PostgresError) in
+      [try row.textOrNil(0), try row.textOrNil(1)].compactMap { $0 }
+    }
+    return names ?? []
+  }
+
+  func userCount() throws(StoreError) -> Int {
+    Int(try first(Self.countUsers) { row throws(PostgresError) in try row.int8(0) } ?? 0)
+  }
+
+  func attributeNames() throws(StoreError) -> [AttributeName] {
+    try all(Self.selectAttributeNames) { row throws(PostgresError) in AttributeName(try row.text(0)) }
+  }
+
+  func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
+    if name.text.utf8.contains(0) { return false }
+    return try first(Self.hasAttribute, .text(name.text)) { _ throws(PostgresError) in true } ?? false
+  }
+
+  func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue {
+    let isWriting = write != nil
+    if attribute == .name || attribute == .hairColor {
+      let column = attribute == .name ? 1 : 2
+      return try first(isWriting ? Self.lockUser : Self.selectUser, .int8(id.rawValue)) { row throws(PostgresError) in
+        try row.textValue(column)
+      } ?? .null
+    }
+    if attribute.text.utf8.contains(0) { return .null }
+    let result = try pipeline { batch throws(PostgresError) in
+      if isWriting { try batch.add(Self.lockUser, .int8(id.rawValue)) }
+      return try batch.add(
+        isWriting ? Self.lockAttribute : Self.selectAttribute, .int8(id.rawValue), .text(attribute.text))
+    }
+    return try decoding { () throws(PostgresError) in
+      try result.first.map { row throws(PostgresError) in try row.value(0) } ?? .null
+    }
+  }
+
+  func anyAttribute(of id: User.ID) throws(StoreError) -> String? {
+    try first(Self.selectAnyAttribute, .int8(id.rawValue)) { row throws(PostgresError) in try row.text(0) }
+  }
+
+  // MARK: Writing
+
+  func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID {
+    write?.mayHaveLogged = true
+    guard let id else {
+      let new = try first(Self.insertUser, name.textColumn, hairColor.textColumn) { row throws(PostgresError) in
+        try row.int8(0)
+      }
+      guard let new else { throw StoreError(.unexpected, "the server added no user") }
+      return User.ID(new)
+    }
+    let result = try run(Self.insertUserWithID, .int8(id.rawValue), name.textColumn, hairColor.textColumn)
+    guard result.count == 1 else { throw StoreError(.conflict, "user \(id) exists") }
+    return id
+  }
+
+  func insert(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) {
+    write?.mayHaveLogged = true
+    try pipeline { batch throws(PostgresError) in
+      _ = try batch.add(Self.insertAttribute, [.int8(id.rawValue), .text(attribute.text)] + value.columns)
+    }
+  }
+
+  func put(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult {
+    write?.mayHaveLogged = true
+    let (changed, user) = try pipeline { batch throws(PostgresError) in
+      let key = PostgresValue.int8(id.rawValue)
+      let changed =
+        switch attribute {
+        case .name: try batch.add(Self.updateName, key, value.textColumn)
+        case .hairColor: try batch.add(Self.updateHairColor, key, value.textColumn)
+        case _ where value.isNull: try batch.add(Self.deleteAttribute, key, .text(attribute.text))
+        default: try batch.add(Self.putAttribute, [key, .text(attribute.text)] + value.columns)
+        }
+      return (changed, try batch.add(Self.hasUser, key))
+    }
+    if changed.affectedRows > 0 { return .changed }
+    return user.count == 0 ? .noUser : .unchanged
+  }
+
+  func removeUser(_ id: User.ID) throws(StoreError) -> Bool {
+    write?.mayHaveLogged = true
+    return try run(Self.deleteUser, .int8(id.rawValue)).affectedRows > 0
+  }
+}
+
+extension UserStore.User {
+  /// Creates a user without further attributes from a row that starts with id, name, and hair color.
+  fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+    let hairColor = try row.textValue(2)
+    self.init(
+      id: ID(try row.int8(0)), name: try row.textValue(1), hairColor: hairColor.isNull ? nil : hairColor)
+  }
+
+  /// Adds the attribute whose name is in a column, with the value in the five columns after it.
+  fileprivate mutating func collect(_ row: PostgresRow, _ column: Int) throws(PostgresError) {
+    self[stored: AttributeName(try row.text(column))] = try row.value(column + 1)
+  }
+}

@@ -1,0 +1,53 @@
+import UserStore
+
+// A stored value has five columns in PostgreSQL, of which exactly one is not null: integer, real, text, bytes, and raw for text
+// that PostgreSQL cannot hold as text.
+
+extension StoredValue {
+  /// The types of the columns.
+  static let types: [PostgresType] = [.int8, .float8, .text, .bytea, .bytea]
+
+  /// The values of the columns; all null for null.
+  var columns: [PostgresValue] {
+    var columns: [PostgresValue] = [.null, .null, .null, .null, .null]
+    switch self {
+    case .null: break
+    case .integer(let integer): columns[0] = .int8(integer)
+    case .real(let real): columns[1] = .float8(real)
+    case .text(let text) where text.utf8.contains(0): columns[4] = .bytea(Array(text.utf8))
+    case .text(let text): columns[2] = .text(text)
+    case .blob(let bytes): columns[3] = .bytea(bytes)
+    case .invalidText(let bytes): columns[4] = .bytea(bytes)
+    }
+    return columns
+  }
+
+  /// The value of a column of type `text`: a name or a hair color.
+  var textColumn: PostgresValue {
+    if case .text(let text) = self { .text(text) } else { .null }
+  }
+}
+
+extension PostgresRow {
+  /// The value of five columns from this one on.
+  func value(_ first: Int) throws(PostgresError) -> StoredValue {
+    if let text = try textOrNil(first + 2) { return .text(text) }
+    if let integer = try int8OrNil(first) { return .integer(integer) }
+    if let real = try float8OrNil(first + 1) { return .real(real) }
+    if let bytes = try byteaOrNil(first + 3) { return .blob(bytes) }
+    guard let raw = try byteaOrNil(first + 4) else { return .null }
+    return String(validating: raw, as: UTF8.self).map { .text($0) } ?? .invalidText(raw)
+  }
+
+  /// The value of a column of type `text`.
+  func textValue(_ column: Int) throws(PostgresError) -> StoredValue {
+    try textOrNil(column).map { .text($0) } ?? .null
+  }
+}
+
+extension UserStore.Cursor {
+  /// Creates a cursor from a row that starts with epoch, revision, and nonce.
+  init(_ row: PostgresRow) throws(PostgresError) {
+    self.init(epoch: try row.int8(0), revision: try row.int8(1), nonce: try row.int8(2))
+  }
+}

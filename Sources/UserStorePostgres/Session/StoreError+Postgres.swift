@@ -1,0 +1,37 @@
+import UserStore
+
+extension StoreError {
+  /// Creates the error of the store for one of a connection.
+  init(_ error: PostgresError) {
+    self.init(Self.code(of: error), "\(error)", cause: error)
+  }
+
+  private static func code(of error: PostgresError) -> Code {
+    switch error.kind {
+    case .connectionLost, .timeout: error.isOutcomeUnknown ? .commitUnknown : .connectionLost
+    case .cannotConnect: .cannotOpen
+    case .interrupted: .closed
+    case .badValue: .badValue
+    case .server(let state): code(of: state)
+    case .unexpected: .unexpected
+    }
+  }
+
+  /// The codes of appendix A of PostgreSQL's documentation.
+  private static func code(of state: SQLState) -> Code {
+    switch state.rawValue {
+    case "55P03", "40001", "40P01", "57014": .busy
+    case "25P02": .transactionEnded
+    case "25006": .readOnly
+    case "42501", "28000", "28P01": .noPermission
+    case "53100": .diskFull
+    case "53200": .outOfMemory
+    case "53300", "57P03": .cannotOpen
+    case "3D000", "3F000", "42P01": .notAUserStore
+    case "XX001", "XX002": .corrupt
+    case let text where text.hasPrefix("22"): .badValue
+    case let text where text.hasPrefix("23"): .conflict
+    default: .unexpected
+    }
+  }
+}

@@ -1,0 +1,15 @@
+public import UserStore
+
+extension UserStore {
+  /// Opens a store in a PostgreSQL database, which processes on many machines can share.
+  ///
+  /// Everything is as in a file, with these differences: each statement is a round trip to the server; foreign transactions are
+  /// delivered one by one; `backup` and `restore` throw `StoreError.Code.unsupported`: use PostgreSQL's own tools.
+  ///
+  /// - Parameter configuration: The address of the database, and the options.
+  /// - Throws: `StoreError.Code.cannotOpen` if the server cannot be reached; `.noPermission`, `.notFound`, `.notAUserStore`,
+  ///   `.schemaTooNew`, `.schemaTooOld`, and `.unsupported` if the server is not PostgreSQL 15 or newer.
+  public convenience init(postgres configuration: PostgresConfiguration) throws(StoreError) {
+    try self.init(engine: PostgresEngine(configuration), configuration.store)
+  }
+}

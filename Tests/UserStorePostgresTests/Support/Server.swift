@@ -1,0 +1,102 @@
+import Foundation
+
+@testable import UserStorePostgres
+
+/// The cluster that `scripts/postgres run` has started.
+enum Server {
+  static let folder = environment("USERSTORE_POSTGRES_FOLDER")
+  static let port = environment("USERSTORE_POSTGRES_PORT")
+  static let string = "host=\(folder) port=\(port) user=postgres dbname=postgres"
+
+  /// A variable that `scripts/postgres run` sets.
+  static func environment(_ name: String) -> String { ProcessInfo.processInfo.environment[name] ?? "" }
+
+  static func connect(_ change: (inout PostgresSettings) -> Void = { _ in }) throws -> PostgresConnection {
+    var settings = PostgresSettings(string)
+    change(&settings)
+    return try PostgresConnection(settings)
+  }
+
+  /// Runs `scripts/postgres`.
+  static func cluster(_ arguments: String..., port: String = port) throws {
+    let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../scripts/postgres").path
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/bash")
+    process.arguments = [script] + arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(["USERSTORE_POSTGRES_PORT": port]) { $1 }
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Failed(text: "scripts/postgres \(arguments) failed") }
+  }
+
+  struct Failed: Error { let text: String }
+}
+
+/// A second connection that sees what another one does.
+final class Observer {
+  let connection: PostgresConnection
+
+  init() throws { connection = try Server.connect() }
+
+  private static let waits = PostgresStatement(
+    "see what a process waits for",
+    "SELECT coalesce(wait_event, '') FROM pg_stat_activity WHERE pid = $1 AND state IN ('active', 'idle in transaction')",
+    .int4)
+
+  /// Returns when the server process waits for `event` in a statement.
+  ///
+  /// It asks again and again: a time limit would make the test fail on a busy machine.
+  func awaitProcess(_ process: Int32, waitsFor event: String) throws {
+    while try connection.run(Self.waits, .int4(process)).first?.text(0) != event { sched_yield() }
+  }
+
+  private static let exists = PostgresStatement(
+    "see whether a process exists", "SELECT count(*) FROM pg_stat_activity WHERE pid = $1", .int4)
+
+  /// Returns when the server process has ended.
+  func awaitEnd(of process: Int32) throws {
+    while try connection.run(Self.exists, .int4(process))[0].int8(0) > 0 { sched_yield() }
+  }
+
+  func terminate(_ process: Int32) throws {
+    try connection.run(
+      PostgresStatement(once: "end a process", "SELECT pg_terminate_backend($1)", .int4), .int4(process))
+  }
+}
+
+/// Work on a thread of its own.
+final class Work<Value: Sendable>: @unchecked Sendable {
+  private var result: Result<Value, any Error>?
+  private let end = DispatchSemaphore(value: 0)
+
+  init(_ body: @escaping @Sendable () throws -> Value) {
+    let thread = Thread { [self] in
+      result = Result(catching: body)
+      end.signal()
+    }
+    thread.start()
+  }
+
+  func join() throws -> Value {
+    end.wait()
+    return try result!.get()
+  }
+
+  /// The error of the work.
+  func failure() -> PostgresError? {
+    do {
+      _ = try join()
+      return nil
+    } catch { return error as? PostgresError }
+  }
+}
+
+/// Returns the error that `body` throws.
+func failure(_ body: () throws -> Void) -> PostgresError? {
+  do {
+    try body()
+    return nil
+  } catch { return error as? PostgresError }
+}
+
+var openDescriptors: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
