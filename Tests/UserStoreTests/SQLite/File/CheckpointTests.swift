@@ -94,9 +94,9 @@ private final class Relay: Sendable {
       try store.read { transaction in
         _ = try transaction.userCount
         let own = begin()
-        // Longer than a write takes, so that some reader always has an older state. A gate that the writer opens would not
-        // work: the writer may be waiting for this very reader.
-        SystemThread.sleep(milliseconds: Sanitizer.isThread ? 20 : 1)
+        // Longer than a write takes, also on a busy machine, so that some reader always has an older state. A gate that the
+        // writer opens would not work: the writer may be waiting for this very reader.
+        SystemThread.sleep(milliseconds: 20)
         wait { $0.begun > own }
       }
     }
