@@ -6,6 +6,8 @@ import Foundation
 enum Server {
   static let folder = environment("USERSTORE_POSTGRES_FOLDER")
   static let port = environment("USERSTORE_POSTGRES_PORT")
+  /// An address of this machine that is not the loopback's; empty if it has none.
+  static let address = environment("USERSTORE_POSTGRES_ADDRESS")
   static let string = "host=\(folder) port=\(port) user=postgres dbname=postgres"
 
   /// A variable that `scripts/postgres run` sets.
