@@ -164,7 +164,8 @@ class NastyText(BrowserTestCase):
         page.close_dialog()
         page.press("nav a[href='/screens']")
         page.wait("document.querySelectorAll('.stack').length === 2")
-        for user in range(1, len(names) + 1, 8):
+        # The menu has the first users only.
+        for user in range(1, min(len(names), 200) + 1, 8):
             page.run("const select = document.getElementById('screens-user'); select.value = arguments[0]; select.dispatchEvent(new Event('change'))", str(user))
             page.wait(f"location.search === '?user={user}' && document.querySelector('.screen-name-text')?.textContent")
             self.check_text(page, ".screen-name-text", "the screens")
@@ -178,7 +179,7 @@ class NastyText(BrowserTestCase):
         """Those that the library accepts: a name has no control characters, and at most 1,000 characters."""
         server.add("NIX")
         page = self.open(server)
-        for name in nasty():
+        for name in dict.fromkeys(nasty()):
             if len(name) > 1_000 or any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in name):
                 continue
             self.assertEqual(server.get("/users/1")["name"] == name, False)
