@@ -8,20 +8,15 @@ extension API {
   func json(_ text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()) -> Response {
     var headers = headers
     headers[.contentType] = "application/json"
-    let body = ResponseBody(contentLength: text.utf8.count) { [permit = bodyPermit] writer in
-      defer { withExtendedLifetime(permit) {} }
+    let body = ResponseBody(contentLength: text.utf8.count) { [permit = bodyPermit, channel] writer in
       // In parts that wait for a slow client, so that the permit lasts until all but the last of them were sent.
-      var rest = text.utf8[...]
-      while !rest.isEmpty {
-        try await writer.write(ByteBuffer(bytes: rest.prefix(Self.partLength)))
-        rest = rest.dropFirst(Self.partLength)
-      }
-      try await writer.finish(nil)
+      defer { withExtendedLifetime(permit) {} }
+      let response = ResponseStream(writer, to: channel)
+      try await response.write(text)
+      try await response.finish()
     }
     return Response(status: status, headers: headers, body: body)
   }
-
-  private static let partLength = 64 << 10
 
   /// The media type among these that the client prefers; throws if it accepts none.
   func mediaType(_ request: Request, among types: [String]) throws(Problem) -> String {

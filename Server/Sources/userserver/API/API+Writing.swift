@@ -113,7 +113,7 @@ extension API {
   private static func matching(_ tags: String, _ id: User.ID, in users: inout UserStore.WriteTransaction) throws -> User
   {
     let user = try user(id, in: &users)
-    let tag = ETag(user)
+    let tag = ETag(of: user)
     if tag.isListed(in: tags) { return user }
     var problem = Problem(.preconditionFailed, "preconditionFailed", "user \(id) has changed since")
     if tag.isListed(in: tags, isWeak: true) {
@@ -178,9 +178,10 @@ extension API {
 
   private func answer(_ written: Written<User>, status: HTTPResponse.Status = .ok) async throws -> Response {
     let user = written.value
-    var members = [(name: "user", json: RecordText.json(user))] + (try await end(of: written))
+    let text = RecordText.json(user)
+    var members = [(name: "user", json: text)] + (try await end(of: written))
     if written.isUnchanged { members.append(("unchanged", "true")) }
-    var headers: HTTPFields = [.eTag: ETag(user).text]
+    var headers: HTTPFields = [.eTag: ETag(of: text).text]
     if status == .created { headers[.location] = "/users/\(user.id)" }
     return json(JSONText.object(members), status: status, headers: headers)
   }

@@ -17,7 +17,7 @@ struct PageFile: Sendable {
       default: "text/javascript; charset=utf-8"
       }
     self.bytes = bytes
-    tag = ETag(bytes)
+    tag = ETag(of: bytes)
   }
 
   /// The file at a path, which may be that of a view of the page; nil if there is none.

@@ -56,9 +56,9 @@ extension API {
   ) throws(Problem) -> Response {
     // Nobody reads it, and after four parts Hummingbird waits for a reader without end.
     if request.hasBody { throw .badRequest("this request cannot have a body") }
-    let responseBody = ResponseBody { writer in
+    let responseBody = ResponseBody { [channel] writer in
       defer { withExtendedLifetime(permit) {} }
-      let response = ResponseStream(writer)
+      let response = ResponseStream(writer, to: channel)
       // Hummingbird does not cancel a response otherwise when its client closes the connection (its issue 618).
       do {
         try await request.body.consumeWithCancellationOnInboundClose { _ in try await body(response) }

@@ -49,38 +49,51 @@ extension JSON: CustomStringConvertible {
   }
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
+    let utf8 = [UInt8](text.utf8)
     bytes.append(UInt8(ascii: "\""))
-    var before: (UInt8, UInt8) = (0, 0)
-    for byte in text.utf8 {
-      switch byte {
-      case 0x22, 0x5C: bytes += [UInt8(ascii: "\\"), byte]
-      case 0x0A: bytes += "\\n".utf8
-      case 0x0D: bytes += "\\r".utf8
-      case 0x09: bytes += "\\t".utf8
-      case 0x00..<0x20, 0x7F: appendEscape(UInt16(byte), to: &bytes)
-      // C1 control characters may also act on a terminal.
-      case 0x80..<0xA0 where before.1 == 0xC2: replaceLast(1, by: UInt16(byte), in: &bytes)
-      // Bidi controls make text look like another one: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
-      case 0x9C where before.1 == 0xD8: replaceLast(1, by: 0x061C, in: &bytes)
-      case 0x8E...0x8F where before == (0xE2, 0x80): replaceLast(2, by: 0x1F80 + UInt16(byte), in: &bytes)
-      case 0xAA...0xAE where before == (0xE2, 0x80): replaceLast(2, by: 0x1F80 + UInt16(byte), in: &bytes)
-      case 0xA6...0xA9 where before == (0xE2, 0x81): replaceLast(2, by: 0x1FC0 + UInt16(byte), in: &bytes)
-      default: bytes.append(byte)
+    // What needs no escape is copied in runs.
+    var copied = 0
+    var index = 0
+    while index < utf8.count {
+      let byte = utf8[index]
+      if byte < 0x20 || byte >= 0x7F || byte == 0x22 || byte == 0x5C,
+        let (escape, length) = escape(endingAt: index, of: utf8)
+      {
+        bytes += utf8[copied..<index + 1 - length]
+        bytes += escape.utf8
+        copied = index + 1
       }
-      before = (before.1, byte)
+      index += 1
     }
+    bytes += utf8[copied...]
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Replaces the last bytes, with which the character begins, by its escape.
-  private static func replaceLast(_ count: Int, by character: UInt16, in bytes: inout [UInt8]) {
-    bytes.removeLast(count)
-    appendEscape(character, to: &bytes)
+  /// The escape of the character that ends with this byte, and its length in UTF-8; nil if it needs none.
+  private static func escape(endingAt index: Int, of utf8: [UInt8]) -> (text: String, length: Int)? {
+    let byte = utf8[index]
+    let before = (index > 1 ? utf8[index - 2] : 0, index > 0 ? utf8[index - 1] : 0)
+    return switch byte {
+    case 0x22: (#"\""#, 1)
+    case 0x5C: (#"\\"#, 1)
+    case 0x0A: (#"\n"#, 1)
+    case 0x0D: (#"\r"#, 1)
+    case 0x09: (#"\t"#, 1)
+    case 0x00..<0x20, 0x7F: (escape(of: UInt16(byte)), 1)
+    // C1 control characters may also act on a terminal.
+    case 0x80..<0xA0 where before.1 == 0xC2: (escape(of: UInt16(byte)), 2)
+    // Bidi controls make text look like another one: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
+    case 0x9C where before.1 == 0xD8: (escape(of: 0x061C), 2)
+    case 0x8E...0x8F where before == (0xE2, 0x80): (escape(of: 0x1F80 + UInt16(byte)), 3)
+    case 0xAA...0xAE where before == (0xE2, 0x80): (escape(of: 0x1F80 + UInt16(byte)), 3)
+    case 0xA6...0xA9 where before == (0xE2, 0x81): (escape(of: 0x1FC0 + UInt16(byte)), 3)
+    default: nil
+    }
   }
 
-  private static func appendEscape(_ character: UInt16, to bytes: inout [UInt8]) {
+  private static func escape(of character: UInt16) -> String {
     let digits = String(character, radix: 16)
-    bytes += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
+    return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
   }
 }
 
