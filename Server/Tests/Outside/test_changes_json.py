@@ -184,6 +184,15 @@ class Requests(TestCase):
                     self.assertProblem(response, 400, parameter=name)
 
     @served()
+    def test_a_parameter_that_may_be_repeated_has_a_limit(self, server):
+        for path, last in (("/changes", ("timeout", 1)), ("/users", ("limit", 1))):
+            name = "attribute" if path == "/changes" else "with"
+            pairs = [(name, "age")] * 500 + [last]
+            self.assertEqual(server.request("GET", at(path, *pairs), headers={"Accept": "application/json"}).status, 200)
+            response = server.request("GET", at(path, (name, "age"), *pairs), headers={"Accept": "application/json"})
+            self.assertProblem(response, 400, parameter=name)
+
+    @served()
     def test_a_bad_last_event_id_is_refused(self, server):
         response = server.request("GET", "/changes?after=now", headers={"Last-Event-ID": "nonsense", "Accept": "text/event-stream"})
         self.assertProblem(response, 400, "badCursor")

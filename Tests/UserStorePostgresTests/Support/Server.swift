@@ -67,6 +67,8 @@ final class Observer {
 }
 
 /// Work on a thread of its own.
+///
+/// `@unchecked Sendable`: the result is written before the semaphore is signaled, and read after the wait for it.
 final class Work<Value: Sendable>: @unchecked Sendable {
   private var result: Result<Value, any Error>?
   private let end = DispatchSemaphore(value: 0)

@@ -85,6 +85,18 @@ import UserStoreText
       list + #", as in "where=age>=18"; "with=age" finds users that have the attribute"#
     ),
     ("", "the operator is missing", "", list + #", as in "where=age>=18""#),
+    (
+      "age>=", "the value is missing", "",
+      #"as in "where=age>=18"; a colon makes the value text: "where=age:>=""#
+    ),
+    (
+      "age<(18)", "the quotes and parentheses would belong to the value", "(18)",
+      #"did you mean "where=age<18"? (a colon makes the value text: "where=age:<(18)")"#
+    ),
+    (
+      "age>'Zoë'", "the quotes and parentheses would belong to the value", "'Zoë'",
+      #"did you mean "where=age>Zoë"? (a colon makes the value text: "where=age:>'Zoë'")"#
+    ),
   ])
   func `a condition with a mistake is pointed at, and the hint is written as a parameter`(
     condition: String, message: String, part: String, hint: String
@@ -107,6 +119,9 @@ import UserStoreText
     (
       "age<99999999999999999999", "99999999999999999999 does not fit into 64 bits", "99999999999999999999",
       "99999999999999999999.0 is a real"
+    ),
+    (
+      "age<1e400", "1e400 is too large for a real number", "1e400", "k:=TEXT compares with any text"
     ),
     (
       #"p={"base64":"!"}"#, #"this is not base64: {"base64":"!"}"#, #"{"base64":"!"}"#, "k:=TEXT compares with any text"
@@ -203,6 +218,11 @@ import UserStoreText
   @Test(arguments: [
     ("age!>18", "there is no operator !>", "!>", #"did you mean "where=age<=18"?"#),
     ("18<=age", "the attribute goes on the left", "18", #"did you mean "where=age>=18"?"#),
+    (
+      "'age'=18", "an attribute has no quotes or parentheses around it", "'",
+      #"did you mean "where=age=18"?"#
+    ),
+    ("(age=18)", "an attribute has no quotes or parentheses around it", "(", #"did you mean "where=age=18"?"#),
   ])
   func `a condition on an attribute that looks like a mistake is one if no user has it`(
     condition: String, message: String, part: String, hint: String
@@ -211,7 +231,34 @@ import UserStoreText
     _ = try text.query()
     let error = try #require(throws: TextError.self) { try store.read { try text.check(.parameters, in: &$0) } }
     #expect(error.description == "where: " + message && error.hint == hint && error.part == part)
-    try store.write { _ = try $0.set(["age!", "18"].map { (AttributeName($0), .text("x")) }, of: User.ID(1)) }
+    try store.write {
+      _ = try $0.set(["age!", "18", "'age'", "(age"].map { (AttributeName($0), .text("x")) }, of: User.ID(1))
+    }
+    try store.read { try text.check(.parameters, in: &$0) }
+  }
+
+  @Test func `a value in quotes is a mistake in a request if no user has it`() throws {
+    let text = text { $0.conditions = ["name=\"N3\""] }
+    let error = try #require(throws: TextError.self) { try store.read { try text.check(.parameters, in: &$0) } }
+    #expect(error.description == "where: the quotes would belong to the value, which no user has")
+    #expect(error.part == "\"N3\"")
+    #expect(
+      error.hint == #"did you mean "where=name=N3"? (a colon makes the value text: "where=name:="N3"")"#,
+      "\(error.hint ?? "")")
+    // usertool prints a note instead.
+    try store.read { try text.check(.options, in: &$0) }
+    let asText = self.text { $0.conditions = ["name:=\"N3\""] }
+    try store.read { try asText.check(.parameters, in: &$0) }
+    try store.write { _ = try $0.rename(User.ID(1), to: "\"N3\"") }
+    try store.read { try text.check(.parameters, in: &$0) }
+  }
+
+  @Test func `a direction that is nearly one is a mistake if no user has the attribute`() throws {
+    let text = text { $0.order = ["age:descc"] }
+    let error = try #require(throws: TextError.self) { try store.read { try text.check(.parameters, in: &$0) } }
+    #expect(error.description == "sort: the directions are asc and desc, and no user has \"age:descc\"")
+    #expect(error.part == "descc" && error.hint == #"did you mean "sort=age:desc"?"#)
+    try store.write { try $0.set("age:descc", of: User.ID(1), to: .integer(1)) }
     try store.read { try text.check(.parameters, in: &$0) }
   }
 

@@ -130,6 +130,10 @@ import UserStoreText
     ),
     ("{\"a\":{\"base64\":\"A\"}}", "at byte 15: this is not base64"), ("{\"a\":01}", "at byte 5: 01 is not a number"),
     ("{\"a\":99999999999999999999}", "at byte 5: 99999999999999999999 does not fit into 64 bits"),
+    (
+      "{\"a\":-1.8e308}",
+      "at byte 5: -1.8e308 is too large for a real number; 1e999 and -1e999 are infinite"
+    ),
     ("{\"a\":1,}", "at byte 7: expected the name of a member, in quotes"), ("{\"a\" 1}", "at byte 5: expected a colon"),
     ("{\"é\":tru}", "at byte 6: expected a value"), ("{\"a\":1}x", "at byte 7: unexpected text after the record"),
     ("{\"a\":\"\n\"}", "at byte 6: a control character in a string must be escaped"),

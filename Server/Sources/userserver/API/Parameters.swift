@@ -22,9 +22,14 @@ struct Parameters {
       if once.contains(name), values.contains(where: { $0.name == name }) {
         throw .badRequest("the parameter is given twice", parameter: name)
       }
+      if all(name).count == Self.repetitionLimit {
+        throw .badRequest("the parameter is given more than \(Self.repetitionLimit) times", parameter: name)
+      }
       values.append((name, try Self.decoded(parts.count > 1 ? parts[1] : "")))
     }
   }
+
+  private static let repetitionLimit = 500
 
   private static func decoded(_ text: Substring) throws(Problem) -> String {
     guard let text = text.replacing("+", with: " ").removingPercentEncoding else {
