@@ -9,7 +9,8 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// - Parameter revision: The revision at which a write of this library ends; nil for the newest. Writes by other programs
   ///   cannot be undone: the log does not record where they end.
   /// - Returns: The revision at which the undone write ends.
-  /// - Throws: `StoreError.Code.conflict` if a value has changed since the write (the message contains the current value);
+  /// - Throws: `StoreError.Code.conflict` if a value has changed since the write (the message contains the current value), or
+  ///   if a user that was removed has an id above 2⁶², which can be assigned but not chosen;
   ///   `.revisionNotFound` if no such write ends there; `.compacted` if the log no longer has the write; and any other
   ///   `StoreError` if writing fails.
   @discardableResult
@@ -113,6 +114,12 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     _ id: User.ID, name: StoredValue, _ values: [(attribute: AttributeName, value: StoredValue)]
   ) throws(StoreError) {
     guard try !hasUser(id) else { throw StoreError(.conflict, "cannot undo: user \(id) exists again") }
+    // SQLite gives such an id itself, after the largest that a caller may choose.
+    guard Limits.ids.contains(id.rawValue) else {
+      throw StoreError(
+        .conflict,
+        "cannot undo: user \(id) cannot be added again, because an id must be at most \(Limits.ids.upperBound)")
+    }
     let hairColor = values.first { $0.attribute == .hairColor }?.value ?? .null
     _ = try session.insertUser(id, name: name, hairColor: hairColor)
     for (attribute, value) in values.reversed() where attribute != .hairColor {

@@ -162,6 +162,19 @@ import Testing
     #expect(code { try UserStore.forTests().write { try $0.undo() } } == .revisionNotFound)
   }
 
+  @Test(.sqlite) func `a user whose id cannot be chosen is not added again`() throws {
+    let largest = User.ID(1 << 62)
+    let id = try store.write { users in
+      try users.add([("name", .text("largest"))], as: largest)
+      return try users.add(name: "NIX")
+    }
+    #expect(id.rawValue == 1 << 62 + 1)
+    try store.write { try $0.remove(id) }
+    let error = try #require(throws: StoreError.self) { try store.write { try $0.undo() } }
+    #expect(error.code == .conflict && error.message.hasPrefix("cannot undo: user \(id) cannot be added again"))
+    #expect(try users.map(\.id) == [zoe, largest])
+  }
+
   @Test func `a huge write is undone page by page`() throws {
     let before = try users
     try store.write { transaction in
