@@ -208,6 +208,39 @@ for distance in (1, 100, 2_000_000):
     expect("the next id", got, top + 1)
     top = got
 
+# The log, row by row: an attribute is removed with its user only after the user was removed, in the same transaction.
+def told(sql, sql_meanwhile="SELECT 1", meanwhile=None):
+    """The rows that the statements log: kind, attribute; those of the other connection too, which commits first."""
+    before = one(reader, "SELECT seq FROM userstore.head()")[0]
+    owner.execute("BEGIN")
+    owner.execute(sql)
+    if meanwhile: meanwhile.execute(sql_meanwhile)
+    owner.execute("COMMIT")
+    return all_(reader, "SELECT op, attribute FROM userstore.log_rows(%s, %s, 100) WHERE op <> 0", before, 2**62)
+def victim(): return one(owner, """WITH i AS (INSERT INTO userstore.users (name) VALUES ('victim') RETURNING id)
+    INSERT INTO userstore.attributes (user_id, name, integer) SELECT id, 'age', 1 FROM i RETURNING user_id""")[0]
+ALONE, ADDED, REMOVED, WITH_USER = [(2, "age")], [(1, "name"), (1, "hair_color")], [(3, "name"), (3, "hair_color")], [(3, "age")]
+u = victim()
+expect("a user is removed", told(f"DELETE FROM userstore.users WHERE id = {u}"), REMOVED + WITH_USER)
+u = victim()
+expect("an attribute is removed", told(f"DELETE FROM userstore.attributes WHERE user_id = {u}"), ALONE)
+u = victim()
+expect("an attribute and its user in one statement", told(f"WITH a AS (DELETE FROM userstore.attributes WHERE user_id = {u} RETURNING user_id) DELETE FROM userstore.users WHERE id IN (SELECT user_id FROM a)"), ALONE + REMOVED)
+u = victim()
+expect("a user and its attribute in one statement", told(f"WITH u AS (DELETE FROM userstore.users WHERE id = {u} RETURNING id) DELETE FROM userstore.attributes WHERE user_id IN (SELECT id FROM u)"), REMOVED + WITH_USER)
+u = victim()
+expect("removed and added in one statement", told(f"WITH u AS (DELETE FROM userstore.users WHERE id = {u} RETURNING id) INSERT INTO userstore.users (id, name) SELECT id, 'again' FROM u"), REMOVED + ADDED + ALONE)
+u = victim()
+expect("removed, added, and both again in one statement", told(f"DELETE FROM userstore.users WHERE id = {u}; INSERT INTO userstore.users (id, name) VALUES ({u}, 'again'); INSERT INTO userstore.attributes (user_id, name, integer) VALUES ({u}, 'age', 1); WITH a AS (DELETE FROM userstore.attributes WHERE user_id = {u} RETURNING user_id) DELETE FROM userstore.users WHERE id IN (SELECT user_id FROM a)"), REMOVED + WITH_USER + ADDED + ALONE + ALONE + REMOVED)
+u = victim()
+expect("an attribute loses its user", told(f"SET LOCAL session_replication_role = replica; DELETE FROM userstore.users WHERE id = {u}"), REMOVED)
+expect("it is removed while the user is added again", told(f"DELETE FROM userstore.attributes WHERE user_id = {u}", f"INSERT INTO userstore.users (id, name) VALUES ({u}, 'again')", c), ADDED + ALONE)
+# The work for a row does not grow with the rows of the transaction.
+owner.execute("BEGIN; WITH i AS (INSERT INTO userstore.users (name) SELECT 'many' FROM generate_series(1, 1000) RETURNING id) INSERT INTO userstore.attributes (user_id, name, integer) SELECT id, 'age', 1 FROM i; DELETE FROM userstore.users WHERE name = 'many'")
+read = one(owner, "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'userstore.changes'::regclass")[0]
+owner.execute("COMMIT")
+expect(f"rows of the log that were read for 6,000 rows: {read}", read < 20000, True)
+
 # What check() notices. Each edit is rolled back.
 owner.execute("CREATE ROLE stranger" if not one(owner, "SELECT 1 FROM pg_roles WHERE rolname = 'stranger'") else "SELECT 1")
 owner.execute("CREATE OR REPLACE FUNCTION public.other() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")

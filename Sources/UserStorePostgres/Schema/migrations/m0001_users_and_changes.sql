@@ -88,6 +88,8 @@ CREATE TABLE userstore.changes (
   is_foreign boolean,                -- in an end: whether a trigger ended the set, because the program did not
   is_blank boolean,                  -- in a change: whether its values were removed by a purge
   PRIMARY KEY (xact, started, n));
+-- The users that a transaction added and removed, the last one first: attributes_removed() looks here.
+CREATE INDEX changes_users ON userstore.changes ("user", xact DESC, n DESC) WHERE attribute = 'name' AND op IN (1, 3);
 -- Without this, the planner takes a condition on a transaction for unselective after a large import, and reads the whole table.
 ALTER TABLE userstore.changes
   ALTER COLUMN xact SET (n_distinct = -0.3), ALTER COLUMN started SET (n_distinct = -0.3),
@@ -276,12 +278,19 @@ END $$;
 CREATE FUNCTION userstore.attributes_removed() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  r record;
+  r record; last smallint;
 BEGIN
   r := userstore.next_row();
-  -- Removed together with its user, or alone.
+  -- Removed together with its user, if this transaction has logged that the user was removed; otherwise alone. The log decides,
+  -- not the table: a statement can delete the attribute first and then its user, and an attribute without a user (its user was
+  -- deleted with session_replication_role = replica) can be deleted while another transaction adds a user with that id.
+  -- IS NOT DISTINCT FROM: no other index can be used, whatever the planner expects. It would read all rows of the transaction.
+  SELECT h.op INTO last FROM userstore.changes h
+    WHERE h."user" = OLD.user_id AND h.attribute = 'name' AND h.op IN (1, 3)
+      AND h.xact IS NOT DISTINCT FROM r.x AND h.started IS NOT DISTINCT FROM now()
+    ORDER BY h.xact DESC, h.n DESC LIMIT 1;
   INSERT INTO userstore.changes (xact, started, n, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, starts)
-    VALUES (r.x, now(), r.k + 1, CASE WHEN EXISTS (SELECT FROM userstore.users u WHERE u.id = OLD.user_id) THEN 2 ELSE 3 END,
+    VALUES (r.x, now(), r.k + 1, CASE last WHEN 3 THEN 3 ELSE 2 END,
       OLD.user_id, OLD.name, OLD.integer, OLD.real, OLD.text, OLD.bytes, OLD.raw, r.s);
   RETURN NULL;
 END $$;
