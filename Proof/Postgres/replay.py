@@ -156,6 +156,11 @@ def foreign(seed, number, count):
     return stats
 
 
+def own_place(c):
+    """The place of this transaction: base and last; nothing if it has none, or if another transaction's place is the last one."""
+    return c.execute("SELECT base, last FROM userstore.own_place()").fetchone() or (None, None)
+
+
 def library(seed, number, count):
     """Writes in groups, as the library does. Returns the sets that were acknowledged: (nonce, last place, number of rows, origin)."""
     r = random.Random(f"{seed} library {number}")
@@ -182,15 +187,14 @@ def library(seed, number, count):
                 if r.random() < .05 and not fails:  # the final position is asked for early
                     last = c.execute("SELECT userstore.place()").fetchone()[0]
                     if last is not None:
-                        now = c.execute("SELECT base, last FROM userstore.own_place()").fetchone()
+                        now = own_place(c)
                         if now[1] != last: bad.append(f"own_place says {now}, place() said {last}")
                         if base is not None and base != now[0]: bad.append("the base moved")
                         base = now[0]; note("placed early")
                 if fails:
                     c.execute("ROLLBACK TO member"); note("member rolled back")
                     # The place was taken in the savepoint: now it has another one.
-                    now = c.execute("SELECT base FROM userstore.own_place()").fetchone()
-                    base = now[0] if now else None
+                    base = own_place(c)[0]
                     continue
                 nonce, origin = r.randrange(-(2**63), 2**63), r.choice([None, "", "app", "é"])
                 before = c.execute("SELECT coalesce(max(seq) FILTER (WHERE op = 0), 0), count(*) FROM userstore.own_rows(0, 2147483647, 2147483647, 1000000000000)").fetchone()
@@ -203,7 +207,9 @@ def library(seed, number, count):
             last = c.execute("SELECT userstore.place()").fetchone()[0]
             if group and last is None: bad.append("place() returned null although rows were logged")
             if last is not None:
-                base = c.execute("SELECT base FROM userstore.own_place()").fetchone()[0]
+                base, told = own_place(c)
+                if told != last: bad.append(f"own_place says {told}, place() said {last}")
+                if base is None: base = -1
                 if base < begin: bad.append(f"placed after {base}, before the end {begin} of the log at the beginning")
                 seen = [s for s, in c.execute("SELECT seq FROM userstore.log_rows(%s, %s, 100000, 1000000000000)", (begin, last)).fetchall()]
                 if seen != list(range(begin + 1, last + 1)): bad.append(f"the rows before the commit, from {begin} through {last}, are {seen[:5]} … ({len(seen)})")
@@ -327,14 +333,18 @@ def run(seed, count, writers, libraries, readers, verbose=False):
     stop, results = mp.Event(), mp.Queue()
     watching = [mp.Process(target=reader, args=(seed, i, stop, results), daemon=True) for i in range(readers)]
     for p in watching: p.start()
-    with mp.Pool(writers + libraries) as pool:
-        a = [pool.apply_async(foreign, (seed, i, count)) for i in range(writers)]
-        b = [pool.apply_async(library, (seed, i, count)) for i in range(libraries)]
-        stats = [x.get(240) for x in a]
-        acknowledged = [x.get(240) for x in b]
-    stop.set()
-    seen = [results.get(timeout=60) for _ in watching]
-    for p in watching: p.join()
+    seen = []
+    try:
+        with mp.Pool(writers + libraries) as pool:
+            a = [pool.apply_async(foreign, (seed, i, count)) for i in range(writers)]
+            b = [pool.apply_async(library, (seed, i, count)) for i in range(libraries)]
+            stats = [x.get(240) for x in a]
+            acknowledged = [x.get(240) for x in b]
+        stop.set()
+        seen = [results.get(timeout=60) for _ in watching]
+        for p in watching: p.join()
+    finally:  # the next run drops the schema
+        for p in watching: p.terminate(); p.join()
 
     total, bad = {}, []
     for s in stats:
@@ -440,7 +450,8 @@ def controls(seed, only=None):
                 # Not userstore.check(): the control is to be noticed by what it does.
                 c.execute("ALTER FUNCTION userstore.check(boolean) RENAME TO real_check; CREATE FUNCTION userstore.check(boolean) RETURNS TABLE (code text, message text) LANGUAGE sql AS 'SELECT NULL::text, NULL::text WHERE false'; GRANT EXECUTE ON FUNCTION userstore.check TO PUBLIC")
             try: bad = run(f"{seed}.{attempt}", 20 * (attempt + 1), 4, 1, 1)
-            except psycopg.Error as e: bad = [str(e)]
+            # The judges read what cannot be, and may fail over it: that is noticed too.
+            except Exception as e: bad = [f"{type(e).__name__}: {e}"]
             if bad: break
         bad.sort(key=lambda b: not b.startswith("reader"))
         print(f"    {'noticed: ' + bad[0][:160].splitlines()[0] if bad else 'NOT NOTICED'}", flush=True)
