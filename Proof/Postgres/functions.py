@@ -175,7 +175,7 @@ expect("goes on", one(reader, "SELECT seq FROM userstore.head()"), (rows[-1][0] 
 # Rights.
 DENIED = errors.InsufficientPrivilege
 for sql in ["DELETE FROM userstore.changes", "INSERT INTO userstore.commits VALUES (9, 8, 1, '5', now(), now())", "UPDATE userstore.meta SET epoch = 1",
-    "SELECT setval('userstore.placed', 1)", "SELECT userstore.take_place('5')", "SELECT userstore.append_end('5', 1, '', false)", "SELECT userstore.next_row()",
+    "SELECT setval('userstore.placed', 1)", "SELECT userstore.take_place('5')", "SELECT userstore.append_end('5', 1, '', false)", "SELECT userstore.last_row()",
     "SELECT userstore.renew()", "SELECT userstore.is_last(5, '5')", "ALTER TABLE userstore.users DISABLE TRIGGER ALL", "SET session_replication_role = replica",
     "CREATE TABLE userstore.x (i int)", "TRUNCATE userstore.users CASCADE", "BEGIN; LOCK TABLE userstore.line IN EXCLUSIVE MODE", "BEGIN; LOCK TABLE userstore.writers IN ROW SHARE MODE",
     "BEGIN; LOCK TABLE userstore.ids IN SHARE MODE", "SELECT setval('userstore.users_id_seq', 1)", "INSERT INTO userstore.migrations VALUES (2, '', '')", "DROP FUNCTION userstore.place()",

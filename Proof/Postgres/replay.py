@@ -422,17 +422,17 @@ CONTROLS = {
     "an extension that was rolled back is not noticed": [edited("place_before", "IF userstore.is_last(candidate, x) THEN", "IF true THEN")],
     "users: UPDATE not ALWAYS": ['ALTER TABLE userstore.users ENABLE TRIGGER "A_userstore_updated"'],
     "place not ALWAYS": ['ALTER TABLE userstore.changes ENABLE TRIGGER "A_userstore_commit"'],
-    "only the first row starts": [edited("next_row", "s := coalesce(", "s := false AND coalesce(")],
+    "only the first row starts": [edited("last_row", "s := coalesce(", "s := false AND coalesce(")],
     "= instead of bytes": ['DROP TRIGGER "A_userstore_updated" ON userstore.attributes',
-        'CREATE TRIGGER "A_userstore_updated" AFTER UPDATE ON userstore.attributes FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION userstore.attributes_updated()',
+        'CREATE TRIGGER "A_userstore_updated" AFTER UPDATE ON userstore.attributes FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION userstore.attributes_changed()',
         'ALTER TABLE userstore.attributes ENABLE ALWAYS TRIGGER "A_userstore_updated"'],
     "INSERT logged by a statement trigger": [
         edited("users_added", "IF NEW.id <> one THEN RETURN NULL; END IF;", "IF one IS NULL THEN RETURN NULL; END IF; rows := 2;"),
         'DROP TRIGGER "A_userstore_added" ON userstore.users',
         'CREATE TRIGGER "A_userstore_added" AFTER INSERT ON userstore.users REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION userstore.users_added()',
         'ALTER TABLE userstore.users ENABLE ALWAYS TRIGGER "A_userstore_added"'],
-    "an attribute goes with its user if the table has no user": [edited("attributes_removed", "CASE last WHEN 3 THEN 3",
-        "CASE WHEN NOT EXISTS (SELECT FROM userstore.users u WHERE u.id = OLD.user_id) THEN 3")],
+    "an attribute goes with its user if the table has no user": [edited("attributes_changed", "IF kind IS DISTINCT FROM 3 THEN kind := 2; END IF;",
+        "kind := CASE WHEN EXISTS (SELECT FROM userstore.users u WHERE u.id = OLD.user_id) THEN 2 ELSE 3 END;")],
     "ids are given again": [edited("users_added", "IF top > given THEN", "IF false THEN")],
 }
 

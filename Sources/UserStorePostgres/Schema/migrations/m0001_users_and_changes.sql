@@ -73,8 +73,8 @@ CREATE TABLE userstore.attributes (
 -- unique: after a dump is restored in another cluster, or the counter is reset, new transactions receive numbers that old rows
 -- have. The numbers have 64 bits and the time has microseconds, so that two transactions are never taken for one.
 CREATE TABLE userstore.changes (
-  xact xid8 NOT NULL,
-  started timestamptz NOT NULL,
+  xact xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  started timestamptz NOT NULL DEFAULT now(),
   "user" bigint,                     -- null in an end
   n int NOT NULL,                    -- 1, 2, 3 … within the transaction
   op smallint NOT NULL,              -- 0 end of a set, 1 user added, 2 updated, 3 user removed
@@ -88,7 +88,7 @@ CREATE TABLE userstore.changes (
   is_foreign boolean,                -- in an end: whether a trigger ended the set, because the program did not
   is_blank boolean,                  -- in a change: whether its values were removed by a purge
   PRIMARY KEY (xact, started, n));
--- The users that a transaction added and removed, the last one first: attributes_removed() looks here.
+-- The users that a transaction added and removed, the last one first: attributes_changed() looks here.
 CREATE INDEX changes_users ON userstore.changes ("user", xact DESC, n DESC) WHERE attribute = 'name' AND op IN (1, 3);
 -- Without this, the planner takes a condition on a transaction for unselective after a large import, and reads the whole table.
 ALTER TABLE userstore.changes
@@ -137,10 +137,11 @@ CREATE TABLE userstore.consumers (
 
 -- MARK: Writing the log
 
--- The key and the number for the next row of this transaction, and whether that row has to call for a place.
-CREATE FUNCTION userstore.next_row(OUT x xid8, OUT k int, OUT s boolean) LANGUAGE plpgsql AS $$
+-- The number of the last row of this transaction, or 0, and whether the next row has to call for a place.
+CREATE FUNCTION userstore.last_row(OUT k int, OUT s boolean) LANGUAGE plpgsql AS $$
+DECLARE
+  x xid8 := pg_current_xact_id();
 BEGIN
-  x := pg_current_xact_id();
   -- Not max(n): the planner expects few rows, and might read all rows of the transaction.
   SELECT n INTO k FROM userstore.changes WHERE xact = x AND started = now() ORDER BY n DESC LIMIT 1;
   IF k IS NULL THEN
@@ -161,22 +162,23 @@ BEGIN
   -- Logical replication applies changes in this mode, row by row, and without the table new_rows.
   IF current_setting('session_replication_role') = 'replica' THEN
     BEGIN
-      SELECT w.id INTO one FROM new_rows w LIMIT 1;
+      PERFORM FROM new_rows LIMIT 1;
     EXCEPTION WHEN undefined_table THEN
       rows := 1;
     END;
-  ELSE
-    SELECT w.id INTO one FROM new_rows w LIMIT 1;
   END IF;
-  IF NEW.id <> one THEN RETURN NULL; END IF;
-  IF rows IS NULL THEN SELECT count(*) INTO rows FROM (SELECT FROM new_rows LIMIT 2) t; END IF;
-  r := userstore.next_row();
+  IF rows IS NULL THEN
+    SELECT w.id INTO one FROM new_rows w LIMIT 1;
+    IF NEW.id <> one THEN RETURN NULL; END IF;
+    SELECT count(*) INTO rows FROM (SELECT FROM new_rows LIMIT 2) t;
+  END IF;
+  r := userstore.last_row();
   IF rows = 1 THEN
-    INSERT INTO userstore.changes (xact, started, n, op, "user", attribute, new_t, starts) VALUES
-      (r.x, now(), r.k + 1, 1, NEW.id, 'name', NEW.name, r.s), (r.x, now(), r.k + 2, 1, NEW.id, 'hair_color', NEW.hair_color, false);
+    INSERT INTO userstore.changes (n, op, "user", attribute, new_t, starts) VALUES
+      (r.k + 1, 1, NEW.id, 'name', NEW.name, r.s), (r.k + 2, 1, NEW.id, 'hair_color', NEW.hair_color, false);
   ELSE
-    INSERT INTO userstore.changes (xact, started, n, op, "user", attribute, new_t, starts)
-      SELECT r.x, now(), r.k + 2 * place - 1 + part, 1, id, CASE part WHEN 0 THEN 'name' ELSE 'hair_color' END,
+    INSERT INTO userstore.changes (n, op, "user", attribute, new_t, starts)
+      SELECT r.k + 2 * place - 1 + part, 1, id, CASE part WHEN 0 THEN 'name' ELSE 'hair_color' END,
         CASE part WHEN 0 THEN name ELSE hair_color END, r.s AND place = 1 AND part = 0
       FROM (SELECT *, row_number() OVER (ORDER BY id)::int AS place FROM new_rows) w, (VALUES (0), (1)) p(part)
       ORDER BY place, part;
@@ -205,16 +207,16 @@ BEGIN
   IF OLD.id <> NEW.id THEN
     RAISE EXCEPTION 'the id of a user never changes' USING ERRCODE = 'restrict_violation';
   END IF;
-  r := userstore.next_row();
+  r := userstore.last_row();
   IF OLD.name <> NEW.name THEN
-    INSERT INTO userstore.changes (xact, started, n, op, "user", attribute, old_t, new_t, starts)
-      VALUES (r.x, now(), r.k + 1, 2, NEW.id, 'name', OLD.name, NEW.name, r.s);
+    INSERT INTO userstore.changes (n, op, "user", attribute, old_t, new_t, starts)
+      VALUES (r.k + 1, 2, NEW.id, 'name', OLD.name, NEW.name, r.s);
     r.k := r.k + 1;
     r.s := false;
   END IF;
   IF OLD.hair_color IS DISTINCT FROM NEW.hair_color THEN
-    INSERT INTO userstore.changes (xact, started, n, op, "user", attribute, old_t, new_t, starts)
-      VALUES (r.x, now(), r.k + 1, 2, NEW.id, 'hair_color', OLD.hair_color, NEW.hair_color, r.s);
+    INSERT INTO userstore.changes (n, op, "user", attribute, old_t, new_t, starts)
+      VALUES (r.k + 1, 2, NEW.id, 'hair_color', OLD.hair_color, NEW.hair_color, r.s);
   END IF;
   RETURN NULL;
 END $$;
@@ -224,9 +226,9 @@ CREATE FUNCTION userstore.users_removed() RETURNS trigger
 DECLARE
   r record;
 BEGIN
-  r := userstore.next_row();
-  INSERT INTO userstore.changes (xact, started, n, op, "user", attribute, old_t, starts) VALUES
-    (r.x, now(), r.k + 1, 3, OLD.id, 'name', OLD.name, r.s), (r.x, now(), r.k + 2, 3, OLD.id, 'hair_color', OLD.hair_color, false);
+  r := userstore.last_row();
+  INSERT INTO userstore.changes (n, op, "user", attribute, old_t, starts) VALUES
+    (r.k + 1, 3, OLD.id, 'name', OLD.name, r.s), (r.k + 2, 3, OLD.id, 'hair_color', OLD.hair_color, false);
   RETURN NULL;
 END $$;
 
@@ -238,60 +240,54 @@ BEGIN
   -- As for users.
   IF current_setting('session_replication_role') = 'replica' THEN
     BEGIN
-      SELECT w.user_id, w.name INTO one, attribute FROM new_rows w LIMIT 1;
+      PERFORM FROM new_rows LIMIT 1;
     EXCEPTION WHEN undefined_table THEN
       rows := 1;
     END;
-  ELSE
-    SELECT w.user_id, w.name INTO one, attribute FROM new_rows w LIMIT 1;
   END IF;
-  IF NEW.user_id <> one OR NEW.name <> attribute THEN RETURN NULL; END IF;
-  IF rows IS NULL THEN SELECT count(*) INTO rows FROM (SELECT FROM new_rows LIMIT 2) t; END IF;
-  r := userstore.next_row();
+  IF rows IS NULL THEN
+    SELECT w.user_id, w.name INTO one, attribute FROM new_rows w LIMIT 1;
+    IF NEW.user_id <> one OR NEW.name <> attribute THEN RETURN NULL; END IF;
+    SELECT count(*) INTO rows FROM (SELECT FROM new_rows LIMIT 2) t;
+  END IF;
+  r := userstore.last_row();
   IF rows = 1 THEN
-    INSERT INTO userstore.changes (xact, started, n, op, "user", attribute, new_i, new_r, new_t, new_b, new_x, starts)
-      VALUES (r.x, now(), r.k + 1, 2, NEW.user_id, NEW.name, NEW.integer, NEW.real, NEW.text, NEW.bytes, NEW.raw, r.s);
+    INSERT INTO userstore.changes (n, op, "user", attribute, new_i, new_r, new_t, new_b, new_x, starts)
+      VALUES (r.k + 1, 2, NEW.user_id, NEW.name, NEW.integer, NEW.real, NEW.text, NEW.bytes, NEW.raw, r.s);
   ELSE
-    INSERT INTO userstore.changes (xact, started, n, op, "user", attribute, new_i, new_r, new_t, new_b, new_x, starts)
-      SELECT r.x, now(), r.k + place, 2, user_id, name, integer, real, text, bytes, raw, r.s AND place = 1
+    INSERT INTO userstore.changes (n, op, "user", attribute, new_i, new_r, new_t, new_b, new_x, starts)
+      SELECT r.k + place, 2, user_id, name, integer, real, text, bytes, raw, r.s AND place = 1
       FROM (SELECT *, row_number() OVER (ORDER BY user_id, name)::int AS place FROM new_rows) w ORDER BY place;
   END IF;
   RETURN NULL;
 END $$;
 
-CREATE FUNCTION userstore.attributes_updated() RETURNS trigger
+-- For UPDATE and DELETE: then NEW is null.
+CREATE FUNCTION userstore.attributes_changed() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  r record;
+  r record; kind smallint := 2;
 BEGIN
   IF OLD.user_id <> NEW.user_id OR OLD.name <> NEW.name THEN
     RAISE EXCEPTION 'the key of an attribute never changes' USING ERRCODE = 'restrict_violation';
   END IF;
-  r := userstore.next_row();
-  INSERT INTO userstore.changes (xact, started, n, op, "user", attribute,
+  r := userstore.last_row();
+  IF TG_OP = 'DELETE' THEN
+    -- Removed together with its user, if this transaction has logged that the user was removed; otherwise alone. The log
+    -- decides, not the table: a statement can delete the attribute first and then its user, and an attribute without a user (its
+    -- user was deleted with session_replication_role = replica) can be deleted while another transaction adds a user with that
+    -- id. IS NOT DISTINCT FROM: no other index can be used, whatever the planner expects. It would read all rows of the
+    -- transaction.
+    SELECT h.op INTO kind FROM userstore.changes h
+      WHERE h."user" = OLD.user_id AND h.attribute = 'name' AND h.op IN (1, 3)
+        AND h.xact IS NOT DISTINCT FROM pg_current_xact_id() AND h.started IS NOT DISTINCT FROM now()
+      ORDER BY h.xact DESC, h.n DESC LIMIT 1;
+    IF kind IS DISTINCT FROM 3 THEN kind := 2; END IF;
+  END IF;
+  INSERT INTO userstore.changes (n, op, "user", attribute,
       old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, starts)
-    VALUES (r.x, now(), r.k + 1, 2, NEW.user_id, NEW.name, OLD.integer, OLD.real, OLD.text, OLD.bytes, OLD.raw,
+    VALUES (r.k + 1, kind, OLD.user_id, OLD.name, OLD.integer, OLD.real, OLD.text, OLD.bytes, OLD.raw,
       NEW.integer, NEW.real, NEW.text, NEW.bytes, NEW.raw, r.s);
-  RETURN NULL;
-END $$;
-
-CREATE FUNCTION userstore.attributes_removed() RETURNS trigger
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
-DECLARE
-  r record; last smallint;
-BEGIN
-  r := userstore.next_row();
-  -- Removed together with its user, if this transaction has logged that the user was removed; otherwise alone. The log decides,
-  -- not the table: a statement can delete the attribute first and then its user, and an attribute without a user (its user was
-  -- deleted with session_replication_role = replica) can be deleted while another transaction adds a user with that id.
-  -- IS NOT DISTINCT FROM: no other index can be used, whatever the planner expects. It would read all rows of the transaction.
-  SELECT h.op INTO last FROM userstore.changes h
-    WHERE h."user" = OLD.user_id AND h.attribute = 'name' AND h.op IN (1, 3)
-      AND h.xact IS NOT DISTINCT FROM r.x AND h.started IS NOT DISTINCT FROM now()
-    ORDER BY h.xact DESC, h.n DESC LIMIT 1;
-  INSERT INTO userstore.changes (xact, started, n, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, starts)
-    VALUES (r.x, now(), r.k + 1, CASE last WHEN 3 THEN 3 ELSE 2 END,
-      OLD.user_id, OLD.name, OLD.integer, OLD.real, OLD.text, OLD.bytes, OLD.raw, r.s);
   RETURN NULL;
 END $$;
 
@@ -422,9 +418,9 @@ CREATE TRIGGER "A_userstore_truncated" BEFORE TRUNCATE ON userstore.users
 CREATE TRIGGER "A_userstore_added" AFTER INSERT ON userstore.attributes
   REFERENCING NEW TABLE AS new_rows FOR EACH ROW EXECUTE FUNCTION userstore.attributes_added();
 CREATE TRIGGER "A_userstore_updated" AFTER UPDATE ON userstore.attributes
-  FOR EACH ROW WHEN (OLD.* *<> NEW.*) EXECUTE FUNCTION userstore.attributes_updated();
+  FOR EACH ROW WHEN (OLD.* *<> NEW.*) EXECUTE FUNCTION userstore.attributes_changed();
 CREATE TRIGGER "A_userstore_removed" AFTER DELETE ON userstore.attributes
-  FOR EACH ROW EXECUTE FUNCTION userstore.attributes_removed();
+  FOR EACH ROW EXECUTE FUNCTION userstore.attributes_changed();
 CREATE TRIGGER "A_userstore_truncated" BEFORE TRUNCATE ON userstore.attributes
   FOR EACH STATEMENT EXECUTE FUNCTION userstore.refuse('attributes are removed with DELETE: TRUNCATE is not logged');
 
@@ -467,13 +463,16 @@ CREATE FUNCTION userstore.row_bytes(h userstore.changes) RETURNS bigint LANGUAGE
     + CASE WHEN h.new_i IS NOT NULL OR h.new_r IS NOT NULL THEN 8
         ELSE coalesce(octet_length(h.new_t), octet_length(h.new_b), octet_length(h.new_x), 0) END;
 
+-- A row of the log, as these functions return it: `seq` is its place, `at` when it was committed, in milliseconds since 1970, and
+-- `first` the place of the first row of the set that it ends.
+CREATE TYPE userstore.log_row AS (seq bigint, op smallint, "user" bigint, attribute text,
+  old_i bigint, old_r float8, old_t text, old_b bytea, old_x bytea,
+  new_i bigint, new_r float8, new_t text, new_b bytea, new_x bytea,
+  nonce bigint, at bigint, is_foreign boolean, first bigint, is_blank boolean);
+
 -- The rows after one place, through another, in order: at most max_rows, and none after the one that reaches max_bytes.
 CREATE FUNCTION userstore.log_rows(after bigint, through bigint, max_rows int, max_bytes bigint DEFAULT 1048576)
-  RETURNS TABLE (seq bigint, op smallint, "user" bigint, attribute text,
-    old_i bigint, old_r float8, old_t text, old_b bytea, old_x bytea,
-    new_i bigint, new_r float8, new_t text, new_b bytea, new_x bytea,
-    nonce bigint, at bigint, is_foreign boolean, first bigint, is_blank boolean)
-  LANGUAGE sql STABLE ROWS 1000
+  RETURNS SETOF userstore.log_row LANGUAGE sql STABLE ROWS 1000
 BEGIN ATOMIC
   SELECT p.seq, p.op, p."user", p.attribute, p.old_i, p.old_r, p.old_t, p.old_b, p.old_x,
     p.new_i, p.new_r, p.new_t, p.new_b, p.new_x, p.nonce, userstore.milliseconds(p.at), coalesce(p.is_foreign, false),
@@ -496,11 +495,7 @@ END;
 
 -- The rows from one place on, before another, newest first.
 CREATE FUNCTION userstore.log_rows_backwards("from" bigint, before bigint, max_rows int, max_bytes bigint DEFAULT 1048576)
-  RETURNS TABLE (seq bigint, op smallint, "user" bigint, attribute text,
-    old_i bigint, old_r float8, old_t text, old_b bytea, old_x bytea,
-    new_i bigint, new_r float8, new_t text, new_b bytea, new_x bytea,
-    nonce bigint, at bigint, is_foreign boolean, first bigint, is_blank boolean)
-  LANGUAGE sql STABLE ROWS 1000
+  RETURNS SETOF userstore.log_row LANGUAGE sql STABLE ROWS 1000
 BEGIN ATOMIC
   SELECT p.seq, p.op, p."user", p.attribute, p.old_i, p.old_r, p.old_t, p.old_b, p.old_x,
     p.new_i, p.new_r, p.new_t, p.new_b, p.new_x, p.nonce, userstore.milliseconds(p.at), coalesce(p.is_foreign, false),
@@ -524,11 +519,7 @@ END;
 -- The rows of this transaction after its row `after`, through its row `through`; `seq` and `first` are their numbers in the
 -- transaction, because they have no place yet. `at` is the time at which the transaction began.
 CREATE FUNCTION userstore.own_rows(after int, through int, max_rows int, max_bytes bigint DEFAULT 1048576)
-  RETURNS TABLE (seq bigint, op smallint, "user" bigint, attribute text,
-    old_i bigint, old_r float8, old_t text, old_b bytea, old_x bytea,
-    new_i bigint, new_r float8, new_t text, new_b bytea, new_x bytea,
-    nonce bigint, at bigint, is_foreign boolean, first bigint, is_blank boolean)
-  LANGUAGE sql STABLE ROWS 100
+  RETURNS SETOF userstore.log_row LANGUAGE sql STABLE ROWS 100
 BEGIN ATOMIC
   SELECT p.n::bigint, p.op, p."user", p.attribute, p.old_i, p.old_r, p.old_t, p.old_b, p.old_x,
     p.new_i, p.new_r, p.new_t, p.new_b, p.new_x, p.nonce, userstore.milliseconds(p.started), coalesce(p.is_foreign, false),
@@ -832,8 +823,8 @@ BEGIN
       ('users', 'A_userstore_added', 5, 'users_added', ''), ('users', 'A_userstore_updated', 17, 'users_updated', '(OLD.* *<> NEW.*)'),
       ('users', 'A_userstore_removed', 9, 'users_removed', ''), ('users', 'A_userstore_truncated', 34, 'refuse', ''),
       ('attributes', 'A_userstore_added', 5, 'attributes_added', ''),
-      ('attributes', 'A_userstore_updated', 17, 'attributes_updated', '(OLD.* *<> NEW.*)'),
-      ('attributes', 'A_userstore_removed', 9, 'attributes_removed', ''), ('attributes', 'A_userstore_truncated', 34, 'refuse', ''),
+      ('attributes', 'A_userstore_updated', 17, 'attributes_changed', '(OLD.* *<> NEW.*)'),
+      ('attributes', 'A_userstore_removed', 9, 'attributes_changed', ''), ('attributes', 'A_userstore_truncated', 34, 'refuse', ''),
       ('changes', 'A_userstore_commit', 5, 'commit_log', 'new.starts'), ('changes', 'A_userstore_truncated', 34, 'refuse', ''),
       ('commits', 'A_userstore_truncated', 34, 'refuse', '')) e(relation, name, kind, function, condition)
     LEFT JOIN pg_trigger t ON t.tgrelid = to_regclass('userstore.' || e.relation) AND t.tgname = e.name AND NOT t.tgisinternal
@@ -874,7 +865,7 @@ BEGIN
       AND NOT coalesce('search_path=pg_catalog, userstore, pg_temp' = ANY (p.proconfig), false);
   RETURN QUERY SELECT 'function', format('%s does not run with the rights of its owner', p.oid::regprocedure)
     FROM pg_proc p WHERE p.pronamespace = schema AND NOT p.prosecdef
-      AND p.proname IN ('users_added', 'users_updated', 'users_removed', 'attributes_added', 'attributes_updated', 'attributes_removed',
+      AND p.proname IN ('users_added', 'users_updated', 'users_removed', 'attributes_added', 'attributes_changed',
         'commit_log', 'begin_writing', 'end_set', 'next_base', 'place', 'save_extent', 'forget', 'blank');
   RETURN QUERY SELECT 'rights', format('everybody may execute %s', p.oid::regprocedure)
     FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
