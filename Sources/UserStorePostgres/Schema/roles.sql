@@ -9,7 +9,7 @@ GRANT EXECUTE ON FUNCTION
   userstore.milliseconds, userstore.row_bytes, userstore.log_rows, userstore.log_rows_backwards, userstore.own_rows,
   userstore.own_place, userstore.commit_of, userstore.nonce_at, userstore.time_at, userstore.head, userstore.log_state,
   userstore.next_end, userstore.last_end, userstore.change_count, userstore.extent, userstore.scan, userstore.size_of,
-  userstore.used_bytes, userstore.changes_of, userstore.check
+  userstore.used_bytes, userstore.changes_of, userstore.parts, userstore.findings, userstore.check
   TO userstore_reader, userstore_writer;
 
 -- A writer changes the records and the positions of consumers. It has no right on the log: triggers write it, with the rights of

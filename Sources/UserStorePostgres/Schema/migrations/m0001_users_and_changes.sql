@@ -800,20 +800,70 @@ END $$;
 
 -- MARK: Checking
 
--- Checks the log, the triggers, and the rights; no rows if all is well. With is_deep, also reads the whole log and compares it
--- with the tables, which shows whether something was written past the triggers. Any reader can call it.
-CREATE FUNCTION userstore.check(is_deep boolean DEFAULT false) RETURNS TABLE (code text, message text)
+-- What this layout consists of, apart from triggers, which findings() knows, and rights: a name and a definition of each table,
+-- column, constraint, index and function. Additions by others (an index, a column) are not in it, and do no harm.
+CREATE FUNCTION userstore.parts() RETURNS TABLE (part text, definition text)
+  LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  SELECT format('table %s', c.relname), concat_ws(' ', c.relkind, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity,
+      (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid))
+    FROM pg_class c WHERE c.relnamespace = 'userstore'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'S', 'm', 'f')
+  UNION ALL
+  SELECT format('column %s of %s', a.attname, c.relname), concat_ws(' ', format_type(a.atttypid, a.atttypmod), l.collname,
+      a.attnotnull, a.attidentity, a.attgenerated, a.atthasdef)
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
+    WHERE c.relnamespace = 'userstore'::regnamespace AND c.relkind IN ('r', 'p', 'v') AND a.attnum > 0 AND NOT a.attisdropped
+  UNION ALL
+  SELECT format('constraint %s of %s', t.conname, c.relname), concat_ws(' ', t.contype, t.convalidated, t.condeferrable, t.confdeltype,
+      (SELECT string_agg(a.attname, ',' ORDER BY a.attname) FROM pg_attribute a WHERE a.attrelid = t.conrelid AND a.attnum = ANY (t.conkey)))
+    FROM pg_constraint t JOIN pg_class c ON c.oid = t.conrelid
+    WHERE t.connamespace = 'userstore'::regnamespace AND t.contype IN ('p', 'u', 'f', 'c', 'x')
+  UNION ALL
+  SELECT format('index %s', c.relname), concat_ws(' ', i.indisvalid, i.indisunique, i.indpred IS NOT NULL,
+      (SELECT string_agg(pg_get_indexdef(i.indexrelid, k, false), ',' ORDER BY k) FROM generate_series(1, i.indnatts) k))
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relnamespace = 'userstore'::regnamespace
+  UNION ALL
+  SELECT format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)), concat_ws(' ', p.prosecdef, p.provolatile,
+      p.proconfig, md5(p.prosrc))
+    FROM pg_proc p WHERE p.pronamespace = 'userstore'::regnamespace;
+END;
+
+-- The parts as the migrations made them. Each migration ends with filling this table again.
+CREATE TABLE userstore.layout (part text PRIMARY KEY, definition text NOT NULL);
+
+-- What is wrong with the log, the triggers, the layout and the rights. The codes are those of the library's findings:
+--
+-- schema       a table, a column, a constraint, an index or a function is missing or was changed
+-- trigger      changes are not logged, or may not be
+-- log          the log has a gap or malformed rows, or contradicts the tables
+-- value        a stored value that the library cannot decode or does not read, or no id is left
+-- orphan       an attribute of no user
+-- reader       a transaction is open for longer than `longest`
+-- permissions  somebody may do what only the owner may
+-- engine       the server is not PostgreSQL 15 or later
+CREATE FUNCTION userstore.findings(is_deep boolean, longest interval)
+  RETURNS TABLE (code text, message text, severity text, "user" bigint, attribute text)
   LANGUAGE plpgsql STABLE SET search_path = pg_catalog, userstore, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-  schema oid := 'userstore'::regnamespace; owner oid; r record;
+  schema oid := 'userstore'::regnamespace; owner oid; r record; bad text := 'problem'; none bigint;
 BEGIN
   SELECT nspowner INTO owner FROM pg_namespace WHERE oid = schema;
 
   -- The engine.
   IF current_setting('server_version_num')::int < 150000 OR version() !~ '^PostgreSQL ' OR version() ~* 'cockroach|yugabyte|-YB-' THEN
-    RETURN QUERY SELECT 'engine', format('this server is not PostgreSQL 15 or later: %s', version());
+    RETURN QUERY SELECT 'engine', format('this server is not PostgreSQL 15 or later: %s', version()), bad, none, '';
   END IF;
+
+  -- The layout.
+  RETURN QUERY SELECT 'schema', format('the %s %s', l.part, CASE WHEN p.part IS NULL THEN 'is missing' ELSE 'was changed' END), bad, none, ''
+    FROM userstore.layout l LEFT JOIN userstore.parts() p ON p.part = l.part
+    WHERE p.definition IS DISTINCT FROM l.definition ORDER BY l.part;
+  IF NOT EXISTS (SELECT FROM userstore.layout) THEN
+    RETURN QUERY SELECT 'schema', 'the list of the parts of the layout is empty', bad, none, '';
+  END IF;
+  -- Without a table or a column, the rest cannot be read.
+  IF EXISTS (SELECT FROM userstore.layout l WHERE l.part ~ '^(table|column) ' AND l.part NOT IN (SELECT p.part FROM userstore.parts() p)) THEN RETURN; END IF;
 
   -- Triggers: kind is pg_trigger.tgtype (1 row, 2 before, 4 insert, 8 delete, 16 update, 32 truncate).
   FOR r IN
@@ -829,99 +879,165 @@ BEGIN
       ('commits', 'A_userstore_truncated', 34, 'refuse', '')) e(relation, name, kind, function, condition)
     LEFT JOIN pg_trigger t ON t.tgrelid = to_regclass('userstore.' || e.relation) AND t.tgname = e.name AND NOT t.tgisinternal
   LOOP
-    IF r.oid IS NULL THEN
-      RETURN QUERY SELECT 'trigger_missing', format('the trigger %s of %s is missing: changes are not logged', r.name, r.relation);
-    ELSIF r.tgenabled <> 'A' THEN
-      RETURN QUERY SELECT CASE r.tgenabled WHEN 'D' THEN 'trigger_disabled' ELSE 'trigger_not_always' END,
-        format('the trigger %s of %s is %s: changes are not logged%s', r.name, r.relation,
-          CASE r.tgenabled WHEN 'D' THEN 'disabled' ELSE 'not enabled ALWAYS' END,
-          CASE r.tgenabled WHEN 'D' THEN '' WHEN 'O' THEN ' in sessions that apply changes of another server' ELSE ' in ordinary sessions' END);
-    ELSIF r.tgtype <> r.kind OR r.tgfoid <> coalesce(to_regproc('userstore.' || r.function)::oid, 0)
-      OR lower(substring(r.definition FROM 'WHEN \((.*)\) EXECUTE')) IS DISTINCT FROM nullif(lower(r.condition), '')
-      OR (r.name = 'A_userstore_commit') <> (r.tgdeferrable AND r.tginitdeferred)
-    THEN
-      RETURN QUERY SELECT 'trigger_changed', format('the trigger %s of %s was replaced: %s', r.name, r.relation, r.definition);
-    END IF;
+    RETURN QUERY SELECT 'trigger', format('the trigger %s of %s %s', r.name, r.relation, w.what), bad, none, ''
+      FROM (SELECT CASE
+        WHEN r.oid IS NULL THEN 'is missing: changes are not logged'
+        WHEN r.tgenabled = 'D' THEN 'is disabled: changes are not logged'
+        WHEN r.tgenabled = 'O' THEN 'is not enabled ALWAYS: changes are not logged in sessions that apply changes of another server'
+        WHEN r.tgenabled <> 'A' THEN 'is not enabled ALWAYS: changes are not logged in ordinary sessions'
+        WHEN r.tgtype <> r.kind OR r.tgfoid <> coalesce(to_regproc('userstore.' || r.function)::oid, 0)
+          OR lower(substring(r.definition FROM 'WHEN \((.*)\) EXECUTE')) IS DISTINCT FROM nullif(lower(r.condition), '')
+          OR (r.name = 'A_userstore_commit') <> (r.tgdeferrable AND r.tginitdeferred)
+          THEN format('was replaced: %s', r.definition) END) w(what)
+      WHERE w.what IS NOT NULL;
   END LOOP;
-  RETURN QUERY SELECT 'trigger_other',
+  RETURN QUERY SELECT 'trigger', format('the foreign key %s is not checked: the triggers of PostgreSQL on %s are disabled', t.conname, g.tgrelid::regclass),
+      bad, none, ''
+    FROM pg_constraint t JOIN pg_trigger g ON g.tgconstraint = t.oid
+    WHERE t.conrelid = to_regclass('userstore.attributes') AND t.contype = 'f' AND g.tgenabled NOT IN ('O', 'A') GROUP BY t.conname, g.tgrelid;
+  RETURN QUERY SELECT 'trigger', format('the rule %I of %s may hide changes from the log', w.rulename, w.ev_class::regclass), bad, none, ''
+    FROM pg_rewrite w WHERE w.ev_class IN (to_regclass('userstore.users'), to_regclass('userstore.attributes'),
+      to_regclass('userstore.changes'), to_regclass('userstore.commits'));
+  RETURN QUERY SELECT 'trigger',
       format('the trigger %I of %s may run before the log is written: if it changes rows that the same statement changes, the log is out of order; a constraint trigger that is INITIALLY DEFERRED is safe',
-        t.tgname, t.tgrelid::regclass)
+        t.tgname, t.tgrelid::regclass), 'warning', none, ''
     FROM pg_trigger t
-    WHERE t.tgrelid IN ('userstore.users'::regclass, 'userstore.attributes'::regclass) AND NOT t.tgisinternal
+    WHERE t.tgrelid IN (to_regclass('userstore.users'), to_regclass('userstore.attributes')) AND NOT t.tgisinternal
       AND t.tgname NOT LIKE 'A\_userstore\_%' AND t.tgtype & 3 = 1 AND t.tgenabled <> 'D' AND NOT t.tginitdeferred
       AND (t.tgtype & 16 = 16 OR t.tgname::text COLLATE "C" < 'A_userstore');
-  RETURN QUERY SELECT 'rule', format('the rule %I of %s may hide changes from the log', w.rulename, w.ev_class::regclass)
-    FROM pg_rewrite w WHERE w.ev_class IN ('userstore.users'::regclass, 'userstore.attributes'::regclass, 'userstore.changes'::regclass,
-      'userstore.commits'::regclass);
 
   -- Owners and rights.
-  RETURN QUERY SELECT 'owner', format('%s belongs to %s, the schema to %s', c.oid::regclass, c.relowner::regrole, owner::regrole)
+  RETURN QUERY SELECT 'permissions', format('%s belongs to %s, the schema to %s', c.oid::regclass, c.relowner::regrole, owner::regrole), bad, none, ''
     FROM pg_class c WHERE c.relnamespace = schema AND c.relkind IN ('r', 'v', 'S') AND c.relowner <> owner;
-  RETURN QUERY SELECT 'owner', format('%s belongs to %s, the schema to %s', p.oid::regprocedure, p.proowner::regrole, owner::regrole)
+  RETURN QUERY SELECT 'permissions', format('%s belongs to %s, the schema to %s', p.oid::regprocedure, p.proowner::regrole, owner::regrole), bad, none, ''
     FROM pg_proc p WHERE p.pronamespace = schema AND p.proowner <> owner;
-  RETURN QUERY SELECT 'search_path', format('%s runs with the rights of its owner, and its search_path is not "pg_catalog, userstore, pg_temp"',
-      p.oid::regprocedure)
-    FROM pg_proc p WHERE p.pronamespace = schema AND p.prosecdef
-      AND NOT coalesce('search_path=pg_catalog, userstore, pg_temp' = ANY (p.proconfig), false);
-  RETURN QUERY SELECT 'function', format('%s does not run with the rights of its owner', p.oid::regprocedure)
-    FROM pg_proc p WHERE p.pronamespace = schema AND NOT p.prosecdef
-      AND p.proname IN ('users_added', 'users_updated', 'users_removed', 'attributes_added', 'attributes_changed',
-        'commit_log', 'begin_writing', 'end_set', 'next_base', 'place', 'save_extent', 'forget', 'blank');
-  RETURN QUERY SELECT 'rights', format('everybody may execute %s', p.oid::regprocedure)
+  RETURN QUERY SELECT 'permissions', format('everybody may execute %s', p.oid::regprocedure), bad, none, ''
     FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
     WHERE p.pronamespace = schema AND a.grantee = 0 AND a.privilege_type = 'EXECUTE';
-  RETURN QUERY SELECT 'rights', format('%s may %s on %s, which only the owner may',
-      CASE a.grantee WHEN 0 THEN 'everybody' ELSE a.grantee::regrole::text END, a.privilege_type, c.oid::regclass)
-    FROM pg_class c, aclexplode(c.relacl) a
-    WHERE c.relnamespace = schema AND a.grantee <> c.relowner AND a.privilege_type <> 'SELECT'
-      AND (a.privilege_type IN ('TRUNCATE', 'TRIGGER') OR c.relname NOT IN ('users', 'attributes', 'consumers', 'users_id_seq', 'migrations'));
-  RETURN QUERY SELECT 'rights', format('%s may create objects in the schema userstore',
-      CASE a.grantee WHEN 0 THEN 'everybody' ELSE a.grantee::regrole::text END)
+  RETURN QUERY SELECT 'permissions', format('%s may execute %s, which only the owner may', a.grantee::regrole, p.oid::regprocedure), bad, none, ''
+    FROM pg_proc p, aclexplode(p.proacl) a
+    WHERE p.pronamespace = schema AND a.grantee NOT IN (0, p.proowner)
+      AND (p.prorettype = 'trigger'::regtype OR p.proname IN ('last_row', 'append_end', 'is_last', 'take_place', 'place_before', 'renew'));
+  RETURN QUERY SELECT 'permissions', format('%s may %s on %s%s', CASE a.grantee WHEN 0 THEN 'everybody' ELSE a.grantee::regrole::text END,
+      a.privilege_type, c.oid::regclass, CASE a.grantee WHEN 0 THEN '' ELSE ', which only the owner may' END), bad, none, ''
+    FROM pg_class c, LATERAL (
+      SELECT x.* FROM aclexplode(c.relacl) x
+      UNION ALL SELECT x.* FROM pg_attribute t, aclexplode(t.attacl) x WHERE t.attrelid = c.oid AND NOT t.attisdropped) a
+    WHERE c.relnamespace = schema AND a.grantee <> c.relowner AND (a.grantee = 0 OR a.privilege_type <> 'SELECT'
+      AND (a.privilege_type NOT IN ('INSERT', 'UPDATE', 'DELETE', 'REFERENCES') OR c.relname NOT IN ('users', 'attributes', 'consumers')));
+  RETURN QUERY SELECT 'permissions', format('%s may create objects in the schema userstore',
+      CASE a.grantee WHEN 0 THEN 'everybody' ELSE a.grantee::regrole::text END), bad, none, ''
     FROM pg_namespace s, aclexplode(s.nspacl) a WHERE s.oid = schema AND a.privilege_type = 'CREATE' AND a.grantee <> s.nspowner;
 
+  -- Without the rights of pg_read_all_stats, only transactions of the same role are seen.
+  RETURN QUERY SELECT 'reader', format('process %s of %s has a transaction open since %s: until it ends, deleted rows keep their space', a.pid, a.usename, a.xact_start),
+      'warning', none, ''
+    FROM pg_stat_activity a WHERE a.datname = current_database() AND a.backend_type = 'client backend' AND a.pid <> pg_backend_pid()
+      AND a.xact_start < clock_timestamp() - longest;
+  RETURN QUERY SELECT 'reader', format('the transaction %L of %s is prepared since %s, and holds its locks', p.gid, p.owner, p.prepared), 'warning', none, ''
+    FROM pg_prepared_xacts p WHERE p.database = current_database() AND p.prepared < clock_timestamp() - longest;
+
   -- The log.
-  IF (SELECT count(*) FROM userstore.meta) <> 1 THEN RETURN QUERY SELECT 'meta', 'the log has no meta row'; END IF;
-  RETURN QUERY SELECT 'gap', format('the log has a gap: a commit ends at %s, and the next one, through %s, begins after %s', g.before, g.last, g.base)
+  IF (SELECT count(*) FROM userstore.meta) <> 1 THEN RETURN QUERY SELECT 'log', 'the log has no meta row', bad, none, ''; END IF;
+  RETURN QUERY SELECT 'log', format('the log has a gap: a commit ends at %s, and the next one, through %s, begins after %s', g.before, g.last, g.base), bad, none, ''
     FROM (SELECT c.last, c.base, lag(c.last) OVER (ORDER BY c.last) AS before FROM userstore.commits c) g WHERE g.base <> g.before;
-  RETURN QUERY SELECT 'horizon', format('the log starts after %s, but its oldest commit begins after %s', m.horizon, c.base)
+  RETURN QUERY SELECT 'log', format('the log begins after %s, but its oldest commit begins after %s', m.horizon, c.base), bad, none, ''
     FROM userstore.meta m, (SELECT * FROM userstore.commits ORDER BY last LIMIT 1) c WHERE c.base > m.horizon OR m.horizon < 0;
-  RETURN QUERY SELECT 'horizon', format('the log starts after %s and ends at %s', m.horizon, h.seq)
+  RETURN QUERY SELECT 'log', format('the log begins after %s and ends at %s', m.horizon, h.seq), bad, none, ''
     FROM userstore.meta m, userstore.head() h WHERE m.horizon > h.seq;
-  RETURN QUERY SELECT 'transaction_twice', format('transaction %s of %s has %s places', c.xact, c.started, count(*))
+  RETURN QUERY SELECT 'log', format('the log begins after %s, where no set ends with that nonce', m.horizon), bad, none, ''
+    FROM userstore.meta m, userstore.nonce_at(m.horizon) a WHERE a.nonce IS DISTINCT FROM m.horizon_nonce;
+  RETURN QUERY SELECT 'log', format('transaction %s of %s has %s places', c.xact, c.started, count(*)), bad, none, ''
     FROM userstore.commits c GROUP BY c.xact, c.started HAVING count(*) > 1;
-  RETURN QUERY SELECT 'ids', format('the next user would receive the id %s, but there is a user %s', s.last_value + 1, u.id)
+
+  -- The records.
+  RETURN QUERY SELECT 'value', format('the next user would receive the id %s, but there is a user %s', s.last_value + 1, u.id), bad, u.id, ''
     FROM userstore.users_id_seq s, (SELECT max(id) AS id FROM userstore.users) u WHERE u.id > s.last_value;
-  RETURN QUERY SELECT 'attribute_without_user', format('there are %s attributes of users that do not exist, such as %s', count(*), min(a.user_id))
-    FROM userstore.attributes a WHERE NOT EXISTS (SELECT FROM userstore.users u WHERE u.id = a.user_id) HAVING count(*) > 0;
+  RETURN QUERY SELECT 'value', 'no id is left for new users', bad, none, '' FROM userstore.users_id_seq s WHERE s.last_value >= 4611686018427387904;
+  RETURN QUERY SELECT 'orphan', format('the attribute %s belongs to user %s, who does not exist', a.name, a.user_id), bad, a.user_id, a.name
+    FROM userstore.attributes a WHERE NOT EXISTS (SELECT FROM userstore.users u WHERE u.id = a.user_id);
   IF NOT is_deep THEN RETURN; END IF;
 
-  RETURN QUERY SELECT 'orphan', format('%s rows of transaction %s of %s have no place in the log', count(*), h.xact, h.started)
+  RETURN QUERY SELECT 'value', format('the hair_color of user %s is not a color: %L', u.id, u.hair_color), bad, u.id, 'hair_color'
+    FROM userstore.users u WHERE u.hair_color !~ '^#[0-9a-fA-F]{6}$' ORDER BY u.id;
+  RETURN QUERY SELECT 'value', CASE
+      WHEN a.name IN ('id', 'name', 'hair_color') THEN format('user %s has an attribute of the reserved name %s, which is never read', a.user_id, a.name)
+      WHEN a.raw IS NOT NULL THEN format('the %s of user %s is not valid UTF-8', a.name, a.user_id)
+      ELSE format('the %s of user %s is not one value', a.name, a.user_id) END, bad, a.user_id, a.name
+    FROM userstore.attributes a
+    WHERE a.name IN ('id', 'name', 'hair_color') OR num_nonnulls(a.integer, a.real, a.text, a.bytes, a.raw) <> 1 OR a.real = 'NaN'
+      OR encode(a.raw, 'hex') !~ ('^(?:[0-7].|(?:c[2-9a-f]|d.)[89ab].|e0[ab].[89ab].|e[1-9a-cef][89ab].[89ab].|ed[89].[89ab].|'
+        || 'f0[9ab].[89ab].[89ab].|f[123][89ab].[89ab].[89ab].|f48.[89ab].[89ab].)*$')
+    ORDER BY a.user_id, a.name;
+  RETURN QUERY SELECT 'log', format('%s rows of transaction %s of %s have no place in the log', count(*), h.xact, h.started), bad, none, ''
     FROM userstore.changes h LEFT JOIN userstore.commits c ON c.xact = h.xact AND c.started = h.started
     WHERE c.last IS NULL AND NOT (h.xact = coalesce(pg_current_xact_id_if_assigned(), '0') AND h.started = now())
     GROUP BY h.xact, h.started;
-  RETURN QUERY SELECT 'rows', format('the rows of the commit through %s are not numbered %s to %s, or do not end with an end', c.last, g.low, c.last - c.base)
+  RETURN QUERY SELECT 'log', format('the rows of the commit through %s are not numbered %s to %s, or do not end with an end', c.last, g.low, c.last - c.base), bad, none, ''
     FROM userstore.commits c
     LEFT JOIN (SELECT h.xact, h.started, count(*) AS rows, min(h.n) AS low, max(h.n) AS high,
         (max(h.n) FILTER (WHERE h.op = 0)) AS last_end, max(h.nth) AS sets
       FROM userstore.changes h GROUP BY h.xact, h.started) g ON g.xact = c.xact AND g.started = c.started, userstore.meta m
     WHERE g.rows IS NULL OR g.high <> c.last - c.base OR g.last_end IS DISTINCT FROM g.high OR g.rows <> g.high - g.low + 1
       OR g.sets IS DISTINCT FROM c.sets OR g.low <> 1 AND c.base + g.low - 1 > m.horizon;
-  -- What the log says last of each value must be in the tables.
+  RETURN QUERY SELECT 'log', format('revision %s of the log was not written by the triggers', c.base + h.n), bad, h."user", coalesce(h.attribute, '')
+    FROM userstore.changes h JOIN userstore.commits c USING (xact, started)
+    WHERE h.op NOT BETWEEN 0 AND 3
+      OR CASE h.op WHEN 0 THEN num_nulls(h.nonce, h.first, h.nth, h.is_foreign) > 0 OR h.first NOT BETWEEN 1 AND h.n - 1
+        ELSE num_nulls(h."user", h.attribute) > 0 OR num_nonnulls(h.nonce, h.first) > 0
+          OR num_nonnulls(h.old_i, h.old_r, h.old_t, h.old_b, h.old_x) > 1 OR num_nonnulls(h.new_i, h.new_r, h.new_t, h.new_b, h.new_x) > 1 END;
+  RETURN QUERY SELECT 'log', format('the set that ends at %s begins at %s, and the one before it ends at %s', c.base + e.n, c.base + e.first, c.base + e.before), bad, none, ''
+    FROM (SELECT h.*, lag(h.n) OVER (PARTITION BY h.xact, h.started ORDER BY h.n) AS before FROM userstore.changes h WHERE h.op = 0) e
+    JOIN userstore.commits c USING (xact, started) WHERE e.first <> e.before + 1;
+  -- The old value of each change is the new value of the one before, and the last one is in the tables: otherwise something was
+  -- written past the log. Not for users whose values were removed by a purge. Hashes are sorted, not values.
   RETURN QUERY
-    WITH latest AS (
-      SELECT DISTINCT ON (h."user", h.attribute) h."user" AS u, h.attribute AS a, h.op, h.new_i, h.new_r, h.new_t, h.new_b, h.new_x
-      FROM userstore.changes h JOIN userstore.commits c USING (xact, started) WHERE h.op <> 0
-      ORDER BY h."user", h.attribute, c.base + h.n DESC
+    WITH told AS (
+      SELECT h."user" AS u, h.attribute AS a, c.base + h.n AS seq,
+        hash_record_extended(ROW(h.old_i, float8send(h.old_r), h.old_t, h.old_b, h.old_x), 0) AS old,
+        hash_record_extended(ROW(h.new_i, float8send(h.new_r), h.new_t, h.new_b, h.new_x), 0) AS new
+      FROM userstore.changes h JOIN userstore.commits c USING (xact, started), userstore.meta m WHERE h.op <> 0 AND c.base + h.n > m.horizon
+    ), chain AS (
+      SELECT t.*, lag(t.seq) OVER w AS seq_before, lag(t.new) OVER w AS before, lead(t.seq) OVER w IS NULL AS is_last
+      FROM told t WINDOW w AS (PARTITION BY t.u, t.a ORDER BY t.seq)
     ), present AS (
-      SELECT u.id AS u, 'name' AS a, NULL::bigint AS i, NULL::float8 AS r, u.name AS t, NULL::bytea AS b, NULL::bytea AS x FROM userstore.users u
-      UNION ALL SELECT u.id, 'hair_color', NULL, NULL, u.hair_color, NULL, NULL FROM userstore.users u WHERE u.hair_color IS NOT NULL
-      UNION ALL SELECT a.user_id, a.name, a.integer, a.real, a.text, a.bytes, a.raw FROM userstore.attributes a)
-    SELECT 'unlogged', format('the attribute %s of user %s was changed past the log', coalesce(l.a, p.a), coalesce(l.u, p.u))
-    FROM latest l FULL JOIN present p ON p.u = l.u AND p.a = l.a
-    WHERE (l.u IS NOT NULL OR (SELECT m.horizon = 0 FROM userstore.meta m))
-      AND NOT EXISTS (SELECT FROM userstore.changes h WHERE h."user" = l.u AND h.is_blank)
-      AND ROW(l.new_i, l.new_r, l.new_t, l.new_b, l.new_x) IS DISTINCT FROM ROW(p.i, p.r, p.t, p.b, p.x);
+      SELECT v.u, v.a, hash_record_extended(ROW(v.i, float8send(v.r), v.t, v.b, v.x), 0) AS value
+      FROM (SELECT u.id AS u, 'name' AS a, NULL::bigint AS i, NULL::float8 AS r, u.name AS t, NULL::bytea AS b, NULL::bytea AS x FROM userstore.users u
+        UNION ALL SELECT u.id, 'hair_color', NULL, NULL, u.hair_color, NULL, NULL FROM userstore.users u WHERE u.hair_color IS NOT NULL
+        UNION ALL SELECT a.user_id, a.name, a.integer, a.real, a.text, a.bytes, a.raw FROM userstore.attributes a) v
+    ), wrong AS (
+      SELECT c.u, c.a, c.seq, c.seq_before FROM chain c WHERE c.seq_before IS NOT NULL AND c.old <> c.before
+      UNION ALL
+      SELECT coalesce(l.u, p.u), coalesce(l.a, p.a), l.seq, NULL
+      FROM (SELECT * FROM chain WHERE is_last) l FULL JOIN present p ON p.u = l.u AND p.a = l.a
+      WHERE (l.u IS NOT NULL OR (SELECT m.horizon = 0 FROM userstore.meta m))
+        AND l.new IS DISTINCT FROM coalesce(p.value,
+          hash_record_extended(ROW(NULL::bigint, NULL::bytea, NULL::text, NULL::bytea, NULL::bytea), 0))
+    )
+    SELECT 'log', CASE
+        WHEN w.seq_before IS NOT NULL THEN format('the %s of user %s has another value before revision %s than after revision %s', w.a, w.u, w.seq, w.seq_before)
+        WHEN w.seq IS NULL THEN format('the %s of user %s is not in the log', w.a, w.u)
+        ELSE format('the %s of user %s differs from its last value in the log, at revision %s', w.a, w.u, w.seq) END, bad, w.u, w.a
+    FROM wrong w WHERE w.u NOT IN (SELECT h."user" FROM userstore.changes h WHERE h.is_blank AND h."user" IS NOT NULL) ORDER BY w.seq;
 END $$;
+
+-- Checks the store: no rows if all is well. With is_deep, also reads all values and the whole log, and compares it with the
+-- tables, which shows whether something was written past the triggers. Any reader can call it. At most 20 findings of a kind are
+-- listed, the others are counted. `user` and `attribute` are null if the finding concerns none.
+CREATE FUNCTION userstore.check(is_deep boolean DEFAULT false)
+  RETURNS TABLE (code text, message text, severity text, "user" bigint, attribute text)
+  LANGUAGE sql STABLE SET search_path = pg_catalog, userstore, pg_temp
+BEGIN ATOMIC
+  WITH f AS (
+    SELECT f.*, row_number() OVER (PARTITION BY f.code ORDER BY f.ordinality) AS nth, count(*) OVER (PARTITION BY f.code) AS count
+    FROM userstore.findings(is_deep, '10 minutes') WITH ORDINALITY f)
+  SELECT f.code, CASE f.nth WHEN 21 THEN format('and %s more of this kind', f.count - 20) ELSE f.message END, f.severity,
+    CASE WHEN f.nth < 21 THEN f."user" END, CASE WHEN f.nth < 21 THEN nullif(f.attribute, '') END
+  FROM f WHERE f.nth <= 21 ORDER BY f.ordinality;
+END;
 
 -- PostgreSQL lets everybody execute a new function.
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA userstore FROM PUBLIC;
+
+-- The last statement: the parts as they are now.
+INSERT INTO userstore.layout SELECT * FROM userstore.parts();
