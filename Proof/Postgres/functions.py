@@ -241,6 +241,24 @@ read = one(owner, "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_ta
 owner.execute("COMMIT")
 expect(f"rows of the log that were read for 6,000 rows: {read}", read < 20000, True)
 
+# Indexes. A writer creates and drops them; the names cannot be used to run anything else.
+u = victim()
+NAMES = ["age", "name", "hair_color", "a'); DROP TABLE userstore.consumers; --", 'é"\\', "x" * 200]
+for name in NAMES:
+    expect(f"create the index of {name[:20]}", (one(c, "SELECT userstore.create_index(%s)", name), one(c, "SELECT userstore.create_index(%s)", name)), ((True,), (False,)))
+expect("indexes", [x for x, in all_(reader, "SELECT * FROM userstore.indexes()")], sorted(NAMES))
+expect("with indexes", (all_(owner, "SELECT * FROM userstore.check(true)"), one(owner, "SELECT count(*) FROM pg_indexes WHERE schemaname = 'userstore' AND indexname LIKE 'attribute\\_%%'")), ([], (14,)))
+c.execute("BEGIN; SET LOCAL enable_seqscan = off")
+for sql in ["SELECT FROM userstore.attributes WHERE name = 'age' AND integer = 5", "SELECT FROM userstore.users WHERE name = 'x'"]:
+    expect("the plan uses the index", any("attribute_" in line for line, in all_(c, "EXPLAIN " + sql)), True)
+c.execute("ROLLBACK")
+for name in NAMES: expect(f"drop the index of {name[:20]}", (one(c, "SELECT userstore.drop_index(%s)", name), one(c, "SELECT userstore.drop_index(%s)", name)), ((True,), (False,)))
+expect("no indexes", all_(reader, "SELECT * FROM userstore.indexes()"), [])
+for name in (None, "", "id", "x" * 201): refused(f"an index of {name}", c, "SELECT userstore.create_index(%s)", errors.InvalidParameterValue, (name,))
+c.execute("BEGIN; SELECT userstore.create_index('a' || g) FROM generate_series(1, 64) g")
+refused("65 indexes", c, "SELECT userstore.create_index('b')", errors.ConfigurationLimitExceeded)
+for sql in ["SELECT userstore.create_index('age')", "SELECT userstore.drop_index('age')"]: refused("a reader: " + sql, reader, sql, DENIED)
+
 # What check() notices. Each edit is rolled back. The codes are those of the library's findings; part of the message.
 owner.execute("CREATE ROLE stranger" if not one(owner, "SELECT 1 FROM pg_roles WHERE rolname = 'stranger'") else "SELECT 1")
 owner.execute("CREATE OR REPLACE FUNCTION public.other() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")

@@ -9,12 +9,13 @@ GRANT EXECUTE ON FUNCTION
   userstore.milliseconds, userstore.row_bytes, userstore.log_rows, userstore.log_rows_backwards, userstore.own_rows,
   userstore.own_place, userstore.commit_of, userstore.nonce_at, userstore.time_at, userstore.head, userstore.log_state,
   userstore.next_end, userstore.last_end, userstore.change_count, userstore.extent, userstore.scan, userstore.size_of,
-  userstore.used_bytes, userstore.changes_of, userstore.parts, userstore.findings, userstore.check
+  userstore.used_bytes, userstore.changes_of, userstore.indexes, userstore.parts, userstore.findings, userstore.check
   TO userstore_reader, userstore_writer;
 
 -- A writer changes the records and the positions of consumers. It has no right on the log: triggers write it, with the rights of
 -- the owner.
 GRANT INSERT, UPDATE, DELETE ON userstore.users, userstore.attributes, userstore.consumers TO userstore_writer;
 GRANT EXECUTE ON FUNCTION
-  userstore.begin_writing, userstore.end_set, userstore.next_base, userstore.place, userstore.save_extent, userstore.forget, userstore.blank
+  userstore.begin_writing, userstore.end_set, userstore.next_base, userstore.place, userstore.save_extent, userstore.forget, userstore.blank,
+  userstore.create_index, userstore.drop_index
   TO userstore_writer;

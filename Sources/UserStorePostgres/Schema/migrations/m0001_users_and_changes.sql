@@ -798,6 +798,66 @@ BEGIN
   RETURN e;
 END $$;
 
+-- MARK: Indexes
+--
+-- The index of an attribute has the comment 'userstore: the values of ' and the attribute's name. It is one index for each column
+-- that conditions compare: a condition compares the values of one class. It does not hold a text above about 2,700 bytes: such a
+-- value is then refused (54000).
+
+-- The attributes that have indexes.
+CREATE FUNCTION userstore.indexes() RETURNS TABLE (attribute text) LANGUAGE sql STABLE
+BEGIN ATOMIC
+  SELECT DISTINCT substr(d.description, 26) COLLATE "C" FROM pg_index i
+    JOIN pg_description d ON d.objoid = i.indexrelid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+  WHERE i.indrelid IN ('userstore.users'::regclass, 'userstore.attributes'::regclass)
+    AND starts_with(d.description, 'userstore: the values of ') ORDER BY 1;
+END;
+
+-- Creates the index of an attribute, and returns whether there was none. Writers wait until the transaction ends. At most 64
+-- attributes have one, because each costs time with every write.
+CREATE FUNCTION userstore.create_index(attribute text) RETURNS boolean
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
+DECLARE
+  mark text := 'userstore: the values of ' || attribute; kind text; name text; source text;
+BEGIN
+  IF attribute IS NULL OR attribute = 'id' OR length(attribute) NOT BETWEEN 1 AND 200 THEN
+    RAISE EXCEPTION 'there is no index for the attribute %', coalesce(quote_literal(attribute), 'null') USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  LOCK TABLE userstore.writers IN EXCLUSIVE MODE;
+  IF EXISTS (SELECT FROM userstore.indexes() i WHERE i.attribute = create_index.attribute) THEN RETURN false; END IF;
+  IF (SELECT count(*) FROM userstore.indexes()) >= 64 THEN
+    RAISE EXCEPTION 'there are indexes for 64 attributes already' USING ERRCODE = 'configuration_limit_exceeded';
+  END IF;
+  FOREACH kind IN ARRAY CASE WHEN attribute IN ('name', 'hair_color') THEN ARRAY['users'] ELSE ARRAY['integer', 'real', 'text'] END LOOP
+    name := format('attribute_%s_%s', md5(attribute), kind);
+    source := CASE kind
+      WHEN 'users' THEN format('users (%1$I, id) WHERE %1$I IS NOT NULL', attribute)
+      ELSE format('attributes (%1$I, user_id) WHERE name = %2$L AND %1$I IS NOT NULL', kind, attribute) END;
+    EXECUTE format('CREATE INDEX %I ON userstore.%s', name, source);
+    EXECUTE format('COMMENT ON INDEX userstore.%I IS %L', name, mark);
+  END LOOP;
+  RETURN true;
+END $$;
+
+-- Removes the index of an attribute, and returns whether there was one. Readers, too, wait until the transaction ends.
+CREATE FUNCTION userstore.drop_index(attribute text) RETURNS boolean
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
+DECLARE
+  name regclass; found_one boolean := false;
+BEGIN
+  LOCK TABLE userstore.writers IN EXCLUSIVE MODE;
+  FOR name IN
+    SELECT i.indexrelid::regclass FROM pg_index i
+      JOIN pg_description d ON d.objoid = i.indexrelid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+    WHERE i.indrelid IN ('userstore.users'::regclass, 'userstore.attributes'::regclass)
+      AND d.description = 'userstore: the values of ' || drop_index.attribute
+  LOOP
+    EXECUTE format('DROP INDEX %s', name);
+    found_one := true;
+  END LOOP;
+  RETURN found_one;
+END $$;
+
 -- MARK: Checking
 
 -- What this layout consists of, apart from triggers, which findings() knows, and rights: a name and a definition of each table,
