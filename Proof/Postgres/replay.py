@@ -389,7 +389,8 @@ def run(seed, count, writers, libraries, readers, verbose=False):
         if not b and [s for s, _ in got] != list(range(start + 1, last + 1)): bad.append(f"reader {number} saw {len(got)} of {last - start} rows")
         if any(hashes.get(s) != h for s, h in got): bad.append(f"reader {number} saw other rows than there are now")
     for code, message in c.execute("SELECT code, message FROM userstore.check(true)").fetchall():
-        if code != "orphan": bad.append(f"check: {code}: {message}")
+        # Attributes without users, and raw values that are no text, are written on purpose.
+        if code != "orphan" and "UTF-8" not in message: bad.append(f"check: {code}: {message}")
     c.execute("COMMIT")
     looks = sum(s[3] for s in seen); compared = sum(s[4] for s in seen)
     print(f"seed {seed}: {total.get('committed', 0)} foreign commits, {total.get('library: committed', 0)} of the library, {len(rows)} rows, "
@@ -427,7 +428,8 @@ CONTROLS = {
         'CREATE TRIGGER "A_userstore_updated" AFTER UPDATE ON userstore.attributes FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION userstore.attributes_changed()',
         'ALTER TABLE userstore.attributes ENABLE ALWAYS TRIGGER "A_userstore_updated"'],
     "INSERT logged by a statement trigger": [
-        edited("users_added", "IF NEW.id <> one THEN RETURN NULL; END IF;", "IF one IS NULL THEN RETURN NULL; END IF; rows := 2;"),
+        edited("users_added", "IF NEW.id <> one THEN RETURN NULL; END IF;", "IF one IS NULL THEN RETURN NULL; END IF;"),
+        edited("users_added", "SELECT count(*) INTO rows FROM (SELECT FROM new_rows LIMIT 2) t;", "rows := 2;"),
         'DROP TRIGGER "A_userstore_added" ON userstore.users',
         'CREATE TRIGGER "A_userstore_added" AFTER INSERT ON userstore.users REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION userstore.users_added()',
         'ALTER TABLE userstore.users ENABLE ALWAYS TRIGGER "A_userstore_added"'],
