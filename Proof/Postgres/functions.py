@@ -56,7 +56,7 @@ for _ in range(60):
         for _ in range(r.choice([1, 1, 3])):
             c.execute("INSERT INTO userstore.users (name, hair_color) SELECT repeat('x', %s), NULL FROM generate_series(1, %s)", (r.choice([1, 10, 3000]), r.choice([1, 1, 1, 2, 30])))
             if r.random() < .4: c.execute("DELETE FROM userstore.users WHERE id = (SELECT min(id) FROM userstore.users)")
-            if r.random() < .4: c.execute("INSERT INTO userstore.attributes (user_id, name, bytes) SELECT max(id), 'a', %s FROM userstore.users ON CONFLICT (user_id, name) DO UPDATE SET bytes = EXCLUDED.bytes", (os.urandom(r.choice([0, 5, 9000])),))
+            if r.random() < .4: c.execute("INSERT INTO userstore.attributes (user_id, name, bytes) SELECT max(id), 'a', %s FROM userstore.users HAVING count(*) > 0 ON CONFLICT (user_id, name) DO UPDATE SET bytes = EXCLUDED.bytes", (os.urandom(r.choice([0, 5, 9000])),))
         if r.random() < .7: c.execute("SELECT userstore.end_set(%s, %s)", (r.randrange(-2**63, 2**63), r.choice([None, "", "app"])))
     if r.random() < .5: c.execute("SELECT userstore.place()")
     c.execute("COMMIT")
@@ -141,9 +141,11 @@ l.close()
 
 # Purging.
 rows = log()
-victim = next(x for x in rows if x[1] and (x[6] or x[7]))
+there = {x for x, in all_(owner, "SELECT id FROM userstore.users")}
+victim = next(x for x in rows if x[1] and (x[6] or x[7]) and x[2] not in there)
+refused("purging a user who exists", c, "SELECT userstore.blank(%s, %s)", errors.RestrictViolation, next((x[0], x[2]) for x in rows if x[1] and x[2] in there))
 expect("blank", one(c, "SELECT userstore.blank(%s, %s)", victim[0], victim[2]), (True,))
-expect("not of another user", one(c, "SELECT userstore.blank(%s, %s)", victim[0], victim[2] + 1), (False,))
+expect("not of another user", one(c, "SELECT userstore.blank(%s, %s)", victim[0], 2**40), (False,))
 expect("blanked", all_(reader, "SELECT new_t, new_b, is_blank FROM userstore.log_rows(%s, %s, 1)", victim[0] - 1, victim[0]), [(None, None, True)])
 expect("check after a purge", all_(reader, "SELECT * FROM userstore.check(true)"), [])
 
@@ -182,13 +184,14 @@ for sql in ["DELETE FROM userstore.changes", "INSERT INTO userstore.commits VALU
     "CREATE TEMP TABLE t (id bigint, name text, hair_color text); CREATE TRIGGER t AFTER INSERT ON t REFERENCING NEW TABLE AS new_rows FOR EACH ROW EXECUTE FUNCTION userstore.users_added()"]:
     refused("a writer: " + sql, c, sql, DENIED)
     refused("a reader: " + sql, reader, sql, DENIED)
-for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1"]:
+for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1",
+    "SELECT FROM userstore.users FOR KEY SHARE", "BEGIN; LOCK TABLE userstore.users IN ROW SHARE MODE", "SELECT nextval('userstore.users_id_seq')"]:
     refused("a reader: " + sql, reader, sql, DENIED)
 refused("TRUNCATE by the owner", owner, "TRUNCATE userstore.users CASCADE", errors.RestrictViolation)
 refused("TRUNCATE of the log", owner, "TRUNCATE userstore.changes", errors.RestrictViolation)
 refused("another id", c, "UPDATE userstore.users SET id = id + 1000000", errors.RestrictViolation)
 refused("another key", c, "UPDATE userstore.attributes SET name = 'b'", errors.RestrictViolation)
-refused("an id at the end", c, "INSERT INTO userstore.users (id, name) VALUES (4611686018427387905, 'x')", errors.CheckViolation)
+refused("an id beyond the limit", c, "INSERT INTO userstore.users (id, name) VALUES (4611686018427387905, 'x')", errors.CheckViolation)
 refused("NaN", c, "INSERT INTO userstore.attributes (user_id, name, real) SELECT max(id), 'nan', 'NaN' FROM userstore.users", errors.CheckViolation)
 refused("two values", c, "INSERT INTO userstore.attributes (user_id, name, real, integer) SELECT max(id), 'two', 1, 1 FROM userstore.users", errors.CheckViolation)
 # Temporary tables with the names of the log receive nothing.
@@ -207,6 +210,41 @@ for distance in (1, 100, 2_000_000):
     got = one(c, "INSERT INTO userstore.users (name) VALUES ('x') RETURNING id")[0]
     expect("the next id", got, top + 1)
     top = got
+
+# What a writer does to others.
+refused("a set without a nonce", c, "SELECT userstore.end_set(NULL, 'x')", errors.NullValueNotAllowed)
+refused("an endless origin", c, "SELECT userstore.end_set(1, repeat('x', 10001))", errors.ProgramLimitExceeded)
+# Ids are left, whatever id is chosen.
+owner.execute("BEGIN; SAVEPOINT s; INSERT INTO userstore.users (id, name) VALUES (4611686018427387904, 'last')")
+expect("the id after the limit", one(owner, "INSERT INTO userstore.users (name) VALUES ('x') RETURNING id"), (4611686018427387905,))
+refused("another id beyond the limit", owner, "INSERT INTO userstore.users (id, name) VALUES (4611686018427387907, 'x')", errors.CheckViolation)
+owner.execute("SELECT setval('userstore.users_id_seq', %s)", (top,))
+# A transaction that has chosen an id does not hold up others that choose one.
+c.execute("BEGIN; INSERT INTO userstore.users (id, name) VALUES (%d, 'chosen')" % (top + 1))
+d.execute("SET lock_timeout = '5s'; INSERT INTO userstore.users (id, name) VALUES (%d, 'chosen')" % (top + 2))
+c.execute("ROLLBACK; SET standard_conforming_strings = off; SET quote_all_identifiers = on; SET backslash_quote = on")
+# Settings of the session change nothing in the functions of the owner.
+expect("a quoted name", one(c, "SELECT userstore.create_index(%s)", "a\\'; DROP TABLE userstore.consumers; --"), (True,))
+expect("the index of a quoted name", all_(reader, "SELECT * FROM userstore.indexes()"), [("a\\'; DROP TABLE userstore.consumers; --",)])
+expect("a quoted name", one(c, "SELECT userstore.drop_index(%s)", "a\\'; DROP TABLE userstore.consumers; --"), (True,))
+c.execute("RESET ALL; SET ROLE userstore_writer")
+# A large extension of a place that is rolled back: a writer with an old snapshot does not look for its own place for minutes.
+def old_snapshot():
+    e = connect("userstore_writer")
+    e.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM userstore.users; INSERT INTO userstore.users (name) VALUES ('old')")
+    return e
+for i, rows_before in enumerate(("", "INSERT INTO userstore.users (name) VALUES ('first');")):
+    old, older = old_snapshot(), old_snapshot()
+    c.execute(f"BEGIN; {rows_before} SELECT userstore.place(); SAVEPOINT s; INSERT INTO userstore.users (name) VALUES ('x'); SELECT userstore.place(); INSERT INTO userstore.users (name) SELECT 'x' FROM generate_series(1, 2000); SELECT userstore.place(); ROLLBACK TO s; COMMIT")
+    for e in old, older: refused("the place of an old snapshot", e, "COMMIT", errors.SerializationFailure)
+    before = one(reader, "SELECT seq FROM userstore.head()")[0]
+    for e in old, older, old_snapshot(), old_snapshot():
+        if e.info.transaction_status: e.execute("COMMIT")
+        else: e.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; INSERT INTO userstore.users (name) VALUES ('again'); COMMIT")
+    expect("places after that", (one(reader, "SELECT seq FROM userstore.head()")[0], all_(owner, "SELECT * FROM userstore.check(true)")), (before + 12, []))
+# After a purge, the statistics have no values of the log.
+owner.execute("ANALYZE userstore.changes")
+expect("statistics", all_(reader, "SELECT attname FROM pg_stats WHERE schemaname = 'userstore' AND tablename = 'changes' AND attname ~ '^(old|new)_'"), [])
 
 # The log, row by row: an attribute is removed with its user only after the user was removed, in the same transaction.
 def told(sql, sql_meanwhile="SELECT 1", meanwhile=None):
@@ -240,6 +278,13 @@ owner.execute("BEGIN; WITH i AS (INSERT INTO userstore.users (name) SELECT 'many
 read = one(owner, "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'userstore.changes'::regclass")[0]
 owner.execute("COMMIT")
 expect(f"rows of the log that were read for 6,000 rows: {read}", read < 20000, True)
+
+# A function that changes a row of the statement that calls it: its change would be logged before the statement's.
+u, u2 = victim(), victim()
+c.execute("CREATE FUNCTION pg_temp.again(i bigint) RETURNS text LANGUAGE plpgsql AS $$ BEGIN IF i = %d THEN UPDATE userstore.users SET name = 'v3' WHERE id = %d; UPDATE userstore.attributes SET integer = 3 WHERE user_id = %d; END IF; RETURN '2'; END $$" % (u2, u, u))
+for sql in ["UPDATE userstore.users SET name = pg_temp.again(id) WHERE id IN (%d, %d)", "UPDATE userstore.attributes SET integer = pg_temp.again(user_id)::int WHERE user_id IN (%d, %d)"]:
+    refused("a change within the statement", c, sql % (u, u2), errors.TriggeredDataChangeViolation)
+expect("changes of other rows", c.execute("UPDATE userstore.users SET name = pg_temp.again(id) WHERE id = %d" % u2).rowcount, 1)
 
 # Indexes. A writer creates and drops them; the names cannot be used to run anything else.
 u = victim()
@@ -324,7 +369,7 @@ for code, said, sql in [
     ("log", "the age of user %d differs from its last value", PAST + "DELETE FROM userstore.attributes WHERE user_id = %d" + AGAIN),
     ("log", "the age of user %d has another value before revision", PAST + "UPDATE userstore.attributes SET integer = 9 WHERE user_id = %d" + AGAIN + "; SET LOCAL session_replication_role = origin; UPDATE userstore.attributes SET integer = 1 WHERE user_id = %d; SET CONSTRAINTS ALL IMMEDIATE"),
     ("value", "the next user would receive the id", "SELECT setval('userstore.users_id_seq', (SELECT max(id) - 1 FROM userstore.users))"),
-    ("value", "no id is left", "SELECT setval('userstore.users_id_seq', 4611686018427387904)"),
+    ("value", "no id is left", "SELECT setval('userstore.users_id_seq', 9223372036854775807)"),
     ("value", "is not a color", "UPDATE userstore.users SET hair_color = 'red' WHERE id = %d"),
     ("value", "reserved name", "ALTER TABLE userstore.attributes DROP CONSTRAINT attributes_name_check; INSERT INTO userstore.attributes (user_id, name, integer) VALUES (%d, 'id', 1)"),
     ("value", "is not one value", "ALTER TABLE userstore.attributes DROP CONSTRAINT attributes_check; INSERT INTO userstore.attributes (user_id, name) VALUES (%d, 'none')"),

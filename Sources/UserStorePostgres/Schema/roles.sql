@@ -13,7 +13,8 @@ GRANT EXECUTE ON FUNCTION
   TO userstore_reader, userstore_writer;
 
 -- A writer changes the records and the positions of consumers. It has no right on the log: triggers write it, with the rights of
--- the owner.
+-- the owner. What it can do to others nevertheless is in Proof/Postgres/README.md. Useful with it: no temporary functions
+-- (REVOKE TEMPORARY ON DATABASE … FROM PUBLIC), max_prepared_transactions = 0.
 GRANT INSERT, UPDATE, DELETE ON userstore.users, userstore.attributes, userstore.consumers TO userstore_writer;
 GRANT EXECUTE ON FUNCTION
   userstore.begin_writing, userstore.end_set, userstore.next_base, userstore.place, userstore.save_extent, userstore.forget, userstore.blank,
