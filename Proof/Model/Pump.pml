@@ -99,10 +99,10 @@ inline commit(s, set, ticket) {
   if
   :: set != 0 ->
      atomic { !S.isLocked -> S.isLocked = true } /* BEGIN IMMEDIATE */
-     from = S.position; /* pendingSets */
 #ifndef CONTROL_NOT_REFUSED
      S.isCommitting = true; /* beginOwnCommit */
 #endif
+     from = S.position; /* pendingSets */
      d_step { S.head++; set = S.head; S.isLocked = false }
      append(s, from, set, ticket);
      d_step { from = 0; S.isCommitting = false } /* endOwnCommit */

@@ -21,6 +21,9 @@ public struct PostgresConfiguration: Sendable {
   /// A process that stops inside `write` holds up all other writers until then.
   public var idleInTransactionTimeout = Duration.seconds(10)
 
+  /// How often the watcher looks at the log without a notification, in case that one was lost.
+  var idleLook = Duration.seconds(5)
+
   /// Creates a configuration.
   public init(_ address: String = "") { self.address = address }
 

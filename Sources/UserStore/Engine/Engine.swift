@@ -63,10 +63,22 @@ package protocol Engine: AnyObject, Sendable {
   func release()
 }
 
+extension Engine {
+  /// Returns the end of the log, in a session that reads.
+  package func readLogEnd() throws(StoreError) -> Cursor {
+    let session = try readers.take()
+    defer { readers.give(back: session) }
+    return try session.logEnd()
+  }
+}
+
 /// Events that report possible commits: hints, because only the log shows what was committed.
 package protocol CommitEvents: Sendable {
   /// Whether the system reports writes; if not, the watcher polls.
   var hasEvents: Bool { get }
+
+  /// How long the watcher waits, in microseconds, before it looks at the log without an event.
+  var idleLook: Int { get }
 
   /// Waits up to `microseconds` for events, and returns those since the last call; with 0, it does not wait.
   func wait(microseconds: Int) -> CommitEvent

@@ -5,9 +5,9 @@ package struct LogExtent: Equatable {
   /// The oldest existing row, or the one after `head`.
   ///
   /// At least 1: readers ignore rows with smaller numbers, which only another program can insert.
-  package var first: Int64
+  var first: Int64
   /// The newest row, which is never deleted.
-  package var head: Int64
+  var head: Int64
   /// The last row whose size was counted.
   package var measured: Int64
   /// The size of the rows after `horizon`, through `measured`.
@@ -22,10 +22,10 @@ package struct LogExtent: Equatable {
   /// The size of the rows after `horizon`, through `sized`.
   package var size: Int64
   /// The position of the named consumer that is furthest behind, except for consumers whose position is compacted already.
-  package var consumer: Int64?
+  var consumer: Int64?
 
   /// The size of a row without its values.
-  package static let rowBytes: Int64 = 64
+  static let rowBytes: Int64 = 64
 
   /// More than any file can hold (sqlite.org/limits.html).
   private static let sizeLimit: Int64 = 1 << 48
@@ -62,7 +62,7 @@ package struct LogExtent: Equatable {
   }
 
   /// Whether neither was compacted or counted further than the other.
-  package func isSame(as other: LogExtent) -> Bool {
+  func isSame(as other: LogExtent) -> Bool {
     var other = other
     (other.head, other.consumer) = (head, consumer)
     return self == other
@@ -70,13 +70,13 @@ package struct LogExtent: Equatable {
 
   /// The size of the rows after the end of a set, without rows that were not counted; nil if the oldest set was not counted
   /// through that end.
-  package func bytes(after end: Int64) -> Int64? {
+  func bytes(after end: Int64) -> Int64? {
     if end > measured { return 0 }
     return sized == end ? max(0, bytes - size) : nil
   }
 
   /// Moves the start of the log to the end of a set that was counted.
-  package mutating func compact(through end: Cursor) {
+  mutating func compact(through end: Cursor) {
     let last = end.revision.rawValue
     bytes = bytes(after: last) ?? 0
     measured = max(measured, last)
@@ -86,7 +86,7 @@ package struct LogExtent: Equatable {
   }
 
   /// Subtracts from the counts what a row lost.
-  package mutating func shrink(_ sequence: Int64, by count: Int64) {
+  mutating func shrink(_ sequence: Int64, by count: Int64) {
     guard sequence > horizon.revision.rawValue else { return }
     if sequence <= measured { bytes -= count }
     if sequence <= sized { size -= count }

@@ -1,13 +1,13 @@
 /// A row of the log: a change, or the end of a write.
 package struct LogRow {
-  package let change: Change
-  package let nonce: Int64
+  let change: Change
+  let nonce: Int64
   /// Whether this row ends a write of the library.
-  package let isEnd: Bool
+  let isEnd: Bool
   /// Whether it ends a write of another program.
   ///
   /// SQLite has no such rows: what is between two writes of the library is foreign.
-  package let isForeign: Bool
+  let isForeign: Bool
   private let hasOrigin: Bool
 
   /// Creates a row from its stored values.
@@ -33,25 +33,25 @@ package struct LogRow {
       timestamp: timestamp, sequence: sequence)
   }
 
-  package var sequence: Int64 { change.sequence }
+  var sequence: Int64 { change.sequence }
 
   /// In the row of an end: the first row of the write, or the row itself if another program stored a larger number there.
-  package var firstOfSet: Int64 {
+  var firstOfSet: Int64 {
     if case .integer(let first) = change.old, first <= sequence { first } else { sequence }
   }
 
   /// The last foreign row between the end of the previous set and the first row of a write; nil if there is none.
   ///
   /// The foreign rows are a set of their own.
-  package static func foreignEnd(after start: Int64, before first: Int64) -> Int64? {
+  static func foreignEnd(after start: Int64, before first: Int64) -> Int64? {
     first > start + 1 ? first - 1 : nil
   }
 
   /// In the row of an end: the origin that the writer gave, which may be empty.
-  package var origin: String? { hasOrigin ? change.attribute.text : nil }
+  var origin: String? { hasOrigin ? change.attribute.text : nil }
 
   /// The approximate size in memory.
-  package var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }
+  var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }
 }
 
 /// The row that ends a write of the library.

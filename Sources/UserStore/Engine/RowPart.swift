@@ -56,6 +56,21 @@ extension RowPart {
   }
 }
 
+extension AttributeName {
+  /// How the values of an attribute are stored: as numbers, as texts, or as any values.
+  package enum Column {
+    case id, text, any
+  }
+
+  package var column: Column {
+    switch self {
+    case .id: .id
+    case .name, .hairColor: .text
+    default: .any
+    }
+  }
+}
+
 extension SortKey {
   package var putsMissingLast: Bool { isDescending || missingLast }
 }

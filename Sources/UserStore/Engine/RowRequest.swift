@@ -10,12 +10,12 @@ package struct RowRequest: Sendable {
   package var columns: [AttributeName]
 
   /// Whether its result may depend on the order of texts, or on their bytes.
-  package var comparesText: Bool { order.contains { $0.attribute != .id } || condition.comparesText }
+  var comparesText: Bool { order.contains { $0.attribute != .id } || condition.comparesText }
 }
 
 extension Condition {
   /// Whether it compares with text.
-  package var comparesText: Bool { node.values.contains { $0.class == .text } }
+  var comparesText: Bool { node.values.contains { $0.class == .text } }
 }
 
 extension Condition.Node {

@@ -12,10 +12,15 @@ package protocol Session:
 
   /// Begins a transaction that writes; no other session, in any process, writes until it ends.
   ///
+  /// A server may begin it together with the first operation, which then throws its errors.
+  ///
   /// - Parameter isWaiting: Whether to wait up to the busy timeout while another process writes.
-  /// - Returns: The end of the log, and whether it was read because another session has committed since the last call.
   /// - Throws: `StoreError.Code.moved`, `.busy`.
-  func beginWriting(isWaiting: Bool) throws(StoreError) -> (end: Cursor, isRead: Bool)
+  func beginWriting(isWaiting: Bool) throws(StoreError)
+
+  /// The end of the log when the transaction that writes began, and whether it was read because another session has committed
+  /// since the transaction before; nil before a server has reported it.
+  var writingStart: (end: Cursor, isRead: Bool)? { get }
 
   /// Sets a savepoint, to which the transaction can be rolled back. Savepoints can be nested.
   func savepoint() throws(StoreError)
@@ -29,11 +34,18 @@ package protocol Session:
   /// Returns the final position of one in the open write transaction.
   ///
   /// A server gives a transaction its place in the log when it commits, because others may commit first; until then, its rows
-  /// are counted from the end of the log that `beginWriting` returned. To ask fixes the place, and holds up other commits.
+  /// are counted from the end of the log in `writingStart`. To ask fixes the place, and holds up other commits.
   func finalPosition(of position: Cursor) throws(StoreError) -> Cursor
 
-  /// Ends the writing part of the transaction, which then only reads and commits, and returns the final position of its last set.
-  func endWriting(through end: Cursor) throws(StoreError) -> Cursor
+  /// Ends the writing part of the transaction, which then only reads and commits.
+  ///
+  /// A server may commit already, so that it needs one round trip for everything: then no transaction is open any more, `commit`
+  /// has no effect, and the first page of rows after `position` was read too.
+  ///
+  /// - Parameter position: The position after which `rows` will be called; nil if it will not.
+  /// - Returns: The end of the log with the sets of the transaction.
+  /// - Throws: What `commit` throws.
+  func endWriting(readingAfter position: Cursor?) throws(StoreError) -> Cursor
 
   /// Commits.
   ///
@@ -112,6 +124,11 @@ package protocol QueryOperations {
     _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
   ) throws(StoreError)
 
+  /// Calls `body` with each user of a request, with all attributes, in its order, until it returns false.
+  ///
+  /// The request's columns have no effect.
+  func eachUser(_ request: RowRequest, while body: (User) -> Bool) throws(StoreError)
+
   /// The number of users that meet a condition.
   func userCount(where condition: Condition) throws(StoreError) -> Int
 
@@ -162,8 +179,14 @@ package protocol LogOperations {
   /// The number of changes after a row.
   func changeCount(after start: Int64) throws(StoreError) -> Int
 
-  /// Appends a row that marks the rows after `start` as one write, and returns the new end of the log; nil if there are none.
-  func endSet(after start: Cursor, origin: String?) throws(StoreError) -> Cursor?
+  /// Appends a row that marks the rows since the last set of the transaction as one write; without rows, it has no effect.
+  func endSet(origin: String?) throws(StoreError)
+
+  /// Whether there were rows at the last `endSet`.
+  func hasEndedSet() throws(StoreError) -> Bool
+
+  /// The end of the log with the sets that the open write transaction has ended; the log's if it has ended none.
+  func writingEnd() throws(StoreError) -> Cursor
 }
 
 /// Deleting old rows of the log, in an open transaction.

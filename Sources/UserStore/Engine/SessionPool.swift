@@ -11,7 +11,7 @@ package final class SessionPool: Sendable {
 
   private let open: @Sendable () throws(StoreError) -> any Session
   /// The number of sessions that can be lent at the same time.
-  package let limit: Int
+  let limit: Int
   /// The number of sessions beyond the limit for deliveries, which must not wait for readers: a reader may wait for a delivery.
   private let reserve: Int
   private let state: Lock<State>
@@ -28,7 +28,7 @@ package final class SessionPool: Sendable {
     state = Lock(State(idle: session.map { [$0] } ?? [], opened: session == nil ? 0 : 1))
   }
 
-  package var isClosed: Bool { state.withLock { $0.isClosed } }
+  var isClosed: Bool { state.withLock { $0.isClosed } }
 
   package static var closed: StoreError { StoreError(.closed, "the store is closed") }
 

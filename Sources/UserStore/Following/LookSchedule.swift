@@ -6,8 +6,6 @@
 /// no events), so that one look for an event finds nothing: under `synchronous=FULL` in 404 of 405 cases. So looks are repeated
 /// for a while, unless the writer sent a signal, as this library does when its commit is visible.
 struct LookSchedule: Sendable {
-  /// The pause without events: looks twice a second guarantee delivery, events only make it fast.
-  static let idle = 500_000
   /// After an event, the first and the longest pause between looks, and for how long looks are repeated.
   private static let first = 50
   private static let longest = 5_000
@@ -19,6 +17,8 @@ struct LookSchedule: Sendable {
   private static let rests = 125...1_000
 
   private let hasEvents: Bool
+  /// The pause without events: these looks guarantee delivery, events only make it fast.
+  private let idle: Int
   /// How long to wait for an event before the next look.
   private(set) var wait: Int
   /// For how much longer looks are repeated; at first too, for a write that began before there were events.
@@ -29,8 +29,9 @@ struct LookSchedule: Sendable {
   /// Whether the longest rest has been reached: then looks follow the clock, and events are not needed.
   private(set) var isUnderLoad = false
 
-  init(hasEvents: Bool) {
+  init(hasEvents: Bool, idle: Int) {
     self.hasEvents = hasEvents
+    self.idle = idle
     // Not sooner: most stores that are opened for one operation are closed by then, and need no look.
     wait = hasEvents ? Self.longest : Self.firstPoll
   }
@@ -67,6 +68,6 @@ struct LookSchedule: Sendable {
       patience -= wait
       wait = min(wait * 2, Self.longest)
     }
-    if hasEvents, patience <= 0 { wait = Self.idle }
+    if hasEvents, patience <= 0 { wait = idle }
   }
 }

@@ -70,7 +70,7 @@ final class Watcher: Sendable {
 
   private func run() {
     var memory = Memory()
-    var schedule = LookSchedule(hasEvents: events.hasEvents)
+    var schedule = LookSchedule(hasEvents: events.hasEvents, idle: events.idleLook)
     var ownCommits = 0
     var reportsWrites = true
     while true {

@@ -74,22 +74,24 @@ struct PastState {
   ) throws(StoreError) -> (rows: [Row], last: Row?) {
     // Those that changed later are left out, and may have been among the first.
     let limit = limit.map { $0 + later.deltas.count }
-    // All attributes of a user are read by themselves.
     let request = RowRequest(
       condition: condition, order: order, start: start.map { layout.position(of: $0) }, limit: limit,
-      columns: layout.showsAll ? order.map(\.attribute) : layout.columns)
+      columns: layout.columns)
     var rows: [Row] = []
-    try session.eachRow(request) { id, values in
-      rows.append(layout.showsAll ? layout.row(at: Query.Position(values: values, id: id)) : Row(id, values))
-      return true
+    if layout.showsAll {
+      try session.eachUser(request) { user in
+        let values = user.storedValues
+        rows.append(layout.row(user.id, { values[$0] ?? .null }, all: values))
+        return true
+      }
+    } else {
+      try session.eachRow(request) { id, values in
+        rows.append(Row(id, values))
+        return true
+      }
     }
     let end = rows.count == limit ? rows.last : nil
     rows.removeAll { later[$0.id] != nil }
-    if layout.showsAll {
-      let places = rows
-      rows = []
-      for place in places { if let row = try wholeRow(place.id, layout) { rows.append(row) } }
-    }
     var changed: [Row] = []
     for delta in later.deltas {
       guard let row = try row(delta.id, layout), layout.meets(condition, row) else { continue }

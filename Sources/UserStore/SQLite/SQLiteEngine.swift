@@ -50,9 +50,7 @@ final class SQLiteEngine: Engine {
 
   func logEnd() throws(StoreError) -> Cursor {
     if let end = try first.logEnd() { return end }
-    let session = try readers.take()
-    defer { readers.give(back: session) }
-    return try session.logEnd()
+    return try readLogEnd()
   }
 
   // MARK: Other processes
@@ -97,14 +95,14 @@ final class SQLiteEngine: Engine {
   func eraseOldPages(holding session: any Session) throws(StoreError) -> Bool {
     guard let file, let checkpoints else { return true }
     let session = SQLiteSession.own(session)
-    _ = try session.beginWriting(isWaiting: true)
+    try session.beginWriting(isWaiting: true)
     checkpoints.run()
     session.rollBack()
 
     // With this limit, a commit that restarts the -wal file truncates it.
     try session.connection.execute("PRAGMA journal_size_limit = 0", to: "purge")
     defer { try? session.connection.execute("PRAGMA journal_size_limit = -1", to: "purge") }
-    _ = try session.beginWriting(isWaiting: true)
+    try session.beginWriting(isWaiting: true)
     defer { session.rollBack() }
     var pageSize = 0
     try session.connection.rows("PRAGMA page_size", to: "purge") { pageSize = Int($0.integer(0)) }
@@ -181,4 +179,7 @@ private final class FirstSession: Sendable {
   }
 }
 
-extension DirectoryEvents: CommitEvents {}
+extension DirectoryEvents: CommitEvents {
+  // The system may drop events, and a program without the library may commit long after its write to the -wal file.
+  var idleLook: Int { 500_000 }
+}

@@ -31,16 +31,15 @@ extension UserStore.Transaction {
   public mutating func iterateUsers(
     matching query: UserStore.Query, while body: (UserStore.User) throws -> Bool
   ) throws {
-    let columns = query.columns
     var failure: (any Error)?
-    let session = try session
-    try rows(of: query, columns: columns ?? []) { id, values in
-      do {
-        if let columns { return try body(User(id, columns, values)) }
-        guard let user = try session.user(id) else { return true }
-        return try body(user)
-      } catch { failure = error }
+    func deliver(_ user: User) -> Bool {
+      do { return try body(user) } catch { failure = error }
       return false
+    }
+    if let columns = query.columns {
+      try rows(of: query, columns: columns) { id, values in deliver(User(id, columns, values)) }
+    } else {
+      try session.eachUser(Self.request(of: query, columns: []), while: deliver)
     }
     if let failure { throw failure }
   }
@@ -75,10 +74,13 @@ extension UserStore.Transaction {
   private func rows(
     of query: Query, columns: [AttributeName], while body: (User.ID, [StoredValue]) -> Bool
   ) throws(StoreError) {
+    try session.eachRow(Self.request(of: query, columns: columns), while: body)
+  }
+
+  private static func request(of query: Query, columns: [AttributeName]) throws(StoreError) -> RowRequest {
     try Limits.check(query)
-    let request = RowRequest(
+    return RowRequest(
       condition: query.condition, order: query.order, start: query.start, limit: query.limit, columns: columns)
-    try session.eachRow(request, while: body)
   }
 }
 

@@ -3,10 +3,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///
   /// - Throws: `StoreError` if reading fails.
   public var cursor: UserStore.Cursor {
-    mutating get throws(StoreError) {
-      if let start { return start }
-      return try session.logEnd()
-    }
+    mutating get throws(StoreError) { try session.writingEnd() }
   }
 
   /// The revision at which the change set of this write will end, with the changes so far; that of `cursor` if there are none.
@@ -181,7 +178,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// - Throws: `StoreError` if reading fails.
   public var changes: [UserStore.Change] {
     mutating get throws(StoreError) {
-      guard let start else { return [] }
+      let start = try cursor
       var rows: [LogRow] = []
       while true {
         let last = rows.last?.sequence ?? start.revision.rawValue

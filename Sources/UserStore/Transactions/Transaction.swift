@@ -8,13 +8,8 @@ extension UserStore {
   /// If an error ends the transaction, such as a full disk, further reads and writes throw `StoreError.Code.transactionEnded`.
   public struct Transaction<Mode>: ~Copyable {
     private let connection: any Session
-    /// In a write, the end of the log before it.
-    let start: Cursor?
 
-    init(_ session: any Session, after start: Cursor? = nil) {
-      connection = session
-      self.start = start
-    }
+    init(_ session: any Session) { connection = session }
 
     /// False after the database ended the transaction because of an error.
     var isOpen: Bool { connection.isInTransaction }

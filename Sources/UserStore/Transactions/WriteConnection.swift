@@ -26,35 +26,34 @@ final class WriteConnection: Sendable {
   func begin() throws(StoreError) -> WriteGroup {
     let session = try sessions.take()
     do throws(StoreError) {
-      let log = try begin(session)
-      // Another process may have replaced the log.
-      if log.isRead { try checkPosition(endingAt: log.end, session) }
-      return WriteGroup(session, head: log.end)
+      try begin(session)
+      var group = WriteGroup(session)
+      try checkPosition(&group)
+      return group
     } catch {
       sessions.give(back: session)
       throw error
     }
   }
 
-  /// Runs one writer's closure in the group's transaction, and returns the end of the log with this part.
+  /// Runs one writer's closure in the group's transaction.
   ///
   /// If it throws, the part was rolled back. The first writer needs no savepoint: no other writer's work can be lost.
   func perform(
     in group: WriteGroup, origin: String?, _ calling: DeliveryThread?, _ body: (inout WriteTransaction) throws -> Void
-  ) throws -> Cursor {
+  ) throws {
     let session = group.session
     let isFirst = group.size == 1
     if !isFirst { try session.savepoint() }
     do {
-      var transaction = WriteTransaction(session, after: group.end)
+      var transaction = WriteTransaction(session)
       try body(&transaction)
       guard session.isInTransaction else {
         throw StoreError(.transactionEnded, "an error inside the write ended its transaction and rolled it back")
       }
-      let end = try session.endSet(after: group.end, origin: origin)
-      if end != nil, let calling { try admit(calling) }
+      try session.endSet(origin: origin)
+      if let calling, try session.hasEndedSet() { try admit(calling) }
       if !isFirst { try session.releaseSavepoint() }
-      return end ?? group.end
     } catch {
       if !isFirst, session.isInTransaction { try rollBackPart(on: session) }
       throw error
@@ -67,15 +66,28 @@ final class WriteConnection: Sendable {
   func end(_ group: WriteGroup, _ cascade: Cascade?) throws(StoreError) -> Int? {
     let session = group.session
     defer { sessions.give(back: session) }
-    var group = group
-    group.end = try session.endWriting(through: group.end)
-    let sets = try publication.hasListeners ? pendingSets(of: group) : nil
-    let isPublished = group.hasChanges || sets?.isEmpty == false
-    let ticket = try committing(session, through: group.end) {
-      isPublished ? publish(sets, of: group, cascade) : nil
+    let start = try start(of: group)
+    let (ticket, isPublished) = try committing { () throws(StoreError) -> (Int?, Bool) in
+      let end = try session.endWriting(readingAfter: publication.hasListeners ? publication.position : nil)
+      let written = WrittenLog(session: session, start: start, end: end)
+      // Where the server has committed already, the sets are read as for a new listener.
+      let isCommitted = !session.isInTransaction
+      let sets = try publication.hasListeners && !isCommitted ? pendingSets(of: written) : nil
+      try session.commit(through: end)
+      let isPublished = isCommitted || written.hasChanges || sets?.isEmpty == false
+      return (isPublished ? publish(sets, of: written, cascade) : nil, isPublished)
     }
     if isPublished { publication.wakeFollowers() }
     return ticket
+  }
+
+  /// Returns the end of the log before the transaction, after the check that a server's first reply makes possible.
+  private func start(of group: WriteGroup) throws(StoreError) -> Cursor {
+    // If nothing was sent yet, this begins the transaction.
+    let end = if let start = group.session.writingStart { start.end } else { try group.session.writingEnd() }
+    var group = group
+    try checkPosition(&group)
+    return end
   }
 
   func rollBack(_ group: WriteGroup) {
@@ -110,9 +122,9 @@ final class WriteConnection: Sendable {
   /// `Writer.maintain`, in the current turn.
   func maintain(isWaiting: Bool, _ body: (any Session) throws(StoreError) -> Bool) throws(StoreError) -> Bool {
     try withSession { session throws(StoreError) in
-      _ = try begin(session, isWaiting: isWaiting)
+      try begin(session, isWaiting: isWaiting)
       guard try body(session) else { return false }
-      try commit(session, through: nil)
+      try noting { () throws(StoreError) in try session.commit(through: nil) }
       return true
     }
   }
@@ -120,10 +132,13 @@ final class WriteConnection: Sendable {
   /// `Writer.replace`, in the current turn; returns a ticket of the hub's queue.
   func replace(_ body: (any Session) throws(StoreError) -> Void) throws(StoreError) -> Int? {
     try withSession { session throws(StoreError) in
-      _ = try begin(session)
+      try begin(session)
       try body(session)
       let end = try session.logEnd()
-      let ticket = try committing(session, through: end) { publication.restart(at: end) }
+      let ticket = try committing { () throws(StoreError) in
+        try session.commit(through: end)
+        return publication.restart(at: end)
+      }
       publication.wakeFollowers()
       return ticket
     }
@@ -137,22 +152,21 @@ final class WriteConnection: Sendable {
     throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
   }
 
-  private func begin(_ session: any Session, isWaiting: Bool = true) throws(StoreError) -> (end: Cursor, isRead: Bool) {
+  private func begin(_ session: any Session, isWaiting: Bool = true) throws(StoreError) {
     try checkUsable()
-    return try session.beginWriting(isWaiting: isWaiting)
+    try session.beginWriting(isWaiting: isWaiting)
   }
 
-  private func committing<Value>(
-    _ session: any Session, through end: Cursor, _ publish: () -> Value
-  ) throws(StoreError) -> Value {
+  /// Runs `body`, which commits and appends; meanwhile, the watcher's appends are refused.
+  private func committing<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     publication.beginOwnCommit()
     defer { publication.endOwnCommit() }
-    try commit(session, through: end)
-    return publish()
+    return try noting(body)
   }
 
-  private func commit(_ session: any Session, through end: Cursor?) throws(StoreError) {
-    do { try session.commit(through: end) } catch {
+  /// Runs `body`, which commits, and remembers that the outcome is unknown.
+  private func noting<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    do throws(StoreError) { return try body() } catch {
       if error.code == .commitUnknown { failure.withLock { $0 = error } }
       throw error
     }
@@ -160,19 +174,25 @@ final class WriteConnection: Sendable {
 
   // MARK: Publishing
 
-  private func checkPosition(endingAt end: Cursor, _ session: any Session) throws(StoreError) {
+  /// Checks the publication's position if another process may have replaced the log.
+  ///
+  /// On a server, that is known after the first operation.
+  private func checkPosition(_ group: inout WriteGroup) throws(StoreError) {
+    guard !group.isChecked, let start = group.session.writingStart else { return }
+    group.isChecked = true
+    guard start.isRead else { return }
     let position = publication.position
-    do { _ = try session.verify(position) } catch { try reset(from: position, to: end, because: error) }
+    do { _ = try group.session.verify(position) } catch { try reset(from: position, to: start.end, because: error) }
   }
 
   /// Reads the sets that the hub has not received: those of other programs first, then the transaction's own.
   ///
   /// If a program has deleted rows that are needed for this, the hub receives a discontinuity instead.
-  private func pendingSets(of group: WriteGroup) throws(StoreError) -> [ChangeSet] {
+  private func pendingSets(of written: WrittenLog) throws(StoreError) -> [ChangeSet] {
     let position = publication.position
-    do { return try sets(after: position, through: group.end, group.session) } catch {
-      try reset(from: position, to: group.head, because: error)
-      return try sets(after: group.head, through: group.end, group.session)
+    do { return try sets(after: position, through: written.end, written.session) } catch {
+      try reset(from: position, to: written.start, because: error)
+      return try sets(after: written.start, through: written.end, written.session)
     }
   }
 
@@ -197,16 +217,16 @@ final class WriteConnection: Sendable {
   }
 
   /// Appends to the hub's queue, after the commit and while no other writer of this store can commit.
-  func publish(_ sets: [ChangeSet]?, of group: WriteGroup, _ cascade: Cascade?) -> Int? {
+  func publish(_ sets: [ChangeSet]?, of written: WrittenLog, _ cascade: Cascade?) -> Int? {
     var sets = sets
     // A listener that was bound during the commit may have read the state before it. If the sets cannot be read now, the
     // position stays before them: the watcher or the next write finds them.
     let hasNewListeners = sets == nil && publication.hasListeners
-    if hasNewListeners { sets = try? pendingSets(of: group) }
+    if hasNewListeners { sets = try? pendingSets(of: written) }
     let ticket = sets.map { publication.append($0, cascade: cascade) } ?? nil
-    if sets == nil, !hasNewListeners { publication.skip(to: group.end) }
+    if sets == nil, !hasNewListeners { publication.skip(to: written.end) }
     compactor.wrote(
-      rows: group.end.revision.rawValue - group.head.revision.rawValue, pages: group.session.writtenPages)
+      rows: written.end.revision.rawValue - written.start.revision.rawValue, pages: written.session.writtenPages)
     return ticket
   }
 }

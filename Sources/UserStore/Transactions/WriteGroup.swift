@@ -1,22 +1,25 @@
 /// A transaction that several writers share, as one passes it to the next.
 struct WriteGroup: Sendable {
   let session: any Session
-  /// The end of the log before the transaction.
-  let head: Cursor
-  /// The end of the last set in the transaction.
-  var end: Cursor
+  /// Whether it was checked that the log continues after the publication's position.
+  var isChecked = false
   /// The number of writers that have run in it, including those that failed.
   var size = 0
   /// The writers that have run and wait for the end of the transaction.
   var members: [WriteLine.Waiter] = []
 
-  init(_ session: any Session, head: Cursor) {
-    self.session = session
-    self.head = head
-    end = head
-  }
+  init(_ session: any Session) { self.session = session }
+}
 
-  var hasChanges: Bool { end.revision > head.revision }
+/// What a transaction has added to the log.
+struct WrittenLog {
+  let session: any Session
+  /// The end of the log before the transaction.
+  let start: Cursor
+  /// The end of its last set.
+  let end: Cursor
+
+  var hasChanges: Bool { end.revision > start.revision }
 }
 
 /// Where a thread waits for its turn, and then for the end of the transaction that it took part in.

@@ -150,7 +150,7 @@ extension Writer {
     var current = if let group { group } else { try begin() }
     current.size += 1
     do {
-      current.end = try connection.perform(in: current, origin: origin, calling, body)
+      try connection.perform(in: current, origin: origin, calling, body)
       group = current
     } catch {
       let isOver = current.size == 1 || !current.session.isInTransaction

@@ -54,11 +54,12 @@ extension PostgresConnection {
     let handle = unsafe try openHandle(purpose)
     let status = transactionStatus
     let deadline = replyTimeout.map { ContinuousClock.now + $0 }
-    let replies = unsafe try send(batch, on: handle, status)
     countRoundTrip()
     var failure: PostgresError?
     var isCommitted = false
     do throws(PostgresError) {
+      // The server may run what it has received, even if this throws.
+      let replies = unsafe try send(batch, on: handle, status)
       for reply in replies {
         if let error = try receive(reply, of: batch, deadline), failure == nil { failure = error }
         if case .execute(let index) = reply, failure == nil, batch.entries[index].statement.effect == .commits {

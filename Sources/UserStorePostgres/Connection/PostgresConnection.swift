@@ -51,6 +51,7 @@ import CUserStoreLibPQ
     close()
     statements = PreparedStatements()
     let target = try settings.target()
+    interrupter.isInUse = true
     do throws(PostgresError) {
       unsafe handle = PostgresSettings.start(target.keywords)
       try awaitConnection(hostCount: target.hostCount)
@@ -65,6 +66,7 @@ import CUserStoreLibPQ
   func close() {
     unsafe PQfinish(handle)
     unsafe handle = nil
+    interrupter.isInUse = false
   }
 
   /// Whether the connection is not closed.

@@ -13,6 +13,7 @@ final class PostgresInterrupter: Sendable {
   private let reader: Int32
   private let writer: Int32
   private let interrupted = Atomic(false)
+  private let inUse = Atomic(false)
 
   /// Throws `.cannotConnect` if the process has no descriptors left.
   init() throws(PostgresError) {
@@ -48,6 +49,12 @@ final class PostgresInterrupter: Sendable {
   }
 
   var isInterrupted: Bool { interrupted.load(ordering: .sequentiallyConsistent) }
+
+  /// Whether the connection is open, or being made.
+  var isInUse: Bool {
+    get { inUse.load(ordering: .sequentiallyConsistent) }
+    set { inUse.store(newValue, ordering: .sequentiallyConsistent) }
+  }
 
   /// The descriptor that is readable after `wake` and `interrupt`.
   var descriptor: Int32 { reader }

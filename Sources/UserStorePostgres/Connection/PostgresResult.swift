@@ -14,6 +14,9 @@ import CUserStoreLibPQ
 
   deinit { unsafe PQclear(handle) }
 
+  /// Whether the statement has succeeded.
+  var isComplete: Bool { unsafe handle != nil }
+
   /// Takes over libpq's result.
   func complete(_ new: OpaquePointer) {
     unsafe PQclear(handle)

@@ -1,23 +1,20 @@
 import Synchronization
 import UserStore
 
-/// The open connections of a store, to end their waits when it is closed.
+/// The connections of a store, to interrupt them.
 final class PostgresConnections: Sendable {
-  private struct Entry {
-    weak var interrupter: PostgresInterrupter?
-  }
-
   let settings: PostgresSettings
-  private let entries = Mutex<[Entry]>([])
+  /// One for each connection that exists.
+  private let interrupters = Mutex<[@Sendable () -> PostgresInterrupter?]>([])
 
   init(_ settings: PostgresSettings) { self.settings = settings }
 
   func open() throws(StoreError) -> PostgresConnection {
     do throws(PostgresError) {
       let interrupter = try PostgresInterrupter()
-      entries.withLock { entries in
-        entries.removeAll { $0.interrupter == nil }
-        entries.append(Entry(interrupter: interrupter))
+      interrupters.withLock { interrupters in
+        interrupters.removeAll { $0() == nil }
+        interrupters.append { [weak interrupter] in interrupter }
       }
       return try PostgresConnection(settings, interrupter: interrupter)
     } catch {
@@ -25,10 +22,12 @@ final class PostgresConnections: Sendable {
     }
   }
 
-  /// Interrupts all connections, and returns whether one is still open.
+  /// Interrupts all connections, and returns whether one was open.
   func interrupt() -> Bool {
-    let interrupters = entries.withLock { entries in entries.compactMap(\.interrupter) }
-    for interrupter in interrupters { interrupter.interrupt() }
-    return !interrupters.isEmpty
+    let present = interrupters.withLock { interrupters in interrupters.compactMap { $0() } }
+    return present.reduce(false) { isOpen, interrupter in
+      interrupter.interrupt()
+      return interrupter.isInUse || isOpen
+    }
   }
 }

@@ -25,11 +25,7 @@ final class PostgresEngine: Engine {
 
   private static let readerLimit = 4
 
-  func logEnd() throws(StoreError) -> Cursor {
-    let session = try readers.take()
-    defer { readers.give(back: session) }
-    return try session.logEnd()
-  }
+  func logEnd() throws(StoreError) -> Cursor { try readLogEnd() }
 
   // MARK: Other processes
 
@@ -37,7 +33,7 @@ final class PostgresEngine: Engine {
     open: @Sendable () throws(StoreError) -> any Session, events: any CommitEvents
   )? {
     guard configuration.store.watchesOtherProcesses else { return nil }
-    let events = try PostgresEvents(connections)
+    let events = try PostgresEvents(connections, idleLook: configuration.idleLook)
     return ({ [connections] () throws(StoreError) in PostgresSession(try connections.open()) }, events)
   }
 

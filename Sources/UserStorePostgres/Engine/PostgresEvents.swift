@@ -9,11 +9,15 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
   private let connection: PostgresConnection
   private let interrupter: PostgresInterrupter
   private var isListening = true
+  let idleLook: Int
 
   /// The time between two attempts to connect again.
   private static let retryInterval = Duration.seconds(1)
 
-  init(_ connections: PostgresConnections) throws(StoreError) {
+  // Each store has another time between two looks, near `idleLook`: those of many machines do not look at the same moment.
+  init(_ connections: PostgresConnections, idleLook: Duration) throws(StoreError) {
+    let mean = Int(idleLook / .microseconds(1))
+    self.idleLook = .random(in: mean - mean / 10...mean + mean / 10)
     connection = try connections.open()
     interrupter = connection.interrupter
     do throws(PostgresError) { try connection.listen(to: Self.channel) } catch { throw StoreError(error) }

@@ -10,7 +10,7 @@ enum PostgresSchema {
   private static let hasSchema = PostgresStatement(
     "look for the schema", "SELECT to_regnamespace('userstore') IS NOT NULL")
   private static let selectLayout = PostgresStatement(
-    "read the layout", "SELECT layout, min_client FROM userstore.meta")
+    "read the layout", "SELECT layout, min_client FROM userstore.meta WHERE id = 1")
   // Without a trigger, changes are not logged.
   private static let countTriggers = PostgresStatement(
     "check the triggers",

@@ -304,18 +304,3 @@ extension StoredValue.Class {
     }
   }
 }
-
-extension AttributeName {
-  /// How the values of an attribute are stored.
-  fileprivate enum Column {
-    case id, text, any
-  }
-
-  fileprivate var column: Column {
-    switch self {
-    case .id: .id
-    case .name, .hairColor: .text
-    default: .any
-    }
-  }
-}

@@ -3,7 +3,7 @@ import UserStore
 extension PostgresSession {
   private static let selectHead = PostgresStatement("read the log", "SELECT epoch, seq, nonce FROM userstore.head()")
   private static let selectHorizon = PostgresStatement(
-    "read the log", "SELECT epoch, horizon, horizon_nonce FROM userstore.meta")
+    "read the log", "SELECT epoch, horizon, horizon_nonce FROM userstore.meta WHERE id = 1")
   private static let selectState = PostgresStatement(
     "read the log", "SELECT epoch, horizon, horizon_nonce, last, coalesce(nonce, 0) FROM userstore.log_state($1)", .int8
   )
@@ -13,7 +13,7 @@ extension PostgresSession {
     seq, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, at, is_foreign, first
     """
   // One row more than the limit: the row that ends a set of that many changes.
-  private static let selectRows = PostgresStatement(
+  static let selectRows = PostgresStatement(
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows($1, $2, \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))", .int8,
     .int8)
@@ -26,11 +26,12 @@ extension PostgresSession {
     "read the log",
     "SELECT \(columns) FROM userstore.own_rows($1, $2, \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))", .int4,
     .int4)
+  // Not max(n): the planner expects few rows, and might read all rows of the transaction.
   private static let selectOwnLast = PostgresStatement(
     "read the log",
     """
-    SELECT max(n)::int8 FROM userstore.changes WHERE xact = pg_catalog.pg_current_xact_id_if_assigned()
-      AND started = pg_catalog.now()
+    SELECT n::int8 FROM userstore.changes WHERE xact = pg_catalog.pg_current_xact_id_if_assigned()
+      AND started = pg_catalog.now() ORDER BY n DESC LIMIT 1
     """)
   private static let selectNextEnd = PostgresStatement(
     "read the log", "SELECT seq, first, nonce, origin, is_foreign FROM userstore.next_end($1, $2)", .int8, .int8)
@@ -42,21 +43,28 @@ extension PostgresSession {
     WHERE c.last > $1 AND c.base + h.n > $1 AND h.op = 0 AND NOT h.is_foreign ORDER BY c.last DESC, h.n DESC LIMIT 1
     """, .int8)
   private static let countChanges = PostgresStatement("count changes", "SELECT userstore.change_count($1)", .int8)
-  private static let beginWriting = PostgresStatement(
-    "write", "SELECT epoch, seq, nonce FROM userstore.begin_writing($1)", .bool)
   private static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)::int8", .int8, .text)
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
-  private static let place = PostgresStatement("write", "SELECT userstore.place()")
+  static let place = PostgresStatement("write", "SELECT userstore.place()")
+  /// The last set with one of the random numbers, after a place.
+  static let selectSet = PostgresStatement(
+    "find a write in the log",
+    """
+    SELECT m.epoch, c.base + h.n, h.nonce FROM userstore.meta m, userstore.commits c
+    JOIN userstore.changes h ON h.xact = c.xact AND h.started = c.started
+    WHERE m.id = 1 AND c.last > $1 AND h.op = 0 AND h.nonce = ANY ($2::text::int8[]) ORDER BY c.last DESC, h.n DESC LIMIT 1
+    """, .int8, .text)
 
   static var noMeta: StoreError { StoreError(.corrupt, "the database is damaged: its log has no meta row") }
 
   // MARK: The end
 
   func logEnd() throws(StoreError) -> Cursor {
-    if let write, !write.isEnded {
-      guard let last = try first(Self.selectOwnLast, make: { row throws(PostgresError) in try row.int8OrNil(0) }) ?? nil
-      else { return write.head }
-      return Cursor(epoch: write.head.epoch, revision: write.head.revision.rawValue + last, nonce: 0)
+    if write != nil {
+      let last = try first(Self.selectOwnLast, make: { row throws(PostgresError) in try row.int8(0) })
+      let start = try startOfWrite()
+      guard let last else { return start }
+      return Cursor(epoch: start.epoch, revision: start.revision.rawValue + last, nonce: 0)
     }
     guard let end = try first(Self.selectHead, make: { row throws(PostgresError) in try Cursor(row) }) else {
       throw Self.noMeta
@@ -88,8 +96,9 @@ extension PostgresSession {
   // MARK: Rows
 
   func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
-    guard let write, !write.isEnded else { return try page(Self.selectRows, .int8(start), .int8(end)) }
-    let head = write.head.revision.rawValue
+    if let rows = takeCommittedRows(after: start) { return try page(rows, through: end) }
+    guard write != nil else { return try page(Self.selectRows, .int8(start), .int8(end)) }
+    let head = try startOfWrite().revision.rawValue
     // The transaction's own rows follow with the next page.
     if start < head { return try page(Self.selectRows, .int8(start), .int8(min(end, head))) }
     let last = end == .max ? Int32.max : Int32(clamping: end - head)
@@ -103,11 +112,17 @@ extension PostgresSession {
   private func page(
     _ statement: PostgresStatement, _ start: PostgresValue, _ end: PostgresValue, shift: Int64 = 0
   ) throws(StoreError) -> [LogRow] {
-    let result = try run(statement, start, end)
-    return try decoding { () throws(PostgresError) in
+    try page(run(statement, start, end), shift: shift)
+  }
+
+  private func page(
+    _ result: PostgresResult, through end: Int64 = .max, shift: Int64 = 0
+  ) throws(StoreError) -> [LogRow] {
+    try decoding { () throws(PostgresError) in
       var rows: [LogRow] = []
       rows.reserveCapacity(result.count)
       try result.each { row throws(PostgresError) in
+        guard try row.int8(0) + shift <= end else { return false }
         rows.append(try LogRow(row, shift))
         return true
       }
@@ -117,7 +132,8 @@ extension PostgresSession {
 
   func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd? {
     // What others have committed since the write began is not a part of its log.
-    let last = write.map { $0.isEnded ? end : min(end, $0.head.revision.rawValue) } ?? end
+    var last = end
+    if write != nil { last = try min(end, startOfWrite().revision.rawValue) }
     return try first(Self.selectNextEnd, .int8(start), .int8(last)) { row throws(PostgresError) in try SetEnd(row) }
   }
 
@@ -131,50 +147,46 @@ extension PostgresSession {
 
   // MARK: Writing
 
-  func beginWriting(isWaiting: Bool) throws(StoreError) -> (end: Cursor, isRead: Bool) {
-    try prepareToBegin(.begin)
-    let end = try first(Self.beginWriting, .bool(isWaiting)) { row throws(PostgresError) in try Cursor(row) }
-    guard let end else { throw Self.noMeta }
-    write = Write(head: end)
-    return (end, end != knownEnd)
+  func endSet(origin: String?) {
+    guard let write else { return }
+    self.write?.mayHaveEndedSet = write.mayHaveLogged
+    guard write.mayHaveLogged else { return }
+    let nonce = Int64.random(in: .min ... .max)
+    self.write?.mayHaveLogged = false
+    self.write?.sets.append(WrittenSet(nonce: nonce))
+    addDue(Self.endSet, [.int8(nonce), origin.map { .text($0) } ?? .null], endingSet: write.sets.count)
   }
 
-  func endSet(after start: Cursor, origin: String?) throws(StoreError) -> Cursor? {
-    guard let write, write.mayHaveLogged else { return nil }
-    self.write?.mayHaveLogged = false
-    let nonce = Int64.random(in: .min ... .max)
-    let number = try first(Self.endSet, .int8(nonce), origin.map { .text($0) } ?? .null) { row throws(PostgresError) in
-      try row.int8OrNil(0)
-    }
-    guard let number = number ?? nil else { return nil }
-    return Cursor(epoch: start.epoch, revision: write.head.revision.rawValue + number, nonce: nonce)
+  func hasEndedSet() throws(StoreError) -> Bool {
+    guard let write, write.mayHaveEndedSet else { return false }
+    try sendDue()
+    return self.write?.sets.last?.number != nil
+  }
+
+  func writingEnd() throws(StoreError) -> Cursor {
+    guard write != nil else { return try logEnd() }
+    let start = try startOfWrite()
+    // The ends of the sets.
+    try sendDue()
+    guard let set = write?.lastSet, let number = set.number else { return start }
+    return Cursor(epoch: start.epoch, revision: start.revision.rawValue + number, nonce: set.nonce)
   }
 
   func finalPosition(of position: Cursor) throws(StoreError) -> Cursor {
-    guard let write, position.revision > write.head.revision else { return position }
-    let shift: Int64
-    if let known = write.shift {
-      shift = known
+    guard let write else { return position }
+    let start = try startOfWrite().revision.rawValue
+    guard position.revision.rawValue > start else { return position }
+    let base: Int64
+    if let known = write.base {
+      base = known
     } else {
-      guard let base = try first(Self.nextBase, make: { row throws(PostgresError) in try row.int8(0) }) else {
+      guard let next = try first(Self.nextBase, make: { row throws(PostgresError) in try row.int8(0) }) else {
         throw Self.noMeta
       }
-      shift = base - write.head.revision.rawValue
-      self.write?.shift = shift
+      base = next
+      self.write?.base = base
     }
-    return Cursor(epoch: position.epoch, revision: position.revision.rawValue + shift, nonce: position.nonce)
-  }
-
-  func endWriting(through end: Cursor) throws(StoreError) -> Cursor {
-    guard let write, end.revision > write.head.revision else {
-      self.write?.isEnded = true
-      return end
-    }
-    guard let last = try first(Self.place, make: { row throws(PostgresError) in try row.int8(0) }) else {
-      throw Self.noMeta
-    }
-    self.write?.isEnded = true
-    return Cursor(epoch: end.epoch, revision: last, nonce: end.nonce)
+    return Cursor(epoch: position.epoch, revision: position.revision.rawValue - start + base, nonce: position.nonce)
   }
 }
 

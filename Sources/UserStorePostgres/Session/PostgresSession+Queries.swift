@@ -4,9 +4,22 @@ extension PostgresSession {
   private static let selectValues = PostgresStatement(
     "find users",
     """
-    SELECT user_id, name, integer, real, text, bytes, raw FROM userstore.attributes
+    SELECT user_id, name, \(attributeColumns) FROM userstore.attributes
     WHERE user_id = ANY ($1::text::int8[]) AND name IN (SELECT pg_catalog.jsonb_array_elements_text($2::text::jsonb))
     """, .text, .text)
+  private static let selectAllValues = PostgresStatement(
+    "find users",
+    "SELECT user_id, name, \(attributeColumns) FROM userstore.attributes WHERE user_id = ANY ($1::text::int8[])", .text)
+  // As `lockUser` and `lockAttributes`.
+  private static let lockUsers = PostgresStatement(
+    "find users",
+    "SELECT id, name, hair_color FROM userstore.users WHERE id = ANY ($1::text::int8[]) ORDER BY id FOR UPDATE", .text)
+  private static let lockAllValues = PostgresStatement(
+    "find users",
+    """
+    SELECT user_id, name, \(attributeColumns) FROM userstore.attributes
+    WHERE user_id = ANY ($1::text::int8[]) ORDER BY user_id, name FOR UPDATE
+    """, .text)
   /// The users whose attributes are read in one round trip.
   private static let pageSize = 1_000
 
@@ -14,49 +27,90 @@ extension PostgresSession {
     _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
   ) throws(StoreError) {
     let further = request.columns.filter { ![.id, .name, .hairColor].contains($0) }
+    try eachPage(of: further.isEmpty ? 1 : Self.pageSize, request) { page throws(StoreError) in
+      let values = try self.values(of: page.map(\.id), further)
+      return page.allSatisfy { user in
+        let row = request.columns.map { attribute in
+          switch attribute {
+          case .id: StoredValue.integer(user.id.rawValue)
+          case .name, .hairColor: user[stored: attribute] ?? .null
+          default: values[user.id]?[attribute] ?? .null
+          }
+        }
+        return body(user.id, row)
+      }
+    }
+  }
+
+  func eachUser(_ request: RowRequest, while body: (User) -> Bool) throws(StoreError) {
+    try eachPage(of: Self.pageSize, request) { page throws(StoreError) in
+      let users = try self.users(page)
+      return page.allSatisfy { user in users[user.id].map(body) ?? true }
+    }
+  }
+
+  /// Calls `body` with the users of a request, without further attributes, up to `size` at once, until it returns false.
+  private func eachPage(
+    of size: Int, _ request: RowRequest, while body: ([User]) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     var (isMore, limit) = (true, request.limit)
     for part in request.parts where isMore {
       let query = PostgresQuerySQL(part, limit: limit)
       let statement = PostgresStatement(
         purpose: "find users", text: query.text, types: query.types, effect: .none, index: -1)
-      var page: [(id: User.ID, name: StoredValue, hairColor: StoredValue)] = []
-      func deliver() throws(StoreError) {
-        let values = try self.values(of: page.map(\.id), further)
-        for user in page where isMore {
-          limit? -= 1
-          let row = request.columns.map { attribute in
-            switch attribute {
-            case .id: StoredValue.integer(user.id.rawValue)
-            case .name: user.name
-            case .hairColor: user.hairColor
-            default: values[user.id]?[attribute] ?? .null
-            }
-          }
-          isMore = body(user.id, row) && limit != 0
-        }
+      var page: [User] = []
+      var failure: StoreError?
+      func deliver() {
+        limit = limit.map { $0 - page.count }
+        do throws(StoreError) { isMore = try body(page) && limit != 0 } catch { (failure, isMore) = (error, false) }
         page = []
       }
-      var failure: StoreError?
       try scan(statement, query.values) { row throws(PostgresError) in
-        page.append((User.ID(try row.int8(0)), try row.textValue(1), try row.textValue(2)))
-        if page.count < (further.isEmpty ? 1 : Self.pageSize) { return true }
-        do throws(StoreError) { try deliver() } catch { failure = error }
-        return isMore && failure == nil
+        page.append(try User(row))
+        if page.count == size { deliver() }
+        return isMore
       }
+      if !page.isEmpty { deliver() }
       if let failure { throw failure }
-      try deliver()
     }
   }
+
+  /// Returns users with all attributes; in a write, those that still exist when they are locked.
+  private func users(_ found: [User]) throws(StoreError) -> [User.ID: User] {
+    let ids = PostgresValue.text(Self.list(found.map(\.id)))
+    let isWriting = write != nil
+    let (locked, values) = try pipeline { batch throws(PostgresError) in
+      let locked = isWriting ? try batch.add(Self.lockUsers, ids) : nil
+      return (locked, try batch.add(isWriting ? Self.lockAllValues : Self.selectAllValues, ids))
+    }
+    return try decoding { () throws(PostgresError) in
+      var users: [User.ID: User] = [:]
+      if let locked {
+        try locked.each { row throws(PostgresError) in
+          users[User.ID(try row.int8(0))] = try User(row)
+          return true
+        }
+      } else {
+        for user in found { users[user.id] = user }
+      }
+      try values.each { row throws(PostgresError) in
+        try users[User.ID(try row.int8(0))]?.collect(row, 1)
+        return true
+      }
+      return users
+    }
+  }
+
+  private static func list(_ ids: [User.ID]) -> String { "{" + ids.map { "\($0)" }.joined(separator: ",") + "}" }
 
   /// The values of some attributes of some users.
   private func values(
     of users: [User.ID], _ attributes: [AttributeName]
   ) throws(StoreError) -> [User.ID: [AttributeName: StoredValue]] {
     if users.isEmpty || attributes.isEmpty { return [:] }
-    let ids = "{" + users.map { "\($0)" }.joined(separator: ",") + "}"
     // Names have no control characters.
     let names = attributes.map { "\"" + $0.text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }
-    let result = try run(Self.selectValues, .text(ids), .text("[" + names.joined(separator: ",") + "]"))
+    let result = try run(Self.selectValues, .text(Self.list(users)), .text("[" + names.joined(separator: ",") + "]"))
     return try decoding { () throws(PostgresError) in
       var values: [User.ID: [AttributeName: StoredValue]] = [:]
       try result.each { row throws(PostgresError) in
@@ -71,8 +125,13 @@ extension PostgresSession {
     let query = PostgresQuerySQL(counting: condition)
     let statement = PostgresStatement(
       purpose: "count users", text: query.text, types: query.types, effect: .none, index: -1)
-    let result = try pipeline { batch throws(PostgresError) in try batch.add(statement, query.values) }
-    return try decoding { () throws(PostgresError) in Int(try result.first?.int8(0) ?? 0) }
+    var count = 0
+    // With a cursor: otherwise the plan would be that for any values.
+    try scan(statement, query.values) { row throws(PostgresError) in
+      count = Int(try row.int8(0))
+      return true
+    }
+    return count
   }
 
   // MARK: Indexes

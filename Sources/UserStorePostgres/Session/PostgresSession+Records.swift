@@ -1,7 +1,7 @@
 import UserStore
 
 extension PostgresSession {
-  private static let attributeColumns = "integer, real, text, bytes, raw"
+  static let attributeColumns = "integer, real, text, bytes, raw"
   private static let selectUser = PostgresStatement(
     "read a user", "SELECT id, name, hair_color FROM userstore.users WHERE id = $1", .int8)
   private static let selectAttributes = PostgresStatement(
@@ -214,14 +214,14 @@ extension PostgresSession {
 
 extension UserStore.User {
   /// Creates a user without further attributes from a row that starts with id, name, and hair color.
-  fileprivate init(_ row: PostgresRow) throws(PostgresError) {
+  init(_ row: PostgresRow) throws(PostgresError) {
     let hairColor = try row.textValue(2)
     self.init(
       id: ID(try row.int8(0)), name: try row.textValue(1), hairColor: hairColor.isNull ? nil : hairColor)
   }
 
   /// Adds the attribute whose name is in a column, with the value in the five columns after it.
-  fileprivate mutating func collect(_ row: PostgresRow, _ column: Int) throws(PostgresError) {
+  mutating func collect(_ row: PostgresRow, _ column: Int) throws(PostgresError) {
     self[stored: AttributeName(try row.text(column))] = try row.value(column + 1)
   }
 }

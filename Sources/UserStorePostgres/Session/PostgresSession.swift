@@ -2,51 +2,134 @@ import UserStore
 
 /// A session of the store on a connection to PostgreSQL.
 ///
-/// A statement that begins a transaction is sent together with the first statement in it, which saves a round trip.
+/// What needs no reply at once is sent together with the next statement: a lone write takes two round trips.
 ///
 /// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders their accesses.
 final class PostgresSession: Session, @unchecked Sendable {
   let connection: PostgresConnection
-  /// What begins the transaction, until it is sent.
-  private var begin: PostgresStatement?
+  /// What is sent before the next statement, in the same round trip.
+  private var due: [Due] = []
+  /// Whether a transaction was begun and not ended, even if the server has ended it.
+  private var hasBegun = false
   /// The write that is open.
   var write: Write?
   /// The end of the log after the last write of this session.
-  private(set) var knownEnd: Cursor?
+  private var knownEnd: Cursor?
+  /// The rows that were read together with the last COMMIT.
+  private var committedRows: (after: Int64, result: PostgresResult)?
+
+  /// A statement whose result is not needed at once.
+  private struct Due {
+    let statement: PostgresStatement
+    var values: [PostgresValue] = []
+    var meaning = Meaning.nothing
+
+    enum Meaning {
+      case nothing, savepoint, start
+      /// The number of the row that ends the set with this index.
+      case end(Int)
+    }
+  }
 
   /// An open write transaction.
   struct Write {
-    /// The end of the log that `beginWriting` returned.
+    /// The end of the log when it began; nil before the server has reported it.
     ///
     /// The transaction's own rows are counted from there until it has its place.
-    let head: Cursor
+    var start: Cursor?
+    /// The sets that it has ended.
+    var sets: [WrittenSet] = []
     /// Whether something may have been logged since the last set ended.
     var mayHaveLogged = false
-    /// What must be added to the number of a row of its own to get the final one; nil until the transaction has its place.
-    var shift: Int64?
-    /// Whether all positions are final.
-    var isEnded = false
+    /// Whether the last `endSet` may have ended a set.
+    var mayHaveEndedSet = false
+    /// What a rollback to each savepoint restores.
+    var savepoints: [(sets: Int, mayHaveLogged: Bool)] = []
+    /// The place before the transaction's first row; nil until the place is fixed.
+    var base: Int64?
+
+    /// The last set that has rows.
+    var lastSet: WrittenSet? { sets.last { $0.number != nil } }
+  }
+
+  struct WrittenSet {
+    let nonce: Int64
+    /// The number of its last row; nil if it has no rows, or before the server has reported it.
+    var number: Int64?
   }
 
   private static let release = PostgresStatement("write", "RELEASE SAVEPOINT member")
   private static let savepoint = PostgresStatement("write", "SAVEPOINT member")
   private static let rollBackToSavepoint = PostgresStatement("undo a write", "ROLLBACK TO SAVEPOINT member")
+  private static let beginWriting = PostgresStatement(
+    "write", "SELECT epoch, seq, nonce FROM userstore.begin_writing($1)", .bool)
 
   init(_ connection: PostgresConnection) { self.connection = connection }
 
   // MARK: Statements
 
-  /// Runs statements in one round trip, after the BEGIN that is due.
+  /// Runs statements in one round trip, after those that are due.
   func pipeline<Value>(
     _ body: (inout PostgresBatch) throws(PostgresError) -> Value
   ) throws(StoreError) -> Value {
+    try decoding { () throws(PostgresError) in try send(body) }
+  }
+
+  /// Sends what is due, and then nothing is.
+  func sendDue() throws(StoreError) {
+    if !due.isEmpty { try pipeline { _ throws(PostgresError) in } }
+  }
+
+  /// Sends a batch, and connects again if the server has closed the connection while it was idle.
+  ///
+  /// Until a reply has come, nothing of a transaction has had an effect; outside of one, the session only reads.
+  private func send<Value>(
+    _ body: (inout PostgresBatch) throws(PostgresError) -> Value
+  ) throws(PostgresError) -> Value {
+    let begins = due.first?.statement.effect == .begins
     do throws(PostgresError) {
-      return try connection.pipeline { batch throws(PostgresError) in
-        if let begin = begin.take() { try batch.add(begin) }
-        return try body(&batch)
+      do throws(PostgresError) { return try attempt(body) } catch {
+        guard error.kind == .connectionLost, !hasBegun || begins && !error.isOutcomeUnknown else { throw error }
       }
+      try connection.reconnect()
+      return try attempt(body)
     } catch {
-      throw StoreError(error)
+      // The transaction is over, even if the caller ignores the error.
+      if !connection.isOpen { due = [] }
+      throw error
+    }
+  }
+
+  private func attempt<Value>(
+    _ body: (inout PostgresBatch) throws(PostgresError) -> Value
+  ) throws(PostgresError) -> Value {
+    var batch = PostgresBatch()
+    var results: [PostgresResult] = []
+    for entry in due { results.append(try batch.add(entry.statement, entry.values)) }
+    // If this throws, nothing was sent, and everything remains due.
+    let value = try body(&batch)
+    do throws(PostgresError) { try connection.run(batch) } catch {
+      if connection.isOpen {
+        try receive(results)
+        // What was due may belong to an earlier write of the group: then no part can be kept.
+        if results.contains(where: { !$0.isComplete }) { rollBack() }
+      }
+      throw error
+    }
+    try receive(results)
+    return value
+  }
+
+  /// Notes the results of what was due; those after a failed statement are missing.
+  private func receive(_ results: [PostgresResult]) throws(PostgresError) {
+    let sent = due
+    due = []
+    for (entry, result) in zip(sent, results) where result.isComplete {
+      switch entry.meaning {
+      case .nothing, .savepoint: break
+      case .start: write?.start = try result.first.map { row throws(PostgresError) in try Cursor(row) }
+      case .end(let index): write?.sets[index].number = try result.first?.int8OrNil(0)
+      }
     }
   }
 
@@ -87,13 +170,13 @@ final class PostgresSession: Session, @unchecked Sendable {
     _ statement: PostgresStatement, _ values: [PostgresValue] = [],
     while body: (PostgresRow) throws(PostgresError) -> Bool
   ) throws(StoreError) {
-    if begin != nil { _ = try pipeline { _ throws(PostgresError) in } }
+    try sendDue()
     try decoding { () throws(PostgresError) in try connection.scan(statement, values, while: body) }
   }
 
   /// Runs statements without parameters.
   func execute(_ sql: String, to purpose: String) throws(StoreError) {
-    if begin != nil { try pipeline { _ throws(PostgresError) in } }
+    try sendDue()
     try decoding { () throws(PostgresError) in try connection.execute(sql, to: purpose) }
   }
 
@@ -105,51 +188,148 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   /// Also true before the BEGIN was sent, and after a statement has failed, when only a rollback is possible.
   var isInTransaction: Bool {
-    begin != nil || [.inTransaction, .failed].contains(connection.transactionStatus)
+    hasBegun && (!due.isEmpty || [.inTransaction, .failed].contains(connection.transactionStatus))
   }
 
-  func beginReading() throws(StoreError) { try prepareToBegin(.beginReading) }
-
-  /// Begins a transaction with the next statement.
-  ///
-  /// A connection that the server closed while it was idle costs a failed attempt; the next one connects again.
-  func prepareToBegin(_ statement: PostgresStatement) throws(StoreError) {
-    if !connection.isOpen { try decoding { () throws(PostgresError) in try connection.reconnect() } }
-    begin = statement
+  func beginReading() {
+    (due, hasBegun) = ([Due(statement: .beginReading)], true)
+    committedRows = nil
   }
 
-  func savepoint() throws(StoreError) { _ = try run(Self.savepoint) }
-  func releaseSavepoint() throws(StoreError) { _ = try run(Self.release) }
+  func beginWriting(isWaiting: Bool) {
+    due = [
+      Due(statement: .begin), Due(statement: Self.beginWriting, values: [.bool(isWaiting)], meaning: .start),
+    ]
+    hasBegun = true
+    write = Write()
+    committedRows = nil
+  }
+
+  var writingStart: (end: Cursor, isRead: Bool)? { write?.start.map { ($0, $0 != knownEnd) } }
+
+  /// Returns the end of the log when the open write began.
+  func startOfWrite() throws(StoreError) -> Cursor {
+    if let start = write?.start { return start }
+    try sendDue()
+    guard let start = write?.start else { throw Self.noMeta }
+    return start
+  }
+
+  func savepoint() {
+    due.append(Due(statement: Self.savepoint, meaning: .savepoint))
+    if let write { self.write?.savepoints.append((write.sets.count, write.mayHaveLogged)) }
+  }
+
+  func releaseSavepoint() {
+    due.append(Due(statement: Self.release))
+    _ = write?.savepoints.popLast()
+  }
 
   func rollBackToSavepoint() throws(StoreError) {
-    try pipeline { batch throws(PostgresError) in
-      try batch.add(Self.rollBackToSavepoint)
-      try batch.add(Self.release)
-    }
-    write?.mayHaveLogged = false
-  }
-
-  func commit(through end: Cursor?) throws(StoreError) {
-    let knownEnd = knownEnd
-    self.knownEnd = nil
-    do throws(PostgresError) { try connection.run(PostgresStatement.commit) } catch {
-      guard error.isOutcomeUnknown, let end, let isCommitted = try? isInLog(end) else { throw StoreError(error) }
-      guard isCommitted else {
-        throw StoreError(.connectionLost, "the connection was lost before COMMIT: \(error)", cause: error)
+    if case .savepoint? = due.last?.meaning {
+      // Nothing was sent since.
+      due.removeLast()
+    } else {
+      try pipeline { batch throws(PostgresError) in
+        try batch.add(Self.rollBackToSavepoint)
+        try batch.add(Self.release)
       }
     }
-    self.knownEnd = end ?? knownEnd
-    write = nil
+    guard var write, let saved = write.savepoints.popLast() else { return }
+    write.sets.removeLast(write.sets.count - saved.sets)
+    write.mayHaveLogged = saved.mayHaveLogged
+    self.write = write
   }
 
-  /// Decides a COMMIT of unknown outcome: whether the log has the end of the write, with its random number.
-  private func isInLog(_ end: Cursor) throws(StoreError) -> Bool {
-    try decoding { () throws(PostgresError) in try connection.reconnect() }
-    return try nonce(of: end.revision.rawValue) == end.nonce
+  /// Adds a statement that is sent before the next one; `index` is that of the set which it ends.
+  func addDue(_ statement: PostgresStatement, _ values: [PostgresValue], endingSet index: Int? = nil) {
+    due.append(Due(statement: statement, values: values, meaning: index.map { .end($0) } ?? .nothing))
   }
+
+  /// Does everything in one round trip, unless nothing can have been logged.
+  ///
+  /// `place` holds up other commits, so that the rows through the transaction's own are complete and final.
+  func endWriting(readingAfter position: Cursor?) throws(StoreError) -> Cursor {
+    let start = try startOfWrite()
+    guard let nonces = write?.sets.map(\.nonce), !nonces.isEmpty else { return start }
+    let (place, rows): (PostgresResult, PostgresResult?)
+    do throws(PostgresError) {
+      (place, rows) = try send { batch throws(PostgresError) in
+        let place = try batch.add(Self.place)
+        let rows = try position.map { position throws(PostgresError) in
+          try batch.add(Self.selectRows, .int8(position.revision.rawValue), .int8(.max))
+        }
+        try batch.add(.commit)
+        return (place, rows)
+      }
+    } catch {
+      guard error.isOutcomeUnknown else { throw StoreError(error) }
+      return try decide(start, nonces, error)
+    }
+    var end = start
+    let last = try decoding { () throws(PostgresError) in try place.first?.int8OrNil(0) }
+    if let last, let set = write?.lastSet { end = Cursor(epoch: start.epoch, revision: last, nonce: set.nonce) }
+    finish(at: end)
+    if let position, let rows { committedRows = (position.revision.rawValue, rows) }
+    return end
+  }
+
+  /// Notes that the write was committed.
+  private func finish(at end: Cursor?) {
+    knownEnd = end
+    (write, hasBegun) = (nil, false)
+  }
+
+  /// Without an open transaction, it was committed by `endWriting`.
+  func commit(through end: Cursor?) throws(StoreError) {
+    guard hasBegun else { return }
+    do throws(PostgresError) { _ = try send { batch throws(PostgresError) in try batch.add(.commit) } } catch {
+      throw error.isOutcomeUnknown ? StoreError(unknown: error) : StoreError(error)
+    }
+    finish(at: end ?? knownEnd)
+  }
+
+  // MARK: Unknown outcomes
+
+  /// Decides a COMMIT of unknown outcome: whether the log has a set with one of the random numbers, and returns its end.
+  ///
+  /// The old transaction may still be open on the server; it is over as soon as another one has the lock of writers.
+  ///
+  /// - Throws: `.connectionLost` if the transaction was not committed; `.commitUnknown` if no server tells in time.
+  private func decide(_ start: Cursor, _ nonces: [Int64], _ loss: PostgresError) throws(StoreError) -> Cursor {
+    let settings = connection.settings
+    let deadline =
+      ContinuousClock.now + settings.connectTimeout + (settings.idleInTransactionTimeout ?? .zero)
+      + (settings.lockTimeout ?? .zero)
+    let list = "{" + nonces.map { "\($0)" }.joined(separator: ",") + "}"
+    while true {
+      do throws(PostgresError) {
+        try connection.reconnect()
+        let found = try connection.pipeline { batch throws(PostgresError) in
+          try batch.add(.begin)
+          try batch.add(Self.beginWriting, .bool(true))
+          let found = try batch.add(Self.selectSet, .int8(start.revision.rawValue), .text(list))
+          try batch.add(.rollback)
+          return found
+        }
+        rollBack()
+        if let row = found.first { return try Cursor(row) }
+      } catch {
+        guard error.kind != .interrupted, ContinuousClock.now < deadline else {
+          throw StoreError(unknown: error)
+        }
+        // The server may be starting.
+        connection.interrupter.wait(for: Self.retryInterval)
+        continue
+      }
+      throw StoreError(.connectionLost, "the connection was lost before COMMIT: \(loss)", cause: loss)
+    }
+  }
+
+  private static let retryInterval = Duration.milliseconds(50)
 
   func rollBack() {
-    begin = nil
+    (due, hasBegun, committedRows) = ([], false, nil)
     if write != nil { (knownEnd, write) = (nil, nil) }
     if [.inTransaction, .failed].contains(connection.transactionStatus) {
       do throws(PostgresError) { try connection.run(PostgresStatement.rollback) } catch {
@@ -157,6 +337,13 @@ final class PostgresSession: Session, @unchecked Sendable {
         connection.close()
       }
     }
+  }
+
+  /// The first page of rows, if it was read together with COMMIT.
+  func takeCommittedRows(after start: Int64) -> PostgresResult? {
+    guard let rows = committedRows, rows.after == start else { return nil }
+    committedRows = nil
+    return rows.result
   }
 
   /// SQLite's pages have no counterpart.
@@ -178,13 +365,5 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   func prepareToClose() {
     connection.close()
-  }
-}
-
-extension Optional {
-  /// Returns the value and leaves nil.
-  fileprivate mutating func take() -> Wrapped? {
-    defer { self = nil }
-    return self
   }
 }

@@ -1,14 +1,19 @@
 import UserStore
 
 extension StoreError {
-  /// Creates the error of the store for one of a connection.
+  /// Creates the error of the store for one of a connection, which was not lost during a COMMIT.
   init(_ error: PostgresError) {
     self.init(Self.code(of: error), "\(error)", cause: error)
   }
 
+  /// Creates the error of a COMMIT whose outcome cannot be found out.
+  init(unknown error: PostgresError) {
+    self.init(.commitUnknown, "it is unknown whether the last write was committed: \(error)", cause: error)
+  }
+
   private static func code(of error: PostgresError) -> Code {
     switch error.kind {
-    case .connectionLost, .timeout: error.isOutcomeUnknown ? .commitUnknown : .connectionLost
+    case .connectionLost, .timeout: .connectionLost
     case .cannotConnect: .cannotOpen
     case .interrupted: .closed
     case .badValue: .badValue

@@ -316,19 +316,7 @@ final class SilentListener {
   let port: UInt16
 
   init() throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let descriptor = descriptor
-    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        unsafe bind(descriptor, address, size) | listen(descriptor, 8) | getsockname(descriptor, address, &size)
-      }
-    }
-    guard code == 0 else { throw Server.Failed(text: "no listener") }
-    port = UInt16(bigEndian: address.sin_port)
+    (descriptor, port) = try listenOnLoopback()
   }
 
   deinit {

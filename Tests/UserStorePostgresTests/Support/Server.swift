@@ -19,6 +19,16 @@ enum Server {
     return try PostgresConnection(settings)
   }
 
+  /// Creates an empty database and returns its name.
+  static func newDatabase() throws -> String {
+    let name = "d\(UInt64.random(in: 0 ... .max))"
+    try connect().execute("CREATE DATABASE \(name)", to: "create a database")
+    return name
+  }
+
+  /// The address of a database.
+  static func address(_ database: String) -> String { "host=\(folder) port=\(port) user=postgres dbname=\(database)" }
+
   /// Runs `scripts/postgres`.
   static func cluster(_ arguments: String..., port: String = port) throws {
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../scripts/postgres").path
@@ -58,6 +68,38 @@ final class Observer {
   /// Returns when the server process has ended.
   func awaitEnd(of process: Int32) throws {
     while try connection.run(Self.exists, .int4(process))[0].int8(0) > 0 { sched_yield() }
+  }
+
+  private static let countProcesses = PostgresStatement(
+    "count processes", "SELECT count(*) FROM pg_stat_activity WHERE datname = $1", .text)
+  private static let countWaiting = PostgresStatement(
+    "see who waits for the lock of writers",
+    """
+    SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+    WHERE d.datname = $1 AND NOT l.granted AND l.mode = 'ExclusiveLock'
+    """, .text)
+
+  /// Returns when a process of a database waits for the lock of writers.
+  func awaitWriter(in database: String) throws {
+    while try connection.run(Self.countWaiting, .text(database))[0].int8(0) == 0 { sched_yield() }
+  }
+
+  /// Ends all processes of a database, and returns when they have ended.
+  func terminateAll(in database: String) throws {
+    let processes = try connection.run(
+      PostgresStatement(
+        once: "end processes", "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", .text),
+      .text(database))
+    try processes.each { row throws(PostgresError) in
+      let process = try row.int4(0)
+      while try connection.run(Self.exists, .int4(process))[0].int8(0) > 0 { sched_yield() }
+      return true
+    }
+  }
+
+  /// Returns when a database has no processes.
+  func awaitNoProcess(in database: String) throws {
+    while try connection.run(Self.countProcesses, .text(database))[0].int8(0) > 0 { sched_yield() }
   }
 
   func terminate(_ process: Int32) throws {

@@ -125,6 +125,7 @@ import Testing
   private final class Polls: CommitEvents {
     let waits = Recorder<Int>()
     var hasEvents: Bool { false }
+    var idleLook: Int { 500_000 }
 
     func wait(microseconds: Int) -> CommitEvent {
       waits.record(microseconds)

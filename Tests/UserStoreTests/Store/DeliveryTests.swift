@@ -195,9 +195,9 @@ import Testing
     let connection = try #require(store.writer?.connection)
     let head = store.publication.position
     // A database without a log stands in for one that cannot be read at the moment.
-    var group = WriteGroup(SQLiteSession(try Connection.withTable()), head: head)
-    group.end = Cursor(epoch: head.epoch, revision: head.revision.rawValue + 1, nonce: 1)
-    #expect(connection.publish(nil, of: group, nil) == nil)
+    let end = Cursor(epoch: head.epoch, revision: head.revision.rawValue + 1, nonce: 1)
+    let written = WrittenLog(session: SQLiteSession(try Connection.withTable()), start: head, end: end)
+    #expect(connection.publish(nil, of: written, nil) == nil)
     #expect(store.publication.position == head)
     try store.write { try $0.rename(zoe, to: "Zoe") }
     #expect(received.all == [1])

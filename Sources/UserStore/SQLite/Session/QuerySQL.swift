@@ -174,19 +174,6 @@ extension Condition.Node {
 }
 
 extension AttributeName {
-  /// How the values of an attribute are stored.
-  fileprivate enum Column {
-    case id, text, any
-  }
-
-  fileprivate var column: Column {
-    switch self {
-    case .id: .id
-    case .name, .hairColor: .text
-    default: .any
-    }
-  }
-
   /// The name as a string literal.
   var literal: String { text.quoted("'") }
 }

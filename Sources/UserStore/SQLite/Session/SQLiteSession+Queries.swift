@@ -22,6 +22,20 @@ extension SQLiteSession {
     }
   }
 
+  func eachUser(_ request: RowRequest, while body: (User) -> Bool) throws(StoreError) {
+    var request = request
+    request.columns = []
+    var failure: StoreError?
+    try eachRow(request) { id, _ in
+      do throws(StoreError) {
+        guard let user = try user(id) else { return true }
+        return body(user)
+      } catch { failure = error }
+      return false
+    }
+    if let failure { throw failure }
+  }
+
   func userCount(where condition: Condition) throws(StoreError) -> Int {
     if condition.comparesText { try checkEncoding() }
     let query = QuerySQL(counting: condition)

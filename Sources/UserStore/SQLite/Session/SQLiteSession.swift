@@ -8,11 +8,21 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private let file: DatabaseFile?
   /// The end of the log after the last transaction if it wrote to the log, and `commitCounter` at that time.
   private var knownEnd: (cursor: Cursor, counter: Int64)?
-  private var isWriting = false
+  /// The transaction that writes, until it ends.
+  private var write: Write?
   /// Whether text is stored as UTF-8; nil until a query asks.
   var storesUTF8: Bool?
   /// The attributes that have an index, in a version of the schema.
   var indexesOfVersion: (version: Int64, attributes: Set<AttributeName>)?
+
+  private struct Write {
+    let start: (end: Cursor, isRead: Bool)
+    /// The end of the last set.
+    var end: Cursor
+    var hasEndedSet = false
+    /// `end` at each savepoint.
+    var savepoints: [Cursor] = []
+  }
 
   private static let begin = SQL("begin reading", "BEGIN")
   /// Takes the write lock at once: taking it later fails if another connection has written meanwhile.
@@ -55,17 +65,21 @@ final class SQLiteSession: Session, @unchecked Sendable {
     try connection.run(Self.begin)
   }
 
-  func beginWriting(isWaiting: Bool) throws(StoreError) -> (end: Cursor, isRead: Bool) {
+  func beginWriting(isWaiting: Bool) throws(StoreError) {
     if connection.hasMoved { throw DatabaseFile.moved }
     connection.hooks.reset()
     try lock(isWaiting: isWaiting)
-    isWriting = true
     let counter = try commitCounter()
-    if let knownEnd, knownEnd.counter == counter { return (knownEnd.cursor, false) }
+    if let knownEnd, knownEnd.counter == counter {
+      write = Write(start: (knownEnd.cursor, false), end: knownEnd.cursor)
+      return
+    }
     let end = try self.logEnd()
     knownEnd = (end, counter)
-    return (end, true)
+    write = Write(start: (end, true), end: end)
   }
+
+  var writingStart: (end: Cursor, isRead: Bool)? { write?.start }
 
   /// Takes the write lock.
   func lock(isWaiting: Bool) throws(StoreError) {
@@ -75,18 +89,40 @@ final class SQLiteSession: Session, @unchecked Sendable {
     try connection.run(Self.beginImmediate)
   }
 
-  func savepoint() throws(StoreError) { try connection.run(Self.savepoint) }
-  func releaseSavepoint() throws(StoreError) { try connection.run(Self.release) }
+  func savepoint() throws(StoreError) {
+    try connection.run(Self.savepoint)
+    if let end = write?.end { write?.savepoints.append(end) }
+  }
+
+  func releaseSavepoint() throws(StoreError) {
+    try connection.run(Self.release)
+    _ = write?.savepoints.popLast()
+  }
 
   func rollBackToSavepoint() throws(StoreError) {
     try connection.run(Self.rollBackToSavepoint)
     try connection.run(Self.release)
+    if let end = write?.savepoints.popLast() { write?.end = end }
+  }
+
+  func endSet(origin: String?) throws(StoreError) {
+    let start = try writingEnd()
+    let end = try endSet(after: start, origin: origin)
+    write?.end = end ?? start
+    write?.hasEndedSet = end != nil
+  }
+
+  func hasEndedSet() -> Bool { write?.hasEndedSet ?? false }
+
+  func writingEnd() throws(StoreError) -> Cursor {
+    if let write { return write.end }
+    return try logEnd()
   }
 
   /// Nobody else can write until the transaction ends.
   func finalPosition(of position: Cursor) -> Cursor { position }
 
-  func endWriting(through end: Cursor) -> Cursor { end }
+  func endWriting(readingAfter position: Cursor?) throws(StoreError) -> Cursor { try writingEnd() }
 
   func commit(through end: Cursor?) throws(StoreError) {
     let known = knownEnd
@@ -101,14 +137,14 @@ final class SQLiteSession: Session, @unchecked Sendable {
     // The commit went to a file that nobody will find: do not report success.
     if connection.hasMoved { throw DatabaseFile.moved }
     if let known, let end { knownEnd = (end, known.counter) }
-    isWriting = false
+    write = nil
     checkpoints?.note(walPages: connection.hooks.walPages)
   }
 
   func rollBack() {
     connection.rollBack()
     // The caller may not have handled the end that `beginWriting` returned: the next call reads it again.
-    if isWriting { (knownEnd, isWriting) = (nil, false) }
+    if write != nil { (knownEnd, write) = (nil, nil) }
   }
 
   func check() throws(StoreError) -> [Finding] {

@@ -1,0 +1,182 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+@testable import UserStorePostgres
+
+extension AllTests {
+  /// Connections that are lost: each write is in the log once and was acknowledged, or is not in the log and has failed.
+  @Suite(.timeLimit(.minutes(5)))
+  struct LossTests {
+    let database: String
+    let observer: Observer
+    let relay: Relay
+    let store: UserStore
+    let user: User.ID
+
+    init() throws {
+      database = try Server.newDatabase()
+      observer = try Observer()
+      relay = try Relay()
+      var configuration = PostgresConfiguration(relay.address(database))
+      configuration.store.watchesOtherProcesses = false
+      configuration.store.busyTimeout = .seconds(60)
+      store = try UserStore(postgres: configuration)
+      user = try store.write { try $0.add(name: "Ann") }
+    }
+
+    /// Writes a value after which `cut` is armed: the next that is sent is the batch with COMMIT.
+    ///
+    /// A write before it prepares the statements, after a new connection, and finds nothing of others.
+    private func write(_ value: Int64, _ cut: Relay.Cut) -> StoreError.Code? {
+      Self.write(value, cut, store, user, relay)
+    }
+
+    private static func write(
+      _ value: Int64, _ cut: Relay.Cut, _ store: UserStore, _ user: User.ID, _ relay: Relay
+    ) -> StoreError.Code? {
+      do {
+        try store.write { try $0.set(AttributeName("before"), of: user, to: .text("\(value)")) }
+        try store.write { transaction in
+          try transaction.set(AttributeName("age"), of: user, to: .integer(value))
+          relay.arm(cut)
+        }
+        return nil
+      } catch { return (error as? StoreError)?.code }
+    }
+
+    /// The values that the log has after a cursor, in a session that no relay cuts.
+    private func logged(after cursor: Cursor) throws -> [Int64] {
+      var configuration = PostgresConfiguration(Server.address(database))
+      configuration.store.access = .readOnly
+      let store = try UserStore(postgres: configuration)
+      defer { store.close() }
+      return try store.page(after: cursor).flatMap { try $0.changes }.compactMap {
+        if case .integer(let value) = $0.new { value } else { nil }
+      }
+    }
+
+    private func cursor() throws -> Cursor { try store.read { try $0.cursor } }
+
+    @Test func `a cut at each byte of the batch with COMMIT`() throws {
+      let start = try cursor()
+      #expect(write(1, .beforeReply) == nil)
+      let size = relay.sentBytes
+      var written: [Int64] = [1]
+      for count in stride(from: 0, through: size, by: 1) {
+        let value = Int64(count + 2)
+        let code = write(value, .afterBytes(count))
+        #expect(code == nil || code == .connectionLost, "after byte \(count)")
+        if code == nil { written.append(value) }
+      }
+      #expect(try logged(after: start) == written)
+      // Without its last byte, the batch is not executed; COMMIT precedes the Sync.
+      #expect(written.contains(Int64(size + 2)))
+    }
+
+    @Test func `a cut between COMMIT and the reply`() throws {
+      let start = try cursor()
+      for value in 1...20 as ClosedRange<Int64> {
+        #expect(write(value, value.isMultiple(of: 2) ? .beforeReply : .afterReply) == nil)
+      }
+      #expect(try logged(after: start) == Array(1...20))
+    }
+
+    @Test func `a COMMIT that arrives after the client has connected again`() throws {
+      let start = try cursor()
+      let work = Work { [store, user, relay] in Self.write(1, .held, store, user, relay) }
+      // The decision waits for the transaction that may still be committed.
+      try observer.awaitWriter(in: database)
+      relay.release()
+      #expect(try work.join() == nil)
+      #expect(try logged(after: start) == [1])
+    }
+
+    @Test func `a group of writes whose COMMIT is lost`() throws {
+      let start = try cursor()
+      let gate = DispatchSemaphore(value: 0)
+      let entered = DispatchSemaphore(value: 0)
+      let first = Work { [store, user] in
+        try store.write {
+          try $0.set(AttributeName("age"), of: user, to: .integer(1))
+          entered.signal()
+          gate.wait()
+        }
+      }
+      entered.wait()
+      let second = Work { [store, user, relay] in
+        try store.write { transaction in
+          try transaction.set(AttributeName("age"), of: user, to: .integer(2))
+          relay.arm(.beforeReply)
+        }
+      }
+      while store.writer?.turns.line.withLock({ $0.count }) != 1 { sched_yield() }
+      gate.signal()
+      try first.join()
+      try second.join()
+      #expect(try logged(after: start) == [1, 2])
+    }
+
+    @Test func `a server that does not answer again`() throws {
+      var configuration = PostgresConfiguration(relay.address(database))
+      configuration.store.watchesOtherProcesses = false
+      configuration.store.busyTimeout = .zero
+      configuration.connectTimeout = .milliseconds(100)
+      configuration.idleInTransactionTimeout = .milliseconds(100)
+      let store = try UserStore(postgres: configuration)
+      try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(0)) }
+      func write(_ body: () -> Void) -> StoreError.Code? {
+        do {
+          try store.write { transaction in
+            try transaction.set(AttributeName("age"), of: user, to: .integer(1))
+            body()
+          }
+          return nil
+        } catch { return (error as? StoreError)?.code }
+      }
+      let code = write {
+        relay.refuse()
+        relay.arm(.beforeReply)
+      }
+      #expect(code == .commitUnknown)
+      #expect(write {} == .mustReopen)
+    }
+
+    @Test func `the server process ends in a write`() throws {
+      let start = try cursor()
+      var code: StoreError.Code?
+      do {
+        try store.write { transaction in
+          try transaction.set(AttributeName("age"), of: user, to: .integer(1))
+          try observer.terminateAll(in: database)
+          try transaction.set(AttributeName("age"), of: user, to: .integer(2))
+        }
+      } catch { code = (error as? StoreError)?.code }
+      #expect(code == .connectionLost)
+      #expect(try logged(after: start) == [])
+    }
+
+    @Test func `server processes that end while idle are not noticed`() throws {
+      let start = try cursor()
+      for value in 1...3 as ClosedRange<Int64> {
+        try observer.terminateAll(in: database)
+        try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(value)) }
+        try observer.terminateAll(in: database)
+        #expect(try store.read { try $0.storedValue(AttributeName("age"), of: user) } == .integer(value))
+      }
+      #expect(try logged(after: start) == [1, 2, 3])
+    }
+
+    @Test func `a consumer's position whose COMMIT is lost is not taken for saved`() throws {
+      let session = try #require(try store.engine.writers?.take() as? PostgresSession)
+      defer { store.engine.writers?.give(back: session) }
+      session.beginWriting(isWaiting: true)
+      try session.insertConsumer("c", fencingToken: 1, at: session.writingEnd())
+      let end = try session.endWriting(readingAfter: nil)
+      relay.arm(.afterBytes(0))
+      var code: StoreError.Code?
+      do throws(StoreError) { try session.commit(through: end) } catch { code = error.code }
+      #expect(code == .commitUnknown)
+    }
+  }
+}

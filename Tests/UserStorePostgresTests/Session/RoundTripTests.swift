@@ -1,0 +1,155 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import UserStore
+@testable import UserStorePostgres
+
+extension AllTests {
+  /// What is sent together, and what an error leaves of it.
+  @Suite(.timeLimit(.minutes(5)))
+  struct RoundTripTests {
+    let store: UserStore
+    let user: User.ID
+
+    init() throws {
+      var configuration = PostgresConfiguration(Server.address(try Server.newDatabase()))
+      configuration.store.watchesOtherProcesses = false
+      store = try UserStore(postgres: configuration)
+      user = try store.write { try $0.add(name: "Ann") }
+    }
+
+    /// The round trips of a session of the store while `body` runs.
+    private func roundTrips(_ pool: SessionPool?, _ body: () throws -> Void) throws -> Int {
+      func count() throws -> Int {
+        let session = try #require(try pool?.take() as? PostgresSession)
+        defer { pool?.give(back: session) }
+        return session.connection.roundTrips
+      }
+      let before = try count()
+      try body()
+      return try count() - before
+    }
+
+    @Test func `a lone write takes two round trips, with listeners too`() throws {
+      for hasListener in [false, true] {
+        let received = Mutex<[Cursor]>([])
+        let token =
+          hasListener
+          ? store.listeners.bind(to: .everything) { set in received.withLock { $0.append(set.cursor) } } : nil
+        let trips = try roundTrips(store.engine.writers) {
+          try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(hasListener ? 2 : 1)) }
+        }
+        #expect(trips == 2)
+        #expect(received.withLock { $0.count } == (hasListener ? 1 : 0))
+        withExtendedLifetime(token) {}
+      }
+    }
+
+    @Test func `a read takes two round trips`() throws {
+      // The second one is ROLLBACK.
+      #expect(try roundTrips(store.engine.readers) { _ = try store.read { try $0.user(user) } } == 2)
+    }
+
+    @Test func `writes that share a commit take one round trip each, and one for the commit`() throws {
+      let gate = DispatchSemaphore(value: 0)
+      let entered = DispatchSemaphore(value: 0)
+      let trips = try roundTrips(store.engine.writers) {
+        let first = Work { [store, user] in
+          try store.write {
+            try $0.set(AttributeName("a0"), of: user, to: .integer(1))
+            entered.signal()
+            gate.wait()
+          }
+        }
+        entered.wait()
+        let others = (1...7).map { number in
+          Work { [store, user] in
+            try store.write { try $0.set(AttributeName("a\(number)"), of: user, to: .integer(1)) }
+          }
+        }
+        while store.writer?.turns.line.withLock({ $0.count }) != 7 { sched_yield() }
+        gate.signal()
+        for work in [first] + others { try work.join() }
+      }
+      #expect(trips == 9)
+    }
+
+    @Test func `all attributes of a page of users take one round trip`() throws {
+      try store.write { transaction in
+        for number in 0..<999 { try transaction.add([(.name, .text("\(number)")), ("age", .integer(1))]) }
+      }
+      let query = Query(sortedBy: [SortKey(.name)])
+      var users: [User] = []
+      let trips = try roundTrips(store.engine.readers) {
+        users = try store.read { try $0.users(matching: query) }
+      }
+      // BEGIN; the first rows; their attributes; no more rows; ROLLBACK.
+      #expect(trips == 5)
+      #expect(Set(users) == Set(try store.read { try $0.users() }))
+      #expect(try users.map { try $0.name } == users.map { try $0.name }.sorted())
+      #expect(try store.write { try $0.users(matching: query) } == users)
+    }
+
+    @Test func `a value that cannot be sent leaves the transaction as it was`() throws {
+      let session = try #require(try store.engine.readers.take() as? PostgresSession)
+      defer { store.engine.readers.give(back: session) }
+      session.beginReading()
+      #expect(throws: StoreError.self) { _ = try session.consumer("a\0") }
+      #expect(try session.userCount() == 1)
+      #expect(session.connection.transactionStatus == .inTransaction)
+    }
+
+    @Test func `a failed undo leaves the other changes of its write in their set`() throws {
+      let first = try store.write { transaction in
+        try transaction.set(AttributeName("age"), of: user, to: .integer(1))
+        return try transaction.revision
+      }
+      try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(2)) }
+      let cursor = try store.read { try $0.cursor }
+      try store.write(origin: "me") { transaction in
+        try transaction.set(AttributeName("city"), of: user, to: .text("Rome"))
+        #expect(throws: StoreError.self) { try transaction.undo(first) }
+      }
+      #expect(try store.page(after: cursor).map(\.origin) == ["me"])
+    }
+
+    @Test func `an error in what was due undoes the whole transaction`() throws {
+      let session = try #require(try store.engine.writers?.take() as? PostgresSession)
+      defer { store.engine.writers?.give(back: session) }
+      // The third write of a group, when the end of the second one fails.
+      session.beginWriting(isWaiting: true)
+      #expect(try session.put("a", of: user, .integer(1)) == .changed)
+      session.endSet(origin: nil)
+      session.savepoint()
+      #expect(try session.put("b", of: user, .integer(1)) == .changed)
+      session.releaseSavepoint()
+      session.addDue(PostgresStatement("fail", "SELECT 1 / $1", .int8), [.int8(0)])
+      session.savepoint()
+      #expect(throws: StoreError.self) { try session.put("c", of: user, .integer(1)) }
+      #expect(!session.isInTransaction)
+      #expect(session.connection.transactionStatus == .idle)
+    }
+
+    @Test func `what a lost transaction had sent is not continued`() throws {
+      let session = try #require(try store.engine.readers.take() as? PostgresSession)
+      defer { store.engine.readers.give(back: session) }
+      session.beginReading()
+      #expect(try session.userCount() == 1)
+      let observer = try Observer()
+      let process = session.connection.serverProcess
+      try observer.terminate(process)
+      try observer.awaitEnd(of: process)
+      #expect(throws: StoreError.self) { try session.userCount() }
+      #expect(!session.isInTransaction)
+      #expect(throws: StoreError.self) { try session.userCount() }
+      session.rollBack()
+      #expect(try session.userCount() == 1)
+    }
+
+    @Test func `interrupting a store ends its connections`() throws {
+      store.interruptAndClose()
+      #expect(throws: StoreError.self) { try store.read { try $0.userCount } }
+    }
+  }
+}
