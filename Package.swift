@@ -68,14 +68,19 @@ let package = Package(
       swiftSettings: settings),
     // What usertool and a server share: queries and records as text.
     .target(name: "UserStoreText", dependencies: ["UserStore"], swiftSettings: settings),
-    .executableTarget(
-      name: "usertool",
+    .target(
+      name: "UserToolCommands",
       dependencies: [
         "UserStore", "UserStoreText",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings
     ),
+    .executableTarget(name: "usertool", dependencies: ["UserToolCommands"], swiftSettings: settings),
+    // A program of its own, because libpq loads OpenSSL, Kerberos and LDAP at each start.
+    .executableTarget(
+      name: "usertool-postgres", dependencies: ["UserStore", "UserStorePostgres", "UserToolCommands"],
+      swiftSettings: settings),
     // Shared by the tests and compiled by Proof/Torture too: SQLite without the library, and checks of the log.
     .target(
       name: "TestSupport", dependencies: ["CUserStoreSQLite"], path: "Tests/TestSupport", swiftSettings: settings),
@@ -100,7 +105,7 @@ let package = Package(
     ),
     .testTarget(
       name: "usertoolTests",
-      dependencies: ["UserStore", "UserStoreText", "usertool", "TestSupport"],
+      dependencies: ["UserStore", "UserStoreText", "UserToolCommands", "usertool", "TestSupport"],
       swiftSettings: settings
     ),
   ]

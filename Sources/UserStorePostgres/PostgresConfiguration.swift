@@ -13,7 +13,7 @@ public struct PostgresConfiguration: Sendable {
   /// `pageSize`, `durability`, `usesFileEvents` have no effect.
   ///
   /// `createIfMissing` creates the schema `userstore` in the database, if the role may do so.
-  public var store = UserStore.Configuration()
+  public var store: UserStore.Configuration
   /// How long to wait for a connection to each host of the address; by default 10 seconds.
   public var connectTimeout = Duration.seconds(10)
   /// How long a transaction of this process may wait, between two statements, before the server ends it; by default 10 seconds.
@@ -25,7 +25,9 @@ public struct PostgresConfiguration: Sendable {
   var idleLook = Duration.seconds(5)
 
   /// Creates a configuration.
-  public init(_ address: String = "") { self.address = address }
+  public init(_ address: String = "", _ store: UserStore.Configuration = UserStore.Configuration()) {
+    (self.address, self.store) = (address, store)
+  }
 
   var settings: PostgresSettings {
     var settings = PostgresSettings(address)

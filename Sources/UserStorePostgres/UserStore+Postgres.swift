@@ -12,4 +12,19 @@ extension UserStore {
   public convenience init(postgres configuration: PostgresConfiguration) throws(StoreError) {
     try self.init(engine: PostgresEngine(configuration), configuration.store)
   }
+
+  /// Checks a database for damage, and its log against the records, also if it cannot be opened as a store.
+  ///
+  /// The server does the work in one transaction, which reads everything; others can write meanwhile.
+  ///
+  /// - Parameter configuration: The address of the database.
+  /// - Returns: What was found; nothing if the database is sound.
+  /// - Throws: `StoreError.Code.cannotOpen` if the server cannot be reached; `.notFound` if the database has no schema
+  ///   `userstore`; `.noPermission`.
+  public static func check(postgres configuration: PostgresConfiguration) throws(StoreError) -> [Finding] {
+    let connection = try PostgresConnections(configuration.settings).open()
+    defer { connection.close() }
+    try PostgresSchema.require(connection)
+    return try PostgresCheck.findings(connection)
+  }
 }

@@ -26,13 +26,18 @@ enum PostgresSchema {
   /// Creates the schema if there is none and `access` allows it, and checks it.
   static func prepare(_ connection: PostgresConnection, _ access: UserStore.Configuration.Access) throws(StoreError) {
     try checkServer(connection)
-    if try first(Self.hasSchema, on: connection, make: { row throws(PostgresError) in try row.bool(0) }) != true {
-      guard access == .createIfMissing else {
-        throw StoreError(.notFound, "the database has no schema userstore; open the store for writing once")
-      }
-      try create(connection)
-    }
+    if access == .createIfMissing, try !exists(on: connection) { try create(connection) }
+    try require(connection)
     try check(connection)
+  }
+
+  /// Throws if the database has no schema.
+  static func require(_ connection: PostgresConnection) throws(StoreError) {
+    if try !exists(on: connection) { throw StoreError(.notFound, "the database has no schema userstore") }
+  }
+
+  private static func exists(on connection: PostgresConnection) throws(StoreError) -> Bool {
+    try first(hasSchema, on: connection) { row throws(PostgresError) in try row.bool(0) } == true
   }
 
   private static func checkServer(_ connection: PostgresConnection) throws(StoreError) {

@@ -136,54 +136,22 @@ extension PostgresSession {
 
   // MARK: Indexes
 
-  /// The comment of each index of an attribute ends with the attribute's name.
-  private static let mark = "userstore: the values of "
-  private static let selectIndexes = PostgresStatement(
-    "read the indexes",
-    """
-    SELECT DISTINCT substr(description, length($1) + 1) COLLATE "C" FROM pg_catalog.pg_index i
-    JOIN pg_catalog.pg_description d ON d.objoid = i.indexrelid AND d.classoid = 'pg_catalog.pg_class'::regclass
-    WHERE i.indrelid = 'userstore.attributes'::regclass AND starts_with(description, $1) ORDER BY 1
-    """, .text)
-  private static let selectIndexNames = PostgresStatement(
-    "read the indexes",
-    """
-    SELECT indexrelid::regclass::text FROM pg_catalog.pg_index i
-    JOIN pg_catalog.pg_description d ON d.objoid = i.indexrelid AND d.classoid = 'pg_catalog.pg_class'::regclass
-    WHERE i.indrelid = 'userstore.attributes'::regclass AND description = $1
-    """, .text)
+  private static let selectIndexes = PostgresStatement("read the indexes", "SELECT attribute FROM userstore.indexes()")
+  private static let createIndex = PostgresStatement("add an index", "SELECT userstore.create_index($1)", .text)
+  private static let dropIndex = PostgresStatement("remove an index", "SELECT userstore.drop_index($1)", .text)
 
   func indexes() throws(StoreError) -> [AttributeName] {
-    try all(Self.selectIndexes, .text(Self.mark)) { row throws(PostgresError) in AttributeName(try row.text(0)) }
+    try all(Self.selectIndexes) { row throws(PostgresError) in AttributeName(try row.text(0)) }
   }
 
-  /// Needs the rights of the owner of the tables.
   func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
-    if try indexes().contains(attribute) { return false }
     guard shouldContinue() else { throw StoreError(.closed, "the store is closed") }
-    let name = attribute.text.quoted
-    // Each column has an index of its own: a condition compares the columns of one class.
-    for column in ["integer", "real", "text"] {
-      let index = "attribute_\(UInt64.random(in: 0 ... .max))_\(column)"
-      try execute(
-        """
-        CREATE INDEX \(index) ON userstore.attributes (\(column), user_id) WHERE name = \(name) AND \(column) IS NOT NULL;
-        COMMENT ON INDEX userstore.\(index) IS \((Self.mark + attribute.text).quoted)
-        """, to: "add an index")
-    }
-    return true
+    return try change(Self.createIndex, attribute)
   }
 
-  func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool {
-    let names = try all(Self.selectIndexNames, .text(Self.mark + attribute.text)) { row throws(PostgresError) in
-      try row.text(0)
-    }
-    for name in names { try execute("DROP INDEX \(name)", to: "remove an index") }
-    return !names.isEmpty
-  }
-}
+  func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool { try change(Self.dropIndex, attribute) }
 
-extension String {
-  /// The text as a literal.
-  fileprivate var quoted: String { "'" + replacing("'", with: "''") + "'" }
+  private func change(_ statement: PostgresStatement, _ attribute: AttributeName) throws(StoreError) -> Bool {
+    try all(statement, .text(attribute.text)) { row throws(PostgresError) in try row.bool(0) }.first == true
+  }
 }

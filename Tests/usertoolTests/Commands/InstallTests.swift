@@ -57,6 +57,15 @@ import Testing
     }
   }
 
+  @Test func `the program for PostgreSQL is installed on request, and removed with the others`() throws {
+    let built = ["USERTOOL_POSTGRES_BUILT": Self.server]
+    let outcome = try install("--postgres", prefix, environment: built)
+    #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+    #expect(try contents(of: prefix) == (Self.installed + ["bin/usertool-postgres"]).sorted())
+    #expect(try install("--uninstall", prefix).lines.contains("removed \(prefix)/bin/usertool-postgres"))
+    #expect(!FileManager.default.fileExists(atPath: prefix))
+  }
+
   @Test func `the server can be left out`() throws {
     let outcome = try workspace.finish(
       [Self.script, "--without-server", prefix], ["USERTOOL_BUILT": Workspace.tool])

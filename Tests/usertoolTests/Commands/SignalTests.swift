@@ -1,6 +1,6 @@
 import Testing
 
-@testable import usertool
+@testable import UserToolCommands
 
 @Suite(.bounded) struct `Signals` {
   @Test func `a second signal ends the process at once, unless it arrives together with the first`() {

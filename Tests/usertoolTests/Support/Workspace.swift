@@ -18,11 +18,23 @@ final class Workspace {
   static let project = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+  /// The variables with which a program finds the server of `scripts/postgres run`; nil if the tests run on SQLite.
+  static let server: [String: String]? = {
+    let environment = ProcessInfo.processInfo.environment
+    guard environment["USERSTORE_ENGINE"] == "postgres" else { return nil }
+    return environment.filter { $0.key.hasPrefix("PG") }
+  }()
+
   init() throws {
     var template = Array("/tmp/usertool-test-XXXXXX".utf8CString)
     let made = unsafe mkdtemp(&template).map { unsafe String(cString: $0) }
     folder = try #require(made)
     database = folder + "/users.db"
+    if let server = Self.server {
+      let name = "w\(UInt64.random(in: 0 ... .max))"
+      database = "postgres:///\(name)"
+      try #require(finish(["psql", "-qc", "CREATE DATABASE \(name)"], server).status == 0)
+    }
     try #require(FileManager.default.isExecutableFile(atPath: Self.tool), "there is no usertool at \(Self.tool)")
   }
 
@@ -36,6 +48,7 @@ final class Workspace {
     for name in ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "ASAN_OPTIONS"] {
       environment[name] = ProcessInfo.processInfo.environment[name]
     }
+    environment.merge(Self.server ?? [:]) { $1 }
     // By default, the sanitizer lets a process sleep for a second before it exits, to catch late races.
     environment["TSAN_OPTIONS"] = "atexit_sleep_ms=0:" + (environment["TSAN_OPTIONS"] ?? "")
     return environment

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import usertool
+@testable import UserToolCommands
 
 @Suite(.bounded) struct `Lines of a file` {
   /// The lines; a line that is too long is `too long`, and a line without a line feed ends with `$`.
@@ -9,7 +9,7 @@ import Testing
     defer { System.close(descriptor) }
     #expect(System.write(Array(text.utf8)[...], to: descriptor) == text.utf8.count)
     System.rewind(descriptor)
-    var reader = usertool.LineReader(descriptor, name: "test", limit: limit)
+    var reader = UserToolCommands.LineReader(descriptor, name: "test", limit: limit)
     var lines: [String] = []
     while let line = try reader.next() {
       #expect(line.number == lines.count + 1)

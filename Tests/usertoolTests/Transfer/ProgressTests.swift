@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import usertool
+@testable import UserToolCommands
 
 @Suite(.bounded) struct `Progress` {
   @Test func `a short operation shows no line, a long one updates it five times a second`() {

@@ -2,7 +2,7 @@ import Testing
 import UserStore
 import UserStoreText
 
-@testable import usertool
+@testable import UserToolCommands
 
 @Suite(.bounded) struct `Conditions on the command line` {
   private func condition(_ text: String) throws -> Condition {

@@ -3,7 +3,7 @@ import Testing
 import UserStore
 import UserStoreText
 
-@testable import usertool
+@testable import UserToolCommands
 
 @Suite(.bounded) struct `The place where a page ends` {
   private static let values: [StoredValue] = [

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import usertool
+@testable import UserToolCommands
 
 @Suite(.bounded) struct `Tables on a terminal` {
   private func table(_ header: [String], _ rows: [String]...) -> Table {

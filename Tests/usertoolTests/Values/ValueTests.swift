@@ -2,7 +2,7 @@ import Testing
 import UserStore
 import UserStoreText
 
-@testable import usertool
+@testable import UserToolCommands
 
 @Suite(.bounded) struct `Values of the tool` {
   @Test func `numbers follow the JSON grammar`() {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UserStore
 
-@testable import usertool
+@testable import UserToolCommands
 
 @Suite(.bounded) struct `The frame of a list` {
   private let plain = Style(.never, isTerminal: true)

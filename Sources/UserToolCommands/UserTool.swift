@@ -2,8 +2,15 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
+/// Runs the tool with the arguments of the process, and ends the process.
+///
+/// - Parameter engine: What opens the databases of a server; nil if another program does.
+package func runUserTool(_ engine: ServerEngine? = nil) async {
+  ServerEngine.use(engine)
+  await UserTool.main()
+}
+
 /// The command-line tool.
-@main
 struct UserTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "usertool",
@@ -41,6 +48,7 @@ struct UserTool: ParsableCommand {
         Failure(.failure, "the limit on open files is too low", hint: Failure.moreDescriptors))
       System.exit(.failure)
     }
+    ServerEngine.handOver(CommandLine.arguments.dropFirst())
     Signals.shared.install()
     let status = await run(CommandLine.arguments.dropFirst())
     Signals.shared.waitIfEnding()

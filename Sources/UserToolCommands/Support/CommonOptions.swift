@@ -5,7 +5,8 @@ import UserStore
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The database. Default: $USERTOOL_DB, else users.db in $XDG_DATA_HOME/usertool.", valueName: "path"),
+      "The database: a file, or postgres://host/database. Default: $USERTOOL_DB, else users.db in $XDG_DATA_HOME/usertool.",
+      valueName: "path"),
     completion: .file())
   var db: String?
 
@@ -48,20 +49,39 @@ extension CommonOptions {
 
   // MARK: The database
 
-  /// The database's path; throws when neither the options nor the environment specify it.
-  var path: String {
+  /// The database; throws when neither the options nor the environment specify it.
+  var database: Database {
     get throws(Failure) {
-      if let path = db ?? System.environment("USERTOOL_DB") {
-        if path.isEmpty { throw Failure(.usage, "--db must not be empty") }
-        return path
+      if let text = db ?? System.environment("USERTOOL_DB") {
+        if text.isEmpty { throw Failure(.usage, "--db must not be empty") }
+        if let db, ServerAddress(db)?.hasPassword == true {
+          throw Failure(
+            .usage, "a password in an argument can be read by every user of this machine",
+            hint: "write it to ~/.pgpass, or set PGPASSWORD")
+        }
+        return Database(text)
       }
       if let folder = System.environment("XDG_DATA_HOME"), folder.hasPrefix("/") {
-        return folder + "/usertool/users.db"
+        return .file(folder + "/usertool/users.db")
       }
       guard let home = System.environment("HOME") else {
         throw Failure(.usage, "cannot find the database: HOME is not set", hint: "specify the database with --db")
       }
-      return home + "/.local/share/usertool/users.db"
+      return .file(home + "/.local/share/usertool/users.db")
+    }
+  }
+
+  /// Whether the database does not exist, so that a dry run must not create it.
+  var isMissing: Bool {
+    get throws {
+      switch try database {
+      case .file(let path): return System.isMissingOrEmpty(path)
+      case .server:
+        do {
+          try withStore(.readOnly) { _ in }
+          return false
+        } catch let error as Failure where error.code == .notFound { return true }
+      }
     }
   }
 
@@ -74,13 +94,15 @@ extension CommonOptions {
     configuration.busyTimeout = busyTimeout.duration
     configuration.watchesOtherProcesses = isWatching
     if isWatching { configuration.onListenerError = Self.report }
-    let path = try path
-    do { return try OpenStores.shared.open { try UserStore(path: path, configuration: configuration) } } catch {
-      guard let error = error as? StoreError else { throw error }
-      var failure = Failure(error)
-      if error.code == .notFound { failure.hint = "create it with usertool init" + (db.map { " --db \($0)" } ?? "") }
-      throw failure
-    }
+    let database = try database
+    do {
+      return try OpenStores.shared.open {
+        switch database {
+        case .file(let path): try UserStore(path: path, configuration: configuration)
+        case .server(let address): try ServerEngine.required().open(address.text, configuration)
+        }
+      }
+    } catch let error as StoreError { throw Failure(error, opening: database, isArgument: db != nil) }
   }
 
   /// Reports why a list that is followed cannot be read, except that another file has taken the place of the database: then the

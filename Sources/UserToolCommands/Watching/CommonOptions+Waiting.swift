@@ -10,11 +10,12 @@ extension CommonOptions {
   ///
   /// - Returns: nil if the command was told to end.
   func openWaiting(_ access: Configuration.Access, isReplaced: Bool = false) async throws -> UserStore? {
-    let arrival = try FileArrival(of: path)
+    let arrival = try database.path.map { path throws(StoreError) in try FileArrival(of: path) }
     var attempts = isReplaced ? 40 : 0
     var hasReported = false
     while Signals.shared.status == nil {
       do { return try open(access, isWatching: true) } catch let error as Failure where error.code == .needsWriter {
+        guard let arrival else { throw error }
         if !hasReported { note("waiting for a writer: " + error.message.shown) }
         hasReported = true
         await withTaskCancellationHandler(operation: arrival.wait, onCancel: arrival.wake)

@@ -53,8 +53,9 @@ struct ExportCommand: ParsableCommand {
   private var destination: Destination {
     get throws(Failure) {
       guard let file, file != "-" else { return .standardOutput }
-      let database = try common.path
-      if [database, database + "-wal", database + "-shm"].contains(where: { System.isSame(file, $0) }) {
+      if let path = try common.database.path,
+        [path, path + "-wal", path + "-shm"].contains(where: { System.isSame(file, $0) })
+      {
         throw Failure(.cannotCreate, "\(file) is the database", hint: "choose another file")
       }
       if !force, System.exists(file) { throw System.alreadyExists(file) }

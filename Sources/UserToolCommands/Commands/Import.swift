@@ -75,7 +75,7 @@ struct ImportCommand: ParsableCommand {
 
   private func openStore() throws -> UserStore {
     // A dry run does not create a missing database.
-    if writing.isDryRun, System.isMissingOrEmpty(try common.path) {
+    if writing.isDryRun, try common.isMissing {
       return try OpenStores.shared.open { try UserStore.temporary() }
     }
     return try common.open(writing.isDryRun ? .readWrite : .createIfMissing)

@@ -30,6 +30,20 @@ extension Failure {
     code = error.code
   }
 
+  /// A failure to open a database; `isArgument` is whether it was given as an argument, and not in the environment.
+  init(_ error: StoreError, opening database: Database, isArgument: Bool) {
+    self.init(error)
+    switch (database, error.code) {
+    case (_, .notFound):
+      hint = "create it with usertool init" + (isArgument ? " --db " + database.shown : "")
+    case (.server, .cannotOpen), (.server, .connectionLost):
+      hint = "psql must be able to connect to the same address"
+    case (.server, .noPermission), (.server, .readOnly):
+      hint = "ask the owner of the database for the role userstore_writer, or userstore_reader to read"
+    default: break
+    }
+  }
+
   static let moreDescriptors = "too many files are open: close some, or raise the limit with ulimit -n"
 
   private static func hint(for code: StoreError.Code) -> String? {

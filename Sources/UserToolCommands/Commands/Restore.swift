@@ -35,26 +35,30 @@ struct RestoreCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func run() throws {
+    if case .server = try common.database {
+      throw Failure(
+        .failure, "a database on a server is restored with pg_restore", hint: "usertool import adds records")
+    }
     if writing.isDryRun { return try preview() }
-    let path = try common.path
+    let name = try common.database.shown
     // A file that cannot be restored must not leave a new, empty database behind.
-    if System.isMissingOrEmpty(path) { _ = try tryRestoring() } else if !yes { try ask() }
+    if try common.isMissing { _ = try tryRestoring() } else if !yes { try ask() }
     let found = try common.withStore(.createIfMissing) { store in
       try restore(into: store)
       return try Self.contents(of: store)
     }
-    common.note("restored \(path.shown) from \(file.shown): \(found); saved cursors are no longer valid")
+    common.note("restored \(name) from \(file.shown): \(found); saved cursors are no longer valid")
   }
 
   private func ask() throws {
     try Confirmation.requireTerminal("restore replaces all records")
     let current = try common.withStore(.readOnly) { try Self.contents(of: $0) }
-    try Confirmation.ask("Replace \(try common.path.shown) (\(current))?", otherwise: "nothing was restored")
+    try Confirmation.ask("Replace \(try common.database.shown) (\(current))?", otherwise: "nothing was restored")
   }
 
   private func preview() throws {
     let found = try tryRestoring()
-    common.note("dry run: would restore \(try common.path.shown) from \(file.shown): \(found)")
+    common.note("dry run: would restore \(try common.database.shown) from \(file.shown): \(found)")
   }
 
   /// Restores into a temporary store, which fails as the real restore would.

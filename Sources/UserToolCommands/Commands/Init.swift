@@ -20,14 +20,14 @@ struct InitCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func run() throws {
-    let path = try common.path
-    let isNew = System.isMissingOrEmpty(path)
+    let name = try common.database.shown
+    let isNew = try common.isMissing
     if writing.isDryRun {
       if !isNew { try common.withStore(.readOnly) { _ in } }
-      return common.note(isNew ? "dry run: would create \(path.shown)" : "unchanged: \(path.shown) already exists")
+      return common.note(isNew ? "dry run: would create \(name)" : "unchanged: \(name) already exists")
     }
     try common.withStore(.createIfMissing) { _ in }
-    common.note(isNew ? "created \(path.shown)" : "unchanged: \(path.shown) already exists")
+    common.note(isNew ? "created \(name)" : "unchanged: \(name) already exists")
   }
 }
 

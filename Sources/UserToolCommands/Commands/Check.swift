@@ -41,7 +41,7 @@ struct CheckCommand: ParsableCommand {
     }
     print(findings)
     let problems = findings.count { $0.severity == .problem }
-    common.note("\(try common.path.shown): \(Self.count(problems, "problem")), \(warnings(findings))")
+    common.note("\(try common.database.shown): \(Self.count(problems, "problem")), \(warnings(findings))")
     for note in UserStore.checkLibrary() { common.note("note: \(note.message)") }
     if problems > 0 { throw Exit(status: .failure) }
   }
@@ -49,8 +49,14 @@ struct CheckCommand: ParsableCommand {
   private func look() throws -> [Finding] {
     let ticker = Ticker("checking", isQuiet: common.quiet)
     defer { ticker.end() }
-    return try UserStore.check(
-      path: try common.path, busyTimeout: common.busyTimeout.duration, progress: ticker.note)
+    switch try common.database {
+    case .file(let path):
+      return try UserStore.check(path: path, busyTimeout: common.busyTimeout.duration, progress: ticker.note)
+    case .server(let address):
+      var configuration = Configuration()
+      configuration.busyTimeout = common.busyTimeout.duration
+      return try ServerEngine.required().check(address.text, configuration)
+    }
   }
 
   private func warnings(_ findings: [Finding]) -> String {

@@ -1,0 +1,11 @@
+import UserStore
+import UserStorePostgres
+import UserToolCommands
+
+// The same commands, in a program that also opens databases on PostgreSQL.
+await runUserTool(
+  ServerEngine { address, configuration throws(StoreError) in
+    try UserStore(postgres: PostgresConfiguration(address, configuration))
+  } check: { address, configuration throws(StoreError) in
+    try UserStore.check(postgres: PostgresConfiguration(address, configuration))
+  })

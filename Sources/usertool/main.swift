@@ -1,0 +1,3 @@
+import UserToolCommands
+
+await runUserTool()

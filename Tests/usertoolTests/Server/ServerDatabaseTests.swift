@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// usertool on PostgreSQL, which usertool-postgres runs; only in `scripts/postgres run`.
+@Suite(.bounded, .enabled(if: Workspace.server != nil, "there is no server")) struct `A database on a server` {
+  private let workspace: Workspace
+
+  init() throws { workspace = try Workspace() }
+
+  private func psql(_ sql: String) throws -> String {
+    let name = String(workspace.database.dropFirst("postgres:///".count))
+    let outcome = try workspace.finish(["psql", "-qtAX", "-v", "ON_ERROR_STOP=1", "-d", name, "-c", sql])
+    try #require(outcome.status == 0, "\(outcome)")
+    return outcome.output.trimmingCharacters(in: .newlines)
+  }
+
+  @Test func `init creates the schema once, and nothing else does without being asked`() throws {
+    let missing = try workspace.run("list")
+    #expect(missing.status == 66 && missing.errors.contains("hint: create it with usertool init"), "\(missing)")
+    #expect(try workspace.run("init", "-n").errors == "dry run: would create \(workspace.database)\n")
+    #expect(try psql("SELECT to_regnamespace('userstore') IS NULL") == "t")
+    #expect(try workspace.run("init").errors == "created \(workspace.database)\n")
+    #expect(try workspace.run("init").errors == "unchanged: \(workspace.database) already exists\n")
+    #expect(try workspace.run("--db", workspace.database, "list").output.isEmpty)
+  }
+
+  @Test func `records are written, read, listed, undone, and moved`() throws {
+    #expect(try workspace.run("add", "NIX", "--hair-color", "auburn", "--set", "age=41").output == "1\n")
+    #expect(try workspace.run("add", "Zoë").output == "2\n")
+    #expect(try workspace.run("rename", "NIX", "Nixie").status == 0)
+    #expect(try workspace.run("get", "1", "name").output == "Nixie\n")
+    #expect(
+      try workspace.run("list", "--where", "age>=18", "--format", "plain").output == "1\tNixie\t#a52a2a\tage=41\n")
+    let renamed = try #require(workspace.run("log", "--format", "jsonl").lines.last)
+    #expect(renamed.contains(#""op":"update","user":1,"attribute":"name","old":"NIX","new":"Nixie""#))
+    #expect(try workspace.run("undo").status == 0)
+    #expect(try workspace.run("get", "1", "name").output == "NIX\n")
+    #expect(try workspace.run("index", "add", "age").status == 0)
+    #expect(try workspace.run("index", "list").output == "age\n")
+    let exported = try workspace.run("export").output
+    try workspace.write(Data(exported.utf8), to: "users.jsonl")
+    let lines = workspace.folder + "/users.jsonl"
+    #expect(try workspace.run("remove", "2", "--yes").status == 0)
+    let other = try Workspace()
+    #expect(try other.run("import", lines).status == 0)
+    #expect(try other.run("export").output == exported)
+    let file = workspace.folder + "/users.db"
+    #expect(try workspace.run("--db", file, "import", lines).status == 0)
+    #expect(try workspace.run("--db", file, "export").output == exported)
+  }
+
+  @Test func `a watch prints the changes of usertool and of psql, in order`() throws {
+    try workspace.run("add", "NIX")
+    let watcher = try workspace.start(
+      "watch", "--per-change", "--no-initial", "--consumer", "sync", "--count", "3")
+    try watcher.waitUntilWatching()
+    try workspace.run("rename", "NIX", "one")
+    _ = try psql("UPDATE userstore.users SET name = 'two'")
+    try workspace.run("rename", "two", "three")
+    let lines = try watcher.output.next(3).map(Line.decode)
+    #expect(lines.map(\.old) == [.text("NIX"), .text("one"), .text("two")])
+    #expect(lines.map(\.new) == [.text("one"), .text("two"), .text("three")])
+    #expect(watcher.wait() == 0)
+    #expect(try workspace.run("consumers", "--format", "plain").output.hasPrefix("sync\t"))
+  }
+
+  @Test func `check lists what is damaged, also if the store cannot be opened`() throws {
+    try workspace.run("add", "NIX")
+    let sound = try workspace.run("check")
+    #expect(sound.status == 0 && sound.output.isEmpty, "\(sound)")
+    _ = try psql(
+      "ALTER TABLE userstore.users DISABLE TRIGGER \"A_userstore_updated\"; UPDATE userstore.users SET name = 'x'")
+    let damaged = try workspace.run("check", "--format", "plain")
+    #expect(damaged.status == 1, "\(damaged)")
+    #expect(damaged.lines.contains { $0.hasPrefix("problem\ttrigger\t") }, "\(damaged)")
+    #expect(damaged.lines.contains { $0.hasPrefix("problem\tlog\t1\tname\t") }, "\(damaged)")
+    #expect(try workspace.run("list").status == 65)
+  }
+
+  @Test func `what only a file has says what to use instead`() throws {
+    try workspace.run("add", "NIX")
+    let backup = try workspace.run("backup", workspace.folder + "/backup.db")
+    #expect(backup.status == 1 && backup.errors.contains("pg_dump"), "\(backup)")
+    let restore = try workspace.run("restore", workspace.folder + "/backup.db")
+    #expect(restore.status == 1 && restore.errors.contains("pg_restore"), "\(restore)")
+    #expect(try workspace.run("get", "1", "name").output == "NIX\n")
+  }
+
+  @Test func `a password is neither accepted as an argument nor shown`() throws {
+    for address in [
+      "postgres://me:secret@nowhere.test/x", "postgresql://me:se@cret@nowhere.test/x",
+      "postgres://nowhere.test/x?password=secret", "postgres://nowhere.test/x?a=b&%70assword=secret",
+    ] {
+      let argument = try workspace.run("--db", address, "list")
+      #expect(argument.status == 64 && argument.errors.contains("PGPASSWORD"), "\(argument)")
+      let variable = try workspace.run("init", environment: ["USERTOOL_DB": address])
+      #expect(variable.status == 66 && !variable.description.contains("cret"), "\(variable)")
+      #expect(variable.errors.contains("psql must be able to connect"), "\(variable)")
+    }
+  }
+}
