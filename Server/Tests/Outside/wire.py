@@ -210,7 +210,7 @@ class Stream:
         self.last_id = None
         self.comments = 0
         self.seen = []
-        self.text = b""
+        self.text = bytearray()
 
     def __enter__(self):
         return self
@@ -236,13 +236,14 @@ class Stream:
         searched = 0
         while (place := self.text.find(b"\n", searched)) < 0:
             searched = len(self.text)
-            what = f"{self.path}: something after {[event.event for event in self.seen[-5:]]} {self.text[-200:]!r}"
+            what = f"{self.path}: something after {[event.event for event in self.seen[-5:]]} {bytes(self.text[-200:])!r}"
             part = None if self.ending else self.raw.chunk(deadline, what)
             if not part:
                 self.ending = self.ending or ("cut" if part is None else "whole")
                 return None
             self.text += part
-        found, self.text = self.text[:place], self.text[place + 1:]
+        found = bytes(self.text[:place])
+        del self.text[:place + 1]
         return found.removesuffix(b"\r")
 
     def next_event(self, within):

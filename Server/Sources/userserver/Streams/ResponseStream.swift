@@ -16,10 +16,8 @@ final class ResponseStream: @unchecked Sendable {
 
   /// Sends text; waits while the client is slower, so that nothing piles up.
   func write(_ text: String) async throws {
-    var rest = text.utf8[...]
-    while !rest.isEmpty {
-      let part = ByteBuffer(bytes: rest.prefix(Self.partLength))
-      rest = rest.dropFirst(Self.partLength)
+    var rest = ByteBuffer(string: text)
+    while let part = rest.readSlice(length: min(Self.partLength, rest.readableBytes)), part.readableBytes > 0 {
       try await writer.write(part)
       ahead += part.readableBytes
       if ahead >= Self.partLength { try await synchronize() }
