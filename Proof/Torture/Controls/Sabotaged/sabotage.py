@@ -11,8 +11,8 @@ import sys
 EDITS = [
     (
         "commit-hook",
-        "  private func commit(_ session: any Session, through end: Cursor?) throws(StoreError) {\n",
-        "  private func commit(_ session: any Session, through end: Cursor?) throws(StoreError) {\n    deliverEarly(session)\n",
+        "      try session.commit(through: end)\n      let isPublished",
+        "      deliverEarly(session)\n      try session.commit(through: end)\n      let isPublished",
     ),
     (
         "lost-wake-up",
@@ -22,8 +22,8 @@ EDITS = [
     ),
     (
         "no-safety-look",
-        "  static let idle = 500_000\n",
-        '  static let idle = Sabotage.isOn("no-safety-look") ? 1 << 40 : 500_000\n',
+        "  var idleLook: Int { 500_000 }\n",
+        '  var idleLook: Int { Sabotage.isOn("no-safety-look") ? 1 << 40 : 500_000 }\n',
     ),
 ]
 
