@@ -173,6 +173,7 @@ class Requests(TestCase):
                 ("after", "nonsense"), ("after", "v1-0-0"), ("after", ""), ("after", "v1-00-0-0"), ("last", "0"), ("last", "1001"),
                 ("last", "x"),
                 ("op", "upsert"), ("op", ""), ("user", "abc"), ("user", "1.0"), ("user", "9223372036854775808"), ("attribute", ""),
+                ("attribute", "a\x1b"), ("attribute", "a\u0085"), ("attribute", "x" * 201),
                 ("heartbeat", "0"), ("heartbeat", "x"), ("heartbeat", "100000"), ("limit", "0"), ("limit", "-1"), ("limit", "x"),
                 ("timeout", "-1"),
                 ("timeout", "3601"), ("timeout", "x"), ("wait", "26"), ("wait", "-1"), ("wait", "x"), ("lmit", "1"),
@@ -185,11 +186,12 @@ class Requests(TestCase):
 
     @served()
     def test_a_parameter_that_may_be_repeated_has_a_limit(self, server):
-        for path, last in (("/changes", ("timeout", 1)), ("/users", ("limit", 1))):
-            name = "attribute" if path == "/changes" else "with"
-            pairs = [(name, "age")] * 500 + [last]
+        for path, name, limit, last in (("/changes", "attribute", 20, ("timeout", 1)), ("/changes", "op", 500, ("timeout", 1)),
+                                        ("/users", "with", 500, ("limit", 1))):
+            value = "insert" if name == "op" else "age"
+            pairs = [(name, value)] * limit + [last]
             self.assertEqual(server.request("GET", at(path, *pairs), headers={"Accept": "application/json"}).status, 200)
-            response = server.request("GET", at(path, (name, "age"), *pairs), headers={"Accept": "application/json"})
+            response = server.request("GET", at(path, (name, value), *pairs), headers={"Accept": "application/json"})
             self.assertProblem(response, 400, parameter=name)
 
     @served()

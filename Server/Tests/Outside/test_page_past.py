@@ -72,7 +72,7 @@ class Past(BrowserTestCase):
         page.wait("document.querySelectorAll('.log-row').length === 137")
         revisions = page.run("return [...document.querySelectorAll('.log-row')].map((row) => Number(row.dataset.revision))")
         self.assertEqual(revisions, sorted(revisions))
-        self.assertTrue(page.run("return document.getElementById('older').hidden"))
+        page.wait("document.getElementById('older').hidden")
         self.assertQuiet()
 
     @served()

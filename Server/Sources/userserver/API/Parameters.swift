@@ -61,6 +61,14 @@ struct Parameters {
   func attributes(_ name: String) throws(Problem) -> [AttributeName] {
     let texts = all(name)
     if texts.contains("") { throw .badRequest("the name of an attribute is missing", parameter: name) }
+    // More long names would not fit into a request's head, which SwiftNIO refuses without a body.
+    if texts.count > 20 { throw .badRequest("the parameter is given more than 20 times", parameter: name) }
+    for text in texts {
+      let hasControl = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+      guard text.unicodeScalars.count <= 200, !hasControl else {
+        throw .badRequest("a name has at most 200 characters, and no control characters", parameter: name)
+      }
+    }
     return texts.map { AttributeName($0) }
   }
 
