@@ -25,6 +25,6 @@ extension UserStore {
     let connection = try PostgresConnections(configuration.settings).open()
     defer { connection.close() }
     try PostgresSchema.require(connection)
-    return try PostgresCheck.findings(connection)
+    return try PostgresSession(connection).check()
   }
 }

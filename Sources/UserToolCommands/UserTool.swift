@@ -4,7 +4,7 @@ import UserStoreText
 
 /// Runs the tool with the arguments of the process, and ends the process.
 ///
-/// - Parameter engine: What opens the databases of a server; nil if another program does.
+/// - Parameter engine: The engine for databases on a server; nil in a program without one.
 package func runUserTool(_ engine: ServerEngine? = nil) async {
   ServerEngine.use(engine)
   await UserTool.main()

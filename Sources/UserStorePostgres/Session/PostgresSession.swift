@@ -350,12 +350,15 @@ final class PostgresSession: Session, @unchecked Sendable {
   var writtenPages: Int { 0 }
 
   private static let selectFindings = PostgresStatement(
-    "check the database", "SELECT code, message FROM userstore.check()")
+    once: "check the database", #"SELECT severity, code, message, "user", attribute FROM userstore.check(true)"#)
 
+  /// The server does the work; its codes are the library's kinds, except `engine`.
   func check() throws(StoreError) -> [Finding] {
     try all(Self.selectFindings) { row throws(PostgresError) in
       Finding(
-        severity: .problem, kind: Finding.Kind(rawValue: try row.text(0)) ?? .schema, message: try row.text(1))
+        severity: Finding.Severity(rawValue: try row.text(0)) ?? .problem,
+        kind: Finding.Kind(rawValue: try row.text(1)) ?? .schema, message: try row.text(2),
+        user: try row.int8OrNil(3).map { User.ID($0) }, attribute: try row.textOrNil(4).map { AttributeName($0) })
     }
   }
 

@@ -48,14 +48,19 @@ struct ServerAddress {
     text.firstIndex(of: ":").map { text.index($0, offsetBy: 3) } ?? text.endIndex
   }
 
-  /// What precedes the last @ of the host; libpq takes the first, but a password with an @ must not be shown either.
+  /// The user's name and password, which end with an @.
+  ///
+  /// libpq ends them at the first @ that precedes the first slash. A password that contains an @ or a slash breaks that rule;
+  /// it must not be shown either, so that they end at the last @ here.
   private var userinfo: Substring {
-    let host = text[start...].prefix { !"/?".contains($0) }
-    return host.lastIndex(of: "@").map { host[..<$0] } ?? ""
+    let head = text[start...].prefix { $0 != "/" }
+    let place = head.lastIndex(of: "@") ?? text[start...].prefix { $0 != "?" }.lastIndex(of: "@")
+    return place.map { text[start..<$0] } ?? ""
   }
 
   private var parameters: [Substring] {
-    text.firstIndex(of: "?").map { text[$0...].dropFirst().split(separator: "&") } ?? []
+    let rest = text[userinfo.endIndex...]
+    return rest.firstIndex(of: "?").map { rest[$0...].dropFirst().split(separator: "&") } ?? []
   }
 
   /// Whether a parameter is a password; a name that is percent-encoded may be one.
@@ -65,7 +70,9 @@ struct ServerAddress {
   }
 }
 
-/// What opens the databases of a server: usertool itself cannot, because libpq loads many libraries at each start.
+/// The engine for databases on a server.
+///
+/// usertool has none, because libpq loads many libraries at each start.
 package struct ServerEngine: Sendable {
   /// Opens the store at an address.
   package let open: @Sendable (_ address: String, UserStore.Configuration) throws(StoreError) -> UserStore

@@ -90,6 +90,7 @@ import Testing
   @Test func `a password is neither accepted as an argument nor shown`() throws {
     for address in [
       "postgres://me:secret@nowhere.test/x", "postgresql://me:se@cret@nowhere.test/x",
+      "postgres://me:sec?cret@nowhere.test/x", "postgres://me:1/cret@nowhere.test/x",
       "postgres://nowhere.test/x?password=secret", "postgres://nowhere.test/x?a=b&%70assword=secret",
     ] {
       let argument = try workspace.run("--db", address, "list")

@@ -143,7 +143,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   func rollBack() {
     connection.rollBack()
-    // The caller may not have handled the end that `beginWriting` returned: the next call reads it again.
+    // The caller may not have handled `writingStart`: the next transaction reads the end again.
     if write != nil { (knownEnd, write) = (nil, nil) }
   }
 
