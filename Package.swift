@@ -25,8 +25,10 @@ let package = Package(
   products: [
     .library(name: "UserStore", targets: ["UserStore"]),
     .library(name: "UserStoreFoundation", targets: ["UserStoreFoundation"]),
+    .library(name: "UserStorePostgres", targets: ["UserStorePostgres"]),
     .library(name: "UserStoreText", targets: ["UserStoreText"]),
     .executable(name: "usertool", targets: ["usertool"]),
+    .executable(name: "usertool-postgres", targets: ["usertool-postgres"]),
   ],
   traits: [
     .default(enabledTraits: ["Tool"]),

@@ -34,21 +34,16 @@ let package = Package(
     .target(
       name: "UserStoreText", dependencies: ["UserStore"], path: "Project/UserStoreText", swiftSettings: settings),
     .target(
-      name: "ToolSources",
+      name: "UserToolCommands",
       dependencies: ["UserStore", "UserStoreText", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-      path: "Project/usertool",
-      // Renames its main function.
-      swiftSettings: settings + [
-        .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "usertool_main"])
-      ]
-    ),
+      path: "Project/UserToolCommands", swiftSettings: settings),
     // The functions of libFuzzer that are called.
     .target(name: "CLibFuzzer"),
     .target(name: "Fuzzing", dependencies: ["CLibFuzzer"], swiftSettings: settings),
     target("cursor", []),
-    target("values", ["UserStoreFoundation", "UserStoreText", "ToolSources"]),
-    target("terminal", ["UserStoreText", "ToolSources"]),
-    target("commandline", ["ToolSources"]),
+    target("values", ["UserStoreFoundation", "UserStoreText", "UserToolCommands"]),
+    target("terminal", ["UserStoreText", "UserToolCommands"]),
+    target("commandline", ["UserToolCommands"]),
     target("image", ["CUserStoreSQLite", "CLibFuzzer"]),
   ]
 )

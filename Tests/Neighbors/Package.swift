@@ -21,6 +21,7 @@ let package = Package(
       dependencies: [
         .product(name: "UserStore", package: "UserStore"),
         .product(name: "UserStoreFoundation", package: "UserStore"),
+        .product(name: "UserStorePostgres", package: "UserStore"),
         .product(name: "UserStoreText", package: "UserStore"),
         .product(name: "Collections", package: "swift-collections"),
         .product(name: "Hummingbird", package: "hummingbird"),

@@ -2,7 +2,7 @@ import Fuzzing
 import Synchronization
 import UserStore
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 #if canImport(Glibc)
   import Glibc

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 /// Typical command lines.
 enum Examples {

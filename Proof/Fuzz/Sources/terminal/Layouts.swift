@@ -3,7 +3,7 @@ import Fuzzing
 import UserStore
 import UserStoreText
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 /// Records in the layouts of `get` and `list`.
 enum Layouts {

@@ -1,7 +1,7 @@
 import Fuzzing
 import UserStore
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 /// Names and values that another program may have stored, in every layout of the tool.
 @main struct TerminalTarget: FuzzTarget {

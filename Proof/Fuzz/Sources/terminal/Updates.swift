@@ -3,7 +3,7 @@ import Fuzzing
 import UserStore
 import UserStoreText
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 /// Updates as `watch` and `log` print them, and messages on standard error.
 enum Updates {

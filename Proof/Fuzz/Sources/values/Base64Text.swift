@@ -2,7 +2,7 @@ import Fuzzing
 import UserStore
 import UserStoreText
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 /// Bytes, and their text in base64.
 enum Base64Text {

@@ -2,7 +2,7 @@ import Fuzzing
 import UserStore
 import UserStoreFoundation
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -2,7 +2,7 @@ import Fuzzing
 import UserStore
 import UserStoreText
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 #if canImport(Glibc)
   import Glibc
@@ -20,7 +20,7 @@ enum JSONRecords {
 /// Comma-separated values, as an import reads them.
 enum CSVRecords {
   static func test(_ input: [UInt8]) {
-    ImportedRecords.test(input, "csv") { try ToolSources.CSVRecords($0) }
+    ImportedRecords.test(input, "csv") { try UserToolCommands.CSVRecords($0) }
   }
 }
 

@@ -1,7 +1,7 @@
 import Fuzzing
 import UserStore
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 /// Numbers, by their bits.
 enum Numbers {

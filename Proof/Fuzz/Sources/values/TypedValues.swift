@@ -2,7 +2,7 @@ import Fuzzing
 import UserStore
 import UserStoreText
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 /// `k=v` on the command line.
 enum TypedValues {

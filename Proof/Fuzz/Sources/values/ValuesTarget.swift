@@ -1,7 +1,7 @@
 import Fuzzing
 import UserStore
 
-@testable import ToolSources
+@testable import UserToolCommands
 
 /// Values stay the same when they are typed, stored, printed, exported, and read again.
 @main struct ValuesTarget: FuzzTarget {

@@ -8,6 +8,7 @@ import OpenCombine
 import SystemPackage
 import UserStore
 import UserStoreFoundation
+import UserStorePostgres
 import UserStoreText
 
 /// Every public type of the libraries, by the name that you write beside all these modules: each must mean ours.
@@ -20,7 +21,8 @@ enum EveryName {
     BindingError.self, BindingError.Reason.self, DeliveryPlace.self, LatestValues<Int>.self,
     LatestValues<Int>.Iterator.self, Listenable<Int>.self, ListenerToken.self, MainActorPlace.self,
     (any NotificationHandler).self, ObservableList.self, ObservableUser.self, Observers<Handler>.self,
-    QueryNotation.self, QueryText.self, RecordText.self, Signal<Int>.self, Signal<Int>.Event.self,
+    PostgresConfiguration.self, QueryNotation.self, QueryText.self, RecordText.self, Signal<Int>.self,
+    Signal<Int>.Event.self,
     SignalSource<Int>.self, StoreError.self, StoreError.Code.self, StoredValue.self, SubscriptionToken.self,
     TextError.self, TextError.Kind.self, TokenBag.self, TooManyRounds.self, UserStore.self, UserStore.Change.self,
     UserStore.Change.Kind.self, UserStore.ChangeFeed.self, UserStore.ChangeFeed.Iterator.self, UserStore.ChangeSet.self,
