@@ -65,7 +65,6 @@ let package = Package(
     ),
     .target(
       name: "UserStorePostgres", dependencies: ["UserStore", "CUserStoreLibPQ"],
-      exclude: ["Schema/roles.sql"],
       resources: [.embedInCode("Schema/migrations")],
       swiftSettings: settings),
     // What usertool and a server share: queries and records as text.

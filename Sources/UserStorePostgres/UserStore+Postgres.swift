@@ -1,5 +1,10 @@
 public import UserStore
 
+/// What a role of the server may do with a store.
+package enum PostgresRights: String, Sendable {
+  case read, write
+}
+
 extension UserStore {
   /// Opens a store in a PostgreSQL database, which processes on many machines can share.
   ///
@@ -26,5 +31,23 @@ extension UserStore {
     defer { connection.close() }
     try PostgresSchema.require(connection)
     return try PostgresSession(connection).check()
+  }
+
+  /// Lets a role of the server read, or also write, and takes other rights from it; only the owner of the schema can.
+  ///
+  /// - Throws: `StoreError.Code.notFound` if there is no such role, or no schema; `.noPermission`.
+  package static func setRights(
+    _ rights: PostgresRights, of role: String, postgres configuration: PostgresConfiguration
+  ) throws(StoreError) {
+    let connection = try PostgresConnections(configuration.settings).open()
+    defer { connection.close() }
+    try PostgresSchema.require(connection)
+    let setRights = PostgresStatement(once: "set rights", "SELECT userstore.set_rights($1, $2)", .text, .text)
+    do throws(PostgresError) { try connection.run(setRights, .text(role), .text(rights.rawValue)) } catch {
+      if error.kind == .server(SQLState(rawValue: "42704")) {
+        throw StoreError(.notFound, "the server has no role \(role)", cause: error)
+      }
+      throw StoreError(error)
+    }
   }
 }

@@ -8,4 +8,6 @@ await runUserTool(
     try UserStore(postgres: PostgresConfiguration(address, configuration))
   } check: { address, configuration throws(StoreError) in
     try UserStore.check(postgres: PostgresConfiguration(address, configuration))
+  } allow: { role, mayWrite, address throws(StoreError) in
+    try UserStore.setRights(mayWrite ? .write : .read, of: role, postgres: PostgresConfiguration(address))
   })

@@ -14,20 +14,65 @@ struct InitCommand: ParsableCommand {
         usertool --db ./users.db init
 
       Only you can read a new database. An existing database is checked and left unchanged.
+
+      On a PostgreSQL server, your role owns the database's schema userstore. Programs should not be its owner, who can change the
+      log: give their roles rights.
+        usertool --db postgres://host/database init --writer app --reader reports
       """)
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var writing: WritingOptions
 
+  @Option(
+    name: .customLong("reader"), help: ArgumentHelp("Let a role of the server read. Can be repeated.", valueName: "role"))
+  var readers: [String] = []
+
+  @Option(
+    name: .customLong("writer"),
+    help: ArgumentHelp("Let a role of the server read and write. Can be repeated.", valueName: "role"))
+  var writers: [String] = []
+
   func run() throws {
+    try checkRoles()
     let name = try common.database.shown
     let isNew = try common.isMissing
     if writing.isDryRun {
       if !isNew { try common.withStore(.readOnly) { _ in } }
-      return common.note(isNew ? "dry run: would create \(name)" : "unchanged: \(name) already exists")
+      common.note(isNew ? "dry run: would create \(name)" : "unchanged: \(name) already exists")
+      for (role, rights) in roles { common.note("dry run: would let \(role.shown) \(rights)") }
+      return
     }
     try common.withStore(.createIfMissing) { _ in }
     common.note(isNew ? "created \(name)" : "unchanged: \(name) already exists")
+    try allow()
+  }
+
+  private var roles: [(name: String, rights: String)] {
+    readers.map { ($0, "read") } + writers.map { ($0, "read and write") }
+  }
+
+  private func checkRoles() throws {
+    if roles.isEmpty { return }
+    if let path = try common.database.path {
+      throw Failure(.usage, "--reader and --writer name roles of a server, but \(path.shown) is a file")
+    }
+    if let role = readers.first(where: writers.contains) {
+      throw Failure(.usage, "\(role.shown) is both a reader and a writer", hint: "a writer may read")
+    }
+  }
+
+  private func allow() throws {
+    guard !roles.isEmpty, case .server(let address) = try common.database else { return }
+    let engine = try ServerEngine.required()
+    for (role, rights) in roles {
+      do throws(StoreError) {
+        try engine.allow(role, writers.contains(role), address.text)
+      } catch {
+        let hint = error.code == .notFound ? "create it in psql: CREATE ROLE … LOGIN" : nil
+        throw Failure(error, hint: hint ?? "only the owner of the database's schema userstore can give rights")
+      }
+      common.note("\(role.shown) may \(rights)")
+    }
   }
 }
 

@@ -79,11 +79,15 @@ package struct ServerEngine: Sendable {
   /// Checks the store at an address.
   package let check: @Sendable (_ address: String, UserStore.Configuration) throws(StoreError) -> [UserStore.Finding]
 
+  /// Lets a role of the server read the store at an address, or also write.
+  package let allow: @Sendable (_ role: String, _ mayWrite: Bool, _ address: String) throws(StoreError) -> Void
+
   package init(
     open: @escaping @Sendable (String, UserStore.Configuration) throws(StoreError) -> UserStore,
-    check: @escaping @Sendable (String, UserStore.Configuration) throws(StoreError) -> [UserStore.Finding]
+    check: @escaping @Sendable (String, UserStore.Configuration) throws(StoreError) -> [UserStore.Finding],
+    allow: @escaping @Sendable (String, Bool, String) throws(StoreError) -> Void
   ) {
-    (self.open, self.check) = (open, check)
+    (self.open, self.check, self.allow) = (open, check, allow)
   }
 
   private static let shared = Lock<ServerEngine?>(nil)

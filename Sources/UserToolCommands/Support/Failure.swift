@@ -39,7 +39,7 @@ extension Failure {
     case (.server, .cannotOpen), (.server, .connectionLost):
       hint = "psql must be able to connect to the same address"
     case (.server, .noPermission), (.server, .readOnly):
-      hint = "ask the owner of the database for the role userstore_writer, or userstore_reader to read"
+      hint = "ask the owner of the database to run usertool init with --writer or --reader, and your role"
     default: break
     }
   }

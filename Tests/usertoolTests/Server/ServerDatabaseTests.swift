@@ -25,6 +25,34 @@ import Testing
     #expect(try workspace.run("--db", workspace.database, "list").output.isEmpty)
   }
 
+  @Test func `init gives roles rights, and says which it does not know`() throws {
+    // Roles are those of the whole server, which other tests share.
+    let (app, reports) = ("app \(UUID())", "reports \(UUID())")
+    func isAllowed(_ role: String, _ privilege: String, on table: String) throws -> Bool {
+      try psql("SELECT has_table_privilege('\(role)', 'userstore.\(table)', '\(privilege)')") == "t"
+    }
+    for role in [app, reports] { _ = try psql("CREATE ROLE \"\(role)\"") }
+    defer { for role in [app, reports] { _ = try? psql("DROP OWNED BY \"\(role)\"; DROP ROLE \"\(role)\"") } }
+    let dry = try workspace.run("init", "-n", "--writer", app)
+    #expect(dry.errors.hasSuffix("dry run: would let \(app) read and write\n"), "\(dry)")
+    let created = try workspace.run("init", "--writer", app, "--reader", reports)
+    #expect(created.errors.hasSuffix("\(reports) may read\n\(app) may read and write\n"), "\(created)")
+    #expect(try isAllowed(app, "UPDATE", on: "users") && !isAllowed(app, "INSERT", on: "changes"))
+    #expect(try isAllowed(reports, "SELECT", on: "changes") && !isAllowed(reports, "UPDATE", on: "users"))
+    // Again, with less.
+    #expect(try workspace.run("init", "--reader", app).status == 0)
+    #expect(try isAllowed(app, "SELECT", on: "users") && !isAllowed(app, "UPDATE", on: "users"))
+    #expect(try workspace.run("check").status == 0)
+    for role in ["nobody", "public", "", "\u{1b}[31m"] {
+      let outcome = try workspace.run("init", "--writer", role)
+      #expect(outcome.status != 0 && outcome.errors.contains("hint: create it in psql"), "\(outcome)")
+      #expect(!outcome.errors.contains("\u{1b}"), "\(outcome)")
+    }
+    #expect(try workspace.run("init", "--writer", app, "--reader", app).status == 64)
+    #expect(try workspace.run("init", "--writer", app, "--db", workspace.folder + "/users.db").status == 64)
+    #expect(try !FileManager.default.contentsOfDirectory(atPath: workspace.folder).contains("users.db"))
+  }
+
   @Test func `records are written, read, listed, undone, and moved`() throws {
     #expect(try workspace.run("add", "NIX", "--hair-color", "auburn", "--set", "age=41").output == "1\n")
     #expect(try workspace.run("add", "Zoë").output == "2\n")

@@ -1,7 +1,7 @@
 -- UserStore on PostgreSQL 15 or later: the first layout.
 --
 -- The library runs this file in one transaction, as the role that is to own everything (a role without login is best). The
--- file creates no roles and grants nothing: see roles.sql.
+-- file creates no roles and grants nothing: set_rights() does.
 --
 -- How the log works:
 --
@@ -1020,7 +1020,7 @@ BEGIN
   RETURN QUERY SELECT 'permissions', format('%s may execute %s, which only the owner may', a.grantee::regrole, p.oid::regprocedure), bad, none, ''
     FROM pg_proc p, aclexplode(p.proacl) a
     WHERE p.pronamespace = schema AND a.grantee NOT IN (0, p.proowner)
-      AND (p.prorettype = 'trigger'::regtype OR p.proname IN ('last_row', 'append_end', 'is_last', 'take_place', 'place_before', 'renew'));
+      AND (p.prorettype = 'trigger'::regtype OR p.proname IN ('last_row', 'append_end', 'is_last', 'take_place', 'place_before', 'renew', 'set_rights'));
   RETURN QUERY SELECT 'permissions', format('%s may %s on %s%s', CASE a.grantee WHEN 0 THEN 'everybody' ELSE a.grantee::regrole::text END,
       a.privilege_type, c.oid::regclass, CASE a.grantee WHEN 0 THEN '' ELSE ', which only the owner may' END), bad, none, ''
     FROM pg_class c, LATERAL (
@@ -1138,6 +1138,48 @@ BEGIN ATOMIC
     CASE WHEN f.nth < 21 THEN f."user" END, CASE WHEN f.nth < 21 THEN nullif(f.attribute, '') END
   FROM f WHERE f.nth <= 21 ORDER BY f.ordinality;
 END;
+
+-- MARK: Rights
+
+-- Gives a role the right to read, or to read and write, and takes the others from it: rights is 'none', 'read' or 'write'. Only the
+-- owner can call it.
+--
+-- A writer changes the records and the positions of consumers. It has no right on the log: triggers write it, with the rights of the
+-- owner.
+CREATE FUNCTION userstore.set_rights(role text, rights text) RETURNS void
+  LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  readable constant text[] := ARRAY['milliseconds', 'row_bytes', 'log_rows', 'log_rows_backwards', 'own_rows', 'own_place', 'commit_of',
+    'nonce_at', 'time_at', 'head', 'log_state', 'next_end', 'last_end', 'change_count', 'extent', 'scan', 'size_of', 'used_bytes',
+    'changes_of', 'indexes', 'parts', 'findings', 'check'];
+  writable constant text[] := ARRAY['begin_writing', 'end_set', 'next_base', 'place', 'save_extent', 'forget', 'blank', 'create_index',
+    'drop_index'];
+  owner constant oid := (SELECT s.nspowner FROM pg_namespace s WHERE s.nspname = 'userstore');
+BEGIN
+  -- GRANT takes the name public for everybody, also in quotation marks.
+  IF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role) THEN
+    RAISE EXCEPTION USING ERRCODE = 'undefined_object', MESSAGE = format('the role %s does not exist', role);
+  END IF;
+  IF owner = (SELECT r.oid FROM pg_roles r WHERE r.rolname = role) THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('%s owns the schema, and has all rights', role);
+  END IF;
+  IF rights IS NULL OR rights NOT IN ('none', 'read', 'write') THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = 'rights must be none, read or write';
+  END IF;
+  EXECUTE format('REVOKE ALL ON SCHEMA userstore FROM %I', role);
+  EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA userstore FROM %I', role);
+  EXECUTE format('REVOKE ALL ON ALL SEQUENCES IN SCHEMA userstore FROM %I', role);
+  EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA userstore FROM %I', role);
+  IF rights = 'none' THEN RETURN; END IF;
+  EXECUTE format('GRANT USAGE ON SCHEMA userstore TO %I', role);
+  -- Sequences too, so that a reader can make a dump.
+  EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA userstore TO %I', role);
+  EXECUTE format('GRANT SELECT ON ALL SEQUENCES IN SCHEMA userstore TO %I', role);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', (SELECT string_agg('userstore.' || f, ', ') FROM unnest(readable) f), role);
+  IF rights = 'read' THEN RETURN; END IF;
+  EXECUTE format('GRANT INSERT, UPDATE, DELETE ON userstore.users, userstore.attributes, userstore.consumers TO %I', role);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', (SELECT string_agg('userstore.' || f, ', ') FROM unnest(writable) f), role);
+END $$;
 
 -- PostgreSQL lets everybody execute a new function.
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA userstore FROM PUBLIC;
