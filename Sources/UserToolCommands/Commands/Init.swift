@@ -24,7 +24,8 @@ struct InitCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   @Option(
-    name: .customLong("reader"), help: ArgumentHelp("Let a role of the server read. Can be repeated.", valueName: "role"))
+    name: .customLong("reader"),
+    help: ArgumentHelp("Let a role of the server read. Can be repeated.", valueName: "role"))
   var readers: [String] = []
 
   @Option(
