@@ -83,6 +83,7 @@ final class WriteConnection: Sendable {
 
   /// Returns the end of the log before the transaction, after the check that a server's first reply makes possible.
   private func start(of group: WriteGroup) throws(StoreError) -> Cursor {
+    if group.isChecked, let start = group.session.writingStart { return start.end }
     // If nothing was sent yet, this begins the transaction.
     let end = if let start = group.session.writingStart { start.end } else { try group.session.writingEnd() }
     var group = group

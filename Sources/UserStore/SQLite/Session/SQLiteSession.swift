@@ -10,6 +10,8 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private var knownEnd: (cursor: Cursor, counter: Int64)?
   /// The transaction that writes, until it ends.
   private var write: Write?
+  /// The end of the last set at each savepoint.
+  private var savepoints: [Cursor] = []
   /// Whether text is stored as UTF-8; nil until a query asks.
   var storesUTF8: Bool?
   /// The attributes that have an index, in a version of the schema.
@@ -20,8 +22,6 @@ final class SQLiteSession: Session, @unchecked Sendable {
     /// The end of the last set.
     var end: Cursor
     var hasEndedSet = false
-    /// `end` at each savepoint.
-    var savepoints: [Cursor] = []
   }
 
   private static let begin = SQL("begin reading", "BEGIN")
@@ -91,25 +91,26 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   func savepoint() throws(StoreError) {
     try connection.run(Self.savepoint)
-    if let end = write?.end { write?.savepoints.append(end) }
+    if let end = write?.end { savepoints.append(end) }
   }
 
   func releaseSavepoint() throws(StoreError) {
     try connection.run(Self.release)
-    _ = write?.savepoints.popLast()
+    _ = savepoints.popLast()
   }
 
   func rollBackToSavepoint() throws(StoreError) {
     try connection.run(Self.rollBackToSavepoint)
     try connection.run(Self.release)
-    if let end = write?.savepoints.popLast() { write?.end = end }
+    if let end = savepoints.popLast() { write?.end = end }
   }
 
   func endSet(origin: String?) throws(StoreError) {
-    let start = try writingEnd()
-    let end = try endSet(after: start, origin: origin)
-    write?.end = end ?? start
-    write?.hasEndedSet = end != nil
+    guard var write else { throw StoreError(.transactionEnded, "no transaction writes") }
+    let end = try endSet(after: write.end, origin: origin)
+    if let end { write.end = end }
+    write.hasEndedSet = end != nil
+    self.write = write
   }
 
   func hasEndedSet() -> Bool { write?.hasEndedSet ?? false }
@@ -144,7 +145,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
   func rollBack() {
     connection.rollBack()
     // The caller may not have handled `writingStart`: the next transaction reads the end again.
-    if write != nil { (knownEnd, write) = (nil, nil) }
+    if write != nil { (knownEnd, write, savepoints) = (nil, nil, []) }
   }
 
   func check() throws(StoreError) -> [Finding] {
