@@ -100,7 +100,7 @@ let package = Package(
     // The examples of the README and the articles, as a program outside of this package compiles them.
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["UserStore"],
+      dependencies: ["UserStore", "UserStorePostgres"],
       packageAccess: false,
       swiftSettings: settings
     ),

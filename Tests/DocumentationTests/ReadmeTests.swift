@@ -2,16 +2,14 @@ import Foundation
 import Testing
 import UserStore
 
-/// Compiles and runs the README's examples, and compares what the first one prints.
+/// Compiles and runs the README's examples, in a file and, within `scripts/postgres run`, on a server.
 struct ReadmeTests {
-  @Test
-  func `the example prints what the README says`() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    _ = printed.taken()
-    try example(path: folder.appendingPathComponent("users.db").path)
+  @Test(arguments: Place.present)
+  func `the example prints what the README says`(place: Place) async throws {
+    let output = Printed()
+    try await place.withStore { store in try example(store, output.print) }
     #expect(
-      printed.taken() == [
+      output.taken() == [
         "first screen: NIX", "first screen, entered again: NIX", "first screen, entered again: Zoë",
         "audit: 1 null → integer(36)",
       ])
@@ -22,7 +20,10 @@ struct ReadmeTests {
     let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)
     let example = try #require(readme.components(separatedBy: "```swift\nimport UserStore\n").dropFirst().first)
-    let lines = example.components(separatedBy: "```")[0].split(separator: "\n").filter { !$0.hasPrefix("let path") }
+    let lines = example.components(separatedBy: "```")[0].split(separator: "\n")
+      .filter { !$0.hasPrefix("let path") && !$0.hasPrefix("let store") }
+    let server = try #require(readme.components(separatedBy: "```swift\nimport UserStorePostgres\n").dropFirst().first)
+    #expect(server.hasPrefix("\nlet store = try UserStore(postgres: PostgresConfiguration(\"postgres://"))
     #expect(lines.count > 10)
     let feed = try #require(readme.components(separatedBy: "```swift\nvar cursor").dropFirst().first)
     let feedLines = ("var cursor" + feed.components(separatedBy: "```")[0]).split(separator: "\n")
@@ -38,21 +39,45 @@ struct ReadmeTests {
     }
   }
 
-  @Test
-  func `a list stays current`() throws {
+  @Test(arguments: Place.present)
+  func `a list stays current`(place: Place) async throws {
     let output = Printed()
-    let print = output.print
-    let store = try UserStore.inMemory()
-    let nix = try store.write { try $0.add(name: "NIX") }
+    try await place.withStore { store in try follow(store, output.print) }
+    #expect(output.taken() == ["found: []", "adults: []", "adults: [\"NIX\"]"])
+  }
 
-    let adults = UserStore.Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: 50)
-    let users = try store.read { try $0.users(matching: adults) }
+  @Test(arguments: Place.present)
+  func `the feed continues after the cursor that was saved`(place: Place) async throws {
+    try await place.withStore { store in
+      let nix = try await store.write { try $0.add(name: "NIX") }
+      var saved = try await store.read { try $0.cursor.description }
+      for (old, new) in [("NIX", "one"), ("one", "two")] {
+        try await store.write { try $0.rename(nix, to: new) }
+        let output = Printed()
+        let (cursors, continuation) = AsyncStream.makeStream(of: String.self)
+        let (start, print) = (saved, output.print)
+        let example = Task { try await consume(store, saved: start, print) { continuation.yield($0) } }
+        saved = try #require(await cursors.first { _ in true })
+        example.cancel()
+        _ = await example.result
+        #expect(output.taken() == ["1 name text(\"\(old)\") → text(\"\(new)\")"])
+      }
+    }
+  }
 
-    let list = try store.list(adults)
-    list.bindAndFire("ListScreen") { rows in print("adults:", try rows.map { try $0.name }) }
-
-    try store.write { try $0.set(.age, of: nix, to: 36) }
-    #expect(users == [] && output.taken() == ["adults: []", "adults: [\"NIX\"]"])
+  @Test(arguments: Place.present)
+  func `the consumer counts each change set once`(place: Place) async throws {
+    try await place.withStore { store in
+      let nix = try await store.write { try $0.add(name: "NIX") }
+      let seen = store.changes(after: try await store.read { try $0.cursor })
+      for name in ["one", "two"] { try await store.write { try $0.rename(nix, to: name) } }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await count(store, for: nix) }
+        for try await set in seen where try set.changes.last?.new == .integer(3) { break }
+        group.cancelAll()
+      }
+      #expect(try await store.read { try $0.value(.setsSeen, of: nix) } == 3)
+    }
   }
 
   @Test
@@ -70,19 +95,29 @@ struct ReadmeTests {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 }
 
-private let printed = Printed()
-
-private func print(_ parts: Any...) {
-  printed.append(parts)
-}
-
 extension Attribute where Value == Int {
   static var age: Attribute { Attribute("age") }
   fileprivate static var setsSeen: Attribute { Attribute("setsSeen") }
 }
 
-/// The feed of the README, which is only compiled here; `ChangeFeedTests` runs similar code.
-private func consume(_ store: UserStore, saved: String?, save: (String) -> Void) async throws {
+/// The list of the README.
+private func follow(_ store: UserStore, _ print: @escaping @Sendable (Any...) -> Void) throws {
+  let nix = try store.write { try $0.add(name: "NIX") }
+
+  let adults = UserStore.Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: 50)
+  let users = try store.read { try $0.users(matching: adults) }
+
+  let list = try store.list(adults)
+  print("found:", users)
+  list.bindAndFire("ListScreen") { rows in print("adults:", try rows.map { try $0.name }) }
+
+  try store.write { try $0.set(.age, of: nix, to: 36) }
+}
+
+/// The feed of the README.
+private func consume(
+  _ store: UserStore, saved: String?, _ print: (Any...) -> Void, save: (String) -> Void
+) async throws {
   var cursor = try await store.read { try $0.cursor }
   if let saved { cursor = try UserStore.Cursor(saved) }  // the last text that was saved
   for try await set in store.changes(after: cursor) {
@@ -92,7 +127,7 @@ private func consume(_ store: UserStore, saved: String?, save: (String) -> Void)
   }
 }
 
-/// The consumer of the README, which is only compiled here; `ExactlyOnceTests` runs similar code.
+/// The consumer of the README.
 private func count(_ store: UserStore, for nix: UserStore.User.ID) async throws {
   let counter = try await store.consumer("counter", from: .oldest)
   for try await set in counter where set.origin != "counter" {
@@ -104,8 +139,8 @@ private func count(_ store: UserStore, for nix: UserStore.User.ID) async throws 
   }
 }
 
-private func example(path: String) throws {
-  let store = try UserStore(path: path)
+/// The first example of the README.
+private func example(_ store: UserStore, _ print: @escaping @Sendable (Any...) -> Void) throws {
   let nix = try store.write { try $0.add(name: "NIX", hairColor: UserStore.Color("auburn")) }
 
   // Entering a screen twice: the same name, one listener.

@@ -101,9 +101,10 @@ ALTER TABLE userstore.changes
   -- Not compressed: then the table is never smaller than the sum of the values, as used_bytes() promises.
   ALTER COLUMN old_t SET STORAGE EXTERNAL, ALTER COLUMN old_b SET STORAGE EXTERNAL, ALTER COLUMN old_x SET STORAGE EXTERNAL,
   ALTER COLUMN new_t SET STORAGE EXTERNAL, ALTER COLUMN new_b SET STORAGE EXTERNAL, ALTER COLUMN new_x SET STORAGE EXTERNAL,
-  -- The oldest rows are deleted continuously.
+  -- The oldest rows are deleted continuously. Statistics are collected only when there are many rows: the best plan for one page
+  -- reads all of it, and sessions would keep that plan for a minute or longer while the table grows.
   SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 0.1,
-    autovacuum_analyze_scale_factor = 0.05);
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 5000);
 
 -- The places of committed transactions: row n of a transaction has the place base + n, through last.
 CREATE TABLE userstore.commits (
@@ -115,7 +116,7 @@ CREATE TABLE userstore.commits (
   at timestamptz NOT NULL,
   CHECK (last > base));
 ALTER TABLE userstore.commits SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
-  autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05);
+  autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 5000);
 
 -- The place that was given last, even if that transaction was rolled back (is_called: the transaction was given a further place
 -- after the first), and the place before that transaction (not is_called: place_before() gave up, in the transaction `refused`, and
