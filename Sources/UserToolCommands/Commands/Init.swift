@@ -20,7 +20,7 @@ struct InitCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func run() throws {
-    let name = try common.database.shown
+    let name = try common.database.description
     let isNew = try common.isMissing
     if writing.isDryRun {
       if !isNew { try common.withStore(.readOnly) { _ in } }
