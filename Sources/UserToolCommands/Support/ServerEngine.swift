@@ -48,6 +48,6 @@ package struct ServerEngine: Sendable {
     if let current { return current }
     throw Failure(
       .failure, "\(program), which opens databases on PostgreSQL, is not installed",
-      hint: "scripts/install --postgres in the sources of UserStore installs it")
+      hint: "scripts/install in the sources of UserStore installs it")
   }
 }
