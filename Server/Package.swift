@@ -33,6 +33,7 @@ let package = Package(
       name: "userserver",
       dependencies: [
         .product(name: "UserStore", package: "UserStore"),
+        .product(name: "UserStorePostgres", package: "UserStore"),
         .product(name: "UserStoreText", package: "UserStore"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),

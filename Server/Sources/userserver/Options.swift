@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import UserStore
+import UserStoreText
 
 /// The command line.
 struct Options: ParsableCommand {
@@ -18,8 +19,8 @@ struct Options: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The database, which is created, with its folder, if it is missing. Default: $USERTOOL_DB, else users.db in $XDG_DATA_HOME/usertool.",
-      valueName: "path"),
+      "The database: a file, which is created, with its folder, if it is missing, or postgres://host/database. Default: $USERTOOL_DB, else users.db in $XDG_DATA_HOME/usertool.",
+      valueName: "database"),
     completion: .file())
   var db: String?
 
@@ -93,23 +94,27 @@ struct Options: ParsableCommand {
     return ["http", "https"].contains(parts.scheme) && parts.path.isEmpty && parts.query == nil && parts.user == nil
   }
 
-  /// The database's path; throws when neither the options nor the environment specify it.
-  var path: String {
+  /// The database; throws when neither the options nor the environment specify it.
+  var database: DatabaseAddress {
     get throws(Failure) {
       let environment = ProcessInfo.processInfo.environment
-      if let path = db {
-        if path.isEmpty { throw Failure(64, "--db must not be empty") }
-        return path
+      if let db {
+        if db.isEmpty { throw Failure(64, "--db must not be empty") }
+        do throws(TextError) { return try DatabaseAddress(argument: db) } catch {
+          throw Failure(64, error.message, hint: error.hint)
+        }
       }
-      if let path = environment["USERTOOL_DB"] {
-        if !path.isEmpty { return path }
+      if let text = environment["USERTOOL_DB"] {
+        if !text.isEmpty { return DatabaseAddress(text) }
         throw Failure(64, "USERTOOL_DB is empty", hint: "unset it, or specify the database with --db")
       }
-      if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") { return folder + "/usertool/users.db" }
+      if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") {
+        return .file(folder + "/usertool/users.db")
+      }
       guard let home = environment["HOME"] else {
         throw Failure(64, "cannot find the database: HOME is not set", hint: "specify the database with --db")
       }
-      return home + "/.local/share/usertool/users.db"
+      return .file(home + "/.local/share/usertool/users.db")
     }
   }
 }

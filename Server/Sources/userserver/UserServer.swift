@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import UserStore
+import UserStoreText
 
 /// The program: reads the command line, serves until a signal, and reports what went wrong.
 @main
@@ -42,7 +43,25 @@ struct Failure: Error {
     (self.status, self.message, self.hint) = (status, message, hint)
   }
 
-  /// A database that cannot be opened, with the exit status that usertool has for the error.
+  /// A database on a server that cannot be opened, with the exit status that usertool has for the error.
+  init(_ error: StoreError, opening database: DatabaseAddress) {
+    let message = "\(database): \(error.message)"
+    switch error.code {
+    case .notFound: self.init(66, message, hint: "create it with usertool init, or leave out --read-only")
+    case .cannotOpen, .connectionLost:
+      self.init(66, message, hint: "psql must be able to connect to the same address")
+    case .noPermission, .readOnly:
+      self.init(
+        77, message,
+        hint: "ask the owner of the database for the role userstore_writer, or for userstore_reader and use --read-only"
+      )
+    case .schemaTooNew: self.init(65, message, hint: "update userserver")
+    case .notAUserStore, .schemaTooOld, .schemaChanged: self.init(65, message, hint: "usertool check lists the damage")
+    default: self.init(1, message)
+    }
+  }
+
+  /// A file that cannot be opened, with the exit status that usertool has for the error.
   init(_ error: StoreError, opening path: String) {
     let message = error.message.contains(path) ? error.message : "\(path): \(error.message)"
     let other = "choose another file with --db"

@@ -1,6 +1,7 @@
 """What the tests from outside share: a server, the command usertool, and other programs that write to the database.
 
-$USERSERVER and $USERTOOL name the binaries. Nothing sleeps: a test waits for an event, with a deadline.
+$USERSERVER and $USERTOOL name the binaries. With USERSTORE_ENGINE=postgres, in `scripts/postgres run`, each database is one on
+PostgreSQL. Nothing sleeps: a test waits for an event, with a deadline.
 """
 
 import functools
@@ -8,6 +9,7 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import re
 import select
 import shutil
@@ -19,14 +21,21 @@ import time
 import unittest
 import urllib.parse
 
+try:
+    import psycopg
+except ImportError:
+    # Only the tests on PostgreSQL need it.
+    psycopg = None
+
 from wire import DEADLINE, Late, Raw, Response, Stream, parse
 
-__all__ = ["DEADLINE", "Late", "Raw", "Response", "Server", "Stream", "TestCase", "USERTOOL", "Writer", "at", "eventually", "parse",
-           "served", "sql", "usertool"]
+__all__ = ["DEADLINE", "Late", "POSTGRES", "Raw", "Response", "Server", "Stream", "TestCase", "USERTOOL", "Writer", "at", "connect",
+           "drop_database", "eventually", "new_database", "on_files", "parse", "psycopg", "served", "sql", "usertool"]
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 USERSERVER = os.environ.get("USERSERVER", str(ROOT / "Server/.build/debug/userserver"))
 USERTOOL = os.environ.get("USERTOOL", str(ROOT / ".build/debug/usertool"))
+POSTGRES = os.environ.get("USERSTORE_ENGINE") == "postgres"
 LINE = re.compile(r"userserver: (http://(\[[0-9a-f:]+\]|[^:/\[]+):(\d+))/(?:#token=(\S+))?\n")
 
 
@@ -41,21 +50,41 @@ def text(value):
     return json.dumps(value, ensure_ascii=False).replace("Infinity", "1e999")
 
 
-def sql(database, statement, parameters=()):
-    """Runs a statement as another program; waits for other writers."""
+def on_files(test):
+    """Marks tests that are about a file, or about what only SQLite stores or understands."""
+    return unittest.skipIf(POSTGRES, "only for files")(test)
+
+
+def new_database(folder):
+    """The path of a database that does not exist yet, or the URL of an empty one."""
+    if not POSTGRES:
+        return str(folder / "users.db")
+    name = f"d{random.getrandbits(64)}"
+    with psycopg.connect("", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return f"postgres:///{name}"
+
+
+def drop_database(database):
+    """Removes a database on a server, which takes 8 MB."""
+    with psycopg.connect("", autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {database.rpartition('/')[2]} WITH (FORCE)")
+
+
+def connect(database):
+    """A connection of another program, which waits for other writers."""
+    if POSTGRES:
+        return psycopg.connect(database, autocommit=True, options="-c search_path=userstore")
     connection = sqlite3.connect(database, timeout=30, isolation_level=None)
-    try:
-        return connection.execute(statement, parameters).fetchall()
-    finally:
-        connection.close()
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
 
 
 class Writer:
     """Another program that keeps its connection to the database."""
 
     def __init__(self, database):
-        self.connection = sqlite3.connect(database, timeout=30, isolation_level=None)
-        self.connection.execute("PRAGMA synchronous = NORMAL")
+        self.connection = connect(database)
 
     def __enter__(self):
         return self
@@ -63,8 +92,18 @@ class Writer:
     def __exit__(self, *_):
         self.connection.close()
 
-    def run(self, statement, parameters=()):
-        return self.connection.execute(statement, parameters).fetchall()
+    def run(self, statement, parameters=(), *, postgres=None):
+        """Runs a statement and returns its rows; `postgres` is the same for PostgreSQL, if that has other words for it."""
+        if POSTGRES:
+            statement = (postgres or statement).replace("%", "%%").replace("?", "%s")
+        cursor = self.connection.execute(statement, parameters)
+        return cursor.fetchall() if cursor.description else []
+
+
+def sql(database, statement, parameters=(), *, postgres=None):
+    """Runs a statement as another program, and returns its rows."""
+    with Writer(database) as writer:
+        return writer.run(statement, parameters, postgres=postgres)
 
 
 def usertool(*arguments, database, status=0, input=None):
@@ -94,7 +133,8 @@ class Server:
         self.environment = environment
         self.descriptors = descriptors
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="userserver-"))
-        self.database = str(database or self.folder / "users.db")
+        self.own_database = None if database else new_database(self.folder)
+        self.database = str(database or self.own_database)
         self.given_token = token
         self.process = None
 
@@ -181,6 +221,8 @@ class Server:
         if self.process and self.process.poll() is None:
             self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
+        if POSTGRES and self.own_database:
+            drop_database(self.own_database)
 
     @property
     def peak_memory(self):

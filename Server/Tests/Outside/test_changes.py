@@ -5,7 +5,7 @@ import re
 import time
 import unittest
 
-from support import TestCase, at, served, sql, usertool
+from support import TestCase, at, on_files, served, sql, usertool
 
 TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"
 
@@ -51,8 +51,9 @@ class Events(TestCase):
             server.add()
             for number in range(40):
                 event = stream.set()
-                times = sql(server.database, "SELECT at % 1000 FROM changes WHERE seq BETWEEN ?1 - 1 AND ?1",
-                            (event.data["revision"],))
+                revision = event.data["revision"]
+                times = sql(server.database, "SELECT at % 1000 FROM changes WHERE seq BETWEEN ? - 1 AND ?", (revision, revision),
+                            postgres="SELECT milliseconds(at) % 1000 FROM commits WHERE ? - 1 < last AND base < ?")
                 self.assertIn(event.data["at"][-5:], {f".{milliseconds:03}Z" for (milliseconds,) in times}, event)
                 server.patch(1, age=number)
 
@@ -82,7 +83,8 @@ class Events(TestCase):
                 server.write("PATCH", "/users/1", f'{{"set":{{"x":{text}}}}}')
                 event = stream.set()
                 self.assertRegex(event.text, f'"new":{re.escape(text)}[,}}]')
-            sql(server.database, "UPDATE attributes SET value = CAST(x'80' AS TEXT)")
+            sql(server.database, "UPDATE attributes SET value = CAST(x'80' AS TEXT)",
+                postgres="UPDATE attributes SET text = NULL, raw = decode('80', 'hex')")
             self.assertSame(stream.set().data["changes"][0]["new"], {"text_base64": "gA=="})
 
     @served()
@@ -90,8 +92,10 @@ class Events(TestCase):
         server.add()
         with server.stream("/changes") as stream:
             stream.wait("progress")
-            sql(server.database, "INSERT INTO attributes VALUES (1, 'x', CAST(zeroblob(16777216) AS TEXT))")
-            sql(server.database, "UPDATE attributes SET value = replace(hex(zeroblob(4194304)), '00', 'wxyz')")
+            sql(server.database, "INSERT INTO attributes VALUES (1, 'x', CAST(zeroblob(16777216) AS TEXT))",
+                postgres="INSERT INTO attributes (user_id, name, raw) VALUES (1, 'x', decode(repeat('00', 16777216), 'hex'))")
+            sql(server.database, "UPDATE attributes SET value = replace(hex(zeroblob(4194304)), '00', 'wxyz')",
+                postgres="UPDATE attributes SET raw = NULL, text = repeat('wxyz', 4194304)")
             sets = stream.sets_until(server.get("/about")["revision"], within=60)
             changes = [change for event in sets for change in event.data["changes"]]
             self.assertTrue(changes[-1]["old"] == "\0" * 16777216 and changes[-1]["new"] == "wxyz" * 4194304)
@@ -270,6 +274,7 @@ class Ends(TestCase):
                 events = ended.end()
                 self.assertSame((ended.ending, events[-1].event, events[-1].data), ("whole", "closing", {"reason": "shutdown"}))
 
+    @on_files
     @served()
     def test_a_database_that_another_file_replaces_ends_the_stream(self, server):
         server.add()

@@ -14,7 +14,8 @@ LINES = {"Accept": "application/jsonl"}
 def odd_writes(server):
     """Writes with all kinds of values and operations; foreign ones have ends between them, so that their sets are known."""
     server.add("NIX", hair_color="red", age=41, x=1.0, data={"base64": "AP8="}, text="a\0b\n\r \u202e\"\\ 😀", big=2**63 - 1)
-    sql(server.database, "UPDATE users SET name = CAST(x'4EFF' AS TEXT), hair_color = NULL")
+    sql(server.database, "UPDATE users SET name = CAST(x'4EFF' AS TEXT), hair_color = NULL",
+        postgres="UPDATE users SET name = 'Ñ', hair_color = NULL")
     server.patch(1, x=1, age=None, text="1", inf=1e999)
     sql(server.database, "INSERT INTO users (name) VALUES ('foreign'), ('two')")
     server.add("Zoë")

@@ -5,7 +5,7 @@ import random
 import time
 import unittest
 
-from support import DEADLINE, TestCase, at, served, sql, usertool
+from support import DEADLINE, TestCase, at, on_files, served, sql, usertool
 
 
 def fnv(rows):
@@ -132,7 +132,8 @@ class Lists(TestCase):
         with server.stream("/lists?sort=id") as stream:
             stream.wait("progress")
             sql(server.database, "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 100) "
-                "INSERT INTO users (name) SELECT hex(zeroblob(8192)) || n FROM n")
+                "INSERT INTO users (name) SELECT hex(zeroblob(8192)) || n FROM n",
+                postgres="INSERT INTO users (name) SELECT repeat('00', 8192) || n FROM generate_series(1, 100) AS n")
             events = [stream.wait("steps").data]
             while "last" not in events[-1]:
                 events.append(stream.wait("steps").data)
@@ -197,7 +198,8 @@ class Lists(TestCase):
                 sql(server.database, "UPDATE users SET name = name || '1' WHERE id % 3 = ?", (source.randrange(3),))
             case 7:
                 sql(server.database, "UPDATE attributes SET value = value + ? WHERE name = 'age' AND typeof(value) = 'integer'",
-                    (source.choice([-1, 1]),))
+                    (source.choice([-1, 1]),),
+                    postgres="UPDATE attributes SET integer = integer + ? WHERE name = 'age' AND integer IS NOT NULL")
 
     @served()
     def test_a_limit_is_filled_up_from_the_rows_behind_it(self, server):
@@ -264,6 +266,7 @@ class Lists(TestCase):
             rows.until(page["revision"])
             self.assertSame(rows.rows, page["users"])
 
+    @on_files
     @served()
     def test_a_restore_resets_a_list_and_the_rows_come_again(self, server):
         server.add("NIX")
@@ -293,7 +296,7 @@ class Lists(TestCase):
 
     @served()
     def test_exact_values_in_rows_and_steps(self, server):
-        sql(server.database, "INSERT INTO users (name) VALUES (CAST(x'4EFF' AS TEXT))")
+        sql(server.database, "INSERT INTO users (name) VALUES (CAST(x'4EFF' AS TEXT))", postgres="INSERT INTO users (name) VALUES ('Ñ')")
         server.patch(1, x=1.0, big=2**53 + 1, nul="a\0b")
         with server.stream("/lists") as stream:
             self.assertIn(server.request("GET", "/users/1").text, stream.wait("rows").text)

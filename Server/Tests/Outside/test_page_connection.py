@@ -28,7 +28,8 @@ class Interruptions(BrowserTestCase):
 
     def logged(self, database):
         """The revisions of all sets in the database: the rows that end a write, or else the writes of other programs."""
-        return [row[0] for row in sql(database, "SELECT seq FROM changes WHERE op = 0 ORDER BY seq")]
+        return [row[0] for row in sql(database, "SELECT seq FROM changes WHERE op = 0 ORDER BY seq",
+                                      postgres="SELECT last FROM commits ORDER BY last")]
 
     def test_a_server_that_stands_still_is_noticed_within_two_and_a_half_heartbeats(self):
         server = self.serve()

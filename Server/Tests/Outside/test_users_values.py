@@ -3,11 +3,12 @@
 import base64
 import unittest
 
-from support import TestCase, at, served, sql
+from support import TestCase, at, on_files, served, sql
 
 MIB = 1 << 20
 
 
+@on_files
 class Exact(TestCase):
     def stored(self, server, attribute="x", user=1):
         [row] = sql(server.database, "SELECT typeof(value), quote(value) FROM attributes WHERE user_id = ? AND name = ?",
@@ -125,6 +126,7 @@ class Exact(TestCase):
         self.assertSame(answer["user"], {"id": 1, "name": "NIX", "hair_color": None, "e\u0301": 2})
 
 
+@on_files
 class Large(TestCase):
     @served()
     def test_a_value_can_have_16_mib_and_no_byte_more(self, server):

@@ -1,12 +1,11 @@
 """Cursors of writes, undo, and a server that only reads."""
 
 import pathlib
-import sqlite3
 import tempfile
 import threading
 import unittest
 
-from support import Server, TestCase, at, eventually, served, sql, usertool
+from support import POSTGRES, Server, TestCase, at, connect, drop_database, eventually, new_database, served, sql, usertool
 
 JSON = {"Accept": "application/json"}
 
@@ -120,7 +119,7 @@ class Undo(TestCase):
         for revision in ("0", "-1", "abc", "9223372036854775808"):
             self.assertIn(server.request("POST", f"/changes/{revision}/undo").status, (400, 404, 410))
         sql(server.database, "UPDATE users SET name = 'foreign'")
-        [(foreign,)] = sql(server.database, "SELECT max(seq) FROM changes")
+        [(foreign,)] = sql(server.database, "SELECT max(seq) FROM changes", postgres="SELECT max(last) FROM commits")
         self.assertProblem(server.request("POST", f"/changes/{foreign}/undo"), 404, "revisionNotFound")
         server.add("Zoë")
         usertool("compact", "--keep", "0", database=server.database)
@@ -130,7 +129,9 @@ class Undo(TestCase):
 class ReadOnly(TestCase):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
-        self.database = str(pathlib.Path(folder) / "users.db")
+        self.database = new_database(pathlib.Path(folder))
+        if POSTGRES:
+            self.addCleanup(drop_database, self.database)
 
     def test_a_server_that_only_reads_refuses_writes(self):
         usertool("add", "NIX", database=self.database)
@@ -156,15 +157,18 @@ class ReadOnly(TestCase):
     def test_a_server_that_only_reads_creates_no_database(self):
         with self.assertRaisesRegex(AssertionError, "ended with 66"):
             Server("--read-only", database=self.database).__enter__()
-        self.assertFalse(pathlib.Path(self.database).exists())
+        if POSTGRES:
+            self.assertEqual(sql(self.database, "SELECT to_regnamespace('userstore')"), [(None,)])
+        else:
+            self.assertFalse(pathlib.Path(self.database).exists())
 
 
 class OtherPrograms(TestCase):
     @served()
     def test_a_write_waits_for_a_short_transaction_of_another_program(self, server):
         server.add()
-        other = sqlite3.connect(server.database, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
+        other = connect(server.database)
+        other.execute("BEGIN" if POSTGRES else "BEGIN IMMEDIATE")
         other.execute("UPDATE users SET name = 'other'")
         answers = []
         thread = threading.Thread(
@@ -183,8 +187,9 @@ class OtherPrograms(TestCase):
     @served()
     def test_a_database_that_stays_locked_is_503_and_recovers(self, server):
         server.add()
-        other = sqlite3.connect(server.database, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
+        other = connect(server.database)
+        other.execute("BEGIN" if POSTGRES else "BEGIN IMMEDIATE")
+        other.execute("UPDATE users SET name = 'other'")
         response = server.request("PATCH", "/users/1", {"set": {"age": 1}}, within=30)
         self.assertProblem(response, 503, "busy")
         self.assertIn("retry-after", response.headers)

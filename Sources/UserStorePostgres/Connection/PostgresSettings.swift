@@ -61,6 +61,7 @@ struct PostgresSettings: Sendable {
     guard !Self.isAmbiguous(connectionString), let options = Self.parse(connectionString) else {
       return Self.mayHavePassword(connectionString)
     }
+    if !Self.arePorts(options["port"]) { return Self.mayHavePassword(connectionString) }
     return ["password", "sslpassword"].contains { !(options[$0] ?? "").isEmpty }
   }
 
@@ -76,11 +77,13 @@ struct PostgresSettings: Sendable {
       let text = Self.mayHavePassword(connectionString) ? "" : ": \(reason)"
       throw failure("the connection string cannot be parsed\(text)")
     }
-    // In “postgres://user:password/database”, which lacks the host, the password is in the port's place.
-    let ports = (options["port"] ?? "").split(separator: ",")
-    guard ports.allSatisfy({ UInt16($0) != nil }) else {
-      throw failure("the port in the connection string is not a number")
-    }
+    guard Self.arePorts(options["port"]) else { throw failure("the port in the connection string is not a number") }
+  }
+
+  /// Whether the ports are numbers: in “postgres://user:password/database”, which lacks the host, the password is in the
+  /// port's place.
+  private static func arePorts(_ text: String?) -> Bool {
+    (text ?? "").split(separator: ",").allSatisfy { UInt16($0) != nil }
   }
 
   /// Whether libpq parses the string: otherwise it is the name of a database.
@@ -89,7 +92,8 @@ struct PostgresSettings: Sendable {
   }
 
   private static func isURL(_ string: String) -> Bool {
-    string.hasPrefix("postgres://") || string.hasPrefix("postgresql://")
+    // By bytes, as libpq compares: a combining character after the last slash belongs to the host.
+    ["postgres://", "postgresql://"].contains { string.utf8.starts(with: $0.utf8) }
   }
 
   /// Whether a part of an unescaped password may be taken for the host or the database.
@@ -102,7 +106,7 @@ struct PostgresSettings: Sendable {
   }
 
   private static func mayHavePassword(_ string: String) -> Bool {
-    string.contains("@") || string.lowercased().contains("pass")
+    string.utf8.contains(UInt8(ascii: "@")) || string.lowercased().contains("pass")
       || isURL(string) && string.split(separator: ":").count > 2
   }
 

@@ -40,7 +40,7 @@ struct BackupCommand: ParsableCommand {
       writing.isDryRun ? try preview(store) : try backup(store)
     }
     let what = writing.isDryRun ? "dry run: would back up" : "backed up"
-    common.note("\(what) \(try common.database.shown) to \(file.shown), as of revision \(cursor.revision)")
+    common.note("\(what) \(try common.database) to \(file.shown), as of revision \(cursor.revision)")
   }
 
   /// Stops between two steps on Ctrl-C, so that no draft is left behind.

@@ -41,7 +41,7 @@ struct CheckCommand: ParsableCommand {
     }
     print(findings)
     let problems = findings.count { $0.severity == .problem }
-    common.note("\(try common.database.shown): \(Self.count(problems, "problem")), \(warnings(findings))")
+    common.note("\(try common.database): \(Self.count(problems, "problem")), \(warnings(findings))")
     for note in UserStore.checkLibrary() { common.note("note: \(note.message)") }
     if problems > 0 { throw Exit(status: .failure) }
   }
@@ -52,10 +52,10 @@ struct CheckCommand: ParsableCommand {
     switch try common.database {
     case .file(let path):
       return try UserStore.check(path: path, busyTimeout: common.busyTimeout.duration, progress: ticker.note)
-    case .server(let address):
+    case .postgres(let url):
       var configuration = Configuration()
       configuration.busyTimeout = common.busyTimeout.duration
-      return try ServerEngine.required().check(address.text, configuration)
+      return try ServerEngine.required().check(url, configuration)
     }
   }
 

@@ -53,7 +53,7 @@ struct ExportCommand: ParsableCommand {
   private var destination: Destination {
     get throws(Failure) {
       guard let file, file != "-" else { return .standardOutput }
-      if let path = try common.database.path,
+      if case .file(let path) = try common.database,
         [path, path + "-wal", path + "-shm"].contains(where: { System.isSame(file, $0) })
       {
         throw Failure(.cannotCreate, "\(file) is the database", hint: "choose another file")

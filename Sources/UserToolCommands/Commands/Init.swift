@@ -35,7 +35,7 @@ struct InitCommand: ParsableCommand {
 
   func run() throws {
     try checkRoles()
-    let name = try common.database.shown
+    let name = try common.database.description
     let isNew = try common.isMissing
     if writing.isDryRun {
       if !isNew { try common.withStore(.readOnly) { _ in } }
@@ -54,8 +54,9 @@ struct InitCommand: ParsableCommand {
 
   private func checkRoles() throws {
     if roles.isEmpty { return }
-    if let path = try common.database.path {
-      throw Failure(.usage, "--reader and --writer name roles of a server, but \(path.shown) is a file")
+    let database = try common.database
+    guard case .postgres = database else {
+      throw Failure(.usage, "--reader and --writer name roles of a server, but \(database) is a file")
     }
     if let role = readers.first(where: writers.contains) {
       throw Failure(.usage, "\(role.shown) is both a reader and a writer", hint: "a writer may read")
@@ -63,11 +64,11 @@ struct InitCommand: ParsableCommand {
   }
 
   private func allow() throws {
-    guard !roles.isEmpty, case .server(let address) = try common.database else { return }
+    guard !roles.isEmpty, case .postgres(let url) = try common.database else { return }
     let engine = try ServerEngine.required()
     for (role, rights) in roles {
       do throws(StoreError) {
-        try engine.allow(role, writers.contains(role), address.text)
+        try engine.allow(role, writers.contains(role), url)
       } catch {
         let hint = error.code == .notFound ? "create it in psql: CREATE ROLE … LOGIN" : nil
         throw Failure(error, hint: hint ?? "only the owner of the database's schema userstore can give rights")

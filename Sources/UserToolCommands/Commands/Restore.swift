@@ -35,12 +35,12 @@ struct RestoreCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func run() throws {
-    if case .server = try common.database {
+    if case .postgres = try common.database {
       throw Failure(
         .failure, "a database on a server is restored with pg_restore", hint: "usertool import adds records")
     }
     if writing.isDryRun { return try preview() }
-    let name = try common.database.shown
+    let name = try common.database.description
     // A file that cannot be restored must not leave a new, empty database behind.
     if try common.isMissing { _ = try tryRestoring() } else if !yes { try ask() }
     let found = try common.withStore(.createIfMissing) { store in
@@ -53,12 +53,12 @@ struct RestoreCommand: ParsableCommand {
   private func ask() throws {
     try Confirmation.requireTerminal("restore replaces all records")
     let current = try common.withStore(.readOnly) { try Self.contents(of: $0) }
-    try Confirmation.ask("Replace \(try common.database.shown) (\(current))?", otherwise: "nothing was restored")
+    try Confirmation.ask("Replace \(try common.database) (\(current))?", otherwise: "nothing was restored")
   }
 
   private func preview() throws {
     let found = try tryRestoring()
-    common.note("dry run: would restore \(try common.database.shown) from \(file.shown): \(found)")
+    common.note("dry run: would restore \(try common.database) from \(file.shown): \(found)")
   }
 
   /// Restores into a temporary store, which fails as the real restore would.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// The options of every command.
 struct CommonOptions: ParsableArguments {
@@ -50,16 +51,12 @@ extension CommonOptions {
   // MARK: The database
 
   /// The database; throws when neither the options nor the environment specify it.
-  var database: Database {
+  var database: DatabaseAddress {
     get throws(Failure) {
       if let text = db ?? System.environment("USERTOOL_DB") {
         if text.isEmpty { throw Failure(.usage, "--db must not be empty") }
-        if let db, ServerAddress(db)?.hasPassword == true {
-          throw Failure(
-            .usage, "a password in an argument can be read by every user of this machine",
-            hint: "write it to ~/.pgpass, or set PGPASSWORD")
-        }
-        return Database(text)
+        guard let db else { return DatabaseAddress(text) }
+        do throws(TextError) { return try DatabaseAddress(argument: db) } catch { throw Failure(error) }
       }
       if let folder = System.environment("XDG_DATA_HOME"), folder.hasPrefix("/") {
         return .file(folder + "/usertool/users.db")
@@ -76,7 +73,7 @@ extension CommonOptions {
     get throws {
       switch try database {
       case .file(let path): return System.isMissingOrEmpty(path)
-      case .server:
+      case .postgres:
         do {
           try withStore(.readOnly) { _ in }
           return false
@@ -99,7 +96,7 @@ extension CommonOptions {
       return try OpenStores.shared.open {
         switch database {
         case .file(let path): try UserStore(path: path, configuration: configuration)
-        case .server(let address): try ServerEngine.required().open(address.text, configuration)
+        case .postgres(let url): try ServerEngine.required().open(url, configuration)
         }
       }
     } catch let error as StoreError { throw Failure(error, opening: database, isArgument: db != nil) }

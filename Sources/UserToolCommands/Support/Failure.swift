@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// Why a command failed: a message, a hint, and the exit code.
 struct Failure: Error {
@@ -31,14 +32,14 @@ extension Failure {
   }
 
   /// A failure to open a database; `isArgument` is whether it was given as an argument, and not in the environment.
-  init(_ error: StoreError, opening database: Database, isArgument: Bool) {
+  init(_ error: StoreError, opening database: DatabaseAddress, isArgument: Bool) {
     self.init(error)
     switch (database, error.code) {
     case (_, .notFound):
-      hint = "create it with usertool init" + (isArgument ? " --db " + database.shown : "")
-    case (.server, .cannotOpen), (.server, .connectionLost):
+      hint = "create it with usertool init" + (isArgument ? " --db \(database)" : "")
+    case (.postgres, .cannotOpen), (.postgres, .connectionLost):
       hint = "psql must be able to connect to the same address"
-    case (.server, .noPermission), (.server, .readOnly):
+    case (.postgres, .noPermission), (.postgres, .readOnly):
       hint = "ask the owner of the database to run usertool init with --writer or --reader, and your role"
     default: break
     }

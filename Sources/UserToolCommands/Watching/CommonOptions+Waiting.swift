@@ -10,7 +10,7 @@ extension CommonOptions {
   ///
   /// - Returns: nil if the command was told to end.
   func openWaiting(_ access: Configuration.Access, isReplaced: Bool = false) async throws -> UserStore? {
-    let arrival = try database.path.map { path throws(StoreError) in try FileArrival(of: path) }
+    let arrival = if case .file(let path) = try database { try FileArrival(of: path) } else { FileArrival?.none }
     var attempts = isReplaced ? 40 : 0
     var hasReported = false
     while Signals.shared.status == nil {

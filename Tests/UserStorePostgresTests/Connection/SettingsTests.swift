@@ -12,7 +12,8 @@ extension AllTests {
       ("host=a password=secret", true), ("host=a user=b", false), ("", false), ("db", false), ("password=''", false),
       ("postgres://u:pa@ss@host/db", true), ("postgres://u:pa/ss@host/db", true), ("password=a b", true),
       ("sslpassword=x", true),
-      ("postgres:///db", false), ("host=a passfile=/tmp/x", false),
+      ("postgres://\u{301}user:secret@host/db", true), ("postgres://user:secret@\u{301}/%zz", true),
+      ("postgres://user:secret/db", true), ("postgres:///db", false), ("host=a passfile=/tmp/x", false),
     ])
     func `has password`(_ string: String, _ expected: Bool) {
       #expect(PostgresSettings(string).hasPassword == expected)

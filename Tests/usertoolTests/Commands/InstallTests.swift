@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `scripts/install`, with the tool that was built for the tests, and another program in the place of userserver.
+/// `scripts/install`, with the tool that was built for the tests, and another program in the place of the other two.
 @Suite(.bounded) struct `Installing` {
   private let workspace: Workspace
   /// A folder that does not exist yet; each of its names needs quotes.
@@ -15,13 +15,15 @@ import Testing
 
   private static let script = Workspace.project.appendingPathComponent("scripts/install").path
   private static let installed = [
-    "bin/userserver", "bin/usertool", "share/bash-completion/completions/usertool",
+    "bin/userserver", "bin/usertool", "bin/usertool-postgres", "share/bash-completion/completions/usertool",
     "share/fish/vendor_completions.d/usertool.fish",
     "share/man/man1/usertool.1", "share/zsh/site-functions/_usertool",
   ]
 
-  private static let server = "/bin/true"
-  private static let built = ["USERTOOL_BUILT": Workspace.tool, "USERSERVER_BUILT": server]
+  private static let other = "/bin/true"
+  private static let built = [
+    "USERTOOL_BUILT": Workspace.tool, "USERTOOL_POSTGRES_BUILT": other, "USERSERVER_BUILT": other,
+  ]
 
   private func install(_ arguments: String..., environment: [String: String] = [:]) throws -> Workspace.Outcome {
     try workspace.finish(
@@ -50,27 +52,24 @@ import Testing
       #expect(mode == (file.hasPrefix("bin/") ? 0o755 : 0o644), "\(file)")
     }
     #expect(FileManager.default.contentsEqual(atPath: prefix + "/bin/usertool", andPath: Workspace.tool))
-    #expect(FileManager.default.contentsEqual(atPath: prefix + "/bin/userserver", andPath: Self.server))
+    for program in ["userserver", "usertool-postgres"] {
+      #expect(FileManager.default.contentsEqual(atPath: prefix + "/bin/" + program, andPath: Self.other))
+    }
     #expect(try text(of: "share/man/man1/usertool.1") == workspace.run("man").output)
-    for (shell, file) in [("bash", Self.installed[2]), ("fish", Self.installed[3]), ("zsh", Self.installed[5])] {
+    for (shell, file) in [("bash", Self.installed[3]), ("fish", Self.installed[4]), ("zsh", Self.installed[6])] {
       #expect(try text(of: file) == workspace.run("completion", shell).output)
     }
   }
 
-  @Test func `the program for PostgreSQL is installed on request, and removed with the others`() throws {
-    let built = ["USERTOOL_POSTGRES_BUILT": Self.server]
-    let outcome = try install("--postgres", prefix, environment: built)
-    #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
-    #expect(try contents(of: prefix) == (Self.installed + ["bin/usertool-postgres"]).sorted())
+  @Test func `the programs that need libpq can be left out`() throws {
+    let outcome = try workspace.finish(
+      [Self.script, "--only-usertool", prefix], ["USERTOOL_BUILT": Workspace.tool])
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(
+      try contents(of: prefix) == Self.installed.filter { !["bin/userserver", "bin/usertool-postgres"].contains($0) })
+    #expect(try install(prefix).status == 0)
     #expect(try install("--uninstall", prefix).lines.contains("removed \(prefix)/bin/usertool-postgres"))
     #expect(!FileManager.default.fileExists(atPath: prefix))
-  }
-
-  @Test func `the server can be left out`() throws {
-    let outcome = try workspace.finish(
-      [Self.script, "--without-server", prefix], ["USERTOOL_BUILT": Workspace.tool])
-    #expect(outcome.status == 0, "\(outcome)")
-    #expect(try contents(of: prefix) == Self.installed.filter { $0 != "bin/userserver" })
   }
 
   @Test func `by default, the files are installed for this user`() throws {

@@ -37,6 +37,15 @@ import Testing
     #expect(outcome.status == 66)
   }
 
+  @Test func `userserver opens a database on a server itself, without usertool-postgres`() throws {
+    let folder = try installed()
+    try write("printf '<%s>' \"$@\" \"$USERTOOL_DB\"", to: folder)
+    let outcome = try workspace.finish(
+      [folder + "/usertool", "serve", "--db", "postgres://x/y"],
+      ["PATH": "/usr/bin:/bin", "USERTOOL_DB": "postgres://a/b"])
+    #expect(outcome.output == "<--db><postgres://x/y><postgres://a/b>", "\(outcome)")
+  }
+
   @Test func `a userserver in PATH runs if there is none beside the tool`() throws {
     let folder = try installed()
     try write("echo elsewhere", to: workspace.folder + "/other")

@@ -7,7 +7,7 @@ import Testing
   @Test func `the message says how to get the program, and nothing is read or created`() throws {
     let workspace = try Workspace()
     let tool = try lonelyTool(in: workspace)
-    let hint = "usertool: hint: scripts/install --postgres in the sources of UserStore installs it\n"
+    let hint = "usertool: hint: scripts/install in the sources of UserStore installs it\n"
     for arguments in [
       ["list", "--db", "postgres://x/y"], ["--db=postgresql:///", "init"], ["add", "NIX", "--db", "postgres://x"],
     ] {

@@ -12,6 +12,11 @@ extension API {
     if Task.isShuttingDownGracefully {
       throw Problem(.serviceUnavailable, "shuttingDown", "the server is shutting down", retryAfter: 1)
     }
+    do { _ = try await store.read { users in try users.cursor } } catch let error as StoreError {
+      logFailure(error, request)
+      // Without the reason, which has names: anybody may ask.
+      throw Problem(.serviceUnavailable, error.code.rawValue, "the database cannot be read", retryAfter: 1)
+    }
     return json(#"{"status":"ok"}"#)
   }
 
@@ -24,7 +29,7 @@ extension API {
     let (cursor, users) = try await store.read { users in (try users.cursor, try users.userCount) }
     return json(
       JSONText.object([
-        ("store", JSONText.text(cursor.store)), ("path", JSONText.text(settings.path)),
+        ("store", JSONText.text(cursor.store)), ("path", JSONText.text(settings.database)),
         ("revision", "\(cursor.revision)"),
         ("cursor", JSONText.text(cursor.description)), ("users", "\(users)"),
         ("version", JSONText.text(UserStore.version)),

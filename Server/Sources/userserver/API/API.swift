@@ -33,7 +33,8 @@ struct API: HTTPResponder {
   }
 
   struct Settings: Sendable {
-    let path: String
+    /// The path of the database's file, or its address without the password.
+    let database: String
     let isReadOnly: Bool
     let heartbeat: Duration
     let streamAge: Duration

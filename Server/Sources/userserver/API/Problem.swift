@@ -62,10 +62,15 @@ extension Problem {
     case .userNotFound, .revisionNotFound: self.init(.notFound, error.code.rawValue, error.message)
     case .conflict, .diverged, .replaced, .undecodable: self.init(.conflict, error.code.rawValue, error.message)
     case .compacted: self.init(.gone, error.code.rawValue, error.message)
-    case .readOnly: self.init(.forbidden, error.code.rawValue, error.message)
+    case .readOnly, .noPermission: self.init(.forbidden, error.code.rawValue, error.message)
     case .diskFull: self.init(.insufficientStorage, error.code.rawValue, error.message)
-    case .busy, .closed, .rolledBackWithGroup, .mustReopen, .moved, .outOfMemory:
+    case .busy, .closed, .rolledBackWithGroup, .mustReopen, .moved, .outOfMemory, .cannotOpen, .connectionLost:
       self.init(.serviceUnavailable, error.code.rawValue, error.message, retryAfter: 1)
+    case .commitUnknown:
+      // Not 503, which programs take for permission to repeat the request.
+      self.init(
+        .internalServerError, error.code.rawValue, error.message,
+        hint: "read the user again: the change may or may not have been written")
     default: self.init(.internalServerError, error.code.rawValue, error.message)
     }
   }

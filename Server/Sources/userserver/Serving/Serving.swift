@@ -8,6 +8,8 @@ import ServiceLifecycle
 import Synchronization
 import UnixSignals
 import UserStore
+import UserStorePostgres
+import UserStoreText
 
 /// Serves a database until a signal.
 struct Serving {
@@ -20,23 +22,22 @@ struct Serving {
     let streams = try streamLimit(connections)
     let token =
       try options.noToken ? nil : options.tokenFile.map { path throws(Failure) in try Token(file: path) } ?? Token()
-    let path = URL(fileURLWithPath: try options.path).path
-    let isNew = !FileManager.default.fileExists(atPath: path)
-    let store: UserStore
-    do { store = try await UserStore.open(path: path, configuration: configuration) } catch let error as StoreError {
-      throw Failure(error, opening: path)
-    }
+    let (store, name, isNew) =
+      switch try options.database {
+      case .file(let path): try await open(path: URL(fileURLWithPath: path).path)
+      case .postgres(let url): try open(url: url)
+      }
     let shutdown = ShutdownTrigger()
     let requestGuard = RequestGuard(token: token, allowedOrigins: options.allowOrigin)
     let api = API(
       store: store, requestGuard: requestGuard, streams: .streams(streams),
       memory: .memory(mebibytes: options.maxMemory),
       settings: API.Settings(
-        path: path, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
+        database: name, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
         streamAge: options.streamAge.duration),
       logger: Self.logger,
       onReplaced: {
-        shutdown.trigger(because: Failure(1, "\(path) was moved, deleted, or replaced", hint: "start again"))
+        shutdown.trigger(because: Failure(1, "\(name) was moved, deleted, or replaced", hint: "start again"))
       },
       endReason: { shutdown.failure == nil ? "shutdown" : "replaced" })
     let replaced = endWhenReplaced(store, api)
@@ -52,7 +53,7 @@ struct Serving {
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? address.port
         requestGuard.setNames(address.names(port: port) + options.host.flatMap { [$0, "\($0):\(port)"] })
-        StandardError.write("userserver: \(isNew ? "created" : "serving") \(path)")
+        StandardError.write("userserver: \(isNew ? "created" : "serving") \(name)")
         announce(port: port, token: options.tokenFile == nil ? token : nil)
       },
       logger: Self.logger)
@@ -72,6 +73,33 @@ struct Serving {
     logger.logLevel = .error
     return logger
   }()
+
+  private func open(path: String) async throws -> (UserStore, name: String, isNew: Bool) {
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    do { return (try await UserStore.open(path: path, configuration: configuration), path, isNew) } catch let error
+      as StoreError
+    {
+      throw Failure(error, opening: path)
+    }
+  }
+
+  /// Opens a database on a server; nothing else runs yet that the wait for the server could hold up.
+  private func open(url: String) throws(Failure) -> (UserStore, name: String, isNew: Bool) {
+    let database = DatabaseAddress(url)
+    var configuration = PostgresConfiguration(url, configuration)
+    do throws(StoreError) {
+      if !options.readOnly {
+        configuration.store.access = .readWrite
+        do throws(StoreError) { return (try UserStore(postgres: configuration), "\(database)", false) } catch {
+          if error.code != .notFound { throw error }
+        }
+        configuration.store.access = .createIfMissing
+      }
+      return (try UserStore(postgres: configuration), "\(database)", !options.readOnly)
+    } catch {
+      throw Failure(error, opening: database)
+    }
+  }
 
   private var configuration: UserStore.Configuration {
     var configuration = UserStore.Configuration()
@@ -161,7 +189,7 @@ private final class ShutdownTrigger: Sendable {
 
 /// Ends the process if a query, or the lock of another program, outlasts the shutdown.
 ///
-/// It is safe: SQLite undoes a transaction that did not commit. The last service in the list is the first to be shut down.
+/// It is safe: the database undoes a transaction that did not commit. The last service in the list is the first to be shut down.
 private struct LastResort: Service {
   let status: @Sendable () -> Int32
 

@@ -18,7 +18,7 @@ enum EveryName {
   static let types: [Any.Type] = [
     Attribute<Int>.self, AttributeName.self, (any AttributeValue).self, Bag<Int>.self, Bag<Int>.Token.self,
     BindingChain.self, BindingChain.Direction.self, BindingChain.Initial.self, BindingConverter<Int>.self,
-    BindingError.self, BindingError.Reason.self, DeliveryPlace.self, LatestValues<Int>.self,
+    BindingError.self, BindingError.Reason.self, DatabaseAddress.self, DeliveryPlace.self, LatestValues<Int>.self,
     LatestValues<Int>.Iterator.self, Listenable<Int>.self, ListenerToken.self, MainActorPlace.self,
     (any NotificationHandler).self, ObservableList.self, ObservableUser.self, Observers<Handler>.self,
     PostgresConfiguration.self, QueryNotation.self, QueryText.self, RecordText.self, Signal<Int>.self,

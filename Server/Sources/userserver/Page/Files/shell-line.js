@@ -5,20 +5,23 @@ import { button, element, setText } from "./dom.js";
 /** The text as one word of a POSIX shell. */
 export const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-export function shellLine(path, { id = "1", name = "Zoë" } = {}) {
+/** database: the path of a file, or the URL of a database on PostgreSQL. */
+export function shellLine(database, { id = "1", name = "Zoë" } = {}) {
   // Names with other characters would need quotes of SQL inside those of the shell; this one does not.
-  return `sqlite3 ${shellQuoted(path)} "UPDATE users SET name = '${name}' WHERE id = ${id}"`;
+  const change = (users) => `"UPDATE ${users} SET name = '${name}' WHERE id = ${id}"`;
+  if (/^postgres(ql)?:/.test(database)) return `psql ${shellQuoted(database)} -c ${change("userstore.users")}`;
+  return `sqlite3 ${shellQuoted(database)} ${change("users")}`;
 }
 
 /** The line with a button that copies it. It is about a user that is shown, and hidden if there is none. */
 export class ShellLine {
   element;
-  #path;
+  #database;
   #id = null;
   #code = element("code", { id: "shell-line", tabindex: "0" });
 
-  constructor(path) {
-    this.#path = path;
+  constructor(database) {
+    this.#database = database;
     const copy = button("Copy", () => this.#copy(copy), { class: "small" });
     this.element = element("div", { class: "shell-line", hidden: true },
       element("span", { class: "hint" }, "The page shows what any program writes. Try this in a shell:"), this.#code,
@@ -34,7 +37,7 @@ export class ShellLine {
   }
 
   get #line() {
-    return shellLine(this.#path, { id: this.#id });
+    return shellLine(this.#database, { id: this.#id });
   }
 
   async #copy(copy) {

@@ -1,0 +1,87 @@
+/// Where a database is: the path of a file, or a URL such as `postgres://host/database`.
+///
+/// The description is safe to show: it has no password, and it escapes characters that act on a terminal.
+public enum DatabaseAddress: Sendable, CustomStringConvertible {
+  /// A file.
+  case file(String)
+  /// A database on PostgreSQL, whose URL means what it means to psql.
+  case postgres(url: String)
+
+  /// Reads an address that other users of the machine cannot read, such as that in an environment variable.
+  public init(_ text: String) {
+    // By bytes: libpq finds the scheme also if a combining character follows it.
+    let isURL = ["postgres://", "postgresql://"].contains { text.utf8.starts(with: $0.utf8) }
+    self = isURL ? .postgres(url: text) : .file(text)
+  }
+
+  /// Reads an address from the arguments of a program, which every user of the machine can read.
+  ///
+  /// - Throws: A `TextError` if the address has a password, or cannot be read without doubt and may have one.
+  public init(argument: String) throws(TextError) {
+    self.init(argument)
+    guard case .postgres(let url) = self, PostgresURL(url)?.hasPassword ?? true else { return }
+    throw TextError(
+      .notation, "a password in an argument can be read by every user of this machine",
+      hint: "write it to ~/.pgpass, or set PGPASSWORD; in names, write @ as %40, : as %3A, and / as %2F")
+  }
+
+  /// The path of the file, or the URL without its password.
+  public var description: String {
+    switch self {
+    case .file(let path): path.shown
+    case .postgres(let url): PostgresURL(url)?.withoutPassword.shown ?? "postgres://…"
+    }
+  }
+}
+
+/// The parts of `postgres://user:password@host:port,…/database?name=value&…`, as libpq reads them.
+private struct PostgresURL {
+  private typealias Text = Substring.UnicodeScalarView
+
+  private let scheme: Text
+  private let user: Text
+  private let password: Text
+  /// The hosts, with their ports, and the database.
+  private let place: Text
+  private let parameters: [Text]
+
+  /// Reads a URL; nil if a character of a password that is not percent-encoded may have ended a part early.
+  init?(_ url: String) {
+    let url = url[...].unicodeScalars
+    let start = url.firstIndex(of: ":").map { url.index($0, offsetBy: 3) } ?? url.endIndex
+    scheme = url[..<start]
+    let authority = url[start...].prefix { $0 != "/" && $0 != "?" }
+    let at = authority.firstIndex(of: "@")
+    let userinfo = authority[..<(at ?? start)]
+    user = userinfo.prefix { $0 != ":" }
+    password = userinfo.dropFirst(user.count + 1)
+    let hosts = authority[(at.map { url.index(after: $0) } ?? start)...]
+    guard !url[hosts.startIndex...].contains("@"), hosts.split(separator: ",").allSatisfy(Self.isHost) else {
+      return nil
+    }
+    place = url[hosts.startIndex...].prefix { $0 != "?" }
+    parameters = url[place.endIndex...].dropFirst().split(separator: "&")
+  }
+
+  var hasPassword: Bool { !password.isEmpty || parameters.contains(where: Self.isSecret) }
+
+  var withoutPassword: String {
+    let others = parameters.filter { !Self.isSecret($0) }.map { String($0) }.joined(separator: "&")
+    return
+      "\(String(scheme))\(user.isEmpty ? "" : String(user) + "@")\(String(place))\(others.isEmpty ? "" : "?" + others)"
+  }
+
+  /// Whether a port is a number: in `user:password/database`, which lacks a host, the password is in its place.
+  private static func isHost(_ host: Text) -> Bool {
+    let name = host.first == "[" ? host.prefix { $0 != "]" } : host.prefix { $0 != ":" }
+    let rest = host[name.endIndex...].drop { $0 == "]" }
+    guard (host.first == "[") == host.contains("]"), (rest.first ?? ":") == ":" else { return false }
+    return rest.count < 2 || UInt16(String(rest.dropFirst())) != nil
+  }
+
+  /// Whether a parameter may be a password, also if its name is percent-encoded or misspelled.
+  private static func isSecret(_ parameter: Text) -> Bool {
+    let name = String(parameter.prefix { $0 != "=" }).lowercased()
+    return (name.contains("pass") && name != "passfile") || name.utf8.contains(UInt8(ascii: "%"))
+  }
+}
