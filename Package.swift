@@ -67,7 +67,7 @@ let package = Package(
       name: "UserStorePostgres", dependencies: ["UserStore", "CUserStoreLibPQ"],
       resources: [.embedInCode("Schema/migrations")],
       swiftSettings: settings),
-    // What usertool and a server share: queries and records as text.
+    // What usertool and a server share: queries, records, and addresses of databases as text.
     .target(name: "UserStoreText", dependencies: ["UserStore"], swiftSettings: settings),
     .target(
       name: "UserToolCommands",

@@ -217,42 +217,51 @@ class Restarts(TestCase):
                     yield event
                 cursor = stream.last_id or cursor
 
+    def stored(self, server, is_over):
+        """The number that is stored, when the database is back."""
+        while not is_over.is_set():
+            with contextlib.suppress(psycopg.OperationalError):
+                return sql(server.database, "SELECT integer FROM attributes")[0][0]
+
     @served("--heartbeat", "1s")
     def test_a_restart_under_a_stream_loses_and_repeats_nothing(self, server):
         server.add(n=0)
-        cursor, total, ahead = server.get("/about")["cursor"], 600, threading.Semaphore(100)
+        cursor, total = server.get("/about")["cursor"], 600
+        # The writer is at most so many changes ahead of the stream.
+        ahead, is_over = threading.Semaphore(100), threading.Event()
 
         def write():
-            number = 1
-            while number <= total:
+            number = 0
+            while not is_over.is_set() and number < total:
                 ahead.acquire(timeout=60)
-                # A COMMIT whose answer was lost may have been made: then this changes nothing the next time.
-                while True:
-                    try:
-                        with Writer(server.database) as writer:
-                            writer.run(None, (number, number - 1), postgres="UPDATE attributes SET integer = ? WHERE integer = ?")
-                            [(found,)] = writer.run(None, postgres="SELECT integer FROM attributes")
-                        break
-                    except psycopg.OperationalError:
-                        pass
-                self.assertEqual(found, number)
-                number += 1
+                try:
+                    with Writer(server.database) as writer:
+                        writer.run(None, (number + 1, number), postgres="UPDATE attributes SET integer = ? WHERE integer = ?")
+                        number += 1
+                except psycopg.OperationalError:
+                    # A COMMIT whose answer was lost may have been made.
+                    number = self.stored(server, is_over)
+                    ahead.release()
 
         threads = [threading.Thread(target=write)]
         threads[0].start()
         seen, restarts = [], {100: "fast", 250: "immediate", 400: "fast"}
-        for event in self.followed(server, cursor):
-            self.assertNotEqual(event.event, "reset")
-            for change in event.data["changes"] if event.event == "changes" else []:
-                seen.append(change["new"])
-                ahead.release()
-                if mode := restarts.pop(change["new"], None):
-                    threads.append(threading.Thread(target=cluster, args=("restart", mode)))
-                    threads[-1].start()
-            if len(seen) >= total:
-                break
-        for thread in threads:
-            thread.join()
+        try:
+            for event in self.followed(server, cursor):
+                self.assertNotEqual(event.event, "reset")
+                for change in event.data["changes"] if event.event == "changes" else []:
+                    seen.append(change["new"])
+                    ahead.release()
+                    if mode := restarts.pop(change["new"], None):
+                        threads.append(threading.Thread(target=cluster, args=("restart", mode)))
+                        threads[-1].start()
+                if len(seen) >= total:
+                    break
+        finally:
+            is_over.set()
+            ahead.release()
+            for thread in threads:
+                thread.join()
         self.assertEqual((seen, restarts), (list(range(1, total + 1)), {}))
 
     @served("--heartbeat", "1s")

@@ -66,6 +66,9 @@ package protocol Session:
   /// Whether the database was moved, deleted, or replaced.
   var hasMoved: Bool { get }
 
+  /// Whether it can write again after a COMMIT whose outcome is unknown.
+  var canWriteAfterUnknownCommit: Bool { get }
+
   /// Checks the database in the open transaction.
   func check() throws(StoreError) -> [Finding]
 

@@ -82,11 +82,12 @@ public extension StoreError.Code {
   static let ioError = Self(rawValue: "ioError")
   /// The open file was moved, deleted or replaced, so that a write would be lost; reopen the store.
   static let moved = Self(rawValue: "moved")
-  /// COMMIT failed in a sync: after a crash, the change may or may not be there.
+  /// COMMIT failed in a sync, so that the change may or may not be there after a crash; or no server answered in time after COMMIT.
   ///
-  /// The store refuses writes until you reopen it. If the change survived, the log delivers it then.
+  /// A store in a file refuses writes until you reopen it. One on a server can write again. If the change survived, the log
+  /// delivers it then.
   static let commitUnknown = Self(rawValue: "commitUnknown")
-  /// The store refuses writes after `commitUnknown`.
+  /// A store in a file refuses writes after `commitUnknown`.
   static let mustReopen = Self(rawValue: "mustReopen")
   /// The store was closed.
   static let closed = Self(rawValue: "closed")

@@ -9,7 +9,7 @@ final class WriteConnection: Sendable {
   let reader: Reader
   private let compactor: Compactor
   private let roundLimit: Int
-  /// Set after a COMMIT whose outcome is unknown.
+  /// Set after a COMMIT whose outcome is unknown, if the session cannot write after that.
   private let failure = Lock<StoreError?>(nil)
 
   init(_ sessions: SessionPool, _ publication: Publication, reader: Reader, compactor: Compactor, roundLimit: Int) {
@@ -67,7 +67,7 @@ final class WriteConnection: Sendable {
     let session = group.session
     defer { sessions.give(back: session) }
     let start = try start(of: group)
-    let (ticket, isPublished) = try committing { () throws(StoreError) -> (Int?, Bool) in
+    let (ticket, isPublished) = try committing(session) { () throws(StoreError) -> (Int?, Bool) in
       let end = try session.endWriting(readingAfter: publication.hasListeners ? publication.position : nil)
       let written = WrittenLog(session: session, start: start, end: end)
       // Where the server has committed already, the sets are read as for a new listener.
@@ -125,7 +125,7 @@ final class WriteConnection: Sendable {
     try withSession { session throws(StoreError) in
       try begin(session, isWaiting: isWaiting)
       guard try body(session) else { return false }
-      try noting { () throws(StoreError) in try session.commit(through: nil) }
+      try noting(session) { () throws(StoreError) in try session.commit(through: nil) }
       return true
     }
   }
@@ -136,7 +136,7 @@ final class WriteConnection: Sendable {
       try begin(session)
       try body(session)
       let end = try session.logEnd()
-      let ticket = try committing { () throws(StoreError) in
+      let ticket = try committing(session) { () throws(StoreError) in
         try session.commit(through: end)
         return publication.restart(at: end)
       }
@@ -147,7 +147,7 @@ final class WriteConnection: Sendable {
 
   // MARK: BEGIN and COMMIT
 
-  /// - Throws: `StoreError.Code.mustReopen` after a COMMIT whose outcome is unknown.
+  /// - Throws: `StoreError.Code.mustReopen` after a COMMIT whose outcome is unknown, if the session cannot write after that.
   func checkUsable() throws(StoreError) {
     guard let failure = failure.withLock({ $0 }) else { return }
     throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
@@ -159,16 +159,20 @@ final class WriteConnection: Sendable {
   }
 
   /// Runs `body`, which commits and appends; meanwhile, the watcher's appends are refused.
-  private func committing<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+  private func committing<Value>(
+    _ session: any Session, _ body: () throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
     publication.beginOwnCommit()
     defer { publication.endOwnCommit() }
-    return try noting(body)
+    return try noting(session, body)
   }
 
   /// Runs `body`, which commits, and remembers that the outcome is unknown.
-  private func noting<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+  private func noting<Value>(
+    _ session: any Session, _ body: () throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
     do throws(StoreError) { return try body() } catch {
-      if error.code == .commitUnknown { failure.withLock { $0 = error } }
+      if error.code == .commitUnknown, !session.canWriteAfterUnknownCommit { failure.withLock { $0 = error } }
       throw error
     }
   }

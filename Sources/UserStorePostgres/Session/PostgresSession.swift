@@ -366,6 +366,9 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   var hasMoved: Bool { false }
 
+  /// The next transaction waits for the old one if that is still open, and finds its sets in the log if it was committed.
+  var canWriteAfterUnknownCommit: Bool { true }
+
   func prepareToClose() {
     connection.close()
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import UserStore
@@ -117,7 +118,7 @@ extension AllTests {
       #expect(try logged(after: start) == [1, 2])
     }
 
-    @Test func `a server that does not answer again`() throws {
+    @Test func `the store writes again after a COMMIT of unknown outcome, and delivers it if it was made`() throws {
       var configuration = PostgresConfiguration(relay.address(database))
       configuration.store.watchesOtherProcesses = false
       configuration.store.busyTimeout = .zero
@@ -125,21 +126,28 @@ extension AllTests {
       configuration.idleInTransactionTimeout = .milliseconds(100)
       let store = try UserStore(postgres: configuration)
       try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(0)) }
-      func write(_ body: () -> Void) -> StoreError.Code? {
+      let received = Mutex<[StoredValue]>([])
+      store.listeners.bind("values", to: .attribute(Attribute<Int64>("age"), of: user)) { set in
+        for change in try set.changes { received.withLock { $0.append(change.new) } }
+      }
+      func write(_ value: Int64, _ body: () -> Void = {}) -> StoreError.Code? {
         do {
           try store.write { transaction in
-            try transaction.set(AttributeName("age"), of: user, to: .integer(1))
+            try transaction.set(AttributeName("age"), of: user, to: .integer(value))
             body()
           }
           return nil
         } catch { return (error as? StoreError)?.code }
       }
-      let code = write {
+      let code = write(1) {
         relay.refuse()
         relay.arm(.beforeReply)
       }
       #expect(code == .commitUnknown)
-      #expect(write {} == .mustReopen)
+      #expect(write(2) == .cannotOpen)
+      relay.refuse(false)
+      while let code = write(3) { try #require(code == .cannotOpen) }
+      #expect(received.withLock { $0 } == [.integer(1), .integer(3)])
     }
 
     @Test func `the server process ends in a write`() throws {

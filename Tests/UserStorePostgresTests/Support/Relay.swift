@@ -52,8 +52,8 @@ final class Relay: Sendable {
 
   func arm(_ cut: Cut) { state.withLock { ($0.cut, $0.sentBytes) = (cut, 0) } }
 
-  /// Refuses new connections.
-  func refuse() { state.withLock { $0.refuses = true } }
+  /// Refuses new connections, or accepts them again.
+  func refuse(_ refuses: Bool = true) { state.withLock { $0.refuses = refuses } }
 
   /// The number of bytes that the client sent at once where a cut was armed.
   var sentBytes: Int { state.withLock { $0.sentBytes } }

@@ -56,6 +56,8 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   var isInTransaction: Bool { connection.isInTransaction }
   var hasMoved: Bool { connection.hasMoved }
+  /// SQLite takes the pages of a sync that failed for written.
+  var canWriteAfterUnknownCommit: Bool { false }
   var writtenPages: Int { connection.hooks.walPages }
 
   func commitCounter() throws(StoreError) -> Int64 { try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0 }
