@@ -4,6 +4,7 @@ import UserStore
 /// The connections of a store, to interrupt them.
 final class PostgresConnections: Sendable {
   let settings: PostgresSettings
+  let progress = PostgresProgress()
   /// One for each connection that exists.
   private let interrupters = Mutex<[@Sendable () -> PostgresInterrupter?]>([])
 
@@ -20,6 +21,10 @@ final class PostgresConnections: Sendable {
     } catch {
       throw StoreError(error)
     }
+  }
+
+  func openSession(patience: Duration? = nil) throws(StoreError) -> PostgresSession {
+    PostgresSession(try open(), progress, patience: patience)
   }
 
   /// Interrupts all connections, and returns whether one was open.

@@ -38,7 +38,8 @@ extension Failure {
       hint = "create it with usertool init" + (isArgument ? " --db " + database.shown : "")
     case (.server, .cannotOpen), (.server, .connectionLost):
       hint = "psql must be able to connect to the same address"
-    case (.server, .noPermission), (.server, .readOnly):
+    case (.server, .readOnly): hint = "connect to the primary, with a role that may write"
+    case (.server, .noPermission):
       hint = "ask the owner of the database for the role userstore_writer, or userstore_reader to read"
     default: break
     }
@@ -50,6 +51,7 @@ extension Failure {
     switch code {
     case .notFound: "create it with usertool init"
     case .busy: "another program is writing; try again, or wait longer with --busy-timeout 30s"
+    case .behind: "try again, wait longer with --busy-timeout 30s, or connect to the primary"
     case .noPermission, .readOnly: "ask the owner of the file, or choose another file with --db"
     case .needsWriter: "it can be read while another program has it open for writing; watch waits for that"
     case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate: "choose another file with --db"

@@ -64,7 +64,7 @@ extension Problem {
     case .compacted: self.init(.gone, error.code.rawValue, error.message)
     case .readOnly: self.init(.forbidden, error.code.rawValue, error.message)
     case .diskFull: self.init(.insufficientStorage, error.code.rawValue, error.message)
-    case .busy, .closed, .rolledBackWithGroup, .mustReopen, .moved, .outOfMemory:
+    case .behind, .busy, .closed, .rolledBackWithGroup, .mustReopen, .moved, .outOfMemory:
       self.init(.serviceUnavailable, error.code.rawValue, error.message, retryAfter: 1)
     default: self.init(.internalServerError, error.code.rawValue, error.message)
     }
