@@ -18,10 +18,12 @@ extension UserStore {
   /// `connectionLost` if not. With asynchronous replication, the last writes may be lost although they returned and were
   /// delivered. Then listeners receive a discontinuity, and cursors in the lost part throw `diverged`; earlier ones continue.
   ///
+  /// PgBouncer and other poolers must be in session mode.
+  ///
   /// - Parameter configuration: The address of the database, and the options.
   /// - Throws: `StoreError.Code.cannotOpen` if the server cannot be reached; `.noPermission`, `.notFound`, `.notAUserStore`,
   ///   `.schemaTooNew`, `.schemaTooOld`; `.readOnly` if the server is a replica and the access is not `readOnly`; and
-  ///   `.unsupported` if the server is not PostgreSQL 15 or newer.
+  ///   `.unsupported` if the server is not PostgreSQL 15 or newer, or is behind a pooler in transaction mode.
   public convenience init(postgres configuration: PostgresConfiguration) throws(StoreError) {
     try self.init(engine: PostgresEngine(configuration), configuration.store)
   }

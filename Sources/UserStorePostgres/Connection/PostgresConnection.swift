@@ -21,6 +21,8 @@ import CUserStoreLibPQ
   private(set) var handle: OpaquePointer?
   /// Whether the settings allow a replica.
   private(set) var mayBeReplica = false
+  /// Whether there is a pooler between the connection and the server: it gave the number of another process than the server.
+  private(set) var isPooled = false
   var statements = PreparedStatements()
   /// Whether a scan may have left a cursor open.
   var hasOpenCursors = false
@@ -149,13 +151,13 @@ import CUserStoreLibPQ
     let calls = parameters.indices.map { "pg_catalog.set_config($\($0 * 2 + 1), $\($0 * 2 + 2), false)" }
     let statement = PostgresStatement(
       purpose: "set the parameters of the session",
-      text: "SELECT " + calls.joined(separator: ", "),
+      text: "SELECT pg_catalog.pg_backend_pid(), " + calls.joined(separator: ", "),
       types: Array(repeating: .text, count: parameters.count * 2), effect: .none, index: -1)
     let values = parameters.flatMap { [PostgresValue.text($0.key), .text($0.value)] }
     let deadline = replyTimeout
     replyTimeout = settings.connectTimeout
     defer { replyTimeout = deadline }
-    try run(statement, values)
+    isPooled = try run(statement, values).first?.int4(0) != serverProcess
   }
 
   static let replicaHint = """

@@ -16,6 +16,7 @@ final class PostgresEngine: Engine {
     do throws(StoreError) { first = try connections.open() } catch {
       throw (error.cause as? PostgresError)?.isReplica == true ? .replica(error) : error
     }
+    try connections.checkPooler(of: first)
     try PostgresSchema.prepare(first, configuration.store.access)
     let session = PostgresSession(first, connections.progress)
     readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: session) { () throws(StoreError) in
