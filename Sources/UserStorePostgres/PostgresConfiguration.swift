@@ -7,10 +7,15 @@ public struct PostgresConfiguration: Sendable {
   /// What it does not say comes from the service file, the environment (`PGHOST`, `PGSERVICE`, `PGPASSFILE` and so on) and the
   /// defaults of libpq, as in psql. If the host is another machine, TLS with a verified certificate is required, unless
   /// `sslmode` says otherwise.
+  ///
+  /// List all servers of a cluster (`postgres://a,b/database`), so that the store finds the primary after a failover: a store
+  /// that writes chooses the host that can be written to (`target_session_attrs=read-write`), whenever it connects. A store that
+  /// only reads takes the first that answers, which may be a replica. `target_session_attrs` in the address has precedence.
   public var address: String
   /// The options that both engines have.
   ///
-  /// `pageSize`, `durability`, `usesFileEvents` have no effect.
+  /// `pageSize`, `durability`, `usesFileEvents` have no effect. `busyTimeout` is also how long to wait for a replica that is
+  /// behind, before `StoreError.Code.behind`.
   ///
   /// `createIfMissing` creates the schema `userstore` in the database, if the role may do so.
   public var store: UserStore.Configuration
@@ -21,7 +26,7 @@ public struct PostgresConfiguration: Sendable {
   /// A process that stops inside `write` holds up all other writers until then.
   public var idleInTransactionTimeout = Duration.seconds(10)
 
-  /// How often the watcher looks at the log without a notification, in case that one was lost.
+  /// How often the watcher looks at the log without a notification, in case that one was lost; on a replica, it polls.
   var idleLook = Duration.seconds(5)
 
   /// Creates a configuration.
@@ -34,6 +39,7 @@ public struct PostgresConfiguration: Sendable {
     settings.connectTimeout = connectTimeout
     settings.lockTimeout = store.busyTimeout
     settings.idleInTransactionTimeout = idleInTransactionTimeout
+    settings.needsPrimary = store.access != .readOnly
     return settings
   }
 }

@@ -11,9 +11,24 @@ extension UserStore {
   /// Everything is as in a file, with these differences: each statement is a round trip to the server; foreign transactions are
   /// delivered one by one; `backup` and `restore` throw `StoreError.Code.unsupported`: use PostgreSQL's own tools.
   ///
+  /// A store with the access `readOnly` can be on a replica. Cursors are the same there. A replica does not notify, so the store
+  /// polls: every millisecond after a change, then less and less often, at least every 250 ms. A cursor that the replica has not
+  /// received yet is awaited, up to `busyTimeout`; then `StoreError.Code.behind` is thrown. No read returns an older state than
+  /// one that the store has read before, even if it connects to a replica that lags more: until that has caught up, reads throw
+  /// `behind`, and nothing is delivered. After the replica has become the primary, the store continues; it polls until its
+  /// connection for notifications is made again.
+  ///
+  /// When the primary fails and a replica takes its place, the store connects to that one with its next operation, if the address
+  /// has both. A write whose COMMIT had no reply looks for itself in the new primary's log: it returns if it is there, and throws
+  /// `connectionLost` if not. With asynchronous replication, the last writes may be lost although they returned and were
+  /// delivered. Then listeners receive a discontinuity, and cursors in the lost part throw `diverged`; earlier ones continue.
+  ///
+  /// PgBouncer and other poolers must be in session mode.
+  ///
   /// - Parameter configuration: The address of the database, and the options.
   /// - Throws: `StoreError.Code.cannotOpen` if the server cannot be reached; `.noPermission`, `.notFound`, `.notAUserStore`,
-  ///   `.schemaTooNew`, `.schemaTooOld`, and `.unsupported` if the server is not PostgreSQL 15 or newer.
+  ///   `.schemaTooNew`, `.schemaTooOld`; `.readOnly` if the server is a replica and the access is not `readOnly`; and
+  ///   `.unsupported` if the server is not PostgreSQL 15 or newer, or is behind a pooler in transaction mode.
   public convenience init(postgres configuration: PostgresConfiguration) throws(StoreError) {
     try self.init(engine: PostgresEngine(configuration), configuration.store)
   }
@@ -27,6 +42,8 @@ extension UserStore {
   /// - Throws: `StoreError.Code.cannotOpen` if the server cannot be reached; `.notFound` if the database has no schema
   ///   `userstore`; `.noPermission`.
   public static func check(postgres configuration: PostgresConfiguration) throws(StoreError) -> [Finding] {
+    var configuration = configuration
+    configuration.store.access = .readOnly
     let connection = try PostgresConnections(configuration.settings).open()
     defer { connection.close() }
     try PostgresSchema.require(connection)

@@ -80,9 +80,12 @@ package struct LogState {
   package let last: Int64?
   /// The random number of the requested row; nil if there is no such row.
   package let nonce: Int64?
+  /// Whether the log is a replica's, which may receive the requested row later.
+  package let isReplica: Bool
 
-  package init(epoch: Int64, horizon: Int64, horizonNonce: Int64, last: Int64?, nonce: Int64?) {
+  package init(epoch: Int64, horizon: Int64, horizonNonce: Int64, last: Int64?, nonce: Int64?, isReplica: Bool = false)
+  {
     (self.epoch, self.horizon, self.horizonNonce) = (epoch, horizon, horizonNonce)
-    (self.last, self.nonce) = (last, nonce)
+    (self.last, self.nonce, self.isReplica) = (last, nonce, isReplica)
   }
 }

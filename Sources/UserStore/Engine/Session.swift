@@ -162,7 +162,10 @@ package protocol LogOperations {
   func horizon() throws(StoreError) -> Cursor
 
   /// The state from which to decide whether the log continues after a cursor.
-  func logState(at revision: Int64) throws(StoreError) -> LogState
+  ///
+  /// With `epoch`, the log's, a transaction that has not read yet on a replica waits, up to the busy timeout, until it sees the
+  /// row.
+  func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState
 
   /// Up to one page of rows (`PagedChanges`), in order.
   func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow]

@@ -16,7 +16,7 @@ struct LookSchedule: Sendable {
   /// The shortest and the longest rest while this store writes.
   private static let rests = 125...1_000
 
-  private let hasEvents: Bool
+  let hasEvents: Bool
   /// The pause without events: these looks guarantee delivery, events only make it fast.
   private let idle: Int
   /// How long to wait for an event before the next look.

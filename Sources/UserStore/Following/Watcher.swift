@@ -9,6 +9,8 @@ final class Watcher: Sendable {
   private let publication: Publication
   private let reader: Reader
   private let open: @Sendable () throws(StoreError) -> any Session
+  /// How long a replica may be behind before that is reported.
+  private let patience: Duration
   private let state = Lock(State.waiting(nil))
   /// nil until it is started.
   private let thread = Lock<SystemThread?>(nil)
@@ -25,9 +27,10 @@ final class Watcher: Sendable {
   /// `open` opens the session at the first look, so that a store that is soon closed has none.
   init(
     _ open: @escaping @Sendable () throws(StoreError) -> any Session, _ events: any CommitEvents,
-    _ publication: Publication, reader: Reader
+    _ publication: Publication, reader: Reader, patience: Duration = .zero
   ) {
     self.open = open
+    self.patience = patience
     self.events = events
     self.publication = publication
     self.reader = reader
@@ -74,6 +77,10 @@ final class Watcher: Sendable {
     var ownCommits = 0
     var reportsWrites = true
     while true {
+      // A server has no events while it is a replica.
+      if schedule.hasEvents != events.hasEvents {
+        schedule = LookSchedule(hasEvents: events.hasEvents, idle: events.idleLook)
+      }
       let received = events.wait(microseconds: reportsWrites ? schedule.wait : 0)
       // An overflow may have dropped the event of a write.
       if !received.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
@@ -103,6 +110,8 @@ final class Watcher: Sendable {
     var hasMoved = false
     /// Whether an error of opening the session was reported, which every look would repeat.
     var isReported = false
+    /// Since when the server has been a replica that is behind the publication's position, and whether that was reported.
+    var lag: (since: ContinuousClock.Instant, isReported: Bool)?
   }
 
   private enum Look {
@@ -150,13 +159,27 @@ final class Watcher: Sendable {
       }
       memory.hasMoved = false
       let current = try session.commitCounter()
-      if current == memory.counter { return .nothing }
+      if current == memory.counter {
+        memory.lag = nil
+        return .nothing
+      }
       let result = try appendNewSets(session)
-      if result != .failed { memory.counter = current }
+      if result != .failed { (memory.counter, memory.lag) = (current, nil) }
       return result
     } catch {
+      if error.code == .behind { reportLag(error, &memory) }
       return .failed
     }
+  }
+
+  /// Reports once that the server is behind, if that lasts: until it has caught up, nothing is delivered.
+  private func reportLag(_ error: StoreError, _ memory: inout Memory) {
+    var lag = memory.lag ?? (.now, false)
+    if !lag.isReported, lag.since.duration(to: .now) >= patience {
+      lag.isReported = true
+      publication.hub.handleError(nil, error)
+    }
+    memory.lag = lag
   }
 
   /// Opens the session if it is not open; returns nil if another file is in the place of the database.

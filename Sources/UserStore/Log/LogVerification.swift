@@ -1,10 +1,10 @@
 extension LogOperations {
   /// Checks, in an open transaction, that the log continues after a cursor, and returns the newest row.
   ///
-  /// - Throws: `StoreError.Code.compacted`, `.diverged`, and the errors of reading.
+  /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.behind`, and the errors of reading.
   func verify(_ cursor: Cursor) throws(StoreError) -> Int64 {
     let revision = cursor.revision.rawValue
-    let state = try logState(at: revision)
+    let state = try logState(at: revision, of: cursor.epoch)
     guard state.epoch == cursor.epoch else {
       throw StoreError(
         .diverged, "the cursor is from another log: another database, or one that was restored or repaired")
@@ -13,10 +13,12 @@ extension LogOperations {
       throw StoreError(
         .compacted, "the changes after revision \(revision) were deleted; the log starts after \(state.horizon)")
     }
+    let end = max(state.last ?? state.horizon, state.horizon)
     guard state.nonce == cursor.nonce || revision == state.horizon && state.horizonNonce == cursor.nonce else {
+      // Only the primary knows that the row will not come.
+      if state.isReplica, revision > end { throw .behind(at: end, awaiting: revision) }
       throw StoreError(.diverged, "the log does not continue after revision \(revision): it was rewound")
     }
-    let end = max(state.last ?? state.horizon, state.horizon)
     try Revision.check(end)
     return end
   }

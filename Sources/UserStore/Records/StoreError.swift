@@ -72,7 +72,7 @@ public extension StoreError.Code {
 
   /// Another process held a lock for longer than `busyTimeout`; nothing was changed; you can try again.
   static let busy = Self(rawValue: "busy")
-  /// The store was opened only for reading, or the file or its file system is read-only.
+  /// The store was opened only for reading, the file or its file system is read-only, or the server is a replica.
   static let readOnly = Self(rawValue: "readOnly")
   /// The disk is full; nothing was changed; you can write again when there is space.
   static let diskFull = Self(rawValue: "diskFull")
@@ -142,6 +142,12 @@ public extension StoreError.Code {
   /// The log does not continue after the cursor: a backup was restored, a commit was lost, triggers were missing for a while,
   /// or the cursor is from another database.
   static let diverged = Self(rawValue: "diverged")
+  /// The server is a replica that has not yet received the changes through the cursor, or through what the store has read from
+  /// another server; you can try again.
+  ///
+  /// If the primary failed and had not sent those changes to the replica that replaced it, they are lost: then the code becomes
+  /// `diverged` when the log has grown past them.
+  static let behind = Self(rawValue: "behind")
   /// Another consumer took over the name, in this or another process, or the name was removed.
   ///
   /// Earlier acknowledgments stay; this consumer cannot acknowledge any more sets.
@@ -156,6 +162,15 @@ extension StoreError.Code {
 }
 
 extension StoreError {
+  package static func behind(at end: Int64, awaiting revision: Int64) -> StoreError {
+    StoreError(
+      .behind,
+      """
+      the server is a replica whose log ends at revision \(end), before revision \(revision): try again later, or read from \
+      the primary
+      """)
+  }
+
   /// Returns the error itself if it is one of the store, and otherwise one with the code `unexpected`.
   init(_ error: any Error) { self = error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error) }
 

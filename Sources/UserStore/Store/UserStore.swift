@@ -100,7 +100,9 @@ public final class UserStore: Sendable {
     clock = configuration.clock
     consumers = OpenConsumers(writer: writer, reader: reader, publication, clock: configuration.clock)
     liveQueries = LiveQueries(hub: listeners.hub, StateAccess(reader: reader, publication: publication))
-    watcher = watch.map { [publication, reader] in Watcher($0.open, $0.events, publication, reader: reader) }
+    watcher = watch.map { [publication, reader] in
+      Watcher($0.open, $0.events, publication, reader: reader, patience: configuration.busyTimeout)
+    }
     try watcher?.start()
   }
 

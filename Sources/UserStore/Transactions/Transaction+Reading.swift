@@ -26,7 +26,7 @@ extension UserStore.Transaction where Mode == UserStore.Reading {
   /// - Returns: The cursor; nil if the revision is after the end of the log in this snapshot, or before its start.
   /// - Throws: `StoreError` if reading fails.
   public mutating func cursor(at revision: UserStore.Revision) throws(StoreError) -> UserStore.Cursor? {
-    let state = try session.logState(at: revision.rawValue)
+    let state = try session.logState(at: revision.rawValue, of: nil)
     try Revision.check(max(state.last ?? state.horizon, state.horizon))
     // Rows through the start may still exist: they are deleted step by step.
     if revision.rawValue < state.horizon { return nil }

@@ -19,6 +19,10 @@ import CUserStoreLibPQ
   var replyTimeout: Duration?
 
   private(set) var handle: OpaquePointer?
+  /// Whether the settings allow a replica.
+  private(set) var mayBeReplica = false
+  /// Whether there is a pooler between the connection and the server: it gave the number of another process than the server.
+  private(set) var isPooled = false
   var statements = PreparedStatements()
   /// Whether a scan may have left a cursor open.
   var hasOpenCursors = false
@@ -51,6 +55,7 @@ import CUserStoreLibPQ
     close()
     statements = PreparedStatements()
     let target = try settings.target()
+    mayBeReplica = target.mayBeReplica
     interrupter.isInUse = true
     do throws(PostgresError) {
       unsafe handle = PostgresSettings.start(target.keywords)
@@ -58,7 +63,7 @@ import CUserStoreLibPQ
       try prepareSession()
     } catch {
       close()
-      throw error.hint == nil ? error.withHint(tlsHint(target, error)) : error
+      throw error.hint == nil ? error.withHint(error.isReplica ? Self.replicaHint : tlsHint(target, error)) : error
     }
   }
 
@@ -100,6 +105,11 @@ import CUserStoreLibPQ
   /// The version of the server: 150018 is 15.18.
   var serverVersion: Int { unsafe Int(PQserverVersion(handle)) }
 
+  /// Whether the server was a replica at the last reply.
+  var isReplica: Bool {
+    unsafe PQparameterStatus(handle, "in_hot_standby").map { unsafe String(cString: $0) } == "on"
+  }
+
   func countRoundTrip() { roundTrips += 1 }
 
   // MARK: Connecting
@@ -127,7 +137,9 @@ import CUserStoreLibPQ
 
   private var cannotConnect: PostgresError {
     let message = unsafe handle == nil ? "out of memory" : String(cString: PQerrorMessage(handle)).singleLine
-    return PostgresError(.cannotConnect, message, purpose: "connect")
+    var error = PostgresError(.cannotConnect, message, purpose: "connect")
+    error.isReplica = settings.needsPrimary && isReplica
+    return error
   }
 
   /// Sets the session's parameters.
@@ -138,14 +150,20 @@ import CUserStoreLibPQ
     let parameters = settings.allSessionParameters.sorted { $0.key < $1.key }
     let calls = parameters.indices.map { "pg_catalog.set_config($\($0 * 2 + 1), $\($0 * 2 + 2), false)" }
     let statement = PostgresStatement(
-      purpose: "set the parameters of the session", text: "SELECT " + calls.joined(separator: ", "),
+      purpose: "set the parameters of the session",
+      text: "SELECT pg_catalog.pg_backend_pid(), " + calls.joined(separator: ", "),
       types: Array(repeating: .text, count: parameters.count * 2), effect: .none, index: -1)
     let values = parameters.flatMap { [PostgresValue.text($0.key), .text($0.value)] }
     let deadline = replyTimeout
     replyTimeout = settings.connectTimeout
     defer { replyTimeout = deadline }
-    try run(statement, values)
+    isPooled = try run(statement, values).first?.int4(0) != serverProcess
   }
+
+  static let replicaHint = """
+    a store that writes needs the primary: give its address, or those of all servers (host=a,b); or open the store only for \
+    reading
+    """
 
   private func tlsHint(_ target: PostgresTarget, _ error: PostgresError) -> String? {
     guard let hosts = target.verifiedHosts, error.kind == .cannotConnect else { return nil }

@@ -40,6 +40,9 @@ struct PostgresError: Error, CustomStringConvertible {
   /// a transaction.
   var isOutcomeUnknown = false
 
+  /// Whether the last server that was tried is a replica, and a primary was needed.
+  var isReplica = false
+
   init(_ kind: Kind, _ message: String, purpose: String) {
     self.kind = kind
     self.message = message
@@ -76,6 +79,8 @@ struct SQLState: RawRepresentable, Hashable, Sendable {
 
   static let featureNotSupported = SQLState(rawValue: "0A000")
   static let uniqueViolation = SQLState(rawValue: "23505")
+  /// A statement that writes, or LISTEN, on a replica or in a session that only reads.
+  static let readOnlyTransaction = SQLState(rawValue: "25006")
   /// A statement in a transaction that has failed already.
   static let inFailedTransaction = SQLState(rawValue: "25P02")
   static let unknownStatement = SQLState(rawValue: "26000")

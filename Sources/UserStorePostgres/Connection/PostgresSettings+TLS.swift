@@ -13,6 +13,8 @@ struct PostgresTarget {
   var keywords: [(name: String, value: String)]
   /// The number of hosts, which libpq tries one after another.
   var hostCount: Int
+  /// Whether the server may be a replica.
+  var mayBeReplica: Bool
   /// The hosts for which TLS with a verified certificate is required although the string does not ask for it.
   var verifiedHosts: String?
 }
@@ -31,16 +33,24 @@ extension PostgresSettings {
     let effective = Self.effective(keywords)
     let hosts = (effective["hostaddr"] ?? effective["host"] ?? "").split(
       separator: ",", omittingEmptySubsequences: false)
+    let isServerChosen =
+      Self.parse(connectionString)?["target_session_attrs"] != nil || Self.environment("PGTARGETSESSIONATTRS") != nil
+      || (effective["target_session_attrs"] ?? "any") != "any"
+    if needsPrimary, !isServerChosen { keywords.append(("target_session_attrs", "read-write")) }
+    let isPrimary =
+      isServerChosen ? ["primary", "read-write"].contains(effective["target_session_attrs"]) : needsPrimary
     let isChosen =
       Self.parse(connectionString)?["sslmode"] != nil || Self.environment("PGSSLMODE") != nil
       || (effective["sslmode"] ?? "prefer") != "prefer"
     let remote = hosts.filter { !Self.isLocal(String($0)) }
     if isChosen || remote.isEmpty {
-      return PostgresTarget(keywords: keywords, hostCount: hosts.count, verifiedHosts: nil)
+      return PostgresTarget(
+        keywords: keywords, hostCount: hosts.count, mayBeReplica: !isPrimary, verifiedHosts: nil)
     }
     keywords.append(("sslmode", "verify-full"))
     return PostgresTarget(
-      keywords: keywords, hostCount: hosts.count, verifiedHosts: remote.joined(separator: ", "))
+      keywords: keywords, hostCount: hosts.count, mayBeReplica: !isPrimary,
+      verifiedHosts: remote.joined(separator: ", "))
   }
 
   /// Whether no other machine can read what is sent to a host: a socket, or the machine itself.
@@ -57,7 +67,7 @@ extension PostgresSettings {
   /// Returns the options after libpq has added those of the service file and the environment.
   private static func effective(_ keywords: [(name: String, value: String)]) -> [String: String] {
     // libpq has no function for it, but keeps the options of a connection that it refuses to make, before it does anything.
-    let handle = unsafe start(keywords + [("target_session_attrs", "none")])
+    let handle = unsafe start(keywords + [("channel_binding", "none")])
     defer { unsafe PQfinish(handle) }
     return unsafe PQconninfo(handle).map { options in unsafe values(of: options) } ?? [:]
   }

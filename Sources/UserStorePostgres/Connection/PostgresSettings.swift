@@ -22,6 +22,10 @@ struct PostgresSettings: Sendable {
   var lockTimeout: Duration?
   /// The time after which the server ends the connection if it does nothing in an open transaction; nil for no limit.
   var idleInTransactionTimeout: Duration? = .seconds(10)
+  /// Whether to connect only to a server that can be written to, unless the address has `target_session_attrs`.
+  ///
+  /// With several hosts, libpq then finds the primary, also after another server has become it.
+  var needsPrimary = false
   /// Further parameters of the session, which take precedence over those that the library sets.
   var sessionParameters: [String: String] = [:]
 

@@ -4,6 +4,7 @@ import UserStore
 /// The connections of a store, to interrupt them.
 final class PostgresConnections: Sendable {
   let settings: PostgresSettings
+  let progress = PostgresProgress()
   /// One for each connection that exists.
   private let interrupters = Mutex<[@Sendable () -> PostgresInterrupter?]>([])
 
@@ -21,6 +22,53 @@ final class PostgresConnections: Sendable {
       throw StoreError(error)
     }
   }
+
+  func openSession(patience: Duration? = nil) throws(StoreError) -> PostgresSession {
+    PostgresSession(try open(), progress, patience: patience)
+  }
+
+  private static let selectProcess = PostgresStatement(once: "look for a pooler", "SELECT pg_catalog.pg_backend_pid()")
+  private static let begin = PostgresStatement(once: "look for a pooler", "BEGIN", effect: .begins)
+
+  /// Throws if a pooler serves each transaction of a connection with any process of the server.
+  ///
+  /// Such a process has neither the session's parameters nor its prepared statements, and its notifications reach nobody.
+  /// A pooler in session mode reserves a process for the connection: then a transaction on another connection has another one,
+  /// and a later transaction on the first has the same as before. Others may use the pool, so this is tried more than once.
+  func checkPooler(of connection: PostgresConnection) throws(StoreError) {
+    guard connection.isPooled else { return }
+    let other = try open()
+    defer { other.close() }
+    for _ in 0..<Self.poolerTrials where try !isReserved(connection, other) {
+      throw StoreError(
+        .unsupported,
+        """
+        the connection goes through a pooler that may serve each transaction with another session, as PgBouncer does with \
+        pool_mode=transaction: connect to the server itself, or to a pool in session mode
+        """)
+    }
+  }
+
+  private func isReserved(_ connection: PostgresConnection, _ other: PostgresConnection) throws(StoreError) -> Bool {
+    do throws(PostgresError) {
+      let first = try connection.run(Self.selectProcess).first?.int4(0)
+      let second = try other.pipeline { batch throws(PostgresError) in
+        try batch.add(Self.begin)
+        return try batch.add(Self.selectProcess)
+      }
+      // Compared at once: a pool of one process has none left for the connection.
+      if try second.first?.int4(0) == first { return false }
+      let again = try connection.run(Self.selectProcess).first?.int4(0)
+      try other.run(.rollback)
+      return again == first
+    } catch {
+      // PgBouncer's pool_mode=statement: “transaction blocks not allowed in statement pooling mode”.
+      if error.message.contains("pooling mode") { return false }
+      throw StoreError(error)
+    }
+  }
+
+  private static let poolerTrials = 5
 
   /// Interrupts all connections, and returns whether one was open.
   func interrupt() -> Bool {

@@ -12,15 +12,19 @@ final class PostgresEngine: Engine {
     self.configuration = configuration
     let connections = PostgresConnections(configuration.settings)
     self.connections = connections
-    let first = try connections.open()
+    let first: PostgresConnection
+    do throws(StoreError) { first = try connections.open() } catch {
+      throw (error.cause as? PostgresError)?.isReplica == true ? .replica(error) : error
+    }
+    try connections.checkPooler(of: first)
     try PostgresSchema.prepare(first, configuration.store.access)
-    let session = PostgresSession(first)
+    let session = PostgresSession(first, connections.progress)
     readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: session) { () throws(StoreError) in
-      PostgresSession(try connections.open())
+      try connections.openSession()
     }
     writers =
       configuration.store.access == .readOnly
-      ? nil : SessionPool(limit: 1) { () throws(StoreError) in PostgresSession(try connections.open()) }
+      ? nil : SessionPool(limit: 1) { () throws(StoreError) in try connections.openSession() }
   }
 
   private static let readerLimit = 4
@@ -34,7 +38,8 @@ final class PostgresEngine: Engine {
   )? {
     guard configuration.store.watchesOtherProcesses else { return nil }
     let events = try PostgresEvents(connections, idleLook: configuration.idleLook)
-    return ({ [connections] () throws(StoreError) in PostgresSession(try connections.open()) }, events)
+    // Without patience: a look that fails is repeated.
+    return ({ [connections] () throws(StoreError) in try connections.openSession(patience: .zero) }, events)
   }
 
   /// The transaction itself notifies.

@@ -1,14 +1,15 @@
 import Synchronization
 import UserStore
 
-/// The notifications of the server, with which a watcher notices the commits of others.
+/// The notifications of the server, with which a watcher notices the commits of others; a replica has none.
 ///
 /// One thread waits; any thread may wake it. A lost connection is made again, and then something may have been missed.
 final class PostgresEvents: CommitEvents, @unchecked Sendable {
   // Unchecked: only the waiting thread uses the connection, which the engine hands over once.
   private let connection: PostgresConnection
   private let interrupter: PostgresInterrupter
-  private var isListening = true
+  private let progress: PostgresProgress
+  private var isConnected = true
   let idleLook: Int
 
   /// The time between two attempts to connect again.
@@ -20,19 +21,31 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
     self.idleLook = .random(in: mean - mean / 10...mean + mean / 10)
     connection = try connections.open()
     interrupter = connection.interrupter
-    do throws(PostgresError) { try connection.listen(to: Self.channel) } catch { throw StoreError(error) }
+    progress = connections.progress
+    do throws(PostgresError) { try listen() } catch { throw StoreError(error) }
+  }
+
+  /// On a replica, LISTEN is not possible; after it has become the primary, it is with the next connection.
+  private func listen() throws(PostgresError) {
+    do throws(PostgresError) {
+      try connection.listen(to: Self.channel)
+      progress.isOnReplica = false
+    } catch {
+      guard error.sqlState == .readOnlyTransaction else { throw error }
+      progress.isOnReplica = true
+    }
   }
 
   private static let channel = "userstore"
 
-  var hasEvents: Bool { true }
+  var hasEvents: Bool { !progress.isOnReplica }
 
   func wait(microseconds: Int) -> CommitEvent {
     do throws(PostgresError) {
-      if !isListening {
+      if !isConnected {
         try connection.reconnect()
-        try connection.listen(to: Self.channel)
-        isListening = true
+        try listen()
+        isConnected = true
         return .overflowed
       }
       let (notifications, isWoken) = try connection.wait(for: .microseconds(microseconds))
@@ -40,7 +53,7 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
       if isWoken { events.insert(.woken) }
       return events
     } catch {
-      isListening = false
+      isConnected = false
       if interrupter.isInterrupted { return .woken }
       // The wait of a connection that is closed fails at once.
       if microseconds > 0 { interrupter.wait(for: min(Self.retryInterval, Duration.microseconds(microseconds))) }

@@ -26,6 +26,8 @@ enum PostgresSchema {
   /// Creates the schema if there is none and `access` allows it, and checks it.
   static func prepare(_ connection: PostgresConnection, _ access: UserStore.Configuration.Access) throws(StoreError) {
     try checkServer(connection)
+    // The address may allow a replica.
+    if access != .readOnly, connection.isReplica { throw .replica() }
     if access == .createIfMissing, try !exists(on: connection) { try create(connection) }
     try require(connection)
     try check(connection)

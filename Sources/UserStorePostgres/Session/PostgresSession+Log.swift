@@ -2,6 +2,8 @@ import UserStore
 
 extension PostgresSession {
   private static let selectHead = PostgresStatement("read the log", "SELECT epoch, seq, nonce FROM userstore.head()")
+  static let selectSnapshot = PostgresStatement(
+    "read the log", "SELECT epoch, seq, nonce, pg_catalog.pg_is_in_recovery() FROM userstore.head()")
   private static let selectHorizon = PostgresStatement(
     "read the log", "SELECT epoch, horizon, horizon_nonce FROM userstore.meta WHERE id = 1")
   private static let selectState = PostgresStatement(
@@ -69,6 +71,7 @@ extension PostgresSession {
     guard let end = try first(Self.selectHead, make: { row throws(PostgresError) in try Cursor(row) }) else {
       throw Self.noMeta
     }
+    progress.note(end.revision.rawValue)
     return end
   }
 
@@ -79,11 +82,12 @@ extension PostgresSession {
     return start
   }
 
-  func logState(at revision: Int64) throws(StoreError) -> LogState {
-    let state = try first(Self.selectState, .int8(revision)) { row throws(PostgresError) in
+  func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState {
+    let awaited = epoch.map { (revision, $0) }
+    let state = try first(Self.selectState, .int8(revision), awaiting: awaited) { row throws(PostgresError) in
       LogState(
         epoch: try row.int8(0), horizon: try row.int8(1), horizonNonce: try row.int8(2), last: try row.int8OrNil(3),
-        nonce: try row.int8OrNil(4))
+        nonce: try row.int8OrNil(4), isReplica: isOnReplica)
     }
     guard let state else { throw Self.noMeta }
     return state

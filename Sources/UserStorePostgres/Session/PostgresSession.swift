@@ -7,6 +7,12 @@ import UserStore
 /// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders their accesses.
 final class PostgresSession: Session, @unchecked Sendable {
   let connection: PostgresConnection
+  /// What the store's sessions have read; a transaction on a replica must see at least that.
+  let progress: PostgresProgress
+  /// How long to wait for a replica that is behind.
+  private let patience: Duration
+  /// The end of the log that the transaction sees, if the server may be a replica.
+  private var snapshot: Snapshot?
   /// What is sent before the next statement, in the same round trip.
   private var due: [Due] = []
   /// Whether a transaction was begun and not ended, even if the server has ended it.
@@ -25,10 +31,16 @@ final class PostgresSession: Session, @unchecked Sendable {
     var meaning = Meaning.nothing
 
     enum Meaning {
-      case nothing, savepoint, start
+      case nothing, savepoint, start, snapshot
       /// The number of the row that ends the set with this index.
       case end(Int)
     }
+  }
+
+  private struct Snapshot {
+    let epoch: Int64
+    let end: Int64
+    let isReplica: Bool
   }
 
   /// An open write transaction.
@@ -64,16 +76,51 @@ final class PostgresSession: Session, @unchecked Sendable {
   private static let beginWriting = PostgresStatement(
     "write", "SELECT epoch, seq, nonce FROM userstore.begin_writing($1)", .bool)
 
-  init(_ connection: PostgresConnection) { self.connection = connection }
+  /// Creates a session; `patience` is how long it waits for a replica that is behind, by default the settings' `lockTimeout`.
+  init(
+    _ connection: PostgresConnection, _ progress: PostgresProgress = PostgresProgress(), patience: Duration? = nil
+  ) {
+    self.connection = connection
+    self.progress = progress
+    self.patience = patience ?? connection.settings.lockTimeout ?? .zero
+  }
 
   // MARK: Statements
 
   /// Runs statements in one round trip, after those that are due.
+  ///
+  /// The first statements of a transaction on a replica are repeated, up to `patience`, until it sees everything that the store
+  /// has read before, and the row `awaited` if its log has that epoch.
+  ///
+  /// - Throws: `.behind` if the replica does not receive in time what the store has read before.
   func pipeline<Value>(
+    awaiting awaited: (revision: Int64, epoch: Int64)? = nil,
     _ body: (inout PostgresBatch) throws(PostgresError) -> Value
   ) throws(StoreError) -> Value {
-    try decoding { () throws(PostgresError) in try send(body) }
+    let begin = due
+    let deadline = ContinuousClock.now + patience
+    var pause = Self.firstPause
+    while true {
+      let value = try decoding { () throws(PostgresError) in try send(body) }
+      guard case .snapshot? = begin.last?.meaning, let snapshot, snapshot.isReplica else { return value }
+      let isBehindStore = snapshot.end < progress.newestEnd
+      let isBehindAwaited = awaited.map { $0.epoch == snapshot.epoch && $0.revision > snapshot.end } ?? false
+      guard isBehindStore || isBehindAwaited else { return value }
+      let rest = deadline - .now
+      if rest <= .zero {
+        if isBehindStore { throw .behind(at: snapshot.end, awaiting: progress.newestEnd) }
+        return value
+      }
+      rollBack()
+      connection.interrupter.wait(for: min(pause, rest))
+      pause = min(pause * 2, Self.longestPause)
+      (due, hasBegun) = (begin, true)
+    }
   }
+
+  /// The pauses between looks at a replica that is behind, as those of a watcher without events.
+  private static let firstPause = Duration.milliseconds(1)
+  private static let longestPause = Duration.milliseconds(250)
 
   /// Sends what is due, and then nothing is.
   func sendDue() throws(StoreError) {
@@ -105,33 +152,48 @@ final class PostgresSession: Session, @unchecked Sendable {
   ) throws(PostgresError) -> Value {
     var batch = PostgresBatch()
     var results: [PostgresResult] = []
+    // Before the snapshot: the replica may become the primary after it. A pooler may repeat an old value, so that the snapshot
+    // has one, too.
+    let wasReplica = connection.isReplica
     for entry in due { results.append(try batch.add(entry.statement, entry.values)) }
     // If this throws, nothing was sent, and everything remains due.
     let value = try body(&batch)
     do throws(PostgresError) { try connection.run(batch) } catch {
       if connection.isOpen {
-        try receive(results)
+        try receive(results, wasReplica)
         // What was due may belong to an earlier write of the group: then no part can be kept.
         if results.contains(where: { !$0.isComplete }) { rollBack() }
       }
       throw error
     }
-    try receive(results)
+    try receive(results, wasReplica)
     return value
   }
 
   /// Notes the results of what was due; those after a failed statement are missing.
-  private func receive(_ results: [PostgresResult]) throws(PostgresError) {
+  private func receive(_ results: [PostgresResult], _ wasReplica: Bool) throws(PostgresError) {
     let sent = due
     due = []
     for (entry, result) in zip(sent, results) where result.isComplete {
       switch entry.meaning {
       case .nothing, .savepoint: break
       case .start: write?.start = try result.first.map { row throws(PostgresError) in try Cursor(row) }
+      case .snapshot: try result.first.map { row throws(PostgresError) in try begun(row, wasReplica) }
       case .end(let index): write?.sets[index].number = try result.first?.int8OrNil(0)
       }
     }
   }
+
+  private func begun(_ head: PostgresRow, _ wasReplica: Bool) throws(PostgresError) {
+    let isReplica = try head.bool(3) || wasReplica
+    let end = try head.int8(1)
+    snapshot = Snapshot(epoch: try head.int8(0), end: end, isReplica: isReplica)
+    progress.note(end)
+    if isReplica { progress.isOnReplica = true }
+  }
+
+  /// Whether the open transaction reads a replica's log.
+  var isOnReplica: Bool { snapshot?.isReplica ?? false }
 
   func run(_ statement: PostgresStatement, _ values: PostgresValue...) throws(StoreError) -> PostgresResult {
     try pipeline { batch throws(PostgresError) in try batch.add(statement, values) }
@@ -157,9 +219,10 @@ final class PostgresSession: Session, @unchecked Sendable {
   /// Runs a statement and makes a value of the first row; nil if there is none.
   func first<Value>(
     _ statement: PostgresStatement, _ values: PostgresValue...,
+    awaiting awaited: (revision: Int64, epoch: Int64)? = nil,
     make: (PostgresRow) throws(PostgresError) -> Value
   ) throws(StoreError) -> Value? {
-    let result = try pipeline { batch throws(PostgresError) in try batch.add(statement, values) }
+    let result = try pipeline(awaiting: awaited) { batch throws(PostgresError) in try batch.add(statement, values) }
     return try decoding { () throws(PostgresError) in
       try result.first.map { row throws(PostgresError) in try make(row) }
     }
@@ -193,7 +256,8 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   func beginReading() {
     (due, hasBegun) = ([Due(statement: .beginReading)], true)
-    committedRows = nil
+    if connection.mayBeReplica { due.append(Due(statement: Self.selectSnapshot, meaning: .snapshot)) }
+    (committedRows, snapshot) = (nil, nil)
   }
 
   func beginWriting(isWaiting: Bool) {
@@ -202,7 +266,7 @@ final class PostgresSession: Session, @unchecked Sendable {
     ]
     hasBegun = true
     write = Write()
-    committedRows = nil
+    (committedRows, snapshot) = (nil, nil)
   }
 
   var writingStart: (end: Cursor, isRead: Bool)? { write?.start.map { ($0, $0 != knownEnd) } }
@@ -329,7 +393,7 @@ final class PostgresSession: Session, @unchecked Sendable {
   private static let retryInterval = Duration.milliseconds(50)
 
   func rollBack() {
-    (due, hasBegun, committedRows) = ([], false, nil)
+    (due, hasBegun, committedRows, snapshot) = ([], false, nil, nil)
     if write != nil { (knownEnd, write) = (nil, nil) }
     if [.inTransaction, .failed].contains(connection.transactionStatus) {
       do throws(PostgresError) { try connection.run(PostgresStatement.rollback) } catch {
@@ -362,7 +426,11 @@ final class PostgresSession: Session, @unchecked Sendable {
     }
   }
 
-  func commitCounter() throws(StoreError) -> Int64 { try logEnd().revision.rawValue }
+  /// Not only the end's number: after a failover, another log may end at the same one.
+  func commitCounter() throws(StoreError) -> Int64 {
+    let end = try logEnd()
+    return end.revision.rawValue ^ end.nonce ^ end.epoch
+  }
 
   var hasMoved: Bool { false }
 

@@ -11,6 +11,11 @@ extension StoreError {
     self.init(.commitUnknown, "it is unknown whether the last write was committed: \(error)", cause: error)
   }
 
+  /// The error of opening a store that writes on a replica.
+  static func replica(_ cause: (any Error)? = nil) -> StoreError {
+    StoreError(.readOnly, "the server is a replica: \(PostgresConnection.replicaHint)", cause: cause)
+  }
+
   private static func code(of error: PostgresError) -> Code {
     switch error.kind {
     case .connectionLost, .timeout: .connectionLost

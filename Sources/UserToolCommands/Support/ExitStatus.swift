@@ -8,7 +8,7 @@ enum ExitStatus: Int32 {
   case notFound = 3
   /// `--expect` was not met, a value changed after the write to undo, or another consumer took over the name.
   case conflict = 4
-  /// Another process held the database for too long.
+  /// Another process held the database for too long, or a replica is too far behind.
   case busy = 5
   /// The log does not continue from the cursor.
   case history = 6
@@ -33,7 +33,7 @@ extension ExitStatus {
       switch code {
       case .userNotFound, .revisionNotFound: .notFound
       case .conflict, .superseded, .userExists: .conflict
-      case .busy: .busy
+      case .busy, .behind: .busy
       case .compacted, .diverged, .replaced: .history
       case .badValue, .undecodable, .badCursor, .notADatabase, .notAUserStore, .corrupt: .badData
       case .schemaTooNew, .schemaTooOld, .schemaChanged, .logIncomplete, .problemsFound: .badData

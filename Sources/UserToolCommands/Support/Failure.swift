@@ -39,7 +39,8 @@ extension Failure {
       hint = "create it with usertool init" + (isArgument ? " --db \(database)" : "")
     case (.postgres, .cannotOpen), (.postgres, .connectionLost):
       hint = "psql must be able to connect to the same address"
-    case (.postgres, .noPermission), (.postgres, .readOnly):
+    case (.postgres, .readOnly): hint = "connect to the primary, with a role that may write"
+    case (.postgres, .noPermission):
       hint = "ask the owner of the database to run usertool init with --writer or --reader, and your role"
     default: break
     }
@@ -51,6 +52,7 @@ extension Failure {
     switch code {
     case .notFound: "create it with usertool init"
     case .busy: "another program is writing; try again, or wait longer with --busy-timeout 30s"
+    case .behind: "try again, wait longer with --busy-timeout 30s, or connect to the primary"
     case .noPermission, .readOnly: "ask the owner of the file, or choose another file with --db"
     case .needsWriter: "it can be read while another program has it open for writing; watch waits for that"
     case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate: "choose another file with --db"

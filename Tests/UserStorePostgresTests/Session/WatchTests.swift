@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 @testable import UserStore
@@ -14,22 +13,7 @@ extension AllTests {
     let writer: UserStore
     let watching: UserStore
     let user: User.ID
-    let received = Received()
-
-    final class Received: Sendable {
-      private let values = Mutex<[Int64]>([])
-      private let more = DispatchSemaphore(value: 0)
-
-      func append(_ value: Int64) {
-        values.withLock { $0.append(value) }
-        more.signal()
-      }
-
-      /// Returns when the next value has come.
-      func awaitNext() { more.wait() }
-
-      var all: [Int64] { values.withLock { $0 } }
-    }
+    let received = Inbox<Int64>()
 
     init() throws {
       database = try Server.newDatabase()

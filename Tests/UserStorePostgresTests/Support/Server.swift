@@ -30,12 +30,17 @@ enum Server {
   static func address(_ database: String) -> String { "host=\(folder) port=\(port) user=postgres dbname=\(database)" }
 
   /// Runs `scripts/postgres`.
-  static func cluster(_ arguments: String..., port: String = port) throws {
+  static func cluster(_ arguments: String..., port: String = port) throws { try cluster(arguments, port: port) }
+
+  /// Runs `scripts/postgres`; a cluster that it creates listens to the addresses `listen`, or to all.
+  static func cluster(_ arguments: [String], port: String, listen: String? = nil) throws {
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../scripts/postgres").path
     let process = Process()
     process.executableURL = URL(filePath: "/bin/bash")
     process.arguments = [script] + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(["USERSTORE_POSTGRES_PORT": port]) { $1 }
+    process.environment?["USERSTORE_POSTGRES_LISTEN"] = listen
+    process.standardOutput = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else { throw Failed(text: "scripts/postgres \(arguments) failed") }

@@ -64,7 +64,7 @@ extension Problem {
     case .compacted: self.init(.gone, error.code.rawValue, error.message)
     case .readOnly, .noPermission: self.init(.forbidden, error.code.rawValue, error.message)
     case .diskFull: self.init(.insufficientStorage, error.code.rawValue, error.message)
-    case .busy, .closed, .rolledBackWithGroup, .mustReopen, .moved, .outOfMemory, .cannotOpen, .connectionLost:
+    case .behind, .busy, .closed, .rolledBackWithGroup, .mustReopen, .moved, .outOfMemory, .cannotOpen, .connectionLost:
       self.init(.serviceUnavailable, error.code.rawValue, error.message, retryAfter: 1)
     case .commitUnknown:
       // Not 503, which programs take for permission to repeat the request.

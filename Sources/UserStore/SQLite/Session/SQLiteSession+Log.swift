@@ -40,11 +40,11 @@ extension SQLiteSession {
 
   static var noMeta: StoreError { StoreError(.corrupt, "the database is damaged: its log has no meta row") }
 
-  func logState(at revision: Int64) throws(StoreError) -> LogState {
+  func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState {
     let meta = try connection.first(Self.selectMeta) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
-    guard let (epoch, horizon, horizonNonce) = meta else { throw Self.noMeta }
+    guard let (current, horizon, horizonNonce) = meta else { throw Self.noMeta }
     return LogState(
-      epoch: epoch, horizon: horizon, horizonNonce: horizonNonce, last: try lastRow(), nonce: try nonce(of: revision))
+      epoch: current, horizon: horizon, horizonNonce: horizonNonce, last: try lastRow(), nonce: try nonce(of: revision))
   }
 
   private func lastRow() throws(StoreError) -> Int64? {
