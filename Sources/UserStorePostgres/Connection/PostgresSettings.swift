@@ -33,7 +33,8 @@ struct PostgresSettings: Sendable {
 
   /// The parameters that each session sets.
   var allSessionParameters: [String: String] {
-    func milliseconds(_ duration: Duration?) -> String { String(max(0, duration?.wholeMilliseconds ?? 0)) }
+    // To the server, 0 is no limit.
+    func milliseconds(_ duration: Duration?) -> String { String(duration.map { max(1, $0.wholeMilliseconds) } ?? 0) }
     let own = [
       // No name of a schema that others may write to: a function there would run in place of PostgreSQL's own.
       "search_path": "pg_catalog, pg_temp",

@@ -29,6 +29,11 @@ struct CheckCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func run() throws {
+    if repair, case .postgres = try common.database {
+      throw Failure(
+        .usage, "--repair is only for files",
+        hint: "as the owner, in psql: ALTER TABLE … ENABLE ALWAYS TRIGGER …, then SELECT userstore.renew()")
+    }
     var findings = try look()
     let triggers = findings.count { $0.kind == .trigger }
     if repair, triggers > 0 {
@@ -42,7 +47,9 @@ struct CheckCommand: ParsableCommand {
     print(findings)
     let problems = findings.count { $0.severity == .problem }
     common.note("\(try common.database): \(Self.count(problems, "problem")), \(warnings(findings))")
-    for note in UserStore.checkLibrary() { common.note("note: \(note.message)") }
+    if case .file = try common.database {
+      for note in UserStore.checkLibrary() { common.note("note: \(note.message)") }
+    }
     if problems > 0 { throw Exit(status: .failure) }
   }
 

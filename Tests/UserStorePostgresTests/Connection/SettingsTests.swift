@@ -122,6 +122,16 @@ extension AllTests {
       }
     }
 
+    @Test func `a limit of zero is the shortest, because the server takes 0 for no limit`() {
+      var settings = PostgresSettings()
+      settings.lockTimeout = .zero
+      settings.statementTimeout = .seconds(-1)
+      settings.idleInTransactionTimeout = nil
+      let parameters = settings.allSessionParameters
+      #expect(parameters["lock_timeout"] == "1" && parameters["statement_timeout"] == "1")
+      #expect(parameters["idle_in_transaction_session_timeout"] == "0")
+    }
+
     @Test func `helpful messages remain`() throws {
       func message(_ string: String) -> String {
         failure { _ = try PostgresConnection(PostgresSettings(string)) }?.message ?? ""
