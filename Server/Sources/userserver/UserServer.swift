@@ -53,7 +53,7 @@ struct Failure: Error {
     case .noPermission, .readOnly:
       self.init(
         77, message,
-        hint: "ask the owner of the database for the role userstore_writer, or for userstore_reader and use --read-only"
+        hint: "ask its owner to run usertool init --writer with your role; --reader is enough for --read-only"
       )
     case .schemaTooNew: self.init(65, message, hint: "update userserver")
     case .notAUserStore, .schemaTooOld, .schemaChanged: self.init(65, message, hint: "usertool check lists the damage")

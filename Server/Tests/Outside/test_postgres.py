@@ -89,7 +89,7 @@ class Starting(WithDatabase):
         self.assertIn("usertool init", self.failure(66, "--db", self.database, "--read-only")[1])
         message, hint = self.failure(77, "--db", self.role("stranger"))
         self.assertIn("permission denied", message)
-        self.assertIn("userstore_writer", hint)
+        self.assertIn("usertool init", hint)
         usertool("init", database=self.database)
         sql(self.database, 'ALTER TABLE users DISABLE TRIGGER "A_userstore_updated"')
         message, hint = self.failure(65, "--db", self.database)
@@ -99,9 +99,7 @@ class Starting(WithDatabase):
     def test_a_role_that_only_reads_can_serve_with_read_only(self):
         usertool("add", "NIX", database=self.database)
         address = self.role("looker")
-        for role in ("userstore_reader", "userstore_writer"):
-            sql(self.database, f"DO $$ BEGIN CREATE ROLE {role}; EXCEPTION WHEN duplicate_object THEN END $$")
-        sql(self.database, (support.ROOT / "Sources/UserStorePostgres/Schema/roles.sql").read_text() + "; GRANT userstore_reader TO looker")
+        usertool("init", "--reader", "looker", database=self.database)
         with Server("--read-only", database=address) as server, server.stream("/changes") as stream:
             stream.wait("progress")
             usertool("rename", "NIX", "Zoë", database=self.database)
