@@ -125,6 +125,18 @@ class Sizes(TestCase):
             self.assertTrue(response is None or response.status in (400, 414, 431), response)
         server.add()
 
+    @served()
+    def test_what_cannot_be_read_gets_a_problem(self, server):
+        # Not more than the server reads before it answers: the answer to a client that goes on sending may be lost.
+        for request, status, code in ((server.head("GET", "/users?with=" + "x" * 85_000), 431, "headTooLong"),
+                                      (b"GET / HTTP/1.1\r\nbad\r\n\r\n", 400, "badRequest")):
+            with server.connect() as raw:
+                raw.send(request)
+                response = raw.response()
+                self.assertEqual((response.status, response.headers["content-type"]), (status, "application/problem+json"))
+                self.assertEqual(response.json()["code"], code)
+        server.add()
+
 
 class Deadlines(TestCase):
     @served()

@@ -31,7 +31,8 @@ struct Problem: Error {
     Problem(.badRequest, "badRequest", detail, hint: hint, parameter: parameter)
   }
 
-  var response: Response {
+  /// The problem as a JSON object.
+  var json: String {
     var members = [
       ("type", JSONText.text("about:blank")), ("title", JSONText.text(status.reasonPhrase)),
       ("status", "\(status.code)"), ("detail", JSONText.text(detail)), ("code", JSONText.text(code)),
@@ -41,11 +42,15 @@ struct Problem: Error {
     if let text { members.append(("text", JSONText.text(text))) }
     if let range { members += [("start", "\(range.lowerBound)"), ("length", "\(range.count)")] }
     members += self.members
+    return JSONText.object(members)
+  }
+
+  var response: Response {
     var headers = headers
     headers[.contentType] = "application/problem+json"
     if let retryAfter { headers[.retryAfter] = "\(retryAfter)" }
     return Response(
-      status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: JSONText.object(members))))
+      status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: json)))
   }
 }
 

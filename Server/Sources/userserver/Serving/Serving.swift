@@ -46,7 +46,9 @@ struct Serving {
     let address = options.listen
     let app = Application(
       responder: api,
-      server: .http1(configuration: HTTP1Channel.Configuration(additionalChannelHandlers: [ConnectionDeadlines()])),
+      server: .http1(
+        configuration: HTTP1Channel.Configuration(
+          additionalChannelHandlers: [ConnectionDeadlines(), MalformedRequests()])),
       configuration: ApplicationConfiguration(
         address: .hostname(address.host, port: address.port),
         availableConnectionsDelegate: .maximum(connections, logger: Self.logger)),
