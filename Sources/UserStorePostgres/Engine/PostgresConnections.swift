@@ -22,6 +22,13 @@ final class PostgresConnections: Sendable {
     }
   }
 
+  /// Opens a session of a store that is open: if no server can be reached, that is a lost connection.
+  func openSession() throws(StoreError) -> PostgresSession {
+    do { return PostgresSession(try open()) } catch {
+      throw (error.cause as? PostgresError).map { StoreError(inOpenStore: $0) } ?? error
+    }
+  }
+
   /// Interrupts all connections, and returns whether one was open.
   func interrupt() -> Bool {
     let present = interrupters.withLock { interrupters in interrupters.compactMap { $0() } }

@@ -16,11 +16,11 @@ final class PostgresEngine: Engine {
     try PostgresSchema.prepare(first, configuration.store.access)
     let session = PostgresSession(first)
     readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: session) { () throws(StoreError) in
-      PostgresSession(try connections.open())
+      try connections.openSession()
     }
     writers =
       configuration.store.access == .readOnly
-      ? nil : SessionPool(limit: 1) { () throws(StoreError) in PostgresSession(try connections.open()) }
+      ? nil : SessionPool(limit: 1) { () throws(StoreError) in try connections.openSession() }
   }
 
   private static let readerLimit = 4
@@ -34,7 +34,7 @@ final class PostgresEngine: Engine {
   )? {
     guard configuration.store.watchesOtherProcesses else { return nil }
     let events = try PostgresEvents(connections, idleLook: configuration.idleLook)
-    return ({ [connections] () throws(StoreError) in PostgresSession(try connections.open()) }, events)
+    return ({ [connections] () throws(StoreError) in try connections.openSession() }, events)
   }
 
   /// The transaction itself notifies.
