@@ -14,7 +14,8 @@ extension UserStore {
   ///
   /// A feed ends when its task is canceled or the store is closed. It throws `StoreError.Code.compacted`, `.diverged` or
   /// `.replaced` if the log does not continue after the cursor. Then read the current records and their cursor in one `read`,
-  /// and start a new feed after that cursor: it misses nothing.
+  /// and start a new feed after that cursor: it misses nothing. If the connection to a server is lost, the feed waits until it
+  /// can be made again.
   public struct ChangeFeed: AsyncSequence, Sendable {
     /// A change set.
     public typealias Element = ChangeSet
@@ -54,7 +55,9 @@ extension UserStore {
       // Before the first step, so that no ring is lost between a step and the wait after it.
       let rings = publication.rings()
       let heartbeat = interval.map { Heartbeat(every: $0, on: clock, rings) }
-      return Iterator(step: step, ringing: rings.stream.makeAsyncIterator(), heartbeat: heartbeat)
+      return Iterator(
+        step: step, ringing: rings.stream.makeAsyncIterator(), heartbeat: heartbeat,
+        retries: { [clock] in Heartbeat(every: Iterator.retryInterval, on: clock, rings) })
     }
 
     /// Reads the log in steps of up to 1,000 changes or 1 MiB.
@@ -62,16 +65,25 @@ extension UserStore {
       fileprivate let step: Step
       fileprivate var ringing: AsyncStream<Void>.Iterator
       fileprivate let heartbeat: Heartbeat?
+      /// Rings at regular times while there is no connection to the server.
+      fileprivate let retries: @Sendable () -> Heartbeat
       private var cursor: Cursor?
       private var pending: ArraySlice<ChangeSet> = []
       private var hasCaughtUp = false
       /// Sets that are in memory are returned without a suspension, which would hold the actor.
       private var turn = ActorTurn()
 
-      fileprivate init(step: @escaping Step, ringing: AsyncStream<Void>.Iterator, heartbeat: Heartbeat?) {
+      /// The time between two attempts to read after the connection to the server was lost.
+      static let retryInterval = Duration.seconds(1)
+
+      fileprivate init(
+        step: @escaping Step, ringing: AsyncStream<Void>.Iterator, heartbeat: Heartbeat?,
+        retries: @escaping @Sendable () -> Heartbeat
+      ) {
         self.step = step
         self.ringing = ringing
         self.heartbeat = heartbeat
+        self.retries = retries
       }
 
       /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
@@ -104,10 +116,18 @@ extension UserStore {
         return nil
       }
 
-      private func nextPage(isolation actor: isolated (any Actor)?) async throws(StoreError) -> LogPage? {
-        do { return try await step(cursor) } catch is CancellationError { return nil } catch {
-          if StoreError.Code.closed ~= error { return nil }
-          throw StoreError(error)
+      private mutating func nextPage(isolation actor: isolated (any Actor)?) async throws(StoreError) -> LogPage? {
+        // Released when the page is read.
+        var retrying: Heartbeat?
+        while true {
+          do { return try await step(cursor) } catch is CancellationError { return nil } catch {
+            switch StoreError(error).code {
+            case .closed: return nil
+            case .connectionLost: retrying = retrying ?? retries()
+            default: throw StoreError(error)
+            }
+          }
+          if await ringing.next(isolation: actor) == nil { return nil }
         }
       }
     }

@@ -99,7 +99,9 @@ public extension StoreError.Code {
   static let rolledBackWithGroup = Self(rawValue: "rolledBackWithGroup")
   /// Writes by listeners cause one another, and this one exceeds `roundLimit`; it changed nothing.
   static let tooManyRounds = Self(rawValue: "tooManyRounds")
-  /// The connection to the server was lost, and nothing was changed; the next call connects again.
+  /// The connection to the server was lost, and no record was changed; the next call connects again.
+  ///
+  /// An acknowledgment, or a step of a compaction, may have been saved; both can be repeated.
   static let connectionLost = Self(rawValue: "connectionLost")
   /// The engine of the store, or the version of the server, does not support this; nothing was changed.
   static let unsupported = Self(rawValue: "unsupported")

@@ -23,8 +23,11 @@ final class PostgresConnections: Sendable {
     }
   }
 
+  /// Opens a session of a store that is open: if no server can be reached, that is a lost connection.
   func openSession(patience: Duration? = nil) throws(StoreError) -> PostgresSession {
-    PostgresSession(try open(), progress, patience: patience)
+    do { return PostgresSession(try open(), progress, patience: patience) } catch {
+      throw (error.cause as? PostgresError).map { StoreError(inOpenStore: $0) } ?? error
+    }
   }
 
   private static let selectProcess = PostgresStatement(once: "look for a pooler", "SELECT pg_catalog.pg_backend_pid()")

@@ -244,7 +244,7 @@ final class PostgresSession: Session, @unchecked Sendable {
   }
 
   func decoding<Value>(_ body: () throws(PostgresError) -> Value) throws(StoreError) -> Value {
-    do throws(PostgresError) { return try body() } catch { throw StoreError(error) }
+    do throws(PostgresError) { return try body() } catch { throw StoreError(inOpenStore: error) }
   }
 
   // MARK: Transactions
@@ -345,11 +345,12 @@ final class PostgresSession: Session, @unchecked Sendable {
   }
 
   /// Without an open transaction, it was committed by `endWriting`.
+  ///
+  /// What logs nothing, such as an acknowledgment, can be repeated: then a lost COMMIT needs no decision, and the store can
+  /// write further.
   func commit(through end: Cursor?) throws(StoreError) {
     guard hasBegun else { return }
-    do throws(PostgresError) { _ = try send { batch throws(PostgresError) in try batch.add(.commit) } } catch {
-      throw error.isOutcomeUnknown ? StoreError(unknown: error) : StoreError(error)
-    }
+    try pipeline { batch throws(PostgresError) in _ = try batch.add(.commit) }
     finish(at: end ?? knownEnd)
   }
 

@@ -6,6 +6,11 @@ extension StoreError {
     self.init(Self.code(of: error), "\(error)", cause: error)
   }
 
+  /// Creates the error of a session: to it, a server that cannot be reached again is a lost connection.
+  init(inOpenStore error: PostgresError) {
+    self.init(error.kind == .cannotConnect ? .connectionLost : Self.code(of: error), "\(error)", cause: error)
+  }
+
   /// Creates the error of a COMMIT whose outcome cannot be found out.
   init(unknown error: PostgresError) {
     self.init(.commitUnknown, "it is unknown whether the last write was committed: \(error)", cause: error)

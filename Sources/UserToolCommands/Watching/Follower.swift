@@ -186,8 +186,9 @@ struct Follower {
     position = set.cursor
     if case .file(let file) = request.start { try file.write(set.cursor) }
     do { try await consumer?.acknowledge(set) } catch {
-      // A long write by another program must not end the watch: the position is saved with the next one, or at the end.
-      if error.code != .busy { throw error }
+      // A long write by another program, or a server that is restarted, must not end the watch: the position is saved with the
+      // next one, or at the end.
+      if error.code != .busy, error.code != .connectionLost { throw error }
     }
   }
 

@@ -29,19 +29,21 @@ struct ReportedWrite {
   ) throws {
     try common.withStore(.readWrite) { store in
       let recorder = CallRecorder()
-      var start: Cursor?
+      var end: Revision?
       do {
         try store.write(origin: origin) { transaction in
           let chosen = try choose(&transaction)
-          start = try transaction.cursor
+          let start = try transaction.cursor.revision
           recorder.bind(standIns, to: store.listeners, for: topic(chosen))
           try body(&transaction, chosen)
           if isDryRun { throw DryRun(changes: try transaction.changes) }
+          let revision = try transaction.revision
+          if revision > start { end = revision }
         }
       } catch let dryRun as DryRun {
         return print(dryRun.changes)
       }
-      try print(recorder.calls, after: start)
+      try print(recorder.calls.filter { $0.set.revision == end })
     }
   }
 
@@ -52,13 +54,12 @@ struct ReportedWrite {
     common.note(changes.isEmpty ? "unchanged" : "dry run: nothing was changed")
   }
 
-  /// Prints the calls for this write; those for earlier writes by other programs, which are separate sets, are left out.
-  private func print(_ calls: [CallRecorder.Call], after start: Cursor?) throws {
-    let own = calls.filter { call in start.map { call.set.revision > $0.revision } ?? true }
-    guard let whole = own.first(where: { $0.standIn == nil })?.set else { return common.note("unchanged") }
+  /// Prints the calls for this write.
+  private func print(_ calls: [CallRecorder.Call]) throws {
+    guard let whole = calls.first(where: { $0.standIn == nil })?.set else { return common.note("unchanged") }
     if common.quiet { return }
     var printer = makePrinter(standIns: standIns)
-    let listeners = own.compactMap(\.standIn)
+    let listeners = calls.compactMap(\.standIn)
     _ = try printer.print(whole, to: listeners + [.remainder(after: listeners)])
     printer.end()
   }

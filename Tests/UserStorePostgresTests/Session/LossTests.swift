@@ -175,6 +175,42 @@ extension AllTests {
       #expect(try logged(after: start) == [1, 2, 3])
     }
 
+    /// Starts to wait for the next set of a feed that has lost its connection, and returns when the server was not reached.
+    private static func waitForServer(
+      _ store: UserStore, after cursor: Cursor, _ relay: Relay
+    ) async -> Task<Revision?, any Error> {
+      let next = Task {
+        var feed = store.changes(after: cursor).makeAsyncIterator()
+        return try await feed.next()?.revision
+      }
+      while relay.refusals == 0 { await Task.yield() }
+      return next
+    }
+
+    @Test func `a feed waits for a server that cannot be reached, and continues`() async throws {
+      let start = try cursor()
+      relay.refuse()
+      try observer.terminateAll(in: database)
+      let next = await Self.waitForServer(store, after: start, relay)
+      let other = try UserStore(postgres: PostgresConfiguration(Server.address(database)))
+      try await other.write { [user] in try $0.set(AttributeName("age"), of: user, to: .integer(1)) }
+      let end = try await other.read { try $0.cursor.revision }
+      await other.close()
+      relay.accept()
+      let received = try await next.value
+      #expect(received == end)
+    }
+
+    @Test func `closing ends a feed that waits for a server`() async throws {
+      let start = try cursor()
+      relay.refuse()
+      try observer.terminateAll(in: database)
+      let next = await Self.waitForServer(store, after: start, relay)
+      await store.close()
+      let received = try await next.value
+      #expect(received == nil)
+    }
+
     @Test func `a consumer's position whose COMMIT is lost is not taken for saved`() throws {
       let session = try #require(try store.engine.writers?.take() as? PostgresSession)
       defer { store.engine.writers?.give(back: session) }
@@ -184,7 +220,31 @@ extension AllTests {
       relay.arm(.afterBytes(0))
       var code: StoreError.Code?
       do throws(StoreError) { try session.commit(through: end) } catch { code = error.code }
-      #expect(code == .commitUnknown)
+      #expect(code == .connectionLost)
+    }
+
+    @Test func `a store whose acknowledgment lost its COMMIT writes further`() async throws {
+      let consumer = try await store.consumer("c")
+      let set = try await store.write { [user] transaction in
+        try transaction.set(AttributeName("age"), of: user, to: .integer(1))
+        return try transaction.cursor
+      }
+      let sets = try await store.page(after: set)
+      let acknowledged = try #require(sets.first)
+      var code: StoreError.Code?
+      do {
+        try await store.write { [relay] transaction in
+          try consumer.acknowledge(acknowledged, in: &transaction)
+          // Sends everything before COMMIT.
+          _ = try transaction.users(named: "Ann")
+          relay.arm(.beforeReply)
+        }
+      } catch { code = (error as? StoreError)?.code }
+      #expect(code == .connectionLost)
+      try await consumer.acknowledge(acknowledged)
+      let cursor = try await consumer.cursor()
+      #expect(cursor == acknowledged.cursor)
+      try await store.write { [user] in try $0.set(AttributeName("age"), of: user, to: .integer(2)) }
     }
   }
 }

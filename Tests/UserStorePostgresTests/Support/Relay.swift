@@ -23,6 +23,7 @@ final class Relay: Sendable {
     var sentBytes = 0
     var held: (server: Int32, bytes: [UInt8])?
     var refuses = false
+    var refusals = 0
   }
 
   let port: UInt16
@@ -33,9 +34,13 @@ final class Relay: Sendable {
     (listener, port) = try listenOnLoopback()
     start { relay in
       while true {
-        let client = accept(relay.listener, nil, nil)
+        let client = Foundation.accept(relay.listener, nil, nil)
         guard client >= 0 else { return }
-        guard !relay.state.withLock({ $0.refuses }), let server = relay.connect() else {
+        let isRefused = relay.state.withLock { state in
+          if state.refuses { state.refusals += 1 }
+          return state.refuses
+        }
+        guard !isRefused, let server = relay.connect() else {
           close(client)
           continue
         }
@@ -54,6 +59,12 @@ final class Relay: Sendable {
 
   /// Refuses new connections, or accepts them again.
   func refuse(_ refuses: Bool = true) { state.withLock { $0.refuses = refuses } }
+
+  /// Accepts new connections again.
+  func accept() { state.withLock { $0.refuses = false } }
+
+  /// The number of connections that were refused.
+  var refusals: Int { state.withLock { $0.refusals } }
 
   /// The number of bytes that the client sent at once where a cut was armed.
   var sentBytes: Int { state.withLock { $0.sentBytes } }

@@ -93,6 +93,22 @@ import Testing
     #expect(try workspace.run("consumers", "--format", "plain").output.hasPrefix("sync\t"))
   }
 
+  @Test func `a write prints its own changes, not those that were committed after it began`() throws {
+    try workspace.run("add", "NIX")
+    // Commits when the write waits for the row, and so has begun.
+    let waiting = "SELECT FROM pg_locks l WHERE NOT l.granted AND l.transactionid = pg_current_xact_id()::xid"
+    let name = String(workspace.database.dropFirst("postgres:///".count))
+    let other = try workspace.start([
+      "psql", "-qtAX", "-d", name,
+      "-c", "BEGIN", "-c", "UPDATE userstore.users SET name = 'theirs'", "-c", "\\echo locked",
+      "-c", "DO $$ BEGIN WHILE NOT EXISTS (\(waiting)) LOOP PERFORM pg_sleep(0.01); END LOOP; END $$", "-c", "COMMIT",
+    ])
+    #expect(other.output.next(1) == ["locked"])
+    let lines = try workspace.run("rename", "1", "ours", "--format", "jsonl", "--listener", "Title=name").lines
+    #expect(other.wait() == 0)
+    #expect(lines.count == 1 && lines[0].contains(#""old":"theirs","new":"ours""#), "\(lines)")
+  }
+
   @Test func `check lists what is damaged, also if the store cannot be opened`() throws {
     try workspace.run("add", "NIX")
     let sound = try workspace.run("check")
