@@ -270,19 +270,17 @@ class Restarts(TestCase):
             stream.wait("progress")
             rows.wait("progress")
             with away():
-                self.check_that_it_is_away(server, stream)
+                self.check_that_it_is_away(server)
             self.assertEqual(server.request("GET", "/health", token=False).status, 200)
-            with server.follow(stream.last_id) as stream:
-                write = server.patch(1, age=1)
-                self.assertEqual(stream.set().id, write["cursor"])
+            # Open streams were silent, and continue.
+            write = server.patch(1, age=1)
+            self.assertEqual(stream.set().id, write["cursor"])
             # A list that is open has nothing to repeat.
             self.assertEqual(rows.wait("steps").data["steps"][0]["user"], write["user"])
         sql(server.database, "UPDATE users SET name = 'Zoë'")
         self.assertEqual(server.get("/users/1")["name"], "Zoë")
 
-    def check_that_it_is_away(self, server, stream):
-        stream.end(within=20)
-        self.assertEqual(stream.ending, "cut")
+    def check_that_it_is_away(self, server):
         for method, path, body, headers in (
             ("GET", "/users", None, {}), ("GET", "/users/1", None, {}), ("GET", "/about", None, {}), ("GET", "/consumers", None, {}),
             ("GET", "/changes", None, JSON), ("GET", "/changes", None, {"Accept": "text/event-stream"}), ("GET", "/lists", None, {}),

@@ -144,9 +144,9 @@ extension AllTests {
         relay.arm(.beforeReply)
       }
       #expect(code == .commitUnknown)
-      #expect(write(2) == .cannotOpen)
+      #expect(write(2) == .connectionLost)
       relay.refuse(false)
-      while let code = write(3) { try #require(code == .cannotOpen) }
+      while let code = write(3) { try #require(code == .connectionLost) }
       #expect(received.withLock { $0 } == [.integer(1), .integer(3)])
     }
 
