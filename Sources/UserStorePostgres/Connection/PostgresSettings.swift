@@ -157,5 +157,7 @@ extension Duration {
 
 extension String {
   /// The lines of a message of libpq, in one line.
-  var singleLine: String { split(whereSeparator: \.isNewline).joined(separator: "; ") }
+  var singleLine: String {
+    split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
+  }
 }

@@ -113,6 +113,8 @@ extension CommonOptions {
   func withStore<Result>(_ access: Configuration.Access, _ body: (UserStore) throws -> Result) throws -> Result {
     let store = try open(access)
     defer { store.close() }
-    return try body(store)
+    do { return try body(store) } catch let error as StoreError {
+      throw Failure(error, in: try database)
+    }
   }
 }

@@ -33,15 +33,20 @@ extension Failure {
 
   /// A failure to open a database; `isArgument` is whether it was given as an argument, and not in the environment.
   init(_ error: StoreError, opening database: DatabaseAddress, isArgument: Bool) {
+    self.init(error, in: database)
+    if error.code == .notFound { hint = "create it with usertool init" + (isArgument ? " --db \(database)" : "") }
+  }
+
+  /// A failure with a hint that fits the database.
+  init(_ error: StoreError, in database: DatabaseAddress) {
     self.init(error)
-    switch (database, error.code) {
-    case (_, .notFound):
-      hint = "create it with usertool init" + (isArgument ? " --db \(database)" : "")
-    case (.postgres, .cannotOpen), (.postgres, .connectionLost):
-      hint = "psql must be able to connect to the same address"
-    case (.postgres, .readOnly): hint = "connect to the primary, with a role that may write"
-    case (.postgres, .noPermission):
+    guard case .postgres = database else { return }
+    switch error.code {
+    case .cannotOpen, .connectionLost: hint = "psql must be able to connect to the same address"
+    case .readOnly: hint = "connect to the primary, with a role that may write"
+    case .noPermission:
       hint = "ask the owner of the database to run usertool init with --writer or --reader, and your role"
+    case .corrupt: hint = "usertool check lists the damage"
     default: break
     }
   }

@@ -39,6 +39,9 @@ import Testing
     #expect(created.errors.hasSuffix("\(reports) may read\n\(app) may read and write\n"), "\(created)")
     #expect(try isAllowed(app, "UPDATE", on: "users") && !isAllowed(app, "INSERT", on: "changes"))
     #expect(try isAllowed(reports, "SELECT", on: "changes") && !isAllowed(reports, "UPDATE", on: "users"))
+    let address = workspace.database + "?options=-c%20role%3D" + reports.replacing(" ", with: "%5C%20")
+    let refused = try workspace.run("--db", address, "add", "NIX")
+    #expect(refused.status == 77 && refused.errors.contains("hint: ask the owner of the database"), "\(refused)")
     // Again, with less.
     #expect(try workspace.run("init", "--reader", app).status == 0)
     #expect(try isAllowed(app, "SELECT", on: "users") && !isAllowed(app, "UPDATE", on: "users"))
