@@ -55,21 +55,6 @@ struct PostgresSettings: Sendable {
 
   // MARK: Passwords
 
-  /// Whether the connection string has a password.
-  ///
-  /// One in the environment or the password file does not count.
-  ///
-  /// Other users of the machine can read the arguments of a process: a tool should refuse such a string there. The answer is
-  /// also true if the string cannot be parsed and might have one.
-  var hasPassword: Bool {
-    guard Self.isConnectionString(connectionString) else { return false }
-    guard !Self.isAmbiguous(connectionString), let options = Self.parse(connectionString) else {
-      return Self.mayHavePassword(connectionString)
-    }
-    if !Self.arePorts(options["port"]) { return Self.mayHavePassword(connectionString) }
-    return ["password", "sslpassword"].contains { !(options[$0] ?? "").isEmpty }
-  }
-
   /// Throws `.cannotConnect` if the connection string is wrong in a way in which libpq's message could show its password.
   func check() throws(PostgresError) {
     guard Self.isConnectionString(connectionString) else { return }

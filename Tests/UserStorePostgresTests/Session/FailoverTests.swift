@@ -98,7 +98,7 @@ extension AllTests {
       told.awaitNext()
       #expect(told.all == [[1], [2], nil, [4]])
       #expect(code { try store.verify(lost.cursor) } == .diverged)
-      // A process that claims the name anew continues after what was acknowledged before.
+      // The next claim of the name continues after the last acknowledgment that was not lost.
       var again = try await store.consumer("behind").makeAsyncIterator()
       #expect(try await again.next().map(Self.integers) == [3])
     }

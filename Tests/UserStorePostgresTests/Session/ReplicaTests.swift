@@ -141,7 +141,7 @@ extension AllTests {
       try replica.stop()
       defer { try? replica.start() }
       errors.awaitNext()
-      // A listener was told of 3: no read returns an older value.
+      // A listener has received 3: no read returns an older value.
       #expect(code { _ = try store.read { try $0.userCount } } == .behind)
       #expect(code { _ = try store.page(after: start) } == .behind)
       try other.resumeReplay()

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Gives the answer to a request that cannot be read the body of a problem; Hummingbird's answer is an empty 400.
+/// Answers a request that cannot be read with a problem, in place of Hummingbird's 400 without a body.
 final class MalformedRequests: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
