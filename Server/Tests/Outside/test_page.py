@@ -52,7 +52,7 @@ class Windows(BrowserTestCase):
         page.wait_text(1, "name", "NIX")
         page.go("about:blank")
         server.patch(1, name="Chloe")
-        page.run("history.back()")
+        page.back()
         page.wait_live()
         page.wait_text(1, "name", "Chloe")
         revision = server.patch(1, name="Ann")["revision"]
@@ -294,9 +294,9 @@ class Queries(BrowserTestCase):
         page.wait("new URLSearchParams(location.search).has('after')")
         page.wait("document.querySelector('tbody [data-attribute=age]')?.innerText === '3'", "users 26 to 50 by age")
         second = page.users
-        page.run("history.back()")
+        page.back()
         page.wait("document.querySelector('tbody [data-attribute=age]')?.innerText === '6'")
-        page.run("history.forward()")
+        page.forward()
         page.wait(f"JSON.stringify([...document.querySelectorAll('tr[data-user]')].map((row) => row.dataset.user)) === {json.dumps(json.dumps(second, separators=(',', ':')))}")
         page.type("#filter", "age=3")
         page.run("document.querySelector('.filter').requestSubmit()")

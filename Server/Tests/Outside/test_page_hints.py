@@ -45,7 +45,7 @@ class Searching(BrowserTestCase):
             page.press(".suggestion")
             page.wait("document.getElementById('row-count').innerText === '1 user'")
             self.assertEqual(page.users, ["2"])
-            page.run("history.back()")
+            page.back()
             page.wait("document.getElementById('row-count').innerText === '3 users'")
         self.search(page, "age>=")
         page.wait("document.querySelector('.filter-problem').innerText.includes('As in “age>=18”')")
@@ -60,7 +60,7 @@ class Searching(BrowserTestCase):
         page.wait("document.getElementById('row-count').innerText === 'no rows: the server refused the query'")
         page.press(".suggestion", "Use age>=18")
         page.wait("document.getElementById('row-count').innerText === '2 users'")
-        page.run("history.back()")
+        page.back()
         page.wait("document.getElementById('row-count').innerText === 'rows of the query before, which the server accepted'")
 
     @served()
