@@ -43,7 +43,8 @@ struct UserTool: ParsableCommand {
 
   static func main() async {
     System.fillStandardDescriptors()
-    guard System.hasDescriptors(6) else {
+    // `watch` and `list --follow` have 19 descriptors open beside the standard ones. If there are fewer, libdispatch crashes.
+    guard System.hasDescriptors(24) else {
       Messages.shared.report(
         Failure(.failure, "the limit on open files is too low", hint: Failure.moreDescriptors))
       System.exit(.failure)

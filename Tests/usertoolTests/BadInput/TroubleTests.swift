@@ -150,11 +150,11 @@ import Testing
     #expect(try workspace.run("add", "NIX").output == "1\n")
   }
 
-  @Test(arguments: 4...16)
+  @Test(arguments: 4...28)
   func `too few file descriptors are an error with its own hint`(limit: Int) throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
-    for command in ["list", "rename 1 Zoë", "rename 1 NIX", "watch --timeout 1ms"] {
+    for command in ["list", "rename 1 Zoë", "rename 1 NIX", "watch --timeout 1ms", "list --follow --timeout 1ms"] {
       let outcome = try workspace.finish(["bash", "-c", "ulimit -n \(limit); exec '\(Workspace.tool)' \(command)"])
       if [0, 124].contains(outcome.status) { continue }
       #expect(outcome.status == 1 && outcome.errors.contains("raise the limit with ulimit -n"), "\(outcome)")
