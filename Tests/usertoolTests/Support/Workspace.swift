@@ -45,7 +45,8 @@ final class Workspace {
   /// The environment of child processes, without the developer's own settings.
   var environment: [String: String] {
     var environment = ["HOME": folder, "USERTOOL_DB": database, "TZ": "UTC", "LC_ALL": "C.UTF-8"]
-    for name in ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "ASAN_OPTIONS"] {
+    // The last two are those of `scripts/mutants`.
+    for name in ["PATH", "LD_LIBRARY_PATH", "TSAN_OPTIONS", "ASAN_OPTIONS", "USERSTORE_MUTANT", "USERSTORE_REACHED"] {
       environment[name] = ProcessInfo.processInfo.environment[name]
     }
     environment.merge(Self.server ?? [:]) { $1 }
