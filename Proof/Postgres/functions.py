@@ -46,7 +46,7 @@ epoch = one(owner, "SELECT epoch FROM userstore.meta")[0]
 expect("head of an empty log", one(reader, "SELECT * FROM userstore.head()"), (epoch, 0, 0))
 expect("extent of an empty log", one(reader, "SELECT first, last, consumer FROM userstore.extent(0)"), (None, None, None))
 expect("nonce in an empty log", one(reader, "SELECT nonce FROM userstore.nonce_at(0)"), None)
-expect("nothing logged", one(c, "SELECT userstore.end_set(1, 'x'), userstore.place()"), (None, None))
+expect("nothing logged", one(c, "SELECT userstore.end_set(1, 'x'), userstore.place(), userstore.end_writing(1, 'x')"), (None, None, None))
 
 # A log of transactions of all sizes, with one to five sets.
 for _ in range(60):
@@ -58,7 +58,7 @@ for _ in range(60):
             if r.random() < .4: c.execute("DELETE FROM userstore.users WHERE id = (SELECT min(id) FROM userstore.users)")
             if r.random() < .4: c.execute("INSERT INTO userstore.attributes (user_id, name, bytes) SELECT max(id), 'a', %s FROM userstore.users HAVING count(*) > 0 ON CONFLICT (user_id, name) DO UPDATE SET bytes = EXCLUDED.bytes", (os.urandom(r.choice([0, 5, 9000])),))
         if r.random() < .7: c.execute("SELECT userstore.end_set(%s, %s)", (r.randrange(-2**63, 2**63), r.choice([None, "", "app"])))
-    if r.random() < .5: c.execute("SELECT userstore.place()")
+    if r.random() < .5: c.execute(r.choice(["SELECT userstore.place()", "SELECT userstore.end_writing(5, 'last')"]))
     c.execute("COMMIT")
     if r.random() < .2:
         c.execute("BEGIN; INSERT INTO userstore.users (name) VALUES ('gone'); SELECT userstore.place(); ROLLBACK")
@@ -123,6 +123,11 @@ expect("own rows after the first end", all_(c, "SELECT seq, first FROM userstore
 expect("end 2", one(c, "SELECT userstore.end_set(9, NULL)"), (6,))
 expect("extended", one(c, "SELECT userstore.place()"), (begin + 6,))
 expect("the base stays", one(c, "SELECT * FROM userstore.own_place()"), (begin, begin + 6))
+c.execute("SAVEPOINT s; INSERT INTO userstore.users (name) VALUES ('undone')")
+expect("an end and an extension in one call", one(c, "SELECT userstore.end_writing(10, 'me')"), (begin + 9,))
+expect("nothing to end", one(c, "SELECT userstore.end_writing(11, 'me')"), (begin + 9,))
+c.execute("ROLLBACK TO s")
+expect("an extension that was undone", one(c, "SELECT userstore.end_writing(12, 'me')"), (begin + 6,))
 c.execute("COMMIT")
 expect("sets", all_(reader, "SELECT seq, first, nonce, attribute, is_foreign FROM userstore.log_rows(%s, %s, 100) WHERE op = 0", begin, begin + 6), [(begin + 3, begin + 1, 7, "me", False), (begin + 6, begin + 4, 9, None, False)])
 
@@ -177,14 +182,14 @@ expect("goes on", one(reader, "SELECT seq FROM userstore.head()"), (rows[-1][0] 
 # Rights.
 DENIED = errors.InsufficientPrivilege
 for sql in ["DELETE FROM userstore.changes", "INSERT INTO userstore.commits VALUES (9, 8, 1, '5', now(), now())", "UPDATE userstore.meta SET epoch = 1",
-    "SELECT setval('userstore.placed', 1)", "SELECT userstore.take_place('5')", "SELECT userstore.append_end('5', 1, '', false)", "SELECT userstore.last_row()",
+    "SELECT setval('userstore.placed', 1)", "SELECT userstore.finish('5', 1, '', false, true)", "SELECT userstore.has_place()", "SELECT userstore.last_row()",
     "SELECT userstore.renew()", "SELECT userstore.is_last(5, '5')", "ALTER TABLE userstore.users DISABLE TRIGGER ALL", "SET session_replication_role = replica",
     "CREATE TABLE userstore.x (i int)", "TRUNCATE userstore.users CASCADE", "BEGIN; LOCK TABLE userstore.line IN EXCLUSIVE MODE", "BEGIN; LOCK TABLE userstore.writers IN ROW SHARE MODE",
     "BEGIN; LOCK TABLE userstore.ids IN SHARE MODE", "SELECT setval('userstore.users_id_seq', 1)", "INSERT INTO userstore.migrations VALUES (2, '', '')", "DROP FUNCTION userstore.place()",
     "CREATE TEMP TABLE t (id bigint, name text, hair_color text); CREATE TRIGGER t AFTER INSERT ON t REFERENCING NEW TABLE AS new_rows FOR EACH ROW EXECUTE FUNCTION userstore.users_added()"]:
     refused("a writer: " + sql, c, sql, DENIED)
     refused("a reader: " + sql, reader, sql, DENIED)
-for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1",
+for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.end_writing(1, 'x')", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1",
     "SELECT FROM userstore.users FOR KEY SHARE", "BEGIN; LOCK TABLE userstore.users IN ROW SHARE MODE", "SELECT nextval('userstore.users_id_seq')"]:
     refused("a reader: " + sql, reader, sql, DENIED)
 refused("TRUNCATE by the owner", owner, "TRUNCATE userstore.users CASCADE", errors.RestrictViolation)
@@ -201,6 +206,41 @@ before = one(reader, "SELECT seq FROM userstore.head()")[0]
 e.execute("BEGIN; SELECT userstore.begin_writing(true); INSERT INTO userstore.users (name) VALUES ('temp'); SELECT userstore.end_set(1, ''); SELECT userstore.place(); COMMIT; INSERT INTO userstore.users (name) VALUES ('temp')")
 expect("temporary tables", (one(e, "SELECT (SELECT count(*) FROM pg_temp.changes) + (SELECT count(*) FROM pg_temp.commits)")[0], one(e, "SELECT seq FROM userstore.head()")[0], one(reader, "SELECT seq FROM userstore.head()")[0]), (0, before + 6, before + 6))
 
+# Functions and operators of a schema that is first in the path are not called, nor its types used, wherever a function of the
+# owner was entered: here, each of them fails.
+owner.execute('''DROP SCHEMA IF EXISTS hostile CASCADE; CREATE SCHEMA hostile;
+    CREATE FUNCTION hostile.fail() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'called with the rights of %', current_user; END $$''')
+for name, arguments, result in [("now", "", "timestamptz"), ("clock_timestamp", "", "timestamptz"), ("pg_current_xact_id", "", "xid8"),
+    ("pg_current_xact_id_if_assigned", "", "xid8"), ("setval", "regclass, bigint", "bigint"), ("setval", "regclass, bigint, boolean", "bigint"),
+    ("nextval", "regclass", "bigint"), ("pg_notify", "text, text", "void"), ("current_setting", "text", "text"), ("octet_length", "text", "int"),
+    ("gen_random_uuid", "", "uuid"), ("uuid_hash_extended", "uuid, bigint", "bigint"), ("count", "bigint", "bigint"), ("max", "bigint", "bigint")]:
+    owner.execute(f"CREATE FUNCTION hostile.{name}({arguments}) RETURNS {result} LANGUAGE sql AS 'SELECT hostile.fail(); SELECT NULL::{result}'" if result != "void"
+        else f"CREATE FUNCTION hostile.{name}({arguments}) RETURNS void LANGUAGE sql AS 'SELECT hostile.fail()'")
+for operator, left, right, result in [(o, *t, "boolean") for o in ("=", "<>", "<", ">", ">=", "<=") for t in (("xid8", "xid8"), ("timestamptz", "timestamptz"), ("bigint", "bigint"),
+    ("int", "int"), ("bigint", "int"), ("smallint", "int"), ("smallint", "smallint"), ("text", "text"), ("boolean", "boolean"))] \
+    + [("+", "int", "int", "int"), ("+", "bigint", "int", "bigint"), ("-", "bigint", "int", "bigint"), ("-", "bigint", "bigint", "bigint"), ("*<>", "record", "record", "boolean")]:
+    name = f"f{passed}{len(left + right)}{ord(operator[0])}{ord(operator[-1])}_{left}_{right}".replace(" ", "")
+    body = "BEGIN PERFORM hostile.fail(); RETURN NULL; END"
+    owner.execute(f"CREATE FUNCTION hostile.{name}({left}, {right}) RETURNS {result} LANGUAGE plpgsql AS $$ {body} $$; CREATE OPERATOR hostile.{operator} (LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = hostile.{name})")
+owner.execute("CREATE DOMAIN hostile.bigint AS pg_catalog.int8 CHECK (false); CREATE DOMAIN hostile.int4 AS pg_catalog.int4 CHECK (false); GRANT USAGE ON SCHEMA hostile TO PUBLIC")
+e.execute("SET search_path = hostile, pg_temp, userstore, pg_catalog")
+refused("what a hostile operator does", e, "SELECT 1 = 1", errors.RaiseException)
+before = one(reader, "SELECT seq FROM userstore.head()")[0]
+ID = "OPERATOR(pg_catalog.=)"
+for level in "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE":
+    e.execute(f"BEGIN ISOLATION LEVEL {level}; SELECT FROM userstore.begin_writing(true); INSERT INTO userstore.users (name) VALUES ('hostile'), ('hostile')")
+    u = one(e, "INSERT INTO userstore.users (name) VALUES ('hostile') RETURNING id")[0]
+    e.execute(f"INSERT INTO userstore.attributes (user_id, name, integer) VALUES ({u}, 'age', 1), ({u}, 'x', 1); INSERT INTO userstore.attributes (user_id, name, integer) VALUES ({u}, 'y', 1)")
+    e.execute("SELECT userstore.end_set(1, 'me'); SAVEPOINT s")
+    e.execute(f"UPDATE userstore.attributes SET integer = 2 WHERE user_id {ID} {u}; UPDATE userstore.users SET name = 'x', hair_color = '#000000' WHERE id {ID} {u}")
+    e.execute("SELECT userstore.next_base(); SELECT userstore.place(); ROLLBACK TO s")
+    e.execute(f"DELETE FROM userstore.attributes WHERE user_id {ID} {u} AND name {ID} 'age'; DELETE FROM userstore.users WHERE id {ID} {u}")
+    e.execute("SELECT userstore.end_writing(2, 'me'); COMMIT")
+    e.execute(f"INSERT INTO userstore.users (id, name) VALUES ({u + 10}, 'foreign')")
+e.execute("RESET search_path; DROP TABLE changes, commits, meta, users")
+expect("a hostile path", (one(reader, "SELECT seq FROM userstore.head()")[0] - before, all_(owner, "SELECT * FROM userstore.check(true)")), (3 * (6 + 3 + 1 + 5 + 1 + 3), []))
+owner.execute("DROP SCHEMA hostile CASCADE")
+
 # Ids are not given again.
 top = one(c, "INSERT INTO userstore.users (name) VALUES ('x') RETURNING id")[0]
 for distance in (1, 100, 2_000_000):
@@ -212,8 +252,9 @@ for distance in (1, 100, 2_000_000):
     top = got
 
 # What a writer does to others.
-refused("a set without a nonce", c, "SELECT userstore.end_set(NULL, 'x')", errors.NullValueNotAllowed)
-refused("an endless origin", c, "SELECT userstore.end_set(1, repeat('x', 10001))", errors.ProgramLimitExceeded)
+for function in "end_set", "end_writing":
+    refused("a set without a nonce", c, f"SELECT userstore.{function}(NULL, 'x')", errors.NullValueNotAllowed)
+    refused("an endless origin", c, f"SELECT userstore.{function}(1, repeat('x', 10001))", errors.ProgramLimitExceeded)
 # Ids are left, whatever id is chosen.
 owner.execute("BEGIN; SAVEPOINT s; INSERT INTO userstore.users (id, name) VALUES (4611686018427387904, 'last')")
 expect("the id after the limit", one(owner, "INSERT INTO userstore.users (name) VALUES ('x') RETURNING id"), (4611686018427387905,))
@@ -284,6 +325,11 @@ u, u2 = victim(), victim()
 c.execute("CREATE FUNCTION pg_temp.again(i bigint) RETURNS text LANGUAGE plpgsql AS $$ BEGIN IF i = %d THEN UPDATE userstore.users SET name = 'v3' WHERE id = %d; UPDATE userstore.attributes SET integer = 3 WHERE user_id = %d; END IF; RETURN '2'; END $$" % (u2, u, u))
 for sql in ["UPDATE userstore.users SET name = pg_temp.again(id) WHERE id IN (%d, %d)", "UPDATE userstore.attributes SET integer = pg_temp.again(user_id)::int WHERE user_id IN (%d, %d)"]:
     refused("a change within the statement", c, sql % (u, u2), errors.TriggeredDataChangeViolation)
+# Also if the function's change is the only row of the log.
+c.execute("CREATE FUNCTION pg_temp.once(i bigint) RETURNS text LANGUAGE plpgsql AS $$ BEGIN IF i = %d THEN UPDATE userstore.users SET name = 'v4' WHERE id = %d; END IF; RETURN 'v5'; END $$" % (u2, u))
+refused("one change within the statement", c, "UPDATE userstore.users SET name = pg_temp.once(id) WHERE id IN (%d, %d)" % (u, u2), errors.TriggeredDataChangeViolation)
+c.execute("CREATE FUNCTION pg_temp.age_once(i bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN IF i = %d THEN UPDATE userstore.attributes SET integer = 4 WHERE user_id = %d; END IF; RETURN 5; END $$" % (u2, u))
+refused("one change of an attribute within the statement", c, "UPDATE userstore.attributes SET integer = pg_temp.age_once(user_id) WHERE user_id IN (%d, %d)" % (u, u2), errors.TriggeredDataChangeViolation)
 expect("changes of other rows", c.execute("UPDATE userstore.users SET name = pg_temp.again(id) WHERE id = %d" % u2).rowcount, 1)
 
 # Indexes. A writer creates and drops them; the names cannot be used to run anything else.
@@ -343,7 +389,7 @@ for code, said, sql in [
     ("trigger", "rule", "CREATE RULE r AS ON INSERT TO userstore.users DO INSTEAD NOTHING"),
     ("permissions", "changes belongs to stranger", "ALTER TABLE userstore.changes OWNER TO stranger"),
     ("permissions", "place() belongs to stranger", "ALTER FUNCTION userstore.place() OWNER TO stranger"),
-    ("permissions", "everybody may execute take_place", "GRANT EXECUTE ON FUNCTION userstore.take_place TO PUBLIC"),
+    ("permissions", "everybody may execute finish", "GRANT EXECUTE ON FUNCTION userstore.finish TO PUBLIC"),
     ("permissions", "stranger may execute renew", "GRANT EXECUTE ON FUNCTION userstore.renew TO stranger"),
     ("permissions", "stranger may INSERT on changes", "GRANT INSERT ON userstore.changes TO stranger"),
     ("permissions", "stranger may UPDATE on changes", "GRANT UPDATE (op) ON userstore.changes TO stranger"),

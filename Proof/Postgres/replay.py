@@ -204,8 +204,17 @@ def library(seed, number, count):
                     group.append((nonce, n, n - before[0], origin)); end = n
                 elif before[1] != before[0]: bad.append("end_set returned null although rows were logged")
                 c.execute("RELEASE member")
-            last = c.execute("SELECT userstore.place()").fetchone()[0]
-            if group and last is None: bad.append("place() returned null although rows were logged")
+            if r.random() < .5:
+                for _ in range(r.randrange(0, 3)): statement(c, r, r.choice(["insert", "rename", "attribute", "unset", "delete", "deferred"]))
+                nonce, origin = r.randrange(-(2**63), 2**63), r.choice([None, "", "app", "é"])
+                OWN = "SELECT coalesce(max(seq) FILTER (WHERE op = 0), 0), count(*) FROM userstore.own_rows(0, 2147483647, 2147483647, 1000000000000)"
+                before = c.execute(OWN).fetchone()
+                last = c.execute("SELECT userstore.end_writing(%s, %s)", (nonce, origin)).fetchone()[0]
+                if before[1] != before[0]: group.append((nonce, before[1] + 1, before[1] + 1 - before[0], origin))
+                if c.execute(OWN).fetchone()[1] != before[1] + (before[1] != before[0]): bad.append("end_writing appended another number of rows")
+                note("ended and placed at once")
+            else: last = c.execute("SELECT userstore.place()").fetchone()[0]
+            if group and last is None: bad.append("the place is null although rows were logged")
             if last is not None:
                 base, told = own_place(c)
                 if told != last: bad.append(f"own_place says {told}, place() said {last}")
@@ -412,18 +421,18 @@ def edited(function, old, new):
 LINE = "LOCK TABLE userstore.line IN EXCLUSIVE MODE;"
 CONTROLS = {
     "naive: places drawn by the first statement": [
-        edited("take_place", LINE, "PERFORM pg_advisory_lock(1); b := (SELECT last_value FROM userstore.placed);"),
-        edited("take_place", "b := coalesce(c.last, (SELECT horizon FROM userstore.meta));", ""),
-        edited("take_place", "b := userstore.place_before(b, x);", ""),
-        edited("take_place", "setval('userstore.placed', last, false);", "setval('userstore.placed', last, false), pg_advisory_unlock(1);"),
+        edited("finish", LINE, "PERFORM pg_advisory_lock(1);"),
+        edited("finish", "b := through;", "b := (SELECT last_value FROM userstore.placed);"),
+        edited("finish", "b := userstore.place_before(b, x);", ""),
+        edited("finish", "through := setval('userstore.placed', b + k, false);", "through := setval('userstore.placed', b + k, false); PERFORM pg_advisory_unlock(1);"),
         'DROP TRIGGER "A_userstore_commit" ON userstore.changes',
         'CREATE CONSTRAINT TRIGGER "A_userstore_commit" AFTER INSERT ON userstore.changes DEFERRABLE INITIALLY IMMEDIATE FOR EACH ROW WHEN (NEW.starts) EXECUTE FUNCTION userstore.commit_log()'],
-    "no line": [edited("take_place", LINE, "PERFORM pg_sleep(0.001);")],
-    "REPEATABLE READ trusts its snapshot": [edited("take_place", "b := userstore.place_before(b, x);", "")],
+    "no line": [edited("finish", LINE, "PERFORM pg_sleep(0.001);")],
+    "REPEATABLE READ trusts its snapshot": [edited("finish", "b := userstore.place_before(b, x);", "")],
     "an extension that was rolled back is not noticed": [edited("place_before", "IF userstore.is_last(candidate, x) THEN", "IF true THEN")],
     "users: UPDATE not ALWAYS": ['ALTER TABLE userstore.users ENABLE TRIGGER "A_userstore_updated"'],
     "place not ALWAYS": ['ALTER TABLE userstore.changes ENABLE TRIGGER "A_userstore_commit"'],
-    "only the first row starts": [edited("last_row", "s := coalesce(", "s := false AND coalesce(")],
+    "only the first row starts": [edited("has_place", "RETURN coalesce(", "RETURN false AND coalesce(")],
     "= instead of bytes": ['DROP TRIGGER "A_userstore_updated" ON userstore.attributes',
         'CREATE TRIGGER "A_userstore_updated" AFTER UPDATE ON userstore.attributes FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION userstore.attributes_changed()',
         'ALTER TABLE userstore.attributes ENABLE ALWAYS TRIGGER "A_userstore_updated"'],

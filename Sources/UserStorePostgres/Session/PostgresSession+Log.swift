@@ -15,9 +15,14 @@ extension PostgresSession {
     seq, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, at, is_foreign, first
     """
   // One row more than the limit: the row that ends a set of that many changes.
-  static let selectRows = PostgresStatement(
+  private static let selectRows = PostgresStatement(
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows($1, $2, \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))", .int8,
+    .int8)
+  // Without a last row as a parameter, the server plans no search for it.
+  static let selectRowsToEnd = PostgresStatement(
+    "read the log",
+    "SELECT \(columns) FROM userstore.log_rows($1, \(Int64.max), \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))",
     .int8)
   private static let selectRowsBackwards = PostgresStatement(
     "read the log",
@@ -48,6 +53,7 @@ extension PostgresSession {
   private static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)::int8", .int8, .text)
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
   static let place = PostgresStatement("write", "SELECT userstore.place()")
+  static let endWriting = PostgresStatement("write", "SELECT userstore.end_writing($1, $2)", .int8, .text)
   /// The last set with one of the random numbers, after a place.
   static let selectSet = PostgresStatement(
     "find a write in the log",

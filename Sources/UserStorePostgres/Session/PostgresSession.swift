@@ -260,16 +260,19 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   /// Does everything in one round trip, unless nothing can have been logged.
   ///
-  /// `place` holds up other commits, so that the rows through the transaction's own are complete and final.
+  /// Taking the place holds up other commits, so that the rows through the transaction's own are complete and final.
   func endWriting(readingAfter position: Cursor?) throws(StoreError) -> Cursor {
     let start = try startOfWrite()
     guard let nonces = write?.sets.map(\.nonce), !nonces.isEmpty else { return start }
+    // The end of a lone set needs no statement of its own.
+    var end: [PostgresValue]?
+    if nonces.count == 1, case .end? = due.last?.meaning { end = due.removeLast().values }
     let (place, rows): (PostgresResult, PostgresResult?)
     do throws(PostgresError) {
       (place, rows) = try send { batch throws(PostgresError) in
-        let place = try batch.add(Self.place)
+        let place = if let end { try batch.add(Self.endWriting, end) } else { try batch.add(Self.place) }
         let rows = try position.map { position throws(PostgresError) in
-          try batch.add(Self.selectRows, .int8(position.revision.rawValue), .int8(.max))
+          try batch.add(Self.selectRowsToEnd, .int8(position.revision.rawValue))
         }
         try batch.add(.commit)
         return (place, rows)
@@ -278,12 +281,15 @@ final class PostgresSession: Session, @unchecked Sendable {
       guard error.isOutcomeUnknown else { throw StoreError(inOpenStore: error) }
       return try decide(start, nonces, error)
     }
-    var end = start
+    var cursor = start
     let last = try decoding { () throws(PostgresError) in try place.first?.int8OrNil(0) }
-    if let last, let set = write?.lastSet { end = Cursor(epoch: start.epoch, revision: last, nonce: set.nonce) }
-    finish(at: end)
+    // The lone set has rows if anything was logged.
+    if let last, let set = end == nil ? write?.lastSet : write?.sets.first {
+      cursor = Cursor(epoch: start.epoch, revision: last, nonce: set.nonce)
+    }
+    finish(at: cursor)
     if let position, let rows { committedRows = (position.revision.rawValue, rows) }
-    return end
+    return cursor
   }
 
   /// Notes that the write was committed.

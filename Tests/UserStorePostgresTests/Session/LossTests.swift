@@ -61,18 +61,20 @@ extension AllTests {
 
     @Test func `a cut at each byte of the batch with COMMIT`() throws {
       let start = try cursor()
+      // A new connection prepares its statements in another order, and longer names make the batch longer: the second one counts.
       #expect(write(1, .beforeReply) == nil)
+      #expect(write(2, .beforeReply) == nil)
       let size = relay.sentBytes
-      var written: [Int64] = [1]
+      var written: [Int64] = [1, 2]
       for count in stride(from: 0, through: size, by: 1) {
-        let value = Int64(count + 2)
+        let value = Int64(count + 3)
         let code = write(value, .afterBytes(count))
         #expect(code == nil || code == .connectionLost, "after byte \(count)")
         if code == nil { written.append(value) }
       }
       #expect(try logged(after: start) == written)
       // Without its last byte, the batch is not executed; COMMIT precedes the Sync.
-      #expect(written.contains(Int64(size + 2)))
+      #expect(written.contains(Int64(size + 3)))
     }
 
     @Test func `a cut between COMMIT and the reply`() throws {

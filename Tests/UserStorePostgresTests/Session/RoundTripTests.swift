@@ -46,6 +46,26 @@ extension AllTests {
       }
     }
 
+    /// Writes `values` of the attribute `age` as sets of one transaction; returns the end of the log that the session reports.
+    private func end(_ session: PostgresSession, ofSets values: [Int64]) throws -> Cursor {
+      session.beginWriting(isWaiting: true)
+      for value in values {
+        _ = try session.put("age", of: user, .integer(value))
+        session.endSet(origin: nil)
+      }
+      return try session.endWriting(readingAfter: nil)
+    }
+
+    @Test func `the end of a write is that of its last set that has rows`() throws {
+      let session = try #require(try store.engine.writers?.take() as? PostgresSession)
+      defer { store.engine.writers?.give(back: session) }
+      for values: [Int64] in [[1], [1], [2, 3], [4, 4], [4, 4], [5, 5, 6]] {
+        let end = try end(session, ofSets: values)
+        #expect(try store.read { try $0.cursor } == end, "\(values)")
+      }
+      #expect(try store.check().isEmpty)
+    }
+
     @Test func `a read takes two round trips`() throws {
       // The second one is ROLLBACK.
       #expect(try roundTrips(store.engine.readers) { _ = try store.read { try $0.user(user) } } == 2)

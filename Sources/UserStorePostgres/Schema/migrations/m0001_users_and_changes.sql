@@ -10,10 +10,14 @@
 -- * When a transaction commits, a deferred constraint trigger takes the line, a lock that only one transaction can hold, and
 --   writes one row to `commits`: row n of the transaction has the place base + n. The line is released by the commit. The
 --   order of the places is therefore the order in which commits become visible, and there are no gaps.
--- * The library does the same itself, before its COMMIT, with end_set() and place().
+-- * The library does the same itself, before its COMMIT, with end_set() and place(), or with end_writing().
 --
 -- Names are always qualified, and every SECURITY DEFINER function sets its search_path with pg_temp at the end. Otherwise a
--- temporary table of the writer, with the right name, would receive the rows of the log.
+-- temporary table of the writer, with the right name, would receive the rows of the log. The functions that these call set no
+-- search_path: it is set already, and only the owner can call them.
+--
+-- What a change costs is, for the most part, what PL/pgSQL spends on starting and ending each statement. So a function reads
+-- nothing that it can do without, tests with IF before it reads, and returns one value: a record costs as much as a statement.
 
 -- Until the end of the transaction: unqualified names are PostgreSQL's own, whatever the owner's setting is.
 SET LOCAL search_path = pg_catalog, pg_temp;
@@ -145,27 +149,27 @@ CREATE TABLE userstore.consumers (
 
 -- MARK: Writing the log
 
--- The number of the last row of this transaction, or 0, and whether the next row has to call for a place.
-CREATE FUNCTION userstore.last_row(OUT k int, OUT s boolean) LANGUAGE plpgsql AS $$
+-- The number of the last row of this transaction, or 0.
+CREATE FUNCTION userstore.last_row() RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
-  x xid8 := pg_current_xact_id();
+  k int; x xid8 := pg_current_xact_id();
 BEGIN
   -- Not max(n): the planner expects few rows, and might read all rows of the transaction.
   SELECT n INTO k FROM userstore.changes WHERE xact = x AND started = now() ORDER BY n DESC LIMIT 1;
-  IF k IS NULL THEN
-    k := 0;
-    s := true;
-  ELSE
-    -- If the transaction has its place already (SET CONSTRAINTS IMMEDIATE, place(), a deferred trigger of another program),
-    -- the place has to be extended.
-    s := coalesce((SELECT c.xact = x AND c.started = now() FROM userstore.commits c ORDER BY c.last DESC LIMIT 1), false);
-  END IF;
+  RETURN coalesce(k, 0);
+END $$;
+
+-- Whether this transaction has its place already (SET CONSTRAINTS IMMEDIATE, place(), a deferred trigger of another program):
+-- then the next row has to call for an extension of the place.
+CREATE FUNCTION userstore.has_place() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN coalesce((SELECT c.xact = pg_current_xact_id() AND c.started = now() FROM userstore.commits c ORDER BY c.last DESC LIMIT 1), false);
 END $$;
 
 CREATE FUNCTION userstore.users_added() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  r record; one bigint; rows int; top bigint := NEW.id; given bigint;
+  k int; s boolean := true; one bigint; rows int; top bigint := NEW.id; given bigint;
 BEGIN
   -- Logical replication applies changes in this mode, row by row, and without the table new_rows.
   IF current_setting('session_replication_role') = 'replica' THEN
@@ -180,14 +184,15 @@ BEGIN
     IF NEW.id <> one THEN RETURN NULL; END IF;
     SELECT count(*) INTO rows FROM (SELECT FROM new_rows LIMIT 2) t;
   END IF;
-  r := userstore.last_row();
+  k := userstore.last_row();
+  IF k > 0 THEN s := userstore.has_place(); END IF;
   IF rows = 1 THEN
     INSERT INTO userstore.changes (n, op, "user", attribute, new_t, starts) VALUES
-      (r.k + 1, 1, NEW.id, 'name', NEW.name, r.s), (r.k + 2, 1, NEW.id, 'hair_color', NEW.hair_color, false);
+      (k + 1, 1, NEW.id, 'name', NEW.name, s), (k + 2, 1, NEW.id, 'hair_color', NEW.hair_color, false);
   ELSE
     INSERT INTO userstore.changes (n, op, "user", attribute, new_t, starts)
-      SELECT r.k + 2 * place - 1 + part, 1, id, CASE part WHEN 0 THEN 'name' ELSE 'hair_color' END,
-        CASE part WHEN 0 THEN name ELSE hair_color END, r.s AND place = 1 AND part = 0
+      SELECT k + 2 * place - 1 + part, 1, id, CASE part WHEN 0 THEN 'name' ELSE 'hair_color' END,
+        CASE part WHEN 0 THEN name ELSE hair_color END, s AND place = 1 AND part = 0
       FROM (SELECT *, row_number() OVER (ORDER BY id)::int AS place FROM new_rows) w, (VALUES (0), (1)) p(part)
       ORDER BY place, part;
     SELECT max(id) INTO top FROM new_rows;
@@ -218,25 +223,29 @@ END $$;
 CREATE FUNCTION userstore.users_updated() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  r record;
+  k int; s boolean := true;
 BEGIN
   IF OLD.id <> NEW.id THEN
     RAISE EXCEPTION 'the id of a user never changes' USING ERRCODE = 'restrict_violation';
   END IF;
-  -- A function or a trigger that the statement called has changed the row again, and that is in the log already.
-  IF EXISTS (SELECT FROM userstore.users u WHERE u.id = NEW.id AND u *<> NEW) THEN
-    RAISE EXCEPTION 'user % was changed again within the statement that changes it', NEW.id USING ERRCODE = 'triggered_data_change_violation';
+  k := userstore.last_row();
+  IF k > 0 THEN
+    -- A function or a trigger that the statement called has changed the row again, and that is in the log already. Without any
+    -- row in the log, nothing can have done that.
+    IF EXISTS (SELECT FROM userstore.users u WHERE u.id = NEW.id AND u *<> NEW) THEN
+      RAISE EXCEPTION 'user % was changed again within the statement that changes it', NEW.id USING ERRCODE = 'triggered_data_change_violation';
+    END IF;
+    s := userstore.has_place();
   END IF;
-  r := userstore.last_row();
   IF OLD.name <> NEW.name THEN
     INSERT INTO userstore.changes (n, op, "user", attribute, old_t, new_t, starts)
-      VALUES (r.k + 1, 2, NEW.id, 'name', OLD.name, NEW.name, r.s);
-    r.k := r.k + 1;
-    r.s := false;
+      VALUES (k + 1, 2, NEW.id, 'name', OLD.name, NEW.name, s);
+    k := k + 1;
+    s := false;
   END IF;
   IF OLD.hair_color IS DISTINCT FROM NEW.hair_color THEN
     INSERT INTO userstore.changes (n, op, "user", attribute, old_t, new_t, starts)
-      VALUES (r.k + 1, 2, NEW.id, 'hair_color', OLD.hair_color, NEW.hair_color, r.s);
+      VALUES (k + 1, 2, NEW.id, 'hair_color', OLD.hair_color, NEW.hair_color, s);
   END IF;
   RETURN NULL;
 END $$;
@@ -244,18 +253,19 @@ END $$;
 CREATE FUNCTION userstore.users_removed() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  r record;
+  k int; s boolean := true;
 BEGIN
-  r := userstore.last_row();
+  k := userstore.last_row();
+  IF k > 0 THEN s := userstore.has_place(); END IF;
   INSERT INTO userstore.changes (n, op, "user", attribute, old_t, starts) VALUES
-    (r.k + 1, 3, OLD.id, 'name', OLD.name, r.s), (r.k + 2, 3, OLD.id, 'hair_color', OLD.hair_color, false);
+    (k + 1, 3, OLD.id, 'name', OLD.name, s), (k + 2, 3, OLD.id, 'hair_color', OLD.hair_color, false);
   RETURN NULL;
 END $$;
 
 CREATE FUNCTION userstore.attributes_added() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  r record; one bigint; attribute text; rows int;
+  k int; s boolean := true; one bigint; attribute text; rows int;
 BEGIN
   -- As for users.
   IF current_setting('session_replication_role') = 'replica' THEN
@@ -270,13 +280,14 @@ BEGIN
     IF NEW.user_id <> one OR NEW.name <> attribute THEN RETURN NULL; END IF;
     SELECT count(*) INTO rows FROM (SELECT FROM new_rows LIMIT 2) t;
   END IF;
-  r := userstore.last_row();
+  k := userstore.last_row();
+  IF k > 0 THEN s := userstore.has_place(); END IF;
   IF rows = 1 THEN
     INSERT INTO userstore.changes (n, op, "user", attribute, new_i, new_r, new_t, new_b, new_x, starts)
-      VALUES (r.k + 1, 2, NEW.user_id, NEW.name, NEW.integer, NEW.real, NEW.text, NEW.bytes, NEW.raw, r.s);
+      VALUES (k + 1, 2, NEW.user_id, NEW.name, NEW.integer, NEW.real, NEW.text, NEW.bytes, NEW.raw, s);
   ELSE
     INSERT INTO userstore.changes (n, op, "user", attribute, new_i, new_r, new_t, new_b, new_x, starts)
-      SELECT r.k + place, 2, user_id, name, integer, real, text, bytes, raw, r.s AND place = 1
+      SELECT k + place, 2, user_id, name, integer, real, text, bytes, raw, s AND place = 1
       FROM (SELECT *, row_number() OVER (ORDER BY user_id, name)::int AS place FROM new_rows) w ORDER BY place;
   END IF;
   RETURN NULL;
@@ -286,34 +297,37 @@ END $$;
 CREATE FUNCTION userstore.attributes_changed() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  r record; kind smallint := 2;
+  k int; s boolean := true; kind smallint := 2;
 BEGIN
   IF OLD.user_id <> NEW.user_id OR OLD.name <> NEW.name THEN
     RAISE EXCEPTION 'the key of an attribute never changes' USING ERRCODE = 'restrict_violation';
   END IF;
-  r := userstore.last_row();
-  IF TG_OP = 'UPDATE' THEN
-    -- As for users.
-    IF EXISTS (SELECT FROM userstore.attributes a WHERE a.user_id = NEW.user_id AND a.name = NEW.name AND a *<> NEW) THEN
-      RAISE EXCEPTION 'the % of user % was changed again within the statement that changes it', NEW.name, NEW.user_id
-        USING ERRCODE = 'triggered_data_change_violation';
+  k := userstore.last_row();
+  IF k > 0 THEN
+    s := userstore.has_place();
+    IF TG_OP = 'UPDATE' THEN
+      -- As for users.
+      IF EXISTS (SELECT FROM userstore.attributes a WHERE a.user_id = NEW.user_id AND a.name = NEW.name AND a *<> NEW) THEN
+        RAISE EXCEPTION 'the % of user % was changed again within the statement that changes it', NEW.name, NEW.user_id
+          USING ERRCODE = 'triggered_data_change_violation';
+      END IF;
+    ELSE
+      -- Removed together with its user, if this transaction has logged that the user was removed; otherwise alone. The log
+      -- decides, not the table: a statement can delete the attribute first and then its user, and an attribute without a user (its
+      -- user was deleted with session_replication_role = replica) can be deleted while another transaction adds a user with that
+      -- id. IS NOT DISTINCT FROM: no other index can be used, whatever the planner expects. It would read all rows of the
+      -- transaction.
+      SELECT h.op INTO kind FROM userstore.changes h
+        WHERE h."user" = OLD.user_id AND h.attribute = 'name' AND h.op IN (1, 3)
+          AND h.xact IS NOT DISTINCT FROM pg_current_xact_id() AND h.started IS NOT DISTINCT FROM now()
+        ORDER BY h.xact DESC, h.n DESC LIMIT 1;
+      IF kind IS DISTINCT FROM 3 THEN kind := 2; END IF;
     END IF;
-  ELSE
-    -- Removed together with its user, if this transaction has logged that the user was removed; otherwise alone. The log
-    -- decides, not the table: a statement can delete the attribute first and then its user, and an attribute without a user (its
-    -- user was deleted with session_replication_role = replica) can be deleted while another transaction adds a user with that
-    -- id. IS NOT DISTINCT FROM: no other index can be used, whatever the planner expects. It would read all rows of the
-    -- transaction.
-    SELECT h.op INTO kind FROM userstore.changes h
-      WHERE h."user" = OLD.user_id AND h.attribute = 'name' AND h.op IN (1, 3)
-        AND h.xact IS NOT DISTINCT FROM pg_current_xact_id() AND h.started IS NOT DISTINCT FROM now()
-      ORDER BY h.xact DESC, h.n DESC LIMIT 1;
-    IF kind IS DISTINCT FROM 3 THEN kind := 2; END IF;
   END IF;
   INSERT INTO userstore.changes (n, op, "user", attribute,
       old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, starts)
-    VALUES (r.k + 1, kind, OLD.user_id, OLD.name, OLD.integer, OLD.real, OLD.text, OLD.bytes, OLD.raw,
-      NEW.integer, NEW.real, NEW.text, NEW.bytes, NEW.raw, r.s);
+    VALUES (k + 1, kind, OLD.user_id, OLD.name, OLD.integer, OLD.real, OLD.text, OLD.bytes, OLD.raw,
+      NEW.integer, NEW.real, NEW.text, NEW.bytes, NEW.raw, s);
   RETURN NULL;
 END $$;
 
@@ -323,25 +337,6 @@ BEGIN
 END $$;
 
 -- MARK: Giving a transaction its place
-
--- Appends the end of a set to the rows of this transaction, and returns its number, and that of the set; null if no row was
--- logged since the last end.
-CREATE FUNCTION userstore.append_end(x xid8, nonce bigint, origin text, is_foreign boolean, OUT n int, OUT nth int)
-  LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-DECLARE
-  k int; o smallint; previous int; m int;
-BEGIN
-  SELECT c.n, c.op INTO k, o FROM userstore.changes c WHERE c.xact = x AND c.started = now() ORDER BY c.n DESC LIMIT 1;
-  IF k IS NULL OR o = 0 THEN RETURN; END IF;
-  SELECT c.n, c.nth INTO previous, m FROM userstore.changes c
-    WHERE c.xact = x AND c.started = now() AND c.op = 0 ORDER BY c.n DESC LIMIT 1;
-  append_end.n := k + 1;
-  append_end.nth := coalesce(m, 0) + 1;
-  INSERT INTO userstore.changes (xact, started, n, op, starts, attribute, nonce, first, nth, is_foreign)
-    VALUES (x, now(), append_end.n, 0, false, origin, append_end.nonce, coalesce(previous, 0) + 1, append_end.nth,
-      append_end.is_foreign);
-END $$;
 
 -- Whether a committed transaction has this last place, even if the snapshot of this transaction hides it: only inserting the
 -- same key can show that.
@@ -354,39 +349,49 @@ EXCEPTION
   WHEN SQLSTATE 'UN000' THEN RETURN false;
 END $$;
 
--- Gives this transaction its place in the log, or extends it. The line is held from here until the transaction ends.
--- `last` is null if nothing was logged.
-CREATE FUNCTION userstore.take_place(x xid8, OUT last bigint, OUT is_new boolean) LANGUAGE plpgsql AS $$
+-- Ends the last set of this transaction, if it has rows without an end, and returns the number of the end; null if it has none.
+-- With takes_place, then gives the transaction its place in the log, or extends it, notifies, and returns the place of its last
+-- row; null if nothing was logged. The line is held from here until the transaction ends.
+CREATE FUNCTION userstore.finish(x xid8, new_nonce bigint, origin text, is_foreign boolean, takes_place boolean) RETURNS bigint
+  LANGUAGE plpgsql AS $$
 DECLARE
-  k int; o smallint; m int; e record; b bigint; c userstore.commits;
+  k int; kind smallint; m int; start int := 0; through bigint; b bigint; is_own boolean; ignored text;
 BEGIN
-  is_new := false;
-  SELECT n, op, nth INTO k, o, m FROM userstore.changes WHERE xact = x AND started = now() ORDER BY n DESC LIMIT 1;
-  IF k IS NULL THEN RETURN; END IF;
-  IF o <> 0 THEN
-    e := userstore.append_end(x, userstore.random_number(), NULL, true);
-    k := e.n;
-    m := e.nth;
+  SELECT c.n, c.op, c.nth INTO k, kind, m FROM userstore.changes c WHERE c.xact = x AND c.started = now() ORDER BY c.n DESC LIMIT 1;
+  IF kind <> 0 THEN
+    -- The end before, which cannot be there if this is the first row.
+    IF k > 1 THEN
+      SELECT c.n, c.nth INTO start, m FROM userstore.changes c
+        WHERE c.xact = x AND c.started = now() AND c.op = 0 ORDER BY c.n DESC LIMIT 1;
+    END IF;
+    k := k + 1;
+    m := coalesce(m, 0) + 1;
+    INSERT INTO userstore.changes (xact, started, n, op, starts, attribute, nonce, first, nth, is_foreign)
+      VALUES (x, now(), k, 0, false, origin, new_nonce, coalesce(start, 0) + 1, m, is_foreign);
+    IF NOT takes_place THEN RETURN k; END IF;
+  ELSIF k IS NULL OR NOT takes_place THEN
+    RETURN NULL;
   END IF;
   LOCK TABLE userstore.line IN EXCLUSIVE MODE;
   -- The newest place that this transaction can see; its own, if it has one.
-  SELECT * INTO c FROM userstore.commits ORDER BY commits.last DESC LIMIT 1;
-  IF c.xact = x AND c.started = now() THEN
-    last := c.base + k;
-    IF last = c.last THEN RETURN; END IF;
-    PERFORM setval('userstore.placed', last, true);
-    UPDATE userstore.commits SET last = take_place.last, sets = m WHERE commits.last = c.last;
+  SELECT c.last, c.base, c.xact = x AND c.started = now() INTO through, b, is_own FROM userstore.commits c ORDER BY c.last DESC LIMIT 1;
+  IF is_own THEN
+    IF through = b + k THEN RETURN through; END IF;
+    UPDATE userstore.commits c SET last = b + k, sets = m WHERE c.last = through;
+    through := setval('userstore.placed', b + k, true);
   ELSE
-    b := coalesce(c.last, (SELECT horizon FROM userstore.meta));
+    b := through;
+    IF b IS NULL THEN SELECT g.horizon INTO b FROM userstore.meta g; END IF;
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
       -- Under READ COMMITTED every statement sees what was committed before it, so that b is right. Here, the snapshot is older.
       b := userstore.place_before(b, x);
     END IF;
-    last := b + k;
-    PERFORM setval('userstore.placed_before', b), setval('userstore.placed', last, false);
-    INSERT INTO userstore.commits (last, base, sets, xact, started, at) VALUES (take_place.last, b, m, x, now(), clock_timestamp());
+    b := setval('userstore.placed_before', b);
+    through := setval('userstore.placed', b + k, false);
+    INSERT INTO userstore.commits (last, base, sets, xact, started, at) VALUES (through, b, m, x, now(), clock_timestamp());
   END IF;
-  is_new := true;
+  ignored := pg_notify('userstore', through::text);
+  RETURN through;
 END $$;
 
 -- The last place that was given by a committed transaction, for a transaction whose snapshot ends at the place `seen`.
@@ -423,14 +428,13 @@ END $$;
 CREATE FUNCTION userstore.commit_log() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  p record;
+  place bigint;
 BEGIN
   IF NEW.xact <> pg_current_xact_id() OR NEW.started <> now() THEN
     RAISE EXCEPTION 'the log cannot be loaded into existing tables: restore the whole schema userstore'
       USING ERRCODE = 'restrict_violation';
   END IF;
-  p := userstore.take_place(NEW.xact);
-  IF p.is_new THEN PERFORM pg_notify('userstore', p.last::text); END IF;
+  place := userstore.finish(NEW.xact, userstore.random_number(), NULL, true, true);
   RETURN NULL;
 END $$;
 
@@ -512,22 +516,24 @@ CREATE FUNCTION userstore.log_rows(after bigint, through bigint, max_rows int, m
   RETURNS SETOF userstore.log_row LANGUAGE sql STABLE ROWS 1000
 BEGIN ATOMIC
   SELECT p.seq, p.op, p."user", p.attribute, p.old_i, p.old_r, p.old_t, p.old_b, p.old_x,
-    p.new_i, p.new_r, p.new_t, p.new_b, p.new_x, p.nonce, userstore.milliseconds(p.at), coalesce(p.is_foreign, false),
-    p.first, coalesce(p.is_blank, false)
-  FROM (SELECT r.*, sum(r.bytes) OVER (ORDER BY r.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
-    FROM (SELECT c.base + h.n AS seq, c.base + h.first AS first, h.op, h."user", h.attribute,
-        h.old_i, h.old_r, h.old_t, h.old_b, h.old_x, h.new_i, h.new_r, h.new_t, h.new_b, h.new_x,
-        h.nonce, c.at, h.is_foreign, h.is_blank, h.bytes
-      FROM userstore.commits c CROSS JOIN LATERAL (
-        -- The limit also here: a transaction may have a million rows.
-        SELECT t.*, userstore.row_bytes(t) AS bytes FROM userstore.changes t
-        WHERE t.xact = c.xact AND t.started = c.started AND t.n > log_rows.after - c.base AND t.n <= log_rows.through - c.base
-        ORDER BY t.n LIMIT log_rows.max_rows) h
-      WHERE c.last > log_rows.after
-        AND c.last <= coalesce((SELECT d.last FROM userstore.commits d WHERE d.last >= log_rows.through ORDER BY d.last LIMIT 1),
-          9223372036854775807)
-      ORDER BY c.last, h.n LIMIT log_rows.max_rows) r) p
-  WHERE coalesce(p.bytes_before, 0) < log_rows.max_bytes ORDER BY p.seq;
+    p.new_i, p.new_r, p.new_t, p.new_b, p.new_x, p.nonce, p.at, p.is_foreign, p.first, p.is_blank
+  FROM (SELECT c.last, h.n, c.base + h.n AS seq, h.op, h."user", h.attribute,
+      h.old_i, h.old_r, h.old_t, h.old_b, h.old_x, h.new_i, h.new_r, h.new_t, h.new_b, h.new_x,
+      h.nonce, userstore.milliseconds(c.at) AS at, coalesce(h.is_foreign, false) AS is_foreign, c.base + h.first AS first,
+      coalesce(h.is_blank, false) AS is_blank,
+      sum(h.bytes) OVER (ORDER BY c.last, h.n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+    FROM userstore.commits c CROSS JOIN LATERAL (
+      -- The limit also here: a transaction may have a million rows.
+      SELECT t.*, userstore.row_bytes(t) AS bytes FROM userstore.changes t
+      WHERE t.xact = c.xact AND t.started = c.started AND t.n > log_rows.after - c.base AND t.n <= log_rows.through - c.base
+      ORDER BY t.n LIMIT log_rows.max_rows) h
+    WHERE c.last > log_rows.after
+      -- If the statement gives `through` as this constant, the planner leaves out the search.
+      AND c.last <= CASE log_rows.through WHEN 9223372036854775807 THEN 9223372036854775807
+        ELSE coalesce((SELECT d.last FROM userstore.commits d WHERE d.last >= log_rows.through ORDER BY d.last LIMIT 1),
+          9223372036854775807) END
+    ORDER BY c.last, h.n LIMIT log_rows.max_rows) p
+  WHERE coalesce(p.bytes_before, 0) < log_rows.max_bytes ORDER BY p.last, p.n;
 END;
 
 -- The rows from one place on, before another, newest first.
@@ -736,15 +742,14 @@ END $$;
 CREATE FUNCTION userstore.end_set(nonce bigint, origin text) RETURNS int
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  x xid8 := pg_current_xact_id_if_assigned(); e record;
+  x xid8 := pg_current_xact_id_if_assigned();
 BEGIN
   IF nonce IS NULL THEN RAISE EXCEPTION 'the nonce of a set is null' USING ERRCODE = 'null_value_not_allowed'; END IF;
   IF octet_length(origin) > 10000 THEN
     RAISE EXCEPTION 'the origin of a set has more than 10,000 bytes' USING ERRCODE = 'program_limit_exceeded';
   END IF;
   IF x IS NULL THEN RETURN NULL; END IF;
-  e := userstore.append_end(x, nonce, origin, false);
-  RETURN e.n;
+  RETURN userstore.finish(x, nonce, origin, false, false);
 END $$;
 
 -- Fixes the place of this transaction before it ends its set, and returns its base: row n will have the place base + n. Other
@@ -762,12 +767,24 @@ END $$;
 CREATE FUNCTION userstore.place() RETURNS bigint
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
-  x xid8 := pg_current_xact_id_if_assigned(); p record;
+  x xid8 := pg_current_xact_id_if_assigned();
 BEGIN
   IF x IS NULL THEN RETURN NULL; END IF;
-  p := userstore.take_place(x);
-  IF p.is_new THEN PERFORM pg_notify('userstore', p.last::text); END IF;
-  RETURN p.last;
+  RETURN userstore.finish(x, userstore.random_number(), NULL, true, true);
+END $$;
+
+-- Ends a set as end_set() does, and then places the transaction as place() does.
+CREATE FUNCTION userstore.end_writing(nonce bigint, origin text) RETURNS bigint
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
+DECLARE
+  x xid8 := pg_current_xact_id_if_assigned();
+BEGIN
+  IF nonce IS NULL THEN RAISE EXCEPTION 'the nonce of a set is null' USING ERRCODE = 'null_value_not_allowed'; END IF;
+  IF octet_length(origin) > 10000 THEN
+    RAISE EXCEPTION 'the origin of a set has more than 10,000 bytes' USING ERRCODE = 'program_limit_exceeded';
+  END IF;
+  IF x IS NULL THEN RETURN NULL; END IF;
+  RETURN userstore.finish(x, nonce, origin, false, true);
 END $$;
 
 -- Saves the extent of the log. The horizon must be the end of a set and never moves back.
@@ -1021,7 +1038,7 @@ BEGIN
   RETURN QUERY SELECT 'permissions', format('%s may execute %s, which only the owner may', a.grantee::regrole, p.oid::regprocedure), bad, none, ''
     FROM pg_proc p, aclexplode(p.proacl) a
     WHERE p.pronamespace = schema AND a.grantee NOT IN (0, p.proowner)
-      AND (p.prorettype = 'trigger'::regtype OR p.proname IN ('last_row', 'append_end', 'is_last', 'take_place', 'place_before', 'renew', 'set_rights'));
+      AND (p.prorettype = 'trigger'::regtype OR p.proname IN ('last_row', 'has_place', 'is_last', 'finish', 'place_before', 'renew', 'set_rights'));
   RETURN QUERY SELECT 'permissions', format('%s may %s on %s%s', CASE a.grantee WHEN 0 THEN 'everybody' ELSE a.grantee::regrole::text END,
       a.privilege_type, c.oid::regclass, CASE a.grantee WHEN 0 THEN '' ELSE ', which only the owner may' END), bad, none, ''
     FROM pg_class c, LATERAL (
@@ -1153,7 +1170,7 @@ DECLARE
   readable constant text[] := ARRAY['milliseconds', 'row_bytes', 'log_rows', 'log_rows_backwards', 'own_rows', 'own_place', 'commit_of',
     'nonce_at', 'time_at', 'head', 'log_state', 'next_end', 'last_end', 'change_count', 'extent', 'scan', 'size_of', 'used_bytes',
     'changes_of', 'indexes', 'parts', 'findings', 'check'];
-  writable constant text[] := ARRAY['begin_writing', 'end_set', 'next_base', 'place', 'save_extent', 'forget', 'blank', 'create_index',
+  writable constant text[] := ARRAY['begin_writing', 'end_set', 'end_writing', 'next_base', 'place', 'save_extent', 'forget', 'blank', 'create_index',
     'drop_index'];
   owner constant oid := (SELECT s.nspowner FROM pg_namespace s WHERE s.nspname = 'userstore');
 BEGIN
