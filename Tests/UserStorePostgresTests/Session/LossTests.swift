@@ -61,7 +61,7 @@ extension AllTests {
 
     @Test func `a cut at each byte of the batch with COMMIT`() throws {
       let start = try cursor()
-      // A new connection prepares its statements in another order, and longer names make the batch longer: the second one counts.
+      // The batch of a later connection can be longer, so that the second one is measured.
       #expect(write(1, .beforeReply) == nil)
       #expect(write(2, .beforeReply) == nil)
       let size = relay.sentBytes

@@ -25,7 +25,8 @@ import Testing
     #expect(try lines(of: "\u{FEFF}a\n\u{FEFF}b\n", limit: 10) == ["a", "\u{FEFF}b"])
   }
 
-  @Test(arguments: [5, 6, 262_143, 262_144, 262_145, 700_000])
+  // The file is read in pieces of 262,144 bytes. With 524,285, the line feed is the last byte of a piece.
+  @Test(arguments: [5, 6, 262_143, 262_144, 262_145, 524_285, 700_000])
   func `lines that are too long are skipped, even if they are read in several pieces`(length: Int) throws {
     let long = String(repeating: "x", count: length)
     #expect(try lines(of: "a\n\(long)\nb\n", limit: 5) == ["a", length > 5 ? "too long" : long, "b"])
