@@ -429,11 +429,28 @@ def report(mutants, results, unbuilt):
     return missed
 
 
+def again(mutate, previous, wanted):
+    """Builds the mutants of the last run anew, and forgets the results of those that were not noticed."""
+    places = {mutant["key"]: mutant for mutant in find(mutate, sources())}
+    mutants = [{**places[mutant["key"]], "id": mutant["id"]} for mutant in previous["mutants"] if mutant["key"] in places]
+    numbers = {mutant["id"] for mutant in mutants}
+    results = [line for line in Journal(STATE / "results.jsonl").lines if line["id"] in numbers and line["outcome"] in ("seen", "hung")]
+    (STATE / "plan.json").unlink()
+    (STATE / "coverage.jsonl").unlink(missing_ok=True)
+    (STATE / "results.jsonl").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in results))
+    built = build(mutate, mutants)
+    plan = {**previous, "inputs": wanted["inputs"], "mutants": built, "unbuilt": previous["unbuilt"] + len(mutants) - len(built)}
+    (STATE / "plan.json").write_text(json.dumps(plan))
+    say(f"{len(built)} mutants of the run with seed {plan['seed']}, {len(results)} of them noticed already")
+    return plan
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/mutants", description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=700, help="how many mutants (700)")
     parser.add_argument("--seed", type=int, help="makes the same choice as the run that printed it")
     parser.add_argument("--changed", nargs="?", const="main", metavar="COMMIT", help="only mutants in lines that differ from a commit (main), within ten minutes")
+    parser.add_argument("--again", action="store_true", help="the mutants of the last run that were not noticed, with the present sources and tests")
     parser.add_argument("--report", action="store_true", help="only prints the results so far")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many tests run at the same time")
     parser.add_argument("--mutate", required=True, help=argparse.SUPPRESS)
@@ -459,7 +476,9 @@ def run(options, began):
         results = Journal(STATE / "results.jsonl").lines
         report(previous["mutants"], results, previous["unbuilt"])
         return
-    if not continues:
+    if options.again:
+        previous = again(options.mutate, previous, wanted)
+    elif not continues:
         seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
         say(f"seed {seed}")
         files = [name for name in sources() if not options.paths or any(name == path.rstrip("/") or name.startswith(path.rstrip("/") + "/") for path in options.paths)]

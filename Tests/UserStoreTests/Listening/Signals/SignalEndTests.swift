@@ -57,14 +57,16 @@ import Testing
 
   @Test func `a source that ends while it is being connected is released too`() {
     let ended = Recorder<Int>()
+    // Somebody else holds the token, too, so that only `dispose` ends it.
+    let upstream = SubscriptionToken { ended.record(1) }
     let made = Signal<Int> { source in
       source.send(1)
       source.end()
-      return SubscriptionToken { ended.record(1) }
+      return upstream
     }
     let token = received.events(of: made)
     #expect(received.all == ["1", "end"] && ended.count == 1)
-    withExtendedLifetime(token) {}
+    withExtendedLifetime((upstream, token)) {}
   }
 
   @Test func `given values and the end are delivered before subscribe returns, without values only the end`() {
