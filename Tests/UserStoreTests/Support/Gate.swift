@@ -5,7 +5,7 @@ import Testing
 
 /// A gate for threads that wait for each other.
 ///
-/// A wait ends after a minute with an issue: a guard against hanging, not a test.
+/// A wait ends after three minutes with an issue: a guard against hanging, not a test.
 final class Gate: Sendable {
   private let condition = NSCondition()
   private let isOpen = Lock(false)
@@ -18,7 +18,7 @@ final class Gate: Sendable {
   }
 
   func wait(sourceLocation: SourceLocation = #_sourceLocation) {
-    let deadline = Date(timeIntervalSinceNow: 60)
+    let deadline = Date(timeIntervalSinceNow: 180)
     condition.lock()
     defer { condition.unlock() }
     while !isOpen.withLock({ $0 }) {
