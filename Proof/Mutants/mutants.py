@@ -455,79 +455,100 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many tests run at the same time")
     parser.add_argument("--mutate", required=True, help=argparse.SUPPRESS)
     parser.add_argument("paths", nargs="*", help="only the files and folders below these")
-    options = parser.parse_args()
-    began = time.monotonic()
-    run(options, began)
+    run(parser.parse_args())
 
 
-def run(options, began):
-    STATE.mkdir(parents=True, exist_ok=True)
-    plan = STATE / "plan.json"
-    previous = json.loads(plan.read_text()) if plan.exists() else None
+def inputs():
+    """A hash of all that decides what a run finds."""
     digest = hashlib.sha256()
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "Sources", "Tests", "Package.swift", "Proof/Mutants/Sources", "migrations"],
-                            cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "Sources", "Tests", "Package.swift", "Proof/Mutants/Sources", "migrations"],
+        cwd=ROOT, check=True, capture_output=True, text=True).stdout
     for name in listed.splitlines():
         if (ROOT / name).is_file():
             digest.update(name.encode() + (ROOT / name).read_bytes())
-    wanted = {"count": options.count, "changed": options.changed, "paths": options.paths, "inputs": digest.hexdigest()}
-    continues = previous and all(previous[name] == wanted[name] for name in wanted) and options.seed in (None, previous["seed"])
-    if options.report:
-        results = Journal(STATE / "results.jsonl").lines
-        report(previous["mutants"], results, previous["unbuilt"])
-        return
+    return digest.hexdigest()
+
+
+def choose(options, seed):
+    """The mutants of a new run, with their numbers."""
+    paths = [path.rstrip("/") for path in options.paths]
+    files = [name for name in sources() if not paths or any(name == path or name.startswith(path + "/") for path in paths)]
+    mutants = find(options.mutate, files)
+    count = options.count
+    if options.changed:
+        lines = changed_lines(options.changed)
+        mutants = [mutant for mutant in mutants if mutant["line"] in lines.get(mutant["file"], ())]
+        count = CHANGED_COUNT
+    say(f"{len(mutants)} places")
+    if len(mutants) > count:
+        mutants = sample(mutants, count, random.Random(seed))
+    return [{**mutant, "id": number} for number, mutant in enumerate(mutants)]
+
+
+def prepare(options):
+    """Continues the last run, or builds a new one; returns its plan, or None if there is nothing to break."""
+    path = STATE / "plan.json"
+    last = json.loads(path.read_text()) if path.exists() else None
+    wanted = {"count": options.count, "changed": options.changed, "paths": options.paths, "inputs": inputs()}
     if options.again:
-        previous = again(options.mutate, previous, wanted)
-    elif not continues:
-        seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
-        say(f"seed {seed}")
-        files = [name for name in sources() if not options.paths or any(name == path.rstrip("/") or name.startswith(path.rstrip("/") + "/") for path in options.paths)]
-        mutants = find(options.mutate, files)
-        if options.changed:
-            lines = changed_lines(options.changed)
-            mutants = [mutant for mutant in mutants if mutant["line"] in lines.get(mutant["file"], ())]
-        say(f"{len(mutants)} places")
-        chance = random.Random(seed)
-        count = CHANGED_COUNT if options.changed else options.count
-        mutants = sample(mutants, count, chance) if len(mutants) > count else mutants
-        if not mutants:
-            say("nothing to break")
-            return
-        for number, mutant in enumerate(mutants):
-            mutant["id"] = number
-        for name in ("coverage.jsonl", "results.jsonl"):
-            (STATE / name).unlink(missing_ok=True)
-        plan.unlink(missing_ok=True)
-        built = build(options.mutate, mutants)
-        previous = {**wanted, "seed": seed, "mutants": built, "unbuilt": len(mutants) - len(built)}
-        plan.write_text(json.dumps(previous))
-    else:
-        say(f"continues the run with seed {previous['seed']}")
-    mutants = previous["mutants"]
-    say(f"{len(mutants)} mutants, {previous['unbuilt']} that did not compile; built after {time.monotonic() - began:.0f} s")
+        return again(options.mutate, last, wanted)
+    if last and all(last[name] == wanted[name] for name in wanted) and options.seed in (None, last["seed"]):
+        say(f"continues the run with seed {last['seed']}")
+        return last
+    if last and not options.changed and options.seed is None:
+        sys.exit("mutants: error: sources, tests or options differ from those of the last run: --again runs what it left, --seed N begins another")
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
+    say(f"seed {seed}")
+    mutants = choose(options, seed)
+    if not mutants:
+        say("nothing to break")
+        return None
+    for name in ("plan.json", "coverage.jsonl", "results.jsonl"):
+        (STATE / name).unlink(missing_ok=True)
+    built = build(options.mutate, mutants)
+    plan = {**wanted, "seed": seed, "mutants": built, "unbuilt": len(mutants) - len(built)}
+    path.write_text(json.dumps(plan))
+    return plan
+
+
+def run(options):
+    began = time.monotonic()
+    STATE.mkdir(parents=True, exist_ok=True)
+    if (options.report or options.again) and not (STATE / "plan.json").exists():
+        sys.exit("mutants: error: there was no run yet")
+    if options.report:
+        results = Journal(STATE / "results.jsonl")
+        plan = json.loads((STATE / "plan.json").read_text())
+        report(plan["mutants"], results.lines, plan["unbuilt"])
+        return
+    plan = prepare(options)
+    if not plan:
+        return
+    mutants = plan["mutants"]
+    say(f"{len(mutants)} mutants, {plan['unbuilt']} that did not compile; built after {time.monotonic() - began:.0f} s")
     chosen = list(tests())
     if options.changed:
         chosen = [test for test in chosen if any(is_near(test[1], mutant) for mutant in mutants)]
-    coverage = cover(mutants, chosen, options.jobs)
+    judge = Judge(cover(mutants, chosen, options.jobs))
     results = Journal(STATE / "results.jsonl")
     done = {line["id"] for line in results.lines}
-    left = [mutant["id"] for mutant in mutants if mutant["id"] not in done]
-    random.Random(previous["seed"]).shuffle(left)
-    judge = Judge(coverage)
-    by_number = {mutant["id"]: mutant for mutant in mutants}
+    left = [mutant for mutant in mutants if mutant["id"] not in done]
+    random.Random(plan["seed"]).shuffle(left)
 
-    def work(number):
+    def work(mutant):
         if options.changed and time.monotonic() - began > CHANGED_SECONDS:
             return
-        mutant = by_number[number]
         result = judge.judge(mutant)
-        results.add(id=number, **result)
-        say(f'[{len(results.lines)}/{len(mutants)}] {result["outcome"]} {mutant["file"]}:{mutant["line"]}: {short(mutant["before"])[:60]} -> {short(mutant["after"])[:60]} ({result.get("seconds", 0)} s of {result.get("tests", 0)} tests)')
+        results.add(id=mutant["id"], **result)
+        change = f'{short(mutant["before"])[:60]} -> {short(mutant["after"])[:60]}'
+        spent = f'{result.get("seconds", 0)} s of {result.get("tests", 0)} tests'
+        say(f'[{len(results.lines)}/{len(mutants)}] {result["outcome"]} {mutant["file"]}:{mutant["line"]}: {change} ({spent})')
 
     workers(work, left, options.jobs)
     if len(results.lines) < len(mutants):
         say(f"{len(mutants) - len(results.lines)} were not run; the same command goes on")
-    if report(mutants, results.lines, previous["unbuilt"]):
+    if report(mutants, results.lines, plan["unbuilt"]):
         sys.exit(1)
 
 
