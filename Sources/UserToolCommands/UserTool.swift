@@ -43,7 +43,7 @@ struct UserTool: ParsableCommand {
 
   static func main() async {
     System.fillStandardDescriptors()
-    // `watch` and `list --follow` have 19 descriptors open beside the standard ones. If there are fewer, libdispatch crashes.
+    // `watch` and `list --follow` have 19 descriptors open beside the standard ones. Without them, libdispatch can crash.
     guard System.hasDescriptors(24) else {
       Messages.shared.report(
         Failure(.failure, "the limit on open files is too low", hint: Failure.moreDescriptors))
