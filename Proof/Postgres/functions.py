@@ -46,7 +46,7 @@ epoch = one(owner, "SELECT epoch FROM userstore.meta")[0]
 expect("head of an empty log", one(reader, "SELECT * FROM userstore.head()"), (epoch, 0, 0))
 expect("extent of an empty log", one(reader, "SELECT first, last, consumer FROM userstore.extent(0)"), (None, None, None))
 expect("nonce in an empty log", one(reader, "SELECT nonce FROM userstore.nonce_at(0)"), None)
-expect("nothing logged", one(c, "SELECT userstore.end_set(1, 'x'), userstore.place(), userstore.end_writing(1, 'x')"), (None, None, None))
+expect("nothing logged", one(c, "SELECT userstore.end_set(1, 'x'), userstore.place(), userstore.end_set(1, 'x', true)"), (None, None, None))
 
 # A log of transactions of all sizes, with one to five sets.
 for _ in range(60):
@@ -58,7 +58,7 @@ for _ in range(60):
             if r.random() < .4: c.execute("DELETE FROM userstore.users WHERE id = (SELECT min(id) FROM userstore.users)")
             if r.random() < .4: c.execute("INSERT INTO userstore.attributes (user_id, name, bytes) SELECT max(id), 'a', %s FROM userstore.users HAVING count(*) > 0 ON CONFLICT (user_id, name) DO UPDATE SET bytes = EXCLUDED.bytes", (os.urandom(r.choice([0, 5, 9000])),))
         if r.random() < .7: c.execute("SELECT userstore.end_set(%s, %s)", (r.randrange(-2**63, 2**63), r.choice([None, "", "app"])))
-    if r.random() < .5: c.execute(r.choice(["SELECT userstore.place()", "SELECT userstore.end_writing(5, 'last')"]))
+    if r.random() < .5: c.execute(r.choice(["SELECT userstore.place()", "SELECT userstore.end_set(5, 'last', true)"]))
     c.execute("COMMIT")
     if r.random() < .2:
         c.execute("BEGIN; INSERT INTO userstore.users (name) VALUES ('gone'); SELECT userstore.place(); ROLLBACK")
@@ -124,10 +124,10 @@ expect("end 2", one(c, "SELECT userstore.end_set(9, NULL)"), (6,))
 expect("extended", one(c, "SELECT userstore.place()"), (begin + 6,))
 expect("the base stays", one(c, "SELECT * FROM userstore.own_place()"), (begin, begin + 6))
 c.execute("SAVEPOINT s; INSERT INTO userstore.users (name) VALUES ('undone')")
-expect("an end and an extension in one call", one(c, "SELECT userstore.end_writing(10, 'me')"), (begin + 9,))
-expect("nothing to end", one(c, "SELECT userstore.end_writing(11, 'me')"), (begin + 9,))
+expect("an end and an extension in one call", one(c, "SELECT userstore.end_set(10, 'me', true)"), (begin + 9,))
+expect("nothing to end", one(c, "SELECT userstore.end_set(11, 'me', true)"), (begin + 9,))
 c.execute("ROLLBACK TO s")
-expect("an extension that was undone", one(c, "SELECT userstore.end_writing(12, 'me')"), (begin + 6,))
+expect("an extension that was undone", one(c, "SELECT userstore.end_set(12, 'me', true)"), (begin + 6,))
 c.execute("COMMIT")
 expect("sets", all_(reader, "SELECT seq, first, nonce, attribute, is_foreign FROM userstore.log_rows(%s, %s, 100) WHERE op = 0", begin, begin + 6), [(begin + 3, begin + 1, 7, "me", False), (begin + 6, begin + 4, 9, None, False)])
 
@@ -189,7 +189,7 @@ for sql in ["DELETE FROM userstore.changes", "INSERT INTO userstore.commits VALU
     "CREATE TEMP TABLE t (id bigint, name text, hair_color text); CREATE TRIGGER t AFTER INSERT ON t REFERENCING NEW TABLE AS new_rows FOR EACH ROW EXECUTE FUNCTION userstore.users_added()"]:
     refused("a writer: " + sql, c, sql, DENIED)
     refused("a reader: " + sql, reader, sql, DENIED)
-for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.end_writing(1, 'x')", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1",
+for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.end_set(1, 'x', true)", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1",
     "SELECT FROM userstore.users FOR KEY SHARE", "BEGIN; LOCK TABLE userstore.users IN ROW SHARE MODE", "SELECT nextval('userstore.users_id_seq')"]:
     refused("a reader: " + sql, reader, sql, DENIED)
 refused("TRUNCATE by the owner", owner, "TRUNCATE userstore.users CASCADE", errors.RestrictViolation)
@@ -235,7 +235,7 @@ for level in "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE":
     e.execute(f"UPDATE userstore.attributes SET integer = 2 WHERE user_id {ID} {u}; UPDATE userstore.users SET name = 'x', hair_color = '#000000' WHERE id {ID} {u}")
     e.execute("SELECT userstore.next_base(); SELECT userstore.place(); ROLLBACK TO s")
     e.execute(f"DELETE FROM userstore.attributes WHERE user_id {ID} {u} AND name {ID} 'age'; DELETE FROM userstore.users WHERE id {ID} {u}")
-    e.execute("SELECT userstore.end_writing(2, 'me'); COMMIT")
+    e.execute("SELECT userstore.end_set(2, 'me', true); COMMIT")
     e.execute(f"INSERT INTO userstore.users (id, name) VALUES ({u + 10}, 'foreign')")
 e.execute("RESET search_path; DROP TABLE changes, commits, meta, users")
 expect("a hostile path", (one(reader, "SELECT seq FROM userstore.head()")[0] - before, all_(owner, "SELECT * FROM userstore.check(true)")), (3 * (6 + 3 + 1 + 5 + 1 + 3), []))
@@ -252,9 +252,8 @@ for distance in (1, 100, 2_000_000):
     top = got
 
 # What a writer does to others.
-for function in "end_set", "end_writing":
-    refused("a set without a nonce", c, f"SELECT userstore.{function}(NULL, 'x')", errors.NullValueNotAllowed)
-    refused("an endless origin", c, f"SELECT userstore.{function}(1, repeat('x', 10001))", errors.ProgramLimitExceeded)
+refused("a set without a nonce", c, "SELECT userstore.end_set(NULL, 'x')", errors.NullValueNotAllowed)
+refused("an endless origin", c, "SELECT userstore.end_set(1, repeat('x', 10001))", errors.ProgramLimitExceeded)
 # Ids are left, whatever id is chosen.
 owner.execute("BEGIN; SAVEPOINT s; INSERT INTO userstore.users (id, name) VALUES (4611686018427387904, 'last')")
 expect("the id after the limit", one(owner, "INSERT INTO userstore.users (name) VALUES ('x') RETURNING id"), (4611686018427387905,))

@@ -209,9 +209,9 @@ def library(seed, number, count):
                 nonce, origin = r.randrange(-(2**63), 2**63), r.choice([None, "", "app", "é"])
                 OWN = "SELECT coalesce(max(seq) FILTER (WHERE op = 0), 0), count(*) FROM userstore.own_rows(0, 2147483647, 2147483647, 1000000000000)"
                 before = c.execute(OWN).fetchone()
-                last = c.execute("SELECT userstore.end_writing(%s, %s)", (nonce, origin)).fetchone()[0]
+                last = c.execute("SELECT userstore.end_set(%s, %s, true)", (nonce, origin)).fetchone()[0]
                 if before[1] != before[0]: group.append((nonce, before[1] + 1, before[1] + 1 - before[0], origin))
-                if c.execute(OWN).fetchone()[1] != before[1] + (before[1] != before[0]): bad.append("end_writing appended another number of rows")
+                if c.execute(OWN).fetchone()[1] != before[1] + (before[1] != before[0]): bad.append("end_set appended another number of rows")
                 note("ended and placed at once")
             else: last = c.execute("SELECT userstore.place()").fetchone()[0]
             if group and last is None: bad.append("the place is null although rows were logged")

@@ -38,6 +38,7 @@ package enum TestProgress {
 
   private static func watch() {
     while true {
+      // A sleep: nothing reports that nothing happens.
       Thread.sleep(forTimeInterval: 1)
       let hanging = state.withLock { state in
         state.last.duration(to: .now) > patience ? state.running.values.sorted() : []

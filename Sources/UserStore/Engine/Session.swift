@@ -7,8 +7,12 @@ package protocol Session:
   /// Whether a transaction is open; also false after the database ended it because of an error.
   var isInTransaction: Bool { get }
 
-  /// Begins a transaction that reads one state; throws `StoreError.Code.moved` if another file is in the database's place.
-  func beginReading() throws(StoreError)
+  /// Begins a transaction that reads one state.
+  ///
+  /// - Parameter position: The position after which the log is verified and read next, if that is known: a server then reads it
+  ///   in the same round trip.
+  /// - Throws: `StoreError.Code.moved` if another file is in the database's place.
+  func beginReading(after position: Cursor?) throws(StoreError)
 
   /// Begins a transaction that writes; no other session, in any process, writes until it ends.
   ///
@@ -60,8 +64,10 @@ package protocol Session:
   /// The number of pages in the write-ahead log after the last commit; 0 if there is none.
   var writtenPages: Int { get }
 
-  /// A number that changes when another session commits.
-  func commitCounter() throws(StoreError) -> Int64
+  /// Returns a number that changes when another session commits.
+  ///
+  /// `position` is that of the `beginReading(after:)` that follows if the number has changed.
+  func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64
 
   /// Whether the database was moved, deleted, or replaced.
   var hasMoved: Bool { get }

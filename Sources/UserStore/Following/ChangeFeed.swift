@@ -30,24 +30,19 @@ extension UserStore {
     private let clock: any Clock<Duration>
     private let step: Step
 
-    /// Creates a feed of the changes of some topics.
+    /// Creates a feed.
     ///
-    /// `start` returns the cursor after which the log is read next, in the snapshot of the step; it receives the cursor that the
-    /// iteration has reached, nil at its start.
+    /// `read` reads the next page, on a thread of the reader; it receives the cursor that the iteration has reached, nil at its
+    /// start.
     init(
-      _ publication: Publication, _ reader: Reader, of topics: [Topic] = [.everything],
-      heartbeat interval: Duration? = nil,
+      _ publication: Publication, _ reader: Reader, heartbeat interval: Duration? = nil,
       clock: any Clock<Duration> = ContinuousClock(),
-      from start: @escaping @Sendable (Cursor?, inout ReadTransaction) throws(StoreError) -> Cursor
+      read: @escaping @Sendable (Cursor?) throws(StoreError) -> LogPage
     ) {
       self.publication = publication
       self.interval = interval
       self.clock = clock
-      step = { last in
-        try await reader.awaiting {
-          try reader.page(of: topics) { transaction throws(StoreError) in try start(last, &transaction) }
-        }
-      }
+      step = { last in try await reader.awaiting { try read(last) } }
     }
 
     /// Creates an iterator that starts right after the cursor.
@@ -164,13 +159,22 @@ extension Reader {
   /// Reads one page of whole sets, after checking in the same snapshot that the log continues after the cursor; leaves out the
   /// changes that belong to none of the topics.
   ///
-  /// `start` returns the cursor, in that snapshot. Throws `StoreError.Code.compacted`, `.diverged` or `.replaced` if the log
-  /// does not continue, and the codes that every read can throw.
-  func page(
-    of topics: [Topic] = [.everything], after start: (inout ReadTransaction) throws(StoreError) -> Cursor
+  /// Throws `StoreError.Code.compacted`, `.diverged` or `.replaced` if the log does not continue, and the codes that every read
+  /// can throw.
+  func page(of topics: [Topic] = [.everything], after cursor: Cursor) throws(StoreError) -> LogPage {
+    try page(of: topics, known: cursor) { _ in cursor }
+  }
+
+  /// Does the same after the cursor that `start` returns in that snapshot.
+  func page(from start: (inout ReadTransaction) throws(StoreError) -> Cursor) throws(StoreError) -> LogPage {
+    try page(of: [.everything], known: nil, from: start)
+  }
+
+  private func page(
+    of topics: [Topic], known: Cursor?, from start: (inout ReadTransaction) throws(StoreError) -> Cursor
   ) throws(StoreError) -> LogPage {
     try following { () throws(StoreError) in
-      var page = try reading { transaction throws(StoreError) in
+      var page = try reading(after: known) { transaction throws(StoreError) in
         let cursor = try start(&transaction)
         let session = try transaction.session
         let end = try session.verify(cursor)
@@ -182,7 +186,7 @@ extension Reader {
     }
   }
 
-  /// Checks that the log continues after a cursor; throws as `page(after:)`.
+  /// Checks that the log continues after a cursor; throws as `page(of:after:)`.
   func verify(_ cursor: Cursor) throws(StoreError) {
     try following { () throws(StoreError) in
       try reading { transaction throws(StoreError) in _ = try transaction.session.verify(cursor) }

@@ -11,11 +11,13 @@ final class ConsumerPosition: Sendable {
 
   /// The change sets after the last acknowledgment, written or not.
   var feed: ChangeFeed {
-    ChangeFeed(consumers.publication, consumers.reader) { last, transaction throws(StoreError) in
-      // Before the row is read, as in `ConsumerClaim.isBefore`.
-      if let last { _ = try transaction.session.verify(last) }
-      let current = try self.current(in: &transaction)
-      return last ?? current
+    ChangeFeed(consumers.publication, consumers.reader) { last throws(StoreError) in
+      try self.consumers.reader.page { transaction throws(StoreError) in
+        // Before the row is read, as in `ConsumerClaim.isBefore`.
+        if let last { _ = try transaction.session.verify(last) }
+        let current = try self.current(in: &transaction)
+        return last ?? current
+      }
     }
   }
 

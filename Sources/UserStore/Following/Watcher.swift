@@ -158,7 +158,7 @@ final class Watcher: Sendable {
         return .nothing
       }
       memory.hasMoved = false
-      let current = try session.commitCounter()
+      let current = try session.commitCounter(beforeReadingAfter: publication.position)
       if current == memory.counter {
         memory.lag = nil
         return .nothing
@@ -236,7 +236,7 @@ final class Watcher: Sendable {
   private func readPage(_ session: any Session) throws(StoreError) -> LogPage? {
     // Before the snapshot, which then contains everything up to the position.
     let position = publication.position
-    try session.beginReading()
+    try session.beginReading(after: position)
     defer { session.rollBack() }
     let head = try session.logEnd()
     if head == position { return nil }

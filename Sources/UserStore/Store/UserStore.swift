@@ -218,7 +218,9 @@ public final class UserStore: Sendable {
   public func changes(
     after cursor: Cursor, of topics: [Topic] = [.everything], heartbeat interval: Duration? = nil
   ) -> ChangeFeed {
-    ChangeFeed(publication, reader, of: topics, heartbeat: interval, clock: clock) { last, _ in last ?? cursor }
+    ChangeFeed(publication, reader, heartbeat: interval, clock: clock) { [reader] last throws(StoreError) in
+      try reader.page(of: topics, after: last ?? cursor)
+    }
   }
 
   /// Checks that the log continues after a cursor, so that a feed can start there.
@@ -233,10 +235,8 @@ public final class UserStore: Sendable {
   /// - Returns: Complete change sets in order; empty at the end of the log.
   /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and the codes that every read can throw.
   public func page(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
-    try reader.page { transaction throws(StoreError) in
-      if let cursor { return cursor }
-      return try transaction.oldestCursor
-    }.sets
+    if let cursor { return try reader.page(after: cursor).sets }
+    return try reader.page { transaction throws(StoreError) in try transaction.oldestCursor }.sets
   }
 
   /// Claims a consumer's name, and returns the consumer that continues after the last change set acknowledged under the name.

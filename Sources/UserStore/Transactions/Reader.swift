@@ -14,10 +14,12 @@ final class Reader: PageSource, Sendable {
   /// Runs `body` in one snapshot of the store, on the calling thread.
   ///
   /// When all sessions are lent, it waits for one, or throws `StoreError.Code.busy`; with `isDelivering`, there is one more.
+  /// `position` is where `body` starts to read the log, if that is known.
   ///
   /// - Throws: `StoreError.Code.nested` inside a transaction of the same store, and what `body` throws.
   func read<Result>(
-    isWaiting: Bool = true, isDelivering: Bool = false, _ body: (inout ReadTransaction) throws -> Result
+    isWaiting: Bool = true, isDelivering: Bool = false, after position: Cursor? = nil,
+    _ body: (inout ReadTransaction) throws -> Result
   ) throws -> Result {
     try store.enter()
     defer {
@@ -28,18 +30,20 @@ final class Reader: PageSource, Sendable {
     let session = try pool.take(isWaiting: isWaiting, isDelivering: isDelivering)
     // This ends the transaction.
     defer { pool.give(back: session) }
-    try session.beginReading()
+    try session.beginReading(after: position)
     var transaction = ReadTransaction(session)
     return try body(&transaction)
   }
 
   /// Like `read`, for a body that throws only `StoreError`.
   func reading<Result>(
-    isWaiting: Bool = true, isDelivering: Bool = false,
+    isWaiting: Bool = true, isDelivering: Bool = false, after position: Cursor? = nil,
     _ body: (inout ReadTransaction) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     do {
-      return try read(isWaiting: isWaiting, isDelivering: isDelivering) { transaction in try body(&transaction) }
+      return try read(isWaiting: isWaiting, isDelivering: isDelivering, after: position) { transaction in
+        try body(&transaction)
+      }
     } catch { throw StoreError(error) }
   }
 

@@ -14,6 +14,13 @@ extension PostgresSession {
   private static let columns = """
     seq, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, at, is_foreign, first
     """
+  /// The end of the log, and the state after a position.
+  static let selectLook = PostgresStatement(
+    "read the log",
+    """
+    SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, coalesce(s.nonce, 0), h.epoch, h.seq, h.nonce
+    FROM userstore.head() h, userstore.log_state($1) s
+    """, .int8)
   // One row more than the limit: the row that ends a set of that many changes.
   private static let selectRows = PostgresStatement(
     "read the log",
@@ -50,10 +57,10 @@ extension PostgresSession {
     WHERE c.last > $1 AND c.base + h.n > $1 AND h.op = 0 AND NOT h.is_foreign ORDER BY c.last DESC, h.n DESC LIMIT 1
     """, .int8)
   private static let countChanges = PostgresStatement("count changes", "SELECT userstore.change_count($1)", .int8)
-  private static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)::int8", .int8, .text)
+  private static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)", .int8, .text)
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
   static let place = PostgresStatement("write", "SELECT userstore.place()")
-  static let endWriting = PostgresStatement("write", "SELECT userstore.end_writing($1, $2)", .int8, .text)
+  static let endWriting = PostgresStatement("write", "SELECT userstore.end_set($1, $2, true)", .int8, .text)
   /// The last set with one of the random numbers, after a place.
   static let selectSet = PostgresStatement(
     "find a write in the log",
@@ -68,6 +75,7 @@ extension PostgresSession {
   // MARK: The end
 
   func logEnd() throws(StoreError) -> Cursor {
+    if let end = ahead?.end { return end }
     if write != nil {
       let last = try first(Self.selectOwnLast, make: { row throws(PostgresError) in try row.int8(0) })
       let start = try startOfWrite()
@@ -89,11 +97,10 @@ extension PostgresSession {
   }
 
   func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState {
+    if let ahead, ahead.position.revision.rawValue == revision, let state = ahead.state { return state }
     let awaited = epoch.map { (revision, $0) }
     let state = try first(Self.selectState, .int8(revision), awaiting: awaited) { row throws(PostgresError) in
-      LogState(
-        epoch: try row.int8(0), horizon: try row.int8(1), horizonNonce: try row.int8(2), last: try row.int8OrNil(3),
-        nonce: try row.int8OrNil(4), isReplica: isOnReplica)
+      try LogState(row, isReplica: isOnReplica)
     }
     guard let state else { throw Self.noMeta }
     return state
@@ -106,7 +113,7 @@ extension PostgresSession {
   // MARK: Rows
 
   func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
-    if let rows = takeCommittedRows(after: start) { return try page(rows, through: end) }
+    if let ahead, ahead.position.revision.rawValue == start { return try page(ahead.rows, through: end) }
     guard write != nil else { return try page(Self.selectRows, .int8(start), .int8(end)) }
     let head = try startOfWrite().revision.rawValue
     // The transaction's own rows follow with the next page.
@@ -197,6 +204,33 @@ extension PostgresSession {
       self.write?.base = base
     }
     return Cursor(epoch: position.epoch, revision: position.revision.rawValue - start + base, nonce: position.nonce)
+  }
+}
+
+/// What was read of the log together with another statement.
+struct LogAhead {
+  let position: Cursor
+  /// The end of the log and the state from which to verify the position; nil after a write, which needs neither.
+  var end: Cursor?
+  var state: LogState?
+  /// The first page of rows after the position.
+  let rows: PostgresResult
+
+  /// Whether the rows reach the end of the log.
+  var isComplete: Bool {
+    get throws(PostgresError) {
+      let last = rows.count == 0 ? position.revision.rawValue : try rows[rows.count - 1].int8(0)
+      return last == end?.revision.rawValue
+    }
+  }
+}
+
+extension LogState {
+  /// Creates a state from `epoch, horizon, horizon_nonce, last, nonce`.
+  init(_ row: PostgresRow, isReplica: Bool) throws(PostgresError) {
+    self.init(
+      epoch: try row.int8(0), horizon: try row.int8(1), horizonNonce: try row.int8(2), last: try row.int8OrNil(3),
+      nonce: try row.int8OrNil(4), isReplica: isReplica)
   }
 }
 

@@ -21,8 +21,8 @@ final class PostgresSession: Session, @unchecked Sendable {
   var write: Write?
   /// The end of the log after the last write of this session.
   private var knownEnd: Cursor?
-  /// The rows that were read together with the last COMMIT.
-  private var committedRows: (after: Int64, result: PostgresResult)?
+  /// What was read of the log before it was asked for, in the round trip of another statement.
+  private(set) var ahead: LogAhead?
 
   /// A statement whose result is not needed at once.
   private struct Due {
@@ -97,6 +97,7 @@ final class PostgresSession: Session, @unchecked Sendable {
     awaiting awaited: (revision: Int64, epoch: Int64)? = nil,
     _ body: (inout PostgresBatch) throws(PostgresError) -> Value
   ) throws(StoreError) -> Value {
+    ahead = nil
     let begin = due
     let deadline = ContinuousClock.now + patience
     var pause = Self.firstPause
@@ -202,10 +203,42 @@ final class PostgresSession: Session, @unchecked Sendable {
     hasBegun && (!due.isEmpty || [.inTransaction, .failed].contains(connection.transactionStatus))
   }
 
-  func beginReading() {
+  /// Without another operation than to verify the position and to read its page, no transaction is begun on the server.
+  func beginReading(after position: Cursor?) throws(StoreError) {
+    snapshot = nil
+    if let position, !connection.mayBeReplica {
+      if ahead?.position != position { _ = try look(after: position) }
+    } else {
+      ahead = nil
+    }
     (due, hasBegun) = ([Due(statement: .beginReading)], true)
     if connection.mayBeReplica { due.append(Due(statement: Self.selectSnapshot, meaning: .snapshot)) }
-    (committedRows, snapshot) = (nil, nil)
+  }
+
+  /// Reads the state of the log and the rows after a position in one round trip, and returns the end of the log.
+  private func look(after position: Cursor) throws(StoreError) -> Cursor {
+    ahead = nil
+    let end = try decoding { () throws(PostgresError) -> Cursor? in
+      let revision = PostgresValue.int8(position.revision.rawValue)
+      let (state, rows) = try send { batch throws(PostgresError) in
+        try batch.add(.beginReading)
+        let state = try batch.add(Self.selectLook, revision)
+        let rows = try batch.add(Self.selectRowsToEnd, revision)
+        try batch.add(.rollback)
+        return (state, rows)
+      }
+      let found = try state.first.map { row throws(PostgresError) in
+        try LogAhead(
+          position: position, end: Cursor(row, from: 5), state: LogState(row, isReplica: false), rows: rows)
+      }
+      guard let found, let end = found.end else { return nil }
+      progress.note(end.revision.rawValue)
+      // Of more than a page, also the set that is longer than the page has to be found, in the same state of the log.
+      if try found.isComplete { ahead = found }
+      return end
+    }
+    guard let end else { throw Self.noMeta }
+    return end
   }
 
   func beginWriting(isWaiting: Bool) {
@@ -214,7 +247,7 @@ final class PostgresSession: Session, @unchecked Sendable {
     ]
     hasBegun = true
     write = Write()
-    (committedRows, snapshot) = (nil, nil)
+    (ahead, snapshot) = (nil, nil)
   }
 
   var writingStart: (end: Cursor, isRead: Bool)? { write?.start.map { ($0, $0 != knownEnd) } }
@@ -288,7 +321,7 @@ final class PostgresSession: Session, @unchecked Sendable {
       cursor = Cursor(epoch: start.epoch, revision: last, nonce: set.nonce)
     }
     finish(at: cursor)
-    if let position, let rows { committedRows = (position.revision.rawValue, rows) }
+    if let position, let rows { ahead = LogAhead(position: position, rows: rows) }
     return cursor
   }
 
@@ -348,7 +381,7 @@ final class PostgresSession: Session, @unchecked Sendable {
   private static let retryInterval = Duration.milliseconds(50)
 
   func rollBack() {
-    (due, hasBegun, committedRows, snapshot) = ([], false, nil, nil)
+    (due, hasBegun, ahead, snapshot) = ([], false, nil, nil)
     if write != nil { (knownEnd, write) = (nil, nil) }
     if [.inTransaction, .failed].contains(connection.transactionStatus) {
       do throws(PostgresError) { try connection.run(PostgresStatement.rollback) } catch {
@@ -356,13 +389,6 @@ final class PostgresSession: Session, @unchecked Sendable {
         connection.close()
       }
     }
-  }
-
-  /// The first page of rows, if it was read together with COMMIT.
-  func takeCommittedRows(after start: Int64) -> PostgresResult? {
-    guard let rows = committedRows, rows.after == start else { return nil }
-    committedRows = nil
-    return rows.result
   }
 
   /// SQLite's pages have no counterpart.
@@ -382,8 +408,8 @@ final class PostgresSession: Session, @unchecked Sendable {
   }
 
   /// Not only the end's number: after a failover, another log may end at the same one.
-  func commitCounter() throws(StoreError) -> Int64 {
-    let end = try logEnd()
+  func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64 {
+    let end = try connection.mayBeReplica ? logEnd() : look(after: position)
     return end.revision.rawValue ^ end.nonce ^ end.epoch
   }
 

@@ -46,8 +46,9 @@ extension PostgresRow {
 }
 
 extension UserStore.Cursor {
-  /// Creates a cursor from a row that starts with epoch, revision, and nonce.
-  init(_ row: PostgresRow) throws(PostgresError) {
-    self.init(epoch: try row.int8(0), revision: try row.int8(1), nonce: try row.int8(2))
+  /// Creates a cursor from the columns epoch, revision, and nonce of a row.
+  init(_ row: PostgresRow, from column: Int = 0) throws(PostgresError) {
+    self.init(
+      epoch: try row.int8(column), revision: try row.int8(column + 1), nonce: try row.int8(column + 2))
   }
 }

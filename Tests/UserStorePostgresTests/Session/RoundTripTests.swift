@@ -71,6 +71,81 @@ extension AllTests {
       #expect(try roundTrips(store.engine.readers) { _ = try store.read { try $0.user(user) } } == 2)
     }
 
+    /// A session that reads the log after a position, as the watcher and a feed do.
+    private func looks(_ body: (PostgresSession) throws -> Void) throws {
+      let session = try #require(try store.engine.readers.take() as? PostgresSession)
+      defer { store.engine.readers.give(back: session) }
+      try body(session)
+    }
+
+    @Test func `a look at the log takes one round trip, whether it finds something or not`() throws {
+      let start = try store.read { try $0.cursor }
+      let change = try store.write { transaction in
+        try transaction.set(AttributeName("age"), of: user, to: .integer(1))
+        return try transaction.revision
+      }
+      let end = try store.read { try $0.cursor }
+      try looks { session in
+        for (position, revisions) in [(start, [change]), (end, [])] {
+          let before = session.connection.roundTrips
+          let counter = try session.commitCounter(beforeReadingAfter: position)
+          try session.beginReading(after: position)
+          #expect(try session.logEnd() == end)
+          let last = try session.verify(position)
+          let page = try LogPage(after: position, through: last, session, pages: store.reader)
+          session.rollBack()
+          #expect(page.sets.map(\.revision) == revisions)
+          #expect(session.connection.roundTrips == before + 1)
+          #expect(try session.commitCounter(beforeReadingAfter: end) == counter)
+        }
+      }
+    }
+
+    @Test func `a step of a feed takes one round trip`() throws {
+      let start = try store.read { try $0.cursor }
+      try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(1)) }
+      var sets: [ChangeSet] = []
+      let trips = try roundTrips(store.engine.readers) { sets = try store.page(after: start) }
+      #expect(sets.count == 1)
+      #expect(trips == 1)
+    }
+
+    @Test func `what was read ahead is of no use after another position, or another statement`() throws {
+      let start = try store.read { try $0.cursor }
+      try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(1)) }
+      try looks { session in
+        _ = try session.commitCounter(beforeReadingAfter: start)
+        try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(2)) }
+        let end = try store.read { try $0.cursor }
+        try session.beginReading(after: end)
+        #expect(try session.logEnd() == end)
+        session.rollBack()
+        try session.beginReading(after: start)
+        // The transaction begins here.
+        try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(3)) }
+        #expect(try session.value("age", of: user) == .integer(3))
+        #expect(try session.verify(start) == end.revision.rawValue + 2)
+        #expect(try session.rows(after: start.revision.rawValue, through: .max).count == 6)
+      }
+    }
+
+    @Test func `of more rows than a page, all are read in one state of the log`() throws {
+      let start = try store.read { try $0.cursor }
+      try store.write { transaction in
+        for number in 0..<2_000 { try transaction.set(AttributeName("a\(number)"), of: user, to: .integer(1)) }
+      }
+      try looks { session in
+        try session.beginReading(after: start)
+        let last = try session.verify(start)
+        try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(1)) }
+        #expect(last == start.revision.rawValue + 2_001)
+        let page = try LogPage(after: start, through: last, session, pages: store.reader)
+        #expect(page.isLast)
+        #expect(try page.sets.map { try $0.changes.count } == [2_000])
+        #expect(try session.logEnd().revision.rawValue == last)
+      }
+    }
+
     @Test func `writes that share a commit take one round trip each, and one for the commit`() throws {
       let gate = DispatchSemaphore(value: 0)
       let entered = DispatchSemaphore(value: 0)
@@ -114,7 +189,7 @@ extension AllTests {
     @Test func `a value that cannot be sent leaves the transaction as it was`() throws {
       let session = try #require(try store.engine.readers.take() as? PostgresSession)
       defer { store.engine.readers.give(back: session) }
-      session.beginReading()
+      try session.beginReading(after: nil)
       #expect(throws: StoreError.self) { _ = try session.consumer("a\0") }
       #expect(try session.userCount() == 1)
       #expect(session.connection.transactionStatus == .inTransaction)
@@ -154,7 +229,7 @@ extension AllTests {
     @Test func `what a lost transaction had sent is not continued`() throws {
       let session = try #require(try store.engine.readers.take() as? PostgresSession)
       defer { store.engine.readers.give(back: session) }
-      session.beginReading()
+      try session.beginReading(after: nil)
       #expect(try session.userCount() == 1)
       let observer = try Observer()
       let process = session.connection.serverProcess

@@ -60,9 +60,13 @@ final class SQLiteSession: Session, @unchecked Sendable {
   var canWriteAfterUnknownCommit: Bool { false }
   var writtenPages: Int { connection.hooks.walPages }
 
-  func commitCounter() throws(StoreError) -> Int64 { try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0 }
+  func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64 { try commitCounter() }
 
-  func beginReading() throws(StoreError) {
+  private func commitCounter() throws(StoreError) -> Int64 {
+    try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0
+  }
+
+  func beginReading(after position: Cursor?) throws(StoreError) {
     if connection.hasMoved { throw DatabaseFile.moved }
     try connection.run(Self.begin)
   }

@@ -10,7 +10,7 @@
 -- * When a transaction commits, a deferred constraint trigger takes the line, a lock that only one transaction can hold, and
 --   writes one row to `commits`: row n of the transaction has the place base + n. The line is released by the commit. The
 --   order of the places is therefore the order in which commits become visible, and there are no gaps.
--- * The library does the same itself, before its COMMIT, with end_set() and place(), or with end_writing().
+-- * The library does the same itself, before its COMMIT, with end_set() and place().
 --
 -- Names are always qualified, and every SECURITY DEFINER function sets its search_path with pg_temp at the end. Otherwise a
 -- temporary table of the writer, with the right name, would receive the rows of the log. The functions that these call set no
@@ -738,8 +738,8 @@ BEGIN
 END $$;
 
 -- Ends a set: the rows of this transaction since the last end. Returns the number of the end's row within the transaction;
--- null if nothing was logged.
-CREATE FUNCTION userstore.end_set(nonce bigint, origin text) RETURNS int
+-- null if nothing was logged. With takes_place, then does what place() does, and returns the same.
+CREATE FUNCTION userstore.end_set(nonce bigint, origin text, takes_place boolean DEFAULT false) RETURNS bigint
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
 DECLARE
   x xid8 := pg_current_xact_id_if_assigned();
@@ -749,7 +749,7 @@ BEGIN
     RAISE EXCEPTION 'the origin of a set has more than 10,000 bytes' USING ERRCODE = 'program_limit_exceeded';
   END IF;
   IF x IS NULL THEN RETURN NULL; END IF;
-  RETURN userstore.finish(x, nonce, origin, false, false);
+  RETURN userstore.finish(x, nonce, origin, false, takes_place);
 END $$;
 
 -- Fixes the place of this transaction before it ends its set, and returns its base: row n will have the place base + n. Other
@@ -771,20 +771,6 @@ DECLARE
 BEGIN
   IF x IS NULL THEN RETURN NULL; END IF;
   RETURN userstore.finish(x, userstore.random_number(), NULL, true, true);
-END $$;
-
--- Ends a set as end_set() does, and then places the transaction as place() does.
-CREATE FUNCTION userstore.end_writing(nonce bigint, origin text) RETURNS bigint
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp AS $$
-DECLARE
-  x xid8 := pg_current_xact_id_if_assigned();
-BEGIN
-  IF nonce IS NULL THEN RAISE EXCEPTION 'the nonce of a set is null' USING ERRCODE = 'null_value_not_allowed'; END IF;
-  IF octet_length(origin) > 10000 THEN
-    RAISE EXCEPTION 'the origin of a set has more than 10,000 bytes' USING ERRCODE = 'program_limit_exceeded';
-  END IF;
-  IF x IS NULL THEN RETURN NULL; END IF;
-  RETURN userstore.finish(x, nonce, origin, false, true);
 END $$;
 
 -- Saves the extent of the log. The horizon must be the end of a set and never moves back.
@@ -1170,7 +1156,7 @@ DECLARE
   readable constant text[] := ARRAY['milliseconds', 'row_bytes', 'log_rows', 'log_rows_backwards', 'own_rows', 'own_place', 'commit_of',
     'nonce_at', 'time_at', 'head', 'log_state', 'next_end', 'last_end', 'change_count', 'extent', 'scan', 'size_of', 'used_bytes',
     'changes_of', 'indexes', 'parts', 'findings', 'check'];
-  writable constant text[] := ARRAY['begin_writing', 'end_set', 'end_writing', 'next_base', 'place', 'save_extent', 'forget', 'blank', 'create_index',
+  writable constant text[] := ARRAY['begin_writing', 'end_set', 'next_base', 'place', 'save_extent', 'forget', 'blank', 'create_index',
     'drop_index'];
   owner constant oid := (SELECT s.nspowner FROM pg_namespace s WHERE s.nspname = 'userstore');
 BEGIN

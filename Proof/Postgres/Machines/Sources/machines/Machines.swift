@@ -10,7 +10,8 @@ import UserStorePostgres
            machines lone SECONDS               writes one after the other, with an inline listener; prints µs and writes a second
            machines tasks NUMBER SECONDS       writes in that many tasks at a time; prints writes a second
            machines stamp COUNT MILLISECONDS   writes 1, 2, 3 … at that interval; prints each number and when its write returned
-           machines listen COUNT               prints the numbers that stamp writes, and when each was delivered
+           machines listen COUNT               prints the numbers that stamp writes, and when a listener received each
+           machines follow COUNT               does the same with a feed
            machines idle SECONDS               follows other processes and does nothing
     The address of the database is in $ADDRESS. Times are nanoseconds since 1970.
     """
@@ -22,13 +23,14 @@ import UserStorePostgres
     let numbers = words.dropFirst().compactMap { Int($0) }
     let address = ProcessInfo.processInfo.environment["ADDRESS"] ?? ""
     var configuration = PostgresConfiguration(address)
-    configuration.store.watchesOtherProcesses = ["listen", "idle"].contains(words.first)
+    configuration.store.watchesOtherProcesses = ["listen", "follow", "idle"].contains(words.first)
     switch (words.first, numbers.count) {
     case ("fill", 1): try fill(UserStore(postgres: configuration), numbers[0])
     case ("lone", 1): try lone(UserStore(postgres: configuration), .seconds(numbers[0]))
     case ("tasks", 2): try await tasks(UserStore(postgres: configuration), numbers[0], .seconds(numbers[1]))
     case ("stamp", 2): try stamp(UserStore(postgres: configuration), numbers[0], .milliseconds(numbers[1]))
-    case ("listen", 1): try await listen(UserStore(postgres: configuration), numbers[0])
+    case ("listen", 1): try listen(UserStore(postgres: configuration), numbers[0])
+    case ("follow", 1): try await follow(UserStore(postgres: configuration), numbers[0])
     case ("idle", 1): try idle(UserStore(postgres: configuration), .seconds(numbers[0]))
     default:
       FileHandle.standardError.write(Data((usage + "\n").utf8))
@@ -102,7 +104,22 @@ import UserStorePostgres
     print(lines.joined(separator: "\n"))
   }
 
-  static func listen(_ store: UserStore, _ number: Int) async throws {
+  static func listen(_ store: UserStore, _ number: Int) throws {
+    let lines = Mutex<[String]>([])
+    let isDone = DispatchSemaphore(value: 0)
+    let token = try store.listenable(count, of: UserStore.User.ID(1)).bind("listen") { value in
+      let time = now
+      guard let value else { return }
+      lines.withLock { $0.append("\(value) \(time)") }
+      if value == number { isDone.signal() }
+    }
+    say("listening")
+    isDone.wait()
+    withExtendedLifetime(token) {}
+    print(lines.withLock { $0.joined(separator: "\n") })
+  }
+
+  static func follow(_ store: UserStore, _ number: Int) async throws {
     let start = try await store.read { try $0.cursor }
     say("listening")
     var lines: [String] = []
