@@ -36,7 +36,7 @@ UNCOMPILABLE = STATE / "uncompilable.txt"
 LIBRARIES = ["UserStore", "UserStoreFoundation", "UserStorePostgres", "UserStoreText", "UserToolCommands"]
 # The suites that run on PostgreSQL, too, are listed there.
 BOTH = re.findall(r"^both\+?='\|?(.*)'$", (ROOT / "scripts/test").read_text(), re.M)
-# --changed takes no longer; what was not run until then is told.
+# --changed takes no longer, apart from the build; what was not run until then is told.
 CHANGED_SECONDS, CHANGED_COUNT = 570, 100
 # How long the tests' own watch waits for progress, and how much longer than normal a run may take that it does not end.
 WATCH, PATIENCE = 30, 60
@@ -179,8 +179,14 @@ def numbers_at(path, line):
 ON_SERVER = threading.Lock()
 
 
+class OutOfTime(Exception):
+    """--changed has no time left for what was being run."""
+
+
 class Run:
     """A run of tests in a process group of its own."""
+
+    deadline = float("inf")
 
     FAILED = re.compile(r"✘ Test (?:case .* to )?(?P<name>.*?)(?: with \d+ test cases?)? (?:recorded an issue|failed after)")
     STARTED = re.compile(r"◇ Test (?!run|case)(.*) started\.$")
@@ -209,7 +215,7 @@ class Run:
         self.process = subprocess.Popen(
             command, cwd=TREE, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True, text=True, errors="replace")
-        timer = threading.Timer(limit, self.end)
+        timer = threading.Timer(max(0, min(limit, self.deadline - self.started)), self.end)
         timer.start()
         self.was_ended = False
         last = ""
@@ -230,6 +236,8 @@ class Run:
         timer.cancel()
         self.kill()
         self.status = self.process.wait()
+        if self.was_ended and time.monotonic() >= self.deadline:
+            raise OutOfTime
         self.seconds = time.monotonic() - self.started
         if not self.failure and not self.was_ended and self.status != 0:
             self.failure = f"ended with {self.status}: {last}"
@@ -244,6 +252,9 @@ class Run:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+        # Servers that the tests have started.
+        for cluster in pathlib.Path(os.environ["USERSTORE_POSTGRES_FOLDER"]).glob(f"cluster{self.process.pid}-*"):
+            subprocess.run([ROOT / "scripts/postgres", "remove", cluster], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     @property
     def outcome(self):
@@ -334,7 +345,10 @@ def cover(mutants, chosen, jobs):
         engine, name = test
         path = STATE / f"reached-{threading.get_ident()}"
         path.write_bytes(bytes(length))
-        run = Run([name], engine, [600], reached=path)
+        try:
+            run = Run([name], engine, [600], reached=path)
+        except OutOfTime:
+            return
         if run.outcome != "survived":
             say(f"{name} fails without a mutant: {run.failure or 'it hangs'}"[:300])
             failures.append(name)
@@ -529,6 +543,7 @@ def run(options):
     say(f"{len(mutants)} mutants, {plan['unbuilt']} that did not compile; built after {time.monotonic() - began:.0f} s")
     chosen = list(tests())
     if options.changed:
+        Run.deadline = began + CHANGED_SECONDS
         chosen = [test for test in chosen if any(is_near(test[1], mutant) for mutant in mutants)]
     judge = Judge(cover(mutants, chosen, options.jobs))
     results = Journal(STATE / "results.jsonl")
@@ -537,9 +552,12 @@ def run(options):
     random.Random(plan["seed"]).shuffle(left)
 
     def work(mutant):
-        if options.changed and time.monotonic() - began > CHANGED_SECONDS:
+        if time.monotonic() >= Run.deadline:
             return
-        result = judge.judge(mutant)
+        try:
+            result = judge.judge(mutant)
+        except OutOfTime:
+            return
         results.add(id=mutant["id"], **result)
         change = f'{short(mutant["before"])[:60]} -> {short(mutant["after"])[:60]}'
         spent = f'{result.get("seconds", 0)} s of {result.get("tests", 0)} tests'

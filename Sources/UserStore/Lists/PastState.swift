@@ -25,7 +25,7 @@ struct PastState {
       let start = cursor.revision.rawValue
       guard end - start <= Self.limit else { return nil }
       let rows = try session.rows(withoutGapAfter: start, through: end)
-      guard end == start || rows.last?.sequence == end else { return nil }
+      guard rows.last?.sequence == end else { return nil }
       for row in rows where !row.isEnd { later.add(row.change) }
       // The values that a purge removed cannot be restored.
       if later.deltas.contains(where: \.isPurged) { return nil }

@@ -227,7 +227,7 @@ struct LogAhead {
 
 extension LogState {
   /// Creates a state from `epoch, horizon, horizon_nonce, last, nonce`.
-  init(_ row: PostgresRow, isReplica: Bool) throws(PostgresError) {
+  init(_ row: PostgresRow, isReplica: Bool = false) throws(PostgresError) {
     self.init(
       epoch: try row.int8(0), horizon: try row.int8(1), horizonNonce: try row.int8(2), last: try row.int8OrNil(3),
       nonce: try row.int8OrNil(4), isReplica: isReplica)

@@ -229,10 +229,9 @@ final class PostgresSession: Session, @unchecked Sendable {
       }
       let found = try state.first.map { row throws(PostgresError) in
         try LogAhead(
-          position: position, end: Cursor(row, from: 5), state: LogState(row, isReplica: false), rows: rows)
+          position: position, end: Cursor(row, from: 5), state: LogState(row), rows: rows)
       }
       guard let found, let end = found.end else { return nil }
-      progress.note(end.revision.rawValue)
       // Of more than a page, also the set that is longer than the page has to be found, in the same state of the log.
       if try found.isComplete { ahead = found }
       return end

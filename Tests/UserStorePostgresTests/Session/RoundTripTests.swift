@@ -226,6 +226,35 @@ extension AllTests {
       #expect(session.connection.transactionStatus == .idle)
     }
 
+    @Test func `a write goes on after its first statement has failed, if that is undone`() throws {
+      let session = try #require(try store.engine.writers?.take() as? PostgresSession)
+      defer { store.engine.writers?.give(back: session) }
+      session.beginWriting(isWaiting: true)
+      session.savepoint()
+      #expect(throws: StoreError.self) {
+        try session.run(PostgresStatement(once: "fail", "SELECT 1 / $1", .int8), .int8(0))
+      }
+      try session.rollBackToSavepoint()
+      #expect(try session.put("age", of: user, .integer(1)) == .changed)
+      session.endSet(origin: nil)
+      let end = try session.endWriting(readingAfter: nil)
+      #expect(try store.read { try $0.cursor } == end)
+    }
+
+    @Test func `the end of the log at which a write began is final, although others commit before it`() throws {
+      let session = try #require(try store.engine.writers?.take() as? PostgresSession)
+      defer { store.engine.writers?.give(back: session) }
+      session.beginWriting(isWaiting: true)
+      let start = try session.startOfWrite()
+      let other = try PostgresConnection(session.connection.settings)
+      try other.execute("UPDATE userstore.users SET name = 'Bob'", to: "write as another program")
+      #expect(try session.put("age", of: user, .integer(1)) == .changed)
+      #expect(try session.finalPosition(of: start) == start)
+      let first = Cursor(epoch: start.epoch, revision: start.revision.rawValue + 1, nonce: 0)
+      #expect(try session.finalPosition(of: first).revision.rawValue == start.revision.rawValue + 3)
+      session.rollBack()
+    }
+
     @Test func `what a lost transaction had sent is not continued`() throws {
       let session = try #require(try store.engine.readers.take() as? PostgresSession)
       defer { store.engine.readers.give(back: session) }

@@ -18,7 +18,8 @@ final class Cluster: Sendable {
       count += 1
       return count
     }
-    folder = Server.folder + "/cluster\(number)"
+    // Other processes may test with the same server.
+    folder = Server.folder + "/cluster\(getpid())-\(number)"
     if let primary {
       try control("replica", primary.folder, folder)
     } else {

@@ -114,6 +114,18 @@ import Testing
     #expect(try workspace.run("get", "1", "name").output == "NIX\n")
   }
 
+  @Test func `missing permission for the folder of a database that is not in WAL mode is exit code 77`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    try workspace.finish(["sqlite3", workspace.database, "PRAGMA journal_mode = DELETE"])
+    let other = try Stranger(workspace)
+    // Everybody may write to the file, but to switch the mode takes a journal beside it.
+    try other.restrict(0o666)
+    let outcome = try other.run(["rename", "1", "x"])
+    #expect(outcome.status == 77, "\(outcome)")
+    #expect(try workspace.run("get", "1", "name").output == "NIX\n")
+  }
+
   @Test func `init fails in a folder in which nothing can be created`() throws {
     let workspace = try Workspace()
     let other = try Stranger(workspace)
