@@ -199,10 +199,12 @@ class Run:
         environment = {name: value for name, value in os.environ.items() if engine == "postgres" or not name.startswith("USERSTORE_")}
         environment["USERSTORE_ENGINE"] = engine
         environment["USERSTORE_PATIENCE"] = str(int(WATCH + 2 * max(seconds)))
+        # What also names the processes of the run: no two runs at the same time have the same.
         if mutant is not None:
-            environment["USERSTORE_MUTANT"] = str(mutant)
-        if reached is not None:
-            environment["USERSTORE_REACHED"] = str(reached)
+            self.mark = ("USERSTORE_MUTANT", str(mutant))
+        else:
+            self.mark = ("USERSTORE_REACHED", str(reached))
+        environment[self.mark[0]] = self.mark[1]
         environment["NO_COLOR"] = "1"
         command = [str(TESTS), "--testing-library", "swift-testing"]
         for test in tests:
@@ -252,6 +254,12 @@ class Run:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+        # Those in sessions of their own: without the test that reads from their terminals, they might never end.
+        line = "=".join(self.mark).encode()
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if line in (process / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(process.name), signal.SIGKILL)
         # Servers that the tests have started.
         for cluster in pathlib.Path(os.environ["USERSTORE_POSTGRES_FOLDER"]).glob(f"cluster{self.process.pid}-*"):
             subprocess.run([ROOT / "scripts/postgres", "remove", cluster], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

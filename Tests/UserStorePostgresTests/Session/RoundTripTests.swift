@@ -271,6 +271,17 @@ extension AllTests {
       #expect(try session.userCount() == 1)
     }
 
+    @Test func `a check of a database finds what would not be logged`() throws {
+      let database = try Server.newDatabase()
+      let configuration = PostgresConfiguration(Server.address(database))
+      _ = try UserStore(postgres: configuration)
+      #expect(try UserStore.check(postgres: configuration) == [])
+      let owner = try PostgresConnection(PostgresSettings(Server.address(database)))
+      try owner.execute("ALTER TABLE userstore.users DISABLE TRIGGER USER", to: "damage the schema")
+      let findings = try UserStore.check(postgres: configuration)
+      #expect(findings.contains { $0.severity == .problem && $0.message.contains("is disabled") }, "\(findings)")
+    }
+
     @Test func `interrupting a store ends its connections`() throws {
       store.interruptAndClose()
       #expect(throws: StoreError.self) { try store.read { try $0.userCount } }

@@ -48,6 +48,24 @@ import Testing
     for (condition, expected) in cases { #expect(try names(condition) == expected, "\(condition)") }
   }
 
+  @Test func `numbers are compared exactly, also beyond the integers`() throws {
+    let ages: [StoredValue] = [
+      .integer(.min), .integer(0), .integer(1 << 53 + 1), .integer(.max), .real(-.infinity), .real(-1e300), .real(0.5),
+      .real(0x1p53), .real(0x1p63), .real(.infinity),
+    ]
+    try store.write { users in
+      for age in ages { try users.session.insert("number", of: users.add(name: "n"), age) }
+    }
+    let users = try store.read { try $0.users() }
+    for value in ages + [.real(-0x1p63), .real(1e300)] {
+      for comparison in [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual] as [Condition.Comparison] {
+        let condition = Condition("number", comparison, value)
+        let expected = users.filter { condition.isTrue(of: $0) }.map(\.id.rawValue)
+        #expect(try ids(Query(where: condition)) == expected, "\(condition)")
+      }
+    }
+  }
+
   @Test func `parts of text are found by their bytes, also within characters`() throws {
     let texts: [StoredValue] = [
       .text("\u{E9}"), .text("e\u{301}"), .text("a\u{0}b"), .text("a\u{10FFFF}x"), .invalidText([0x61, 0xFF, 0x62]),

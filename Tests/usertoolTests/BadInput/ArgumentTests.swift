@@ -42,6 +42,18 @@ import Testing
     (["demo", "nothing"], 64, "nothing"),
   ]
 
+  @Test func `of many users with the same name, twenty are shown`() throws {
+    let workspace = try Workspace()
+    let names = (1...21).map { _ in #"{"name":"Twin"}"# }.joined(separator: "\n")
+    let file = workspace.folder + "/twins"
+    try Data(names.utf8).write(to: URL(filePath: file))
+    try workspace.run("import", "--format", "jsonl", file)
+    let errors = try workspace.finish([Workspace.tool, "get", "Twin"]).errors
+    let lines = errors.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    #expect(lines.count { $0.contains("Twin") && !$0.hasPrefix("usertool: error") } == 20, "\(errors)")
+    #expect(lines.contains("and 1 more"), "\(errors)")
+  }
+
   @Test func `each invalid command prints one error, exits with its code, and changes nothing`() throws {
     let workspace = try Workspace()
     for arguments in [["Alice", "--set", "age=41"], ["Twin"], ["Twin"]] {

@@ -108,6 +108,16 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  @Test func `a backup whose name may not be on disk fails`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    // The second `fsync` is that of the folder.
+    let tracer = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:error=EIO:when=2"]
+    let outcome = try workspace.finish(tracer + [Workspace.tool, "backup", workspace.folder + "/backup.db"])
+    #expect(outcome.status == 1, "\(outcome)")
+    #expect(outcome.errors.contains("cannot sync") && outcome.errors.contains("Input/output error"), "\(outcome)")
+  }
+
   @Test func `a backup never has two names, whenever it is killed, and its name is synced`() throws {
     let workspace = try filled()
     let trace = try Trace(["backup", workspace.folder + "/backup.db"], status: 0, in: workspace)

@@ -34,6 +34,15 @@ import UserStoreText
     #expect(Shown.text(ofInvalid: [0x61, 0xC3, 0xA9, 0xC3, 0x0A, 0xFF]) == "aé\\xc3\\n\\xff")
   }
 
+  @Test func `as plain text, only control characters and the backslash are escaped`() throws {
+    for value in UInt32(0)...0x300 {
+      let text = "a\(try #require(Unicode.Scalar(value)))"
+      let isEscaped = value < 0x20 || (0x7F...0x9F).contains(value) || value == 0x5C
+      #expect((Shown.plain(text) != text) == isEscaped, "\(value)")
+    }
+    #expect(Shown.plain("\u{7F}\u{85}\n\t\\é") == "\\u{7F}\\u{85}\\n\\t\\\\é")
+  }
+
   @Test func `the width of text is counted in columns of a terminal`() {
     #expect("日本".columns == 4)
     #expect("e\u{301}x".columns == 2)

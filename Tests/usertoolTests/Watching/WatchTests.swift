@@ -38,6 +38,18 @@ import Testing
     #expect(line.range(of: pattern, options: .regularExpression) != nil, "\(line)")
   }
 
+  @Test func `the current state has the time when it was read`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    let before = Date.now.addingTimeInterval(-0.001)
+    let output = try workspace.finish([Workspace.tool, "watch", "--listener", "A=name", "--timeout", "1ms"]).output
+    let after = Date.now
+    let line = try Line.decode(#require(output.split(separator: "\n").first.map(String.init)))
+    let time = try style.parse(#require(line.at))
+    #expect(before <= time && time <= after, "\(output)")
+  }
+
   @Test func `with --per-change, watch prints one line per change, without a listener`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
