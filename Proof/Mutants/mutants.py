@@ -36,7 +36,7 @@ UNCOMPILABLE = STATE / "uncompilable.txt"
 LIBRARIES = ["UserStore", "UserStoreFoundation", "UserStorePostgres", "UserStoreText", "UserToolCommands"]
 # The suites that run on PostgreSQL, too, are listed there.
 BOTH = re.findall(r"^both\+?='\|?(.*)'$", (ROOT / "scripts/test").read_text(), re.M)
-# --changed takes no longer, apart from the build; what was not run until then is told.
+# --changed takes no longer, unless the build does; what was not run until then is told.
 CHANGED_SECONDS, CHANGED_COUNT = 570, 100
 # How long the tests' own watch waits for progress, and how much longer than normal a run may take that it does not end.
 WATCH, PATIENCE = 30, 60

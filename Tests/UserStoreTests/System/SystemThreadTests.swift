@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import UserStore
@@ -28,6 +29,18 @@ import Testing
     mayClose.open()
     isClosed.wait()
   }
+
+  #if os(Linux)
+    @Test func `a thread has its name, which debuggers show`() throws {
+      let name = Lock("")
+      let thread = try SystemThread.start(named: "a name") {
+        let text = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+        name.withLock { $0 = text ?? "" }
+      }
+      thread.join()
+      #expect(name.withLock { $0 } == "a name\n")
+    }
+  #endif
 
   @Test func `a thread that joins itself is not blocked`() throws {
     let own = Lock<SystemThread?>(nil)

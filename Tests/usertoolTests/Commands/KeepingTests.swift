@@ -108,6 +108,18 @@ import Testing
     withExtendedLifetime(disk) {}
   }
 
+  @Test func `restoring a file of an older layout leaves nothing in the folder of temporary files`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let (old, temporary) = (workspace.folder + "/old.db", workspace.folder + "/temporary")
+    let golden = URL(filePath: #filePath).appending(path: "../../../Golden/layout1.db").standardized.path
+    try FileManager.default.copyItem(atPath: golden, toPath: old)
+    try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+    let restored = try workspace.run("restore", old, "--yes", environment: ["TMPDIR": temporary])
+    #expect(restored.status == 0, "\(restored)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
+  }
+
   @Test func `a backup whose name may not be on disk fails`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

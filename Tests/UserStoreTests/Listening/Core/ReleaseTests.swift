@@ -33,8 +33,15 @@ import Testing
   }
 
   @Test func `listeners of released owners do not accumulate on topics without rounds`() {
-    let hub = ListenerHub<Note> { _, _ in }
-    for number in 0..<1_000 { hub.bind("screen", to: "topic \(number)", owner: Screen()) { _, _ in } }
-    #expect(hub.state.withLock { $0.registry.withOwner.count } < 200)
+    for live in [0, 100] {
+      let hub = ListenerHub<Note> { _, _ in }
+      let screens = (0..<live).map { _ in Screen() }
+      for (number, screen) in screens.enumerated() {
+        hub.bind("live", to: "topic \(number)", owner: screen) { _, _ in }
+      }
+      for number in 0..<1_000 { hub.bind("screen", to: "topic \(number)", owner: Screen()) { _, _ in } }
+      #expect(hub.state.withLock { $0.registry.withOwner.count } < 200 + 2 * live)
+      withExtendedLifetime(screens) {}
+    }
   }
 }
