@@ -210,7 +210,7 @@ class Run:
         for test in tests:
             command += ["--filter", "^" + re.escape(test).replace("/", r"\/") + "(/|$)"]
         with ON_SERVER if engine == "postgres" else contextlib.nullcontext():
-            self.run(command, environment, PATIENCE + 2 * max(seconds) + sum(seconds))
+            self.run(command, environment, PATIENCE + sum(seconds))
 
     def run(self, command, environment, limit):
         self.started = time.monotonic()

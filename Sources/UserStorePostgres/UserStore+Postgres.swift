@@ -45,7 +45,6 @@ extension UserStore {
     var configuration = configuration
     configuration.store.access = .readOnly
     let connection = try PostgresConnections(configuration.settings).open()
-    defer { connection.close() }
     try PostgresSchema.require(connection)
     return try PostgresSession(connection).check()
   }
@@ -57,7 +56,6 @@ extension UserStore {
     _ rights: PostgresRights, of role: String, postgres configuration: PostgresConfiguration
   ) throws(StoreError) {
     let connection = try PostgresConnections(configuration.settings).open()
-    defer { connection.close() }
     try PostgresSchema.require(connection)
     let setRights = PostgresStatement(once: "set rights", "SELECT userstore.set_rights($1, $2)", .text, .text)
     do throws(PostgresError) { try connection.run(setRights, .text(role), .text(rights.rawValue)) } catch {

@@ -61,14 +61,6 @@ struct PostgresError: Error, CustomStringConvertible {
   /// Whether the connection ended while it was used, for whatever reason: its owner needs a new one.
   var isConnectionLost: Bool { kind == .connectionLost || kind == .timeout || kind == .interrupted }
 
-  /// Whether the same transaction may succeed when it is run again, on the same connection after a rollback.
-  var isRetryable: Bool {
-    switch sqlState {
-    case .serializationFailure?, .deadlock?, .lockNotAvailable?: true
-    default: isStalePlan
-    }
-  }
-
   /// Whether a prepared statement no longer fits the schema, or the server has forgotten it; it is prepared again at its next use.
   var isStalePlan = false
 }
@@ -78,18 +70,11 @@ struct SQLState: RawRepresentable, Hashable, Sendable {
   let rawValue: String
 
   static let featureNotSupported = SQLState(rawValue: "0A000")
-  static let uniqueViolation = SQLState(rawValue: "23505")
   /// A statement that writes, or LISTEN, on a replica or in a session that only reads.
   static let readOnlyTransaction = SQLState(rawValue: "25006")
   /// A statement in a transaction that has failed already.
   static let inFailedTransaction = SQLState(rawValue: "25P02")
   static let unknownStatement = SQLState(rawValue: "26000")
-  static let serializationFailure = SQLState(rawValue: "40001")
-  static let deadlock = SQLState(rawValue: "40P01")
-  /// `lock_timeout`, or NOWAIT.
-  static let lockNotAvailable = SQLState(rawValue: "55P03")
-  /// `statement_timeout`, or a request to cancel.
-  static let queryCanceled = SQLState(rawValue: "57014")
 
   /// Whether the class of the code is “data exception”: the message can quote a value.
   var isDataException: Bool { rawValue.hasPrefix("22") }

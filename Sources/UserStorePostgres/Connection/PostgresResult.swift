@@ -7,8 +7,8 @@ import CUserStoreLibPQ
   private(set) var handle: OpaquePointer?
   private let purpose: String
   /// The number of rows.
-  private(set) var count = 0
-  private var columns: Int32 = 0
+  var count: Int { unsafe Int(PQntuples(handle)) }
+  private var columns: Int32 { unsafe PQnfields(handle) }
 
   init(of statement: PostgresStatement) { purpose = statement.purpose }
 
@@ -21,8 +21,6 @@ import CUserStoreLibPQ
   func complete(_ new: OpaquePointer) {
     unsafe PQclear(handle)
     unsafe handle = new
-    count = unsafe Int(PQntuples(new))
-    columns = unsafe PQnfields(new)
   }
 
   /// The number of rows that an INSERT, UPDATE, DELETE or MERGE changed, or a SELECT returned.

@@ -44,11 +44,14 @@ enum PostgresSchema {
 
   private static func checkServer(_ connection: PostgresConnection) throws(StoreError) {
     let version = try first(selectVersion, on: connection) { row throws(PostgresError) in try row.text(0) } ?? ""
-    // Servers that speak the protocol but are not PostgreSQL lack some of what the log needs.
-    let isPostgres = version.hasPrefix("PostgreSQL ") && !version.contains("-YB-") && !version.contains("Cockroach")
-    guard isPostgres, connection.serverVersion >= oldestServer else {
+    guard isPostgres(version), connection.serverVersion >= oldestServer else {
       throw StoreError(.unsupported, "the server is not PostgreSQL 15 or newer: \(version)")
     }
+  }
+
+  /// Servers that speak the protocol but are not PostgreSQL lack some of what the log needs.
+  static func isPostgres(_ version: String) -> Bool {
+    version.hasPrefix("PostgreSQL ") && !version.contains("-YB-") && !version.contains("Cockroach")
   }
 
   private static func create(_ connection: PostgresConnection) throws(StoreError) {

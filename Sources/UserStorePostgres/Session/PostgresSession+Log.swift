@@ -61,13 +61,13 @@ extension PostgresSession {
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
   static let place = PostgresStatement("write", "SELECT userstore.place()")
   static let endWriting = PostgresStatement("write", "SELECT userstore.end_set($1, $2, true)", .int8, .text)
-  /// The last set with one of the random numbers, after a place.
+  /// The last set of the write that chose these random numbers, after a place.
   static let selectSet = PostgresStatement(
     "find a write in the log",
     """
     SELECT m.epoch, c.base + h.n, h.nonce FROM userstore.meta m, userstore.commits c
     JOIN userstore.changes h ON h.xact = c.xact AND h.started = c.started
-    WHERE m.id = 1 AND c.last > $1 AND h.op = 0 AND h.nonce = ANY ($2::text::int8[]) ORDER BY c.last DESC, h.n DESC LIMIT 1
+    WHERE m.id = 1 AND c.last > $1 AND h.op = 0 AND h.nonce = ANY ($2::text::int8[]) ORDER BY h.n DESC LIMIT 1
     """, .int8, .text)
 
   static var noMeta: StoreError { StoreError(.corrupt, "the database is damaged: its log has no meta row") }

@@ -44,7 +44,7 @@ struct ListPage {
       printer.print(user.record, plain: user.plainRecord)
       return true
     }
-    if count == 0, try transaction.isEmpty {
+    if count == 0, try transaction.users(matching: Query(limit: 1, showing: [])).isEmpty {
       notes.append("there are no users yet; add one with usertool add NAME")
     } else {
       if count == 0, System.isTerminal(1) { notes.append("no \(query.start == nil ? "" : "further ")user matches") }
@@ -59,18 +59,5 @@ struct ListPage {
       return "there are more users; the values that this list is sorted by are too long for --after"
     }
     return "more: --after \(token.word)"
-  }
-}
-
-extension ReadTransaction {
-  fileprivate var isEmpty: Bool {
-    mutating get throws {
-      var isEmpty = true
-      try iterateUsers { _ in
-        isEmpty = false
-        return false
-      }
-      return isEmpty
-    }
   }
 }

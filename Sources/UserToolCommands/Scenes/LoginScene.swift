@@ -11,45 +11,44 @@ struct LoginScene {
     self.stage = stage
   }
 
-  func play() {
+  func play() throws {
     let label = LoginLabel(manager, stage)
-    let steps: [() -> Void] = [
-      { label.appear() },
-      { self.logIn("Zoë") },
-      { self.logOut() },
-      { label.disappear() },
-      { self.logIn("NIX") },
-      { label.appear() },
-      { self.countLogins() },
+    let steps: [() throws -> Void] = [
+      { try label.appear() },
+      { try self.logIn("Zoë") },
+      { try self.logOut() },
+      { try label.disappear() },
+      { try self.logIn("NIX") },
+      { try label.appear() },
+      { try self.countLogins() },
     ]
-    stage.announce("A manager without a user and without observers.")
+    try stage.announce("A manager without a user and without observers.")
     showCount()
     for step in steps {
-      if Signals.shared.status != nil { return }
-      step()
+      try step()
       showCount()
     }
   }
 
-  private func logIn(_ name: String) {
-    stage.announce("\(name) logs in:")
+  private func logIn(_ name: String) throws {
+    try stage.announce("\(name) logs in:")
     manager.logIn(name)
   }
 
-  private func logOut() {
-    stage.announce("The user logs out:")
+  private func logOut() throws {
+    try stage.announce("The user logs out:")
     manager.logOut()
   }
 
   /// Adds a handler that implements only one notification, and removes it by disposing its token.
-  private func countLogins() {
-    stage.announce("A second observer counts only logins; then Ada logs in:")
+  private func countLogins() throws {
+    try stage.announce("A second observer counts only logins; then Ada logs in:")
     let count = Lock(0)
     let token = manager.observers.add(
       LoginHandler(didLogIn: { [stage] _ in stage.show("counter  \(count.withLock { $0 += 1; return $0 })") }))
     manager.logIn("Ada")
     showCount()
-    stage.announce("Its token is disposed, which removes the observer.")
+    try stage.announce("Its token is disposed, which removes the observer.")
     token.dispose()
   }
 
@@ -112,8 +111,8 @@ private final class LoginLabel {
     self.stage = stage
   }
 
-  func appear() {
-    stage.announce("The label appears: it shows the current user and starts to observe.")
+  func appear() throws {
+    try stage.announce("The label appears: it shows the current user and starts to observe.")
     stage.show("label  \(manager.user.value ?? "(nobody)")")
     token = manager.observers.add(
       LoginHandler(
@@ -121,8 +120,8 @@ private final class LoginLabel {
         didLogOut: { [stage] in stage.show("label  (nobody)") }))
   }
 
-  func disappear() {
-    stage.announce("The label disappears and releases its token.")
+  func disappear() throws {
+    try stage.announce("The label disappears and releases its token.")
     token = nil
   }
 }

@@ -16,7 +16,7 @@ import UserStore
     self.stage = stage
   }
 
-  func play() {
+  func play() throws {
     let stage = stage
     let colors = ["red", "green", "blue"]
     let serials = BindingChain("serial")
@@ -39,7 +39,7 @@ import UserStore
       .bind(result, \.text, .out, converting: .incoming { (isWin: Bool) in isWin ? "You win" : "No luck" })
       .on("log") { (isWin: Bool) in stage.show("block “log”: \(isWin)") }
 
-    stage.announce(
+    try stage.announce(
       "Five chains are bound; the head of each, a property of the lottery, has passed its value to the others.")
     show(serial, rate, code, winCode, result)
     let members = [serials, rates, codes, winCodes, wins].map(\.members.count).reduce(0, +)
@@ -92,8 +92,7 @@ import UserStore
       ),
     ]
     for (text, step) in steps {
-      if Signals.shared.status != nil { return }
-      stage.announce(text)
+      try stage.announce(text)
       step()
     }
   }

@@ -15,21 +15,22 @@ enum Scene: String, CaseIterable {
   }
 
   /// Plays the scene in less than ten seconds, and shows the number of objects that it leaves behind.
+  ///
+  /// Throws `Exit` after a signal.
   func perform(on stage: Stage) async throws {
     try await play(on: stage)
-    if Signals.shared.status != nil { return }
     // Chains release dead members on the next turns of the main actor.
     for _ in 0..<1_000 where CountedObject.count > 0 { await Task.yield() }
-    stage.announce("The scene is over.")
+    try stage.announce("The scene is over.")
     stage.show("objects alive: \(CountedObject.count)")
   }
 
   private func play(on stage: Stage) async throws {
     switch self {
     case .screens: try ScreensScene(stage).play()
-    case .login: LoginScene(stage).play()
+    case .login: try LoginScene(stage).play()
     case .signals: try await SignalsScene(stage).play()
-    case .lottery: await LotteryScene(stage).play()
+    case .lottery: try await LotteryScene(stage).play()
     }
   }
 }

@@ -17,11 +17,10 @@ struct ScreensScene {
   }
 
   func play() throws {
-    defer { store.close() }
-    stage.announce("A store with one user, \"NIX\", hair #000000, and no listeners.")
+    try stage.announce("A store with one user, \"NIX\", hair #000000, and no listeners.")
     showCount()
     for screen in ["FirstScreen", "SecondScreen", "ThirdScreen"] { try enter(screen) }
-    stage.announce("Back to the first screen: the others are popped, without unbinding their listeners.")
+    try stage.announce("Back to the first screen: the others are popped, without unbinding their listeners.")
     showCount()
     for screen in ["SecondScreen", "ThirdScreen"] { try enter(screen) }
     try edit()
@@ -32,9 +31,8 @@ struct ScreensScene {
 
   /// Pushes a screen, which shows the current values at once, and then each change.
   private func enter(_ screen: String) throws {
-    if Signals.shared.status != nil { return }
     let before = store.listeners.count
-    stage.announce("Push \(screen): bindAndFire \(screen).nameButton and \(screen).background")
+    try stage.announce("Push \(screen): bindAndFire \(screen).nameButton and \(screen).background")
     let entered = Screen(screen, stage)
     try store.listenable(.name, of: user).bindAndFire(screen + ".nameButton") { name in
       entered.show("nameButton", name ?? "(gone)")
@@ -50,12 +48,11 @@ struct ScreensScene {
 
   /// Shows the current value, then changes both attributes in one write, which is one round.
   private func edit() throws {
-    if Signals.shared.status != nil { return }
     let current = try store.listenable(.name, of: user).value ?? ""
-    stage.announce("On the third screen the field shows \"\(current)\". The user types \"Zoë\":")
+    try stage.announce("On the third screen the field shows \"\(current)\". The user types \"Zoë\":")
     try store.write { try $0.rename(user, to: "Zoë") }
     showCount()
-    stage.announce("A new name and a new color in one write are one round; each listener is called once:")
+    try stage.announce("A new name and a new color in one write are one round; each listener is called once:")
     try store.write { transaction in
       try transaction.rename(user, to: "Zoe")
       try transaction.set(.hairColor, of: user, to: Color("auburn"))
@@ -71,9 +68,8 @@ struct ScreensScene {
 
   /// Plays the same with a list of closures, in which nothing shows that two belong to the same screen.
   private func playWithoutNames() throws {
-    if Signals.shared.status != nil { return }
     store.listeners.unbindAll()
-    stage.announce("The same with unnamed closures: first, second, third screen, pop, second and third again")
+    try stage.announce("The same with unnamed closures: first, second, third screen, pop, second and third again")
     var tokens: [SubscriptionToken] = []
     for screen in ["FirstScreen", "SecondScreen", "ThirdScreen", "SecondScreen", "ThirdScreen"] {
       tokens.append(
@@ -82,10 +78,10 @@ struct ScreensScene {
         })
     }
     stage.show("listeners: \(store.listeners.count), for three screens")
-    stage.announce("Rename to \"NIX\": screens that were entered twice are called twice.")
+    try stage.announce("Rename to \"NIX\": screens that were entered twice are called twice.")
     try store.write { try $0.rename(user, to: "NIX") }
     for token in tokens { token.dispose() }
-    stage.announce("Removing them requires every token. With names there is no token to keep.")
+    try stage.announce("Removing them requires every token. With names there is no token to keep.")
     showCount()
   }
 }

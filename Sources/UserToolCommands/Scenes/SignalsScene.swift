@@ -12,30 +12,28 @@ struct SignalsScene {
     var configuration = Configuration()
     configuration.watchesOtherProcesses = false
     let store = try UserStore.temporary(configuration: configuration)
-    defer { store.close() }
     try await store.write { users in
       try users.add(name: "Ada", hairColor: Color("auburn"))
       try users.add(name: "Zoë", hairColor: Color("black"))
     }
-    await playField()
-    if Signals.shared.status == nil { await playRequests(store) }
+    try playField()
+    try await playRequests(store)
   }
 
   // MARK: A field
 
-  private func playField() async {
-    stage.announce("A field's text is a signal; a label subscribes to it, in capitals and without repetitions.")
+  private func playField() throws {
+    try stage.announce("A field's text is a signal; a label subscribes to it, in capitals and without repetitions.")
     let field = Field()
     let label = Label("label", stage)
     let token = field.text.signal.map { $0.uppercased() }.removeDuplicates().subscribe { label.show($0) }
     showCount()
     for text in ["z", "Z", "Zo"] {
-      if Signals.shared.status != nil { return }
-      stage.announce("Typed \"\(text)\":")
+      try stage.announce("Typed \"\(text)\":")
       field.type(text)
       if text == "Z" { stage.show("(the same in capitals: the label receives nothing)") }
     }
-    stage.announce("The token is disposed; then typed \"Zoë\":")
+    try stage.announce("The token is disposed; then typed \"Zoë\":")
     token.dispose()
     field.type("Zoë")
     stage.show("(the label receives nothing)")
@@ -44,8 +42,8 @@ struct SignalsScene {
   // MARK: Chained requests
 
   /// Finds the users with a name, then the details of the first; both steps are async functions that read the store.
-  private func playRequests(_ store: UserStore) async {
-    stage.announce(
+  private func playRequests(_ store: UserStore) async throws {
+    try stage.announce(
       "For each text two chained requests: the users with that name, then the details of the first.")
     let field = Field()
     let label = Label("details", stage)
@@ -54,8 +52,7 @@ struct SignalsScene {
       .flatMapLatest { ids in try await Self.details(of: ids.first, in: store) }
     var answers = details.values.makeAsyncIterator()
     for name in ["", "Ada", "Zoë"] {
-      if Signals.shared.status != nil { return }
-      stage.announce("Typed \"\(name)\":")
+      try stage.announce("Typed \"\(name)\":")
       if !name.isEmpty { field.type(name) }
       if let answer = await answers.next() { label.show(answer) }
     }

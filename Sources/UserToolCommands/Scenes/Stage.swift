@@ -12,9 +12,10 @@ final class Stage: Sendable {
     pause = System.isTerminal(1) ? 500 : 0
   }
 
-  /// Starts a step.
-  func announce(_ text: String) {
-    if pause > 0 { Signals.shared.sleep(milliseconds: pause) }
+  /// Starts a step, after a pause on a terminal; throws `Exit` after a signal, which also ends the pause.
+  func announce(_ text: String) throws {
+    Signals.shared.sleep(milliseconds: pause)
+    if let status = Signals.shared.status { throw Exit(status: status) }
     write(style.bold(text))
   }
 

@@ -19,7 +19,10 @@ enum Arguments {
       throw Failure(.badData, "argument \(index) is not valid UTF-8: \"\(CommandLine.arguments[index])\"")
     }
     let (options, rest) = leadingOptions(arguments)
-    guard let command = rest.first else { return Array(arguments) }
+    guard let command = rest.first else {
+      if options.isEmpty { return [] }
+      throw Failure(.usage, "a command must follow \(options[0])", hint: "usertool --help lists all commands")
+    }
     if command.hasPrefix("-") { return Array(arguments) }
     let names = names(of: root)
     // For `help lst` the parser would print the help of the whole tool.

@@ -68,8 +68,10 @@ struct ManualPage {
     if isIndented { lines.append(".fi") }
   }
 
-  /// Parses the ARGUMENTS and OPTIONS of a help text without line breaks: two spaces, the term, two or more spaces, the
-  /// description.
+  /// Parses the ARGUMENTS and OPTIONS of a help text.
+  ///
+  /// A line has two spaces, the term, two or more spaces, and the description. After a long term the description is on the next
+  /// line, which begins with more than two spaces.
   private static func entries(_ help: String) -> [Entry] {
     var entries: [Entry] = []
     var isEntry = false
@@ -77,6 +79,10 @@ struct ManualPage {
       if !line.hasPrefix(" ") { isEntry = line == "ARGUMENTS:" || line == "OPTIONS:" }
       guard isEntry, line.hasPrefix("  ") else { continue }
       let letters = Array(line.drop { $0 == " " })
+      if line.hasPrefix("   "), let last = entries.popLast() {
+        entries.append(Entry(term: last.term, description: last.description + String(letters)))
+        continue
+      }
       let gap = letters.indices.first { letters[$0...].starts(with: "  ") } ?? letters.endIndex
       entries.append(Entry(term: String(letters[..<gap]), description: String(letters[gap...].drop { $0 == " " })))
     }

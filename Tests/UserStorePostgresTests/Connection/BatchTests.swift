@@ -1,5 +1,6 @@
 import Testing
 
+@testable import UserStore
 @testable import UserStorePostgres
 
 private let one = PostgresStatement("read one", "SELECT 1::int8")
@@ -135,20 +136,21 @@ extension AllTests {
       #expect(result.1 == 2)
     }
 
-    @Test func `retryable`() throws {
+    @Test func `what the server raises`() throws {
       #expect(
         failure { try connection.run(PostgresStatement(once: "x", "COPY pg_temp.other TO STDOUT")) }?.kind
           == .unexpected)
       #expect(!connection.isOpen)
       try connection.reconnect()
-      for (state, isRetryable) in [
-        ("40001", true), ("40P01", true), ("55P03", true), ("57014", false), ("23505", false),
-      ] {
+      for (state, code) in [
+        ("40001", .busy), ("40P01", .busy), ("55P03", .busy), ("57014", .busy), ("23505", .conflict),
+        ("22P02", .badValue), ("53100", .diskFull), ("P0001", .unexpected),
+      ] as [(String, StoreError.Code)] {
         let error = failure {
           try connection.execute(
             "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '\(state)', HINT = 'try'; END $$", to: "raise")
         }
-        #expect(error?.isRetryable == isRetryable)
+        #expect(error.map { StoreError($0).code } == code)
         #expect(error?.description == "cannot raise: x (try) [SQLSTATE \(state)]")
       }
     }
@@ -182,7 +184,7 @@ extension AllTests {
       try connection.execute("ALTER TABLE pg_temp.other ADD COLUMN c int8 DEFAULT 3", to: "change")
       try connection.run(.begin)
       let error = failure { try connection.run(all) }
-      #expect(error?.isStalePlan == true && error?.isRetryable == true)
+      #expect(error?.isStalePlan == true)
       try connection.run(.rollback)
       #expect(try connection.run(all)[0].int8(2) == 3)
       // The server has forgotten it.

@@ -11,9 +11,12 @@ extension AllTests {
   struct RoundTripTests {
     let store: UserStore
     let user: User.ID
+    /// The settings with which another program can connect to the store's database.
+    let settings: PostgresSettings
 
     init() throws {
       var configuration = PostgresConfiguration(Server.address(try Server.newDatabase()))
+      settings = configuration.settings
       configuration.store.watchesOtherProcesses = false
       store = try UserStore(postgres: configuration)
       user = try store.write { try $0.add(name: "Ann") }
@@ -280,6 +283,55 @@ extension AllTests {
       try owner.execute("ALTER TABLE userstore.users DISABLE TRIGGER USER", to: "damage the schema")
       let findings = try UserStore.check(postgres: configuration)
       #expect(findings.contains { $0.severity == .problem && $0.message.contains("is disabled") }, "\(findings)")
+    }
+
+    @Test func `a write that the server ends to resolve a deadlock throws busy, and can be repeated`() throws {
+      let other = try store.write { try $0.add(name: "Bob") }
+      let program = try PostgresConnection(settings)
+      // The server looks for a deadlock on behalf of the transaction that has waited for long enough: not of this one.
+      try program.execute(
+        "SET deadlock_timeout = '1h'; BEGIN; UPDATE userstore.users SET name = 'x' WHERE id = \(other)",
+        to: "lock a row")
+      let renamed = DispatchSemaphore(value: 0)
+      let write = Work { [store, user] in
+        try store.write { transaction in
+          try transaction.rename(user, to: "Zoe")
+          renamed.signal()
+          try transaction.rename(other, to: "Zoe")
+        }
+      }
+      renamed.wait()
+      try program.execute(
+        "UPDATE userstore.users SET name = 'y' WHERE id = \(user); COMMIT", to: "lock the rows in another order")
+      let error = #expect(throws: StoreError.self) { try write.join() }
+      #expect(error?.code == .busy)
+      #expect(try store.read { try $0.users().map { try $0.name } } == ["y", "x"])
+      try store.write { transaction in
+        for user in [user, other] { try transaction.rename(user, to: "Zoe") }
+      }
+    }
+
+    @Test func `reads beyond four wait for a connection`() throws {
+      let (entered, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let reads = (0..<8).map { _ in
+        Work { [store] in
+          try store.read { transaction in
+            _ = try transaction.userCount
+            entered.signal()
+            mayEnd.wait()
+          }
+        }
+      }
+      for _ in 0..<4 { entered.wait() }
+      try store.write { try $0.rename(user, to: "Zoe") }
+      let count = PostgresStatement(
+        once: "count the connections",
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+      let observer = try PostgresConnection(settings)
+      #expect(try observer.run(count)[0].int8(0) == 5)
+      for _ in reads { mayEnd.signal() }
+      for read in reads { try read.join() }
+      #expect(try observer.run(count)[0].int8(0) == 5, "the last four used the connections of the first")
     }
 
     @Test func `interrupting a store ends its connections`() throws {

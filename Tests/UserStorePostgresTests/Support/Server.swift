@@ -113,6 +113,14 @@ final class Observer {
   }
 }
 
+extension SQLState {
+  static let uniqueViolation = SQLState(rawValue: "23505")
+  /// `lock_timeout`, or NOWAIT.
+  static let lockNotAvailable = SQLState(rawValue: "55P03")
+  /// `statement_timeout`, or a request to cancel.
+  static let queryCanceled = SQLState(rawValue: "57014")
+}
+
 /// Work on a thread of its own.
 ///
 /// `@unchecked Sendable`: the result is written before the semaphore is signaled, and read after the wait for it.

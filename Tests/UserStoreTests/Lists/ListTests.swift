@@ -88,6 +88,15 @@ import Testing
     received.wait(until: { $0.last == ["Zoë"] })
   }
 
+  @Test func `a list that starts after a user never has that user`() throws {
+    let users = try (0..<5).map { try scene.add("\($0)", age: 20) }
+    let query = Query(where: .age >= 18, sortedBy: [.ascending(.name)])
+    let second = try #require(try store.read { try $0.users(matching: query) }.dropFirst().first)
+    let list = try store.list(query.after(second))
+    for user in users { try store.write { try $0.set(.age, of: user, to: 21) } }
+    #expect(scene.names(list.value) == ["2", "3", "4"])
+  }
+
   @Test func `rows beyond the limit replace those that leave`() throws {
     for number in 0..<200 { try scene.add(String(1_000 + number), age: 20) }
     let list = try store.list(Query(sortedBy: [.ascending(.name)], limit: 3, showing: [.name]))

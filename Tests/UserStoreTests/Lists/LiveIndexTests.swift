@@ -30,6 +30,26 @@ import Testing
     }.map(\.query.ordinal)
   }
 
+  @Test func `attributes that the log does not mention are null for an added or removed user, else unknown`() {
+    func delta(_ kind: Change.Kind) -> UserDelta {
+      var delta = UserDelta(User.ID(1))
+      let values: (StoredValue, StoredValue) =
+        switch kind {
+        case .added: (.null, .text("Zoë"))
+        case .removed: (.text("Zoë"), .null)
+        default: (.text("Zoe"), .text("Zoë"))
+        }
+      delta.add(
+        Change(
+          kind: kind, user: User.ID(1), attribute: .name, old: values.0, new: values.1, timestamp: 0, sequence: 1))
+      return delta
+    }
+    #expect(delta(.added).newValue("age") == .null && delta(.added).oldValue("age") == .null)
+    #expect(delta(.removed).newValue("age") == .null && delta(.removed).oldValue("age") == .null)
+    #expect(delta(.updated).newValue("age") == nil && delta(.updated).oldValue("age") == nil)
+    #expect(delta(.updated).newValue("id") == .integer(1))
+  }
+
   @Test func `a change of an attribute that a query does not mention costs it nothing`() {
     let (adults, all) = (query(1, .age >= 18, showing: ["note"]), query(2, .age >= 18, showing: nil))
     var index = LiveIndex()

@@ -46,6 +46,24 @@ import Testing
     #expect(publication.position == foreign.cursor)
   }
 
+  @Test func `of a set whose first changes were published as a set of their own, the rest is published`() throws {
+    let received = Recorder<[Int64]>()
+    hub.bind("all", to: .everything) { set in received.record(set.heldChanges?.map(\.sequence) ?? []) }
+    func set(_ rows: ClosedRange<Int64>) -> ChangeSet {
+      let changes = rows.map { row in
+        Change(
+          kind: .updated, user: User.ID(1), attribute: "age", old: .null, new: .integer(row), timestamp: 0,
+          sequence: row)
+      }
+      let cursor = Cursor(epoch: 1, revision: rows.upperBound, nonce: 1)
+      return ChangeSet(cursor: cursor, origin: nil, isForeign: true, content: .held(changes))
+    }
+    for rows in [1...2, 1...5, 3...5, 4...6] as [ClosedRange<Int64>] {
+      if let ticket = publication.append([set(rows)], cascade: nil) { hub.deliver(through: ticket) }
+    }
+    #expect(received.all == [[1, 2], [3, 4, 5], [6]])
+  }
+
   // MARK: Successive logs
 
   @Test func `through any number of successive logs, listeners are called, and reads are ordered`() throws {

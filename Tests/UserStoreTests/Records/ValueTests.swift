@@ -113,6 +113,18 @@ import Testing
     #expect(Color(text)?.description == stored)
   }
 
+  @Test func `the sixteen colors of HTML have only the parts 00, 80, C0 and FF, and no two are the same`() throws {
+    let names = [
+      "aqua", "black", "blue", "fuchsia", "gray", "green", "lime", "maroon", "navy", "olive", "purple", "red", "silver",
+      "teal", "white", "yellow",
+    ]
+    let colors = try names.map { try #require(Color($0)) }
+    #expect(Set(colors).count == 16 && Set(names).isSubset(of: Color.names))
+    for color in colors {
+      #expect(Set([color.red, color.green, color.blue]).isSubset(of: [0, 0x80, 0xC0, 0xFF]), "\(color)")
+    }
+  }
+
   @Test(arguments: [
     "", "#", "#12345", "#1234567", "#12 456", "#+12345", "a52a2a", "mauve-ish", "#１２３４５６", "blac\u{212A}",
   ])

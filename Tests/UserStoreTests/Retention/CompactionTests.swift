@@ -189,6 +189,16 @@ import Testing
     #expect(try compact(age: 1) == 803)
   }
 
+  @Test func `if only the newest row has the right time, all before it are as old`() throws {
+    let (folder, store, clock) = try openTimed(at: 0)
+    try store.rename(try store.write { try $0.add(name: "0") }, times: 20)
+    let ends = try store.allChanges().map(\.revision.rawValue)
+    try folder.shell(
+      "UPDATE changes SET at = 1000; UPDATE changes SET at = 315360000000 WHERE seq < (SELECT max(seq) FROM changes)")
+    clock.milliseconds = 11_000
+    #expect(try store.compact(keeping: RetentionPolicy(.init(age: .seconds(5)))).horizon.rawValue == ends.last)
+  }
+
   @Test func `a time from the past does not age the changes before it`() throws {
     let (folder, store, _) = try openTimed(at: 1_000_000)
     try store.rename(try store.write { try $0.add(name: "0") }, times: 20)

@@ -72,6 +72,20 @@ import Testing
     withExtendedLifetime(other) {}
   }
 
+  @Test func `what an undone write found of other programs is found again by the next write`() throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try store.write { try $0.add(name: "NIX") }
+    let session = try #require(try store.engine.writers?.take())
+    defer { store.engine.writers?.give(back: session) }
+    try folder.shell("UPDATE users SET name = 'Zoe'")
+    for _ in 0..<2 {
+      try session.beginWriting(isWaiting: true)
+      #expect(session.writingStart?.isRead == true)
+      session.rollBack()
+      #expect(session.writingStart == nil)
+    }
+  }
+
   @Test func `a first write after the file was deleted finds that it was moved`() throws {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     #expect(try store.read { try $0.userCount } == 0)

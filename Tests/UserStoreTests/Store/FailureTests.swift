@@ -79,6 +79,33 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    @Test(.disabled(if: Sanitizer.isAny, "a sanitizer reserves memory"))
+    func `an awaited write whose thread cannot be started throws, and a later one succeeds`() async {
+      await #expect(processExitsWith: .success) {
+        let folder = try Folder()
+        let store = try folder.open { $0.watchesOtherProcesses = false }
+        var limit = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+        var before = limit
+        let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        // Less than the stack of a thread.
+        limit.rlim_cur = (UInt(pages[0]) ?? 0) * UInt(getpagesize()) + 4 << 20
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+        do {
+          try await store.write { try $0.add(name: "a") }
+          Issue.record("the thread was started")
+        } catch let error as StoreError {
+          #expect(error.code == .unexpected && error.message.contains("start a thread"), "\(error)")
+        }
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &before)
+        try await store.write { try $0.add(name: "b") }
+        #expect(try await store.read { try $0.users().map { try $0.name } } == ["b"])
+        await store.close()
+      }
+    }
+  #endif
+
   // MARK: The file disappears
 
   enum Loss: CaseIterable {

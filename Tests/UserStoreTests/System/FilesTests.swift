@@ -11,6 +11,14 @@ import Testing
     folder = try Folder()
   }
 
+  @Test func `a private file is created once, and only in a folder that exists`() throws {
+    let path = folder.path + "/private"
+    #expect(try Files.createPrivate(path))
+    #expect(try !Files.createPrivate(path))
+    let error = #expect(throws: SystemError.self) { try Files.createPrivate(folder.path + "/none/private") }
+    #expect(error?.number == ENOENT)
+  }
+
   typealias Place = @Sendable (String, String) throws -> Void
 
   @Test(arguments: [Files.place, Files.placeByLink] as [Place])

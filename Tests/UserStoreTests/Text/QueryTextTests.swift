@@ -253,6 +253,15 @@ import UserStoreText
     try store.read { try text.check(.parameters, in: &$0) }
   }
 
+  @Test(arguments: [
+    ("-a", "a:desc"), ("+a", "a"), ("a desc", "a:desc"), ("-age", "age:desc"),
+  ])
+  func `an order in another notation is a mistake if no user has the attribute`(order: String, meant: String) throws {
+    let text = text { $0.order = [order] }
+    let error = try #require(throws: TextError.self) { try store.read { try text.check(.parameters, in: &$0) } }
+    #expect(error.hint == "did you mean \"sort=\(meant)\"?", "\(error)")
+  }
+
   @Test func `a direction that is nearly one is a mistake if no user has the attribute`() throws {
     let text = text { $0.order = ["age:descc"] }
     let error = try #require(throws: TextError.self) { try store.read { try text.check(.parameters, in: &$0) } }

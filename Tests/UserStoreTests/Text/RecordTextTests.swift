@@ -147,6 +147,13 @@ import UserStoreText
     #expect(error.parameter == nil && error.text == nil && error.range == nil)
   }
 
+  @Test func `text that only starts with the notation of data is not data`() {
+    #expect(JSONScanner.data(in: #"{"base64":"AP8="}"#) == .blob([0, 255]))
+    for text in [#"{"base64":"AP8="} x"#, #"{"base64":"AP8="}{}"#, #"{"base64":"AP8="}}"#, "{}", "x"] {
+      #expect(JSONScanner.data(in: text) == nil, "\(text)")
+    }
+  }
+
   @Test func `bytes that are not UTF-8 are a mistake`() throws {
     let error = try #require(throws: TextError.self) {
       try RecordText.record([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D])

@@ -40,11 +40,14 @@ import Testing
     (["watch", "--listener", "=name"], 64, "listener"),
     (["remove", "1"], 64, "there is no terminal to ask on"),
     (["demo", "nothing"], 64, "nothing"),
+    (["--db"], 64, "a command must follow --db"),
+    (["--quiet", "--db", "users.db"], 64, "a command must follow --quiet"),
   ]
 
   @Test func `of many users with the same name, twenty are shown`() throws {
     let workspace = try Workspace()
-    let names = (1...21).map { _ in #"{"name":"Twin"}"# }.joined(separator: "\n")
+    let names = ((1...21).map { _ in #"{"name":"Twin"}"# } + (1...20).map { _ in #"{"name":"Sib"}"# })
+      .joined(separator: "\n")
     let file = workspace.folder + "/twins"
     try Data(names.utf8).write(to: URL(filePath: file))
     try workspace.run("import", "--format", "jsonl", file)
@@ -52,6 +55,8 @@ import Testing
     let lines = errors.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     #expect(lines.count { $0.contains("Twin") && !$0.hasPrefix("usertool: error") } == 20, "\(errors)")
     #expect(lines.contains("and 1 more"), "\(errors)")
+    let all = try workspace.finish([Workspace.tool, "get", "Sib"]).errors
+    #expect(all.contains("20 users are named") && !all.contains("more"), "\(all)")
   }
 
   @Test func `each invalid command prints one error, exits with its code, and changes nothing`() throws {

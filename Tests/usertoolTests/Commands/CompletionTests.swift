@@ -5,7 +5,7 @@ import Testing
   /// The completions that bash offers for the last word.
   private func offered(_ words: String..., in workspace: Workspace) throws -> [String] {
     let script = """
-      PATH="$1:$PATH"; shift
+      PATH="$1:$PATH"; cd "$2"; shift 2
       source <(usertool completion bash)
       COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
       function=$(complete -p usertool); function=${function#*-F }
@@ -13,7 +13,8 @@ import Testing
       printf '%s\\n' "${COMPREPLY[@]}"
       """
     let folder = URL(fileURLWithPath: Workspace.tool).deletingLastPathComponent().path
-    let outcome = try workspace.finish(["bash", "-c", script, "bash", folder, "usertool"] + words)
+    let outcome = try workspace.finish(
+      ["bash", "-c", script, "bash", folder, workspace.folder, "usertool"] + words)
     #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
     return outcome.lines
   }
@@ -37,6 +38,20 @@ import Testing
     #expect(workspace.bytes(of: "none.db") == nil)
   }
 
+  @Test func `nothing is read for a path that the shell would expand`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "Ann")
+    // These folders have the names of what would be expanded.
+    for name in ["~", "#", "$x", "*", "plain"] {
+      try FileManager.default.createDirectory(
+        atPath: workspace.folder + "/" + name, withIntermediateDirectories: false)
+      try FileManager.default.copyItem(atPath: workspace.database, toPath: workspace.folder + "/\(name)/users.db")
+      #expect(
+        try offered("get", "--db", name + "/users.db", "A", in: workspace) == (name == "plain" ? ["Ann"] : []),
+        "\(name)")
+    }
+  }
+
   @Test(arguments: ["bash", "zsh", "fish"])
   func `each shell can read its script`(shell: String) throws {
     let workspace = try Workspace()
@@ -57,6 +72,11 @@ import Testing
     for command in ["init", "rename", "import", "man"] { #expect(page.lines.contains(".SS \(command)")) }
     #expect(page.lines.contains("\\fB\\-\\-hair\\-color <color>\\fR"))
     #expect(page.lines.count { $0.hasPrefix("\\fB\\-\\-db ") } == 1)
+    // Arguments, and the description of a long term, which the help has on a line of its own.
+    #expect(page.output.contains("\\fB<user>\\fR\nThe user's id or name.\n"))
+    #expect(page.output.contains("\\fB\\-\\-listener <name[=attribute]>\\fR\nBind this listener instead"))
+    let terms = zip(page.lines, page.lines.dropFirst()).filter { $0.0 == ".TP" }.map(\.1)
+    #expect(terms.allSatisfy { $0.hasPrefix("\\fB<") || $0.hasPrefix("\\fB\\-") || $0.hasPrefix("\\fI") }, "\(terms)")
     try workspace.write(Data(page.output.utf8), to: "usertool.1")
     let check = try workspace.finish([
       "sh", "-c",

@@ -130,6 +130,26 @@ import Testing
     #expect(outcome.errors.contains("cannot sync") && outcome.errors.contains("Input/output error"), "\(outcome)")
   }
 
+  @Test(arguments: [["renameat2"], ["renameat2", "link"]])
+  func `a backup gets its name also on file systems that lack calls, and replaces nothing`(missing: [String]) throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let tracer = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + missing.joined(separator: ",")]
+    let faults = missing.flatMap { ["-e", "inject=\($0):error=\($0 == "link" ? "EPERM" : "EINVAL")"] }
+    let backup = [Workspace.tool, "backup", workspace.folder + "/backup.db"]
+    let outcome = try workspace.finish(tracer + faults + backup)
+    #expect(outcome.status == 0, "\(outcome)")
+    let content = try #require(workspace.bytes(of: "backup.db"))
+    #expect(try workspace.run("--db", workspace.folder + "/backup.db", "list").output.contains("NIX"))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.contains("backup") } == [
+        "backup.db"
+      ])
+    let again = try workspace.finish(tracer + faults + backup)
+    #expect(again.status == 73 && again.errors.contains("already exists"), "\(again)")
+    #expect(workspace.bytes(of: "backup.db") == content)
+  }
+
   @Test func `a backup never has two names, whenever it is killed, and its name is synced`() throws {
     let workspace = try filled()
     let trace = try Trace(["backup", workspace.folder + "/backup.db"], status: 0, in: workspace)

@@ -97,6 +97,25 @@ import Testing
     }
   }
 
+  @Test func `an attribute that only a listed user has is known, however many users there are`() throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    // More than are looked at for a note.
+    try workspace.sqlite(
+      """
+      WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 10003)
+      INSERT INTO users (name) SELECT 'user ' || n FROM n;
+      INSERT INTO attributes VALUES (10002, 'city', 'Ulm'), (10003, 'city', 'Ulm')
+      """)
+    func hasNote(_ condition: String) throws -> Bool {
+      let outcome = try workspace.run("list", "--where", condition, "--limit", "1")
+      #expect(outcome.status == 0 && outcome.errors.contains("more: --after"), "\(outcome)")
+      return outcome.errors.contains("none of the first 10000 users has \"city\"")
+    }
+    #expect(try !hasNote("city=Ulm"))
+    #expect(try hasNote("city!=Ulm"))
+  }
+
   @Test func `a user without a name is not suggested`() throws {
     let workspace = try makeWorkspace()
     try workspace.sqlite("INSERT INTO users (name) VALUES ('')")

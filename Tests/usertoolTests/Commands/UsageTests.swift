@@ -120,7 +120,10 @@ import UserStore
     ("login", ["label  Zoë", "counter  1", "observers: 2", "observers: 1"]),
     (
       "signals",
-      ["label  ZO", "(the label receives nothing)", "details  Ada, hair #a52a2a", "details  Zoë, hair #000000"]
+      [
+        "Typed \"Zo\":\n  label  ZO", "(the label receives nothing)", "Typed \"\":\n  details  nobody",
+        "Typed \"Ada\":\n  details  Ada, hair #a52a2a", "Typed \"Zoë\":\n  details  Zoë, hair #000000",
+      ]
     ),
     (
       "lottery",
@@ -133,5 +136,14 @@ import UserStore
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
     for line in lines { #expect(outcome.output.contains(line), "\(line): \(outcome.output)") }
     #expect(outcome.output.hasSuffix("The scene is over.\n  objects alive: 0\n"))
+  }
+
+  @Test func `on a terminal a scene pauses between its steps, and a signal ends it before the next one`() throws {
+    // The pauses of the remaining steps take longer than five seconds.
+    let session = try TerminalSession(
+      ["demo", "screens"], columns: 120, rows: 40, in: Workspace(), [.wait(for: "Push FirstScreen"), .signal(SIGINT)])
+    let output = String(decoding: session.output, as: UTF8.self)
+    #expect(session.status == 130)
+    #expect(!output.contains("The scene is over."), "\(output)")
   }
 }

@@ -24,14 +24,14 @@ struct TerminalSession {
   /// What was typed and not read.
   let unread: String
 
-  /// Runs the tool until it ends, which the last action must bring about.
+  /// Runs the tool until it ends, which the last action must bring about; a redirection is that of a shell.
   init(
-    _ arguments: [String], columns: Int, rows: Int, in workspace: Workspace, environment: [String: String] = [:],
-    _ actions: [Action]
+    _ arguments: [String], redirection: String = "", columns: Int, rows: Int, in workspace: Workspace,
+    environment: [String: String] = [:], _ actions: [Action]
   ) throws {
     // The gates: the next action follows only when the text has arrived.
     let program = """
-      import fcntl, json, os, pty, select, signal, struct, subprocess, sys, termios
+      import fcntl, json, os, pty, select, signal, struct, subprocess, sys, termios, time
       setup = json.loads(sys.argv[1])
       def resize(columns, rows): fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
       # The terminal stays open after the tool has ended, to look at its modes and its input.
@@ -56,7 +56,10 @@ struct TerminalSession {
         elif kind == "resize": resize(*value)
         elif kind == "type": os.write(terminal, value.encode())
         elif kind == "signal": tool.send_signal(value)
-      while tool.poll() is None: read(0.01)
+      end = time.monotonic() + 60
+      while tool.poll() is None:
+        read(0.01)
+        if time.monotonic() > end: tool.kill(); sys.exit("the tool did not end: %r" % seen[-2000:])
       while read(0): pass
       modes = termios.tcgetattr(own)
       modes[3] &= ~(termios.ICANON | termios.ECHO)
@@ -66,7 +69,8 @@ struct TerminalSession {
       print(json.dumps({"output": seen.hex(), "before": before, "status": tool.returncode, "shows": shows, "unread": unread}))
       """
     let setup: [String: Any] = [
-      "command": [Workspace.tool] + arguments, "columns": columns, "rows": rows,
+      "command": ["sh", "-c", "exec \"$0\" \"$@\" " + redirection, Workspace.tool] + arguments, "columns": columns,
+      "rows": rows,
       "actions": actions.map { action -> [Any] in
         switch action {
         case .wait(let text): ["wait", text]

@@ -41,6 +41,26 @@ import Testing
     #expect(try drafts(workspace).isEmpty)
   }
 
+  @Test func `a folder for temporary files that does not exist is passed over`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let outcome = try workspace.run("export", environment: ["TMPDIR": workspace.folder + "/none"])
+    #expect(outcome.status == 0 && outcome.output.contains("NIX"), "\(outcome)")
+  }
+
+  @Test func `an export that does not fit leaves neither a file nor a draft`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "A", "--set", "note=" + String(repeating: "x", count: 100_000))
+    let file = workspace.folder + "/users.jsonl"
+    // Without SIGXFSZ, a write beyond the limit of 64 KiB fails.
+    let script = "trap '' XFSZ; ulimit -f 64; exec '\(Workspace.tool)' export '\(file)'"
+    let outcome = try workspace.finish(["bash", "-c", script])
+    #expect(outcome.status == 1, "\(outcome)")
+    #expect(outcome.errors.hasPrefix("usertool: error: cannot write \(file): File too large"), "\(outcome)")
+    #expect(workspace.bytes(of: "users.jsonl") == nil)
+    #expect(try drafts(workspace).isEmpty)
+  }
+
   @Test func `the format is that of the option, else that of the file name`() throws {
     let workspace = try makeWorkspace()
     for (name, format, isCSV) in [("a.csv", nil, true), ("a.csv", "jsonl", false), ("a.txt", nil, false)] {

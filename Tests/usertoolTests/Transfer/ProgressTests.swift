@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -42,10 +43,16 @@ import Testing
     try workspace.run("add", "NIX")
     let holder = try workspace.python("db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.readline()")
     #expect(holder.output.next() == "held")
-    let tool = try workspace.start("compact", "--keep", "0", "--busy-timeout", "1500ms")
+    let arguments = ["compact", "--keep", "0", "--busy-timeout", "1500ms"]
+    let tool = try workspace.start([Workspace.tool] + arguments)
     #expect(tool.wait() == 5)
     let errors = String(decoding: tool.errors.rest(), as: UTF8.self)
     #expect(errors.hasPrefix("usertool: error: ") && !errors.contains("compacting"), "\(errors)")
+    // Standard output may be a terminal.
+    let session = try TerminalSession(
+      arguments, redirection: "2> '\(workspace.folder)/errors'", columns: 80, rows: 10, in: workspace, [])
+    #expect(session.status == 5 && session.output.isEmpty)
+    #expect(workspace.bytes(of: "errors") == Data(errors.utf8))
   }
 }
 

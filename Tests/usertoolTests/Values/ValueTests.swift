@@ -21,6 +21,12 @@ import UserStoreText
     #expect(Suggestion.nearest(to: "frobnicate", among: commands) == nil)
     #expect(Suggestion.distance(Array("kitten"), Array("sitting")) == 3)
     #expect(Suggestion.distance([], Array("abc")) == 3)
+    for (left, right, count) in [
+      ("age", "aeg", 1), ("age", "page", 1), ("ab", "bx", 2), ("ab", "xa", 2), ("ca", "abc", 3),
+    ] {
+      #expect(Suggestion.distance(Array(left), Array(right)) == count, "\(left), \(right)")
+      #expect(Suggestion.distance(Array(right), Array(left)) == count, "\(right), \(left)")
+    }
   }
 
   @Test func `characters that disguise a name are escaped, emoji variations are not`() {

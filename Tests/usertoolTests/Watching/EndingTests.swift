@@ -21,6 +21,25 @@ import Testing
     #expect(resumed.output.isEmpty)
   }
 
+  @Test(arguments: [("2> errors", false), ("> output", true)])
+  func `the message is on a line of its own after ^C, which only a terminal shows`(
+    redirection: String, isOnTerminal: Bool
+  ) throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let path = "\(redirection.dropLast(6))'\(workspace.folder)/\(redirection.suffix(6))'"
+    let session = try TerminalSession(
+      ["watch", "--cursor-file", workspace.folder + "/cursor"], redirection: path, columns: 100, rows: 20,
+      in: workspace,
+      [.run(["sh", "-c", "until [ -s '\(workspace.folder)/cursor' ]; do sleep 0.01; done"]), .signal(SIGINT)])
+    #expect(session.status == 130)
+    let errors = isOnTerminal ? Data(session.output) : try #require(workspace.bytes(of: "errors"))
+    let text = String(decoding: errors, as: UTF8.self)
+    #expect(text.contains("stopped at revision"), "\(text)")
+    #expect(
+      text.contains("\nusertool: stopped") == isOnTerminal || text.contains("\nstopped") == isOnTerminal, "\(text)")
+  }
+
   @Test func `a signal in the first milliseconds of a watch ends it`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

@@ -32,6 +32,20 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.contains("tmp") } == [])
   }
 
+  @Test func `a cursor file of less than 4 KiB is read, and a larger one is refused`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let file = workspace.folder + "/cursor"
+    #expect(try workspace.run("watch", "--cursor-file", file, "--timeout", "1ms").status == 124)
+    let cursor = try #require(workspace.bytes(of: "cursor"))
+    for (size, timeout, status) in [(4_095, "1ms", 124), (4_096, "300s", 65)] as [(Int, String, Int32)] {
+      try workspace.write(cursor + Data(repeating: 0x20, count: size - cursor.count), to: "cursor")
+      let outcome = try workspace.run("watch", "--cursor-file", file, "--timeout", timeout)
+      #expect(outcome.status == status, "\(outcome)")
+      if status == 65 { #expect(outcome.errors.contains("is too large: expected less than 4 KiB"), "\(outcome)") }
+    }
+  }
+
   @Test func `a watch replaces the draft that a killed watch with the same process ID left`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

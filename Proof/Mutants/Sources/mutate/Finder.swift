@@ -135,8 +135,15 @@ final class Finder: SyntaxVisitor {
     } else if statement.is(BreakStmtSyntax.self) || statement.is(ContinueStmtSyntax.self)
       || statement.is(ThrowStmtSyntax.self)
     {
-      addRemoval(of: node)
+      if !isEndOfCase(statement, node) { addRemoval(of: node) }
     }
+  }
+
+  /// Whether a statement is the `break` with which a case ends, or which is all that it has.
+  private func isEndOfCase(_ statement: StmtSyntax, _ node: CodeBlockItemSyntax) -> Bool {
+    guard let statement = statement.as(BreakStmtSyntax.self), statement.label == nil else { return false }
+    let items = node.parent?.as(CodeBlockItemListSyntax.self)
+    return items?.last == node && items?.parent?.is(SwitchCaseSyntax.self) ?? false
   }
 
   private func visitExpression(_ expression: ExprSyntax, in node: CodeBlockItemSyntax) {

@@ -107,13 +107,9 @@ import CUserStoreSQLite
     _ sql: SQL, _ values: [StoredValue], while body: (borrowing Statement) -> Bool
   ) throws(StoreError) {
     let prepared = unsafe try statements.take(sql, on: handle)
-    do throws(StoreError) {
-      for (index, value) in values.enumerated() { try prepared.statement.bind(value, at: Int32(index + 1)) }
-      while try prepared.statement.step(), body(prepared.statement) {}
-    } catch {
-      try? prepared.statement.reset()
-      throw error
-    }
+    // A statement that fails is not kept, but finalized.
+    for (index, value) in values.enumerated() { try prepared.statement.bind(value, at: Int32(index + 1)) }
+    while try prepared.statement.step(), body(prepared.statement) {}
     try prepared.statement.reset()
     statements.keep(prepared, of: sql)
   }

@@ -93,7 +93,11 @@ import UserStoreFoundation
 
   @Test func `notifications are a signal while there is a subscription`() {
     let name = Notification.Name("typed")
-    let signal = center.signal(for: name) { $0.userInfo?["text"] as? String }
+    let calls = Recorder<String?>()
+    let signal = center.signal(for: name) { notification in
+      calls.record(notification.userInfo?["text"] as? String)
+      return calls.all.last ?? nil
+    }
     var token: SubscriptionToken? = signal.map { $0.uppercased() }.subscribe { [received] in received.record($0) }
     center.post(name: name, object: nil, userInfo: ["text": "a"])
     center.post(name: name, object: nil)
@@ -102,5 +106,6 @@ import UserStoreFoundation
     token = nil
     center.post(name: name, object: nil, userInfo: ["text": "d"])
     #expect(received.all == ["A", "C"] && token == nil)
+    #expect(calls.all == ["a", nil, "c"], "the center does not call what was disposed")
   }
 }

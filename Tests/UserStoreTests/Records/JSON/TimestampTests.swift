@@ -16,6 +16,25 @@ import Testing
     #expect(Timestamp(utc: text)?.milliseconds == milliseconds)
   }
 
+  @Test func `each day of four hundred years follows the one before`() {
+    var (year, month, day) = (1970, 1, 1)
+    func pad(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    // After 400 years the calendar repeats itself.
+    for number in 0..<Int64(146_097) {
+      let date = Timestamp(milliseconds: number * 86_400_000).parts(offset: 0).date
+      if date != "\(year)-\(pad(month))-\(pad(day))" {
+        Issue.record("\(date) instead of \(year)-\(month)-\(day)")
+        return
+      }
+      let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+      let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+      day += 1
+      if day > lengths[month - 1] { (month, day) = (month + 1, 1) }
+      if month > 12 { (year, month) = (year + 1, 1) }
+    }
+    #expect((year, month, day) == (2370, 1, 1))
+  }
+
   @Test func `the text of any time reads back as that time`() {
     for _ in 0..<1_000 {
       let time = Timestamp(milliseconds: .random(in: .min ... .max) >> Int64.random(in: 0...40))

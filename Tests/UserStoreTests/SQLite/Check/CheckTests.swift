@@ -105,6 +105,15 @@ import Testing
     #expect(named?.user?.rawValue == sabotage.user && named?.attribute == sabotage.attribute, "\(found)")
   }
 
+  @Test func `a log that has no rows begins after none`() throws {
+    try folder.withoutTriggers("DELETE FROM users")
+    try folder.withoutTriggers("DELETE FROM attributes")
+    try folder.withoutTriggers("DELETE FROM changes")
+    #expect(try found() == [])
+    try folder.withoutTriggers("UPDATE meta SET horizon = 1")
+    #expect(try kinds() == ["problem log"])
+  }
+
   /// How a connection bypasses the triggers and leaves no trace in the file; the README does not promise to log this.
   enum Evasion: String, CaseIterable {
     case triggersOff, blobWrite, temporaryTrigger, function, checkConstraints
