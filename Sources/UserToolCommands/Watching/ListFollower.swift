@@ -102,10 +102,7 @@ struct ListFollower: Sendable {
     while true {
       let token = Self.closeWhenReplaced(store)
       defer { token.dispose() }
-      for await value in try await value(store).values {
-        show(value)
-        if Signals.shared.status != nil { return }
-      }
+      for await value in try await value(store).values { show(value) }
       if Signals.shared.status != nil { return }
       await store.close()
       guard let next = try await common.openWaiting(.readOnly, isReplaced: true) else { return }

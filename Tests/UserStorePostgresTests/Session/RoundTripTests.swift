@@ -258,6 +258,19 @@ extension AllTests {
       session.rollBack()
     }
 
+    @Test func `the end of an open write is that of its last set`() throws {
+      let session = try #require(try store.engine.writers?.take() as? PostgresSession)
+      defer { store.engine.writers?.give(back: session) }
+      session.beginWriting(isWaiting: true)
+      let start = try session.startOfWrite()
+      for value in 1...2 as ClosedRange<Int64> {
+        #expect(try session.put("age", of: user, .integer(value)) == .changed)
+        session.endSet(origin: nil)
+        #expect(try session.writingEnd().revision.rawValue == start.revision.rawValue + 2 * value)
+      }
+      session.rollBack()
+    }
+
     @Test func `what a lost transaction had sent is not continued`() throws {
       let session = try #require(try store.engine.readers.take() as? PostgresSession)
       defer { store.engine.readers.give(back: session) }

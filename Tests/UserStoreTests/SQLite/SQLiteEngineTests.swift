@@ -135,6 +135,24 @@ import Testing
     #expect(sets.all.map(\.discontinuity) == [nil])
   }
 
+  @Test func `a file that is replaced before the watcher's first look is reported once`() async throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try await store.write { try $0.add(name: "NIX") }
+    let sets = Recorder<ChangeSet>()
+    store.listeners.bind("test", to: .everything) { sets.record($0) }
+    let opened = Recorder<Int>()
+    let open = { @Sendable () throws(StoreError) -> any Session in
+      opened.record(1)
+      throw StoreError(.moved, "another file is at the path")
+    }
+    let watcher = Watcher(open, Polls(), store.publication, reader: store.reader)
+    try watcher.start()
+    await opened.reached(3)
+    watcher.stop()
+    watcher.join()
+    #expect(sets.all.map(\.discontinuity) == [.replaced])
+  }
+
   /// Reports no events, and records for how long it is asked to wait.
   private final class Polls: CommitEvents {
     let waits = Recorder<Int>()

@@ -130,6 +130,17 @@ import Testing
     try expectOneFile(users: 0, 1)
   }
 
+  @Test func `closing does not wait for a writer of another program`() throws {
+    // Longer than the test's own limit.
+    let store = try folder.open { $0.busyTimeout = .seconds(600) }
+    try add(to: store)
+    let other = try folder.plain()
+    try other.execute("BEGIN IMMEDIATE")
+    store.close()
+    try other.execute("INSERT INTO users (name) VALUES ('Zoe'); COMMIT")
+    #expect(try folder.open().read { try $0.userCount } == 2)
+  }
+
   @Test func `interrupting a store ends a write that waits for another program`() throws {
     let store = try folder.open { $0.busyTimeout = .seconds(600) }
     let other = try folder.plain()

@@ -58,8 +58,12 @@ import Testing
     try folder.open().write { try $0.add(name: "a") }
   }
 
-  @Test func `SQLite's locking protocol error is busy`() {
-    #expect(StoreError.Code(SQLiteError(code: .lockingProtocol, message: "locking protocol")) == .busy)
+  // The numbers of sqlite.org/rescode.html.
+  @Test(
+    arguments: [(15, .busy), (8, .readOnly), (1288, .noPermission), (1544, .noPermission), (1032, .moved)]
+      as [(Int32, StoreError.Code)])
+  func `SQLite's errors of locks and rights have their codes`(number: Int32, code: StoreError.Code) {
+    #expect(StoreError.Code(SQLiteError(code: ResultCode(rawValue: number), message: "")) == code)
   }
 
   // MARK: Memory

@@ -29,7 +29,7 @@ import Testing
   @Test(arguments: [5, 6, 262_143, 262_144, 262_145, 524_285, 700_000])
   func `lines that are too long are skipped, even if they are read in several pieces`(length: Int) throws {
     let long = String(repeating: "x", count: length)
-    #expect(try lines(of: "a\n\(long)\nb\n", limit: 5) == ["a", length > 5 ? "too long" : long, "b"])
+    #expect(try lines(of: "a\n\(long)\nb\nc\n", limit: 5) == ["a", length > 5 ? "too long" : long, "b", "c"])
     #expect(try lines(of: "a\n\(long)", limit: 5) == ["a", length > 5 ? "too long" : long + "$"])
     #expect(try lines(of: "\(long)\n\(long)\nb", limit: length) == [long, long, "b$"])
   }

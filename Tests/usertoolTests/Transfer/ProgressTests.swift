@@ -54,6 +54,28 @@ import Testing
     #expect(session.status == 5 && session.output.isEmpty)
     #expect(workspace.bytes(of: "errors") == Data(errors.utf8))
   }
+
+  @Test func `a long import shows no progress if standard error is not a terminal`() throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    try workspace.write(Data(#"{"name":"NIX"}"#.utf8), to: "in.jsonl")
+    let free = workspace.folder + "/free"
+    let holder = try workspace.python(
+      """
+      import os, time
+      db.execute('BEGIN IMMEDIATE'); print('held', flush=True)
+      while not os.path.exists('\(free)'): time.sleep(0.01)
+      """)
+    #expect(holder.output.next() == "held")
+    // The sleep gives a line that must not be shown the time to be due.
+    let session = try TerminalSession(
+      ["import", workspace.folder + "/in.jsonl", "--busy-timeout", "60s", "--color", "never"],
+      redirection: "2> '\(workspace.folder)/errors'", columns: 80, rows: 10, in: workspace,
+      [.run(["sleep", "1.5"]), .run(["touch", free])])
+    #expect(session.status == 0 && holder.wait() == 0)
+    let errors = try #require(workspace.bytes(of: "errors"))
+    #expect(!errors.contains(0x1B), "\(String(decoding: errors, as: UTF8.self))")
+  }
 }
 
 /// The lines that a terminal shows for a text, with the few control codes that the tool writes.

@@ -52,14 +52,17 @@ import Testing
     }
   }
 
-  @Test func `a signal ends a watch whose output nobody reads`() throws {
+  @Test(arguments: ["jsonl", "plain", "table"])
+  func `a signal ends a watch whose output nobody reads`(format: String) throws {
     let workspace = try Workspace()
     try workspace.run("init")
     try workspace.sqlite(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO users (name) SELECT 'u' || i FROM n"
     )
-    let watcher = try workspace.start("watch", "--timeout", "300s")
+    let watcher = try workspace.start("watch", "--format", format, "--timeout", "300s")
     try watcher.waitUntilWatching()
+    // One set that does not fit into the pipe either.
+    try workspace.sqlite("UPDATE users SET name = name || 'x'")
     watcher.send(SIGINT)
     #expect(watcher.wait() == 130)
   }

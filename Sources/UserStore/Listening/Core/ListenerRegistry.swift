@@ -43,7 +43,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   private var freeIndices: [Int] = []
   /// The only slot; nil if there are others, or were others after it was added.
   private(set) var only: SlotReference?
-  private var mailboxes: [ObjectIdentifier: (mailbox: Mailbox, listeners: Int)] = [:]
+  private(set) var mailboxes: [ObjectIdentifier: (mailbox: Mailbox, listeners: Int)] = [:]
   /// The number of the last registration; a new slot has the number of its first one as its ordinal.
   private var lastNumber = 0
   /// The number of listeners with an owner, and the number at which to look for released owners.

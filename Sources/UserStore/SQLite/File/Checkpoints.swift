@@ -16,7 +16,7 @@ final class Checkpoints: Sendable {
   static let pageLimit = 1_000
   /// The length in pages from which a checkpoint waits for readers.
   static let waitingLimit = 4 * pageLimit
-  private static let firstRest = Duration.milliseconds(1)
+  static let firstRest = Duration.milliseconds(1)
 
   private let patience: Duration
   private let pool: SessionPool
@@ -31,7 +31,7 @@ final class Checkpoints: Sendable {
     /// The length from which the next checkpoint waits for readers.
     var waitsAt = Checkpoints.waitingLimit
     /// How long to wait for readers that started before all was copied.
-    fileprivate var rest = Checkpoints.firstRest
+    var rest = Checkpoints.firstRest
     /// Whether there was a commit since the -wal file was last known to be on disk.
     var hasCommitted = false
   }
@@ -149,7 +149,7 @@ final class Checkpoints: Sendable {
   }
 
   /// Does not wait again until the file is twice as long, or until it has grown by one limit.
-  private func giveUp(isHeld: Bool) {
+  func giveUp(isHeld: Bool) {
     state.withLock { state in
       // A later attempt has only the last commit's pages to copy: it says nothing if none was copied.
       let isHeld = isHeld && state.rest == Self.firstRest

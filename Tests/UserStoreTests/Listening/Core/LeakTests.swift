@@ -56,6 +56,19 @@ import Testing
     #expect(weakPlace == nil && weakHub == nil)
   }
 
+  @Test func `the mailbox of an actor goes with the actor's last listener`() {
+    actor Place {}
+    let (board, place) = (Board(), Place())
+    func mailboxes() -> Int { board.hub.state.withLock { $0.registry.mailboxes.count } }
+    for name in ["a", "b", "c"] { board.hub.bind(name, to: "x", on: .actor(place)) { _ in } }
+    for name in ["a", "b"] {
+      board.hub.unbind(name, from: "x")
+      #expect(mailboxes() == 1)
+    }
+    board.hub.unbind("c", from: "x")
+    #expect(mailboxes() == 0)
+  }
+
   @Test func `a listener that holds its store keeps it alive, and one that holds it weakly does not`() throws {
     weak var weakStore: UserStore?
     do {

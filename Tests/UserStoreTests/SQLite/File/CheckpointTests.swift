@@ -78,6 +78,47 @@ import Testing
     #expect(waitsAt == Checkpoints.waitingLimit, "the file was restarted")
   }
 
+  @Test func `after a first attempt that copied nothing, the file may double, else it may grow by one limit`() throws {
+    let store = try Folder().open { $0.watchesOtherProcesses = false }
+    let checkpoints = try #require(store.checkpoints)
+    for (isHeld, isFirst, growth) in [
+      (true, true, 5_000), (false, true, Checkpoints.pageLimit), (true, false, Checkpoints.pageLimit),
+      (false, false, Checkpoints.pageLimit),
+    ] {
+      checkpoints.state.withLock { state in
+        state.walPages = 5_000
+        state.rest = isFirst ? Checkpoints.firstRest : Checkpoints.firstRest * 2
+      }
+      checkpoints.giveUp(isHeld: isHeld)
+      let (waitsAt, rest) = checkpoints.state.withLock { ($0.waitsAt, $0.rest) }
+      #expect(waitsAt == 5_000 + growth && rest == Checkpoints.firstRest, "\(isHeld), \(isFirst)")
+    }
+  }
+
+  @Test func `the steps of a compaction do not let the -wal file grow`() throws {
+    let folder = try Folder()
+    let store = try folder.open {
+      $0.watchesOtherProcesses = false
+      $0.durability = .normal
+      $0.retention = .unlimited
+    }
+    let id = try store.write { try $0.add(name: "NIX") }
+    // One change fills a page.
+    let note = String(repeating: "x", count: 1_500)
+    for number in 0..<12 {
+      try store.write { transaction in
+        for place in 0..<1_000 {
+          try transaction.set(AttributeName("note"), of: id, to: .text("\(number) \(place) " + note))
+        }
+      }
+    }
+    try store.compact(keeping: .rows(0))
+    let frames = try Files.size(of: folder.database + "-wal") / (Configuration().pageSize + 24)
+    // A step deletes up to a thousand rows.
+    #expect(frames < Checkpoints.waitingLimit + 2 * Checkpoints.pageLimit)
+    #expect(try store.read { try $0.cursor.revision.rawValue } > 12_000)
+  }
+
   private static let photo = Attribute<[UInt8]>("photo")
   /// About 250 pages, and twice as many with the copy in the log.
   private static var bytes: [UInt8] { Array(repeating: .random(in: 0...255), count: 500_000) }
