@@ -68,6 +68,8 @@ def find(mutate, files):
     mutants = []
     for line in output.splitlines():
         mutant = json.loads(line)
+        if mutant["before"] == mutant["after"]:
+            continue
         name = f'{mutant["file"]}: {short(mutant["before"])} -> {short(mutant["after"])}'
         seen[name] += 1
         mutant["key"] = name if seen[name] == 1 else f"{name} #{seen[name]}"

@@ -159,6 +159,13 @@ import Testing
     #expect(purged.size == size && purged.sized == extent.sized && size < extent.size)
   }
 
+  @Test func `the file is rewritten only by a purge that is asked to, awaited or not`() async throws {
+    func freePages() throws -> Int { Int(try folder.plain().text("PRAGMA freelist_count") ?? "") ?? -1 }
+    try fill()
+    #expect(try await store.purge(zoe).isErased && freePages() > 0)
+    #expect(try await store.purge(zoe, vacuums: true).isErased && freePages() == 0)
+  }
+
   @Test func `a purge of thousands of changes runs in steps, in memory too`() async throws {
     for store in [store, try UserStore.forTests(configuration: .init())] {
       let user = try await store.write { try $0.add(name: "new") }
