@@ -102,48 +102,4 @@ import UserStore
       #expect(output.contains("2026-11-21T05:20:11.482Z"), "\(output)")
     }
   }
-
-  @Test func `in the screens scene, entering a screen twice adds no listeners`() throws {
-    let workspace = try Workspace()
-    let outcome = try workspace.run("demo", "screens")
-    #expect(outcome.status == 0 && outcome.errors.isEmpty)
-    #expect(outcome.output.contains("listeners: 4 before, 6 after"))
-    #expect(outcome.output.components(separatedBy: "listeners: 6 before, 6 after").count == 3)
-    for screen in ["First", "Second", "Third"] {
-      #expect(outcome.output.components(separatedBy: "  \(screen)Screen.nameButton  Zoë\n").count == 2)
-    }
-    #expect(outcome.output.contains("listeners: 5, for three screens"))
-    #expect(workspace.bytes() == nil)
-  }
-
-  @Test(arguments: [
-    ("login", ["label  Zoë", "counter  1", "observers: 2", "observers: 1"]),
-    (
-      "signals",
-      [
-        "Typed \"Zo\":\n  label  ZO", "(the label receives nothing)", "Typed \"\":\n  details  nobody",
-        "Typed \"Ada\":\n  details  Ada, hair #a52a2a", "Typed \"Zoë\":\n  details  Zoë, hair #000000",
-      ]
-    ),
-    (
-      "lottery",
-      ["serial  4, green", "win rate  12.8", "a filter of Field.text refused “7777”", "field  777", "result  You win"]
-    ),
-    ("screens", ["screens alive: 3"]),
-  ])
-  func `each scene plays and leaves no objects behind`(_ scene: String, _ lines: [String]) throws {
-    let outcome = try Workspace().run("demo", scene)
-    #expect(outcome.status == 0 && outcome.errors.isEmpty)
-    for line in lines { #expect(outcome.output.contains(line), "\(line): \(outcome.output)") }
-    #expect(outcome.output.hasSuffix("The scene is over.\n  objects alive: 0\n"))
-  }
-
-  @Test func `on a terminal a scene pauses between its steps, and a signal ends it before the next one`() throws {
-    // The pauses of the remaining steps take longer than five seconds.
-    let session = try TerminalSession(
-      ["demo", "screens"], columns: 120, rows: 40, in: Workspace(), [.wait(for: "Push FirstScreen"), .signal(SIGINT)])
-    let output = String(decoding: session.output, as: UTF8.self)
-    #expect(session.status == 130)
-    #expect(!output.contains("The scene is over."), "\(output)")
-  }
 }
