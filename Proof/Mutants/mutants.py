@@ -553,7 +553,7 @@ def run(options):
     say(f"{len(mutants)} mutants, {plan['unbuilt']} that did not compile; built after {time.monotonic() - began:.0f} s")
     chosen = list(tests())
     if options.changed:
-        Run.deadline = began + CHANGED_SECONDS
+        Run.deadline = began + CHANGED_SECONDS - int(os.environ.get("MUTANTS_SPENT", 0))
         chosen = [test for test in chosen if any(is_near(test[1], mutant) for mutant in mutants)]
     judge = Judge(cover(mutants, chosen, options.jobs))
     results = Journal(STATE / "results.jsonl")
