@@ -182,7 +182,7 @@ expect("goes on", one(reader, "SELECT seq FROM userstore.head()"), (rows[-1][0] 
 # Rights.
 DENIED = errors.InsufficientPrivilege
 for sql in ["DELETE FROM userstore.changes", "INSERT INTO userstore.commits VALUES (9, 8, 1, '5', now(), now())", "UPDATE userstore.meta SET epoch = 1",
-    "SELECT setval('userstore.placed', 1)", "SELECT userstore.finish('5', 1, '', false, true)", "SELECT userstore.has_place()", "SELECT userstore.last_row()",
+    "SELECT setval('userstore.placed', 1)", "SELECT userstore.finish('5', 1, '', false, true)", "SELECT userstore.has_place()", "SELECT userstore.refuse_attribute(NULL)",
     "SELECT userstore.renew()", "SELECT userstore.is_last(5, '5')", "ALTER TABLE userstore.users DISABLE TRIGGER ALL", "SET session_replication_role = replica",
     "CREATE TABLE userstore.x (i int)", "TRUNCATE userstore.users CASCADE", "BEGIN; LOCK TABLE userstore.line IN EXCLUSIVE MODE", "BEGIN; LOCK TABLE userstore.writers IN ROW SHARE MODE",
     "BEGIN; LOCK TABLE userstore.ids IN SHARE MODE", "SELECT setval('userstore.users_id_seq', 1)", "INSERT INTO userstore.migrations VALUES (2, '', '')", "DROP FUNCTION userstore.place()",
@@ -197,8 +197,14 @@ refused("TRUNCATE of the log", owner, "TRUNCATE userstore.changes", errors.Restr
 refused("another id", c, "UPDATE userstore.users SET id = id + 1000000", errors.RestrictViolation)
 refused("another key", c, "UPDATE userstore.attributes SET name = 'b'", errors.RestrictViolation)
 refused("an id beyond the limit", c, "INSERT INTO userstore.users (id, name) VALUES (4611686018427387905, 'x')", errors.CheckViolation)
-refused("NaN", c, "INSERT INTO userstore.attributes (user_id, name, real) SELECT max(id), 'nan', 'NaN' FROM userstore.users", errors.CheckViolation)
-refused("two values", c, "INSERT INTO userstore.attributes (user_id, name, real, integer) SELECT max(id), 'two', 1, 1 FROM userstore.users", errors.CheckViolation)
+# The values of an attribute, also of the second row of a statement, and in sessions that apply changes of another server.
+for what, bad in [("NaN", "'nan', NULL, 'NaN'"), ("two values", "'two', 1, 1"), ("no value", "'none', NULL, NULL"), ("a reserved name", "'hair_color', 1, NULL")]:
+    insert = f"INSERT INTO userstore.attributes (user_id, name, integer, real) VALUES ({one(owner, 'SELECT max(id) FROM userstore.users')[0]}, "
+    refused(what, c, f"{insert} {bad})", errors.CheckViolation)
+    refused(what + " in the second row", c, f"{insert} 'fine', 1, NULL), {insert.split('VALUES')[1]} {bad})", errors.CheckViolation)
+    refused(what + " of another server", owner, f"BEGIN; SET LOCAL session_replication_role = replica; {insert} {bad})", errors.CheckViolation)
+for what, change in [("to NaN", "integer = NULL, real = 'NaN'"), ("to two values", "integer = 1, text = ''"), ("to no value", "integer = NULL, real = NULL, text = NULL, bytes = NULL, raw = NULL")]:
+    refused(what, c, f"INSERT INTO userstore.attributes (user_id, name, integer) SELECT max(id), 'to', 1 FROM userstore.users; UPDATE userstore.attributes SET {change} WHERE name = 'to'", errors.CheckViolation)
 # Temporary tables with the names of the log receive nothing.
 e = connect("userstore_writer")
 e.execute("CREATE TEMP TABLE changes (LIKE userstore.changes); CREATE TEMP TABLE commits (LIKE userstore.commits); CREATE TEMP TABLE meta (LIKE userstore.meta); CREATE TEMP TABLE users (LIKE userstore.users); GRANT ALL ON changes, commits, meta, users TO PUBLIC; SET search_path = pg_temp, userstore, pg_catalog")
@@ -416,9 +422,9 @@ for code, said, sql in [
     ("value", "the next user would receive the id", "SELECT setval('userstore.users_id_seq', (SELECT max(id) - 1 FROM userstore.users))"),
     ("value", "no id is left", "SELECT setval('userstore.users_id_seq', 9223372036854775807)"),
     ("value", "is not a color", "UPDATE userstore.users SET hair_color = 'red' WHERE id = %d"),
-    ("value", "reserved name", "ALTER TABLE userstore.attributes DROP CONSTRAINT attributes_name_check; INSERT INTO userstore.attributes (user_id, name, integer) VALUES (%d, 'id', 1)"),
-    ("value", "is not one value", "ALTER TABLE userstore.attributes DROP CONSTRAINT attributes_check; INSERT INTO userstore.attributes (user_id, name) VALUES (%d, 'none')"),
-    ("value", "is not one value", "ALTER TABLE userstore.attributes DROP CONSTRAINT attributes_real_check; INSERT INTO userstore.attributes (user_id, name, real) VALUES (%d, 'nan', 'NaN')"),
+    ("value", "reserved name", PAST + "INSERT INTO userstore.attributes (user_id, name, integer) VALUES (%d, 'id', 1)" + AGAIN),
+    ("value", "is not one value", PAST + "INSERT INTO userstore.attributes (user_id, name) VALUES (%d, 'none')" + AGAIN),
+    ("value", "is not one value", PAST + "INSERT INTO userstore.attributes (user_id, name, real) VALUES (%d, 'nan', 'NaN')" + AGAIN),
     ("value", "is not valid UTF-8", "INSERT INTO userstore.attributes (user_id, name, raw) VALUES (%d, 'raw', '\\xeda080')"),
     ("orphan", "belongs to user %d", "SET LOCAL session_replication_role = replica; DELETE FROM userstore.users WHERE id = %d"),
 ]:

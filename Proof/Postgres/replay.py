@@ -13,7 +13,7 @@ Judged:
   * a snapshot of the tables and the end of the log in that snapshot belong together: the rows after it lead to each later snapshot;
   * ids that the store gave were never used before.
 """
-import argparse, hashlib, multiprocessing as mp, os, random, subprocess, sys, time
+import argparse, collections, hashlib, multiprocessing as mp, os, random, subprocess, sys, time
 import psycopg
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -235,28 +235,42 @@ def library(seed, number, count):
 
 # ---------------------------------------------------------------------------------------------------------------- the log
 
+def is_given(name):
+    """Whether the store gave the id of a user who was added with this name."""
+    return bool(name) and (name in ("cte", "deferred", "gone") or name[0] in "nbc" and name[1:].isdigit())
+
+
 class Replay:
     """The state that the log describes, and what is wrong with the log."""
     def __init__(self, state=None, place=0):
         self.state, self.place, self.bad = state or {}, place, []
         self.users = {u for u, a in self.state if a == "name"}
         self.given = set(self.users)
+        self.sets, self.lives = 0, collections.defaultdict(list)  # where users were added and removed: set, place, op, name
         self.digests = {}
+
+    def is_chosen_at_once(self, u):
+        """Whether the last user with this id was added with a chosen id, and removed, by one transaction: the limit in README.md."""
+        before = self.lives[u][-2:]
+        return [life[2] for life in before] == [1, 3] and before[0][0] == before[1][0] and not is_given(before[0][3])
 
     def apply(self, row):
         seq, op, u, a, *v = row[:14]
         old, new = tuple(map(repr, v[:5])), tuple(map(repr, v[5:]))
         if seq != self.place + 1: self.bad.append(f"{seq} follows {self.place}")
         self.place = seq
-        if op == 0: return
+        if op == 0:
+            self.sets += 1
+            return
         present = self.state.get((u, a), NONE)
         if old != present: self.bad.append(f"{seq}: op {op} user {u} {a}: the old value is {old}, but the log said {present}")
         if op == 2 and old == new: self.bad.append(f"{seq}: nothing changes")
         if op == 1 and a == "name":
             if u in self.users: self.bad.append(f"{seq}: user {u} is added twice")
-            if v[7] and (v[7] in ("cte", "deferred", "gone") or v[7][0] in "nbc" and v[7][1:].isdigit()) and u in self.given:
-                self.bad.append(f"{seq}: the id {u} is given again")
+            if is_given(v[7]) and u in self.given and not self.is_chosen_at_once(u):
+                self.bad.append(f"{seq}: the id {u} is given again, after {self.lives[u]}")
             self.users.add(u); self.given.add(u)
+        if a == "name" and op != 2: self.lives[u].append((self.sets, seq, op, v[7] or v[2]))
         if op == 3 and a == "name": self.users.discard(u)
         elif op == 3 and u in self.users: self.bad.append(f"{seq}: {a} is removed with the user {u}, who is still there")
         if new == NONE: self.state.pop((u, a), None)
@@ -418,7 +432,7 @@ def edited(function, old, new):
       IF position($o${old}$o$ IN d) = 0 THEN RAISE 'nothing to replace'; END IF;
       EXECUTE replace(d, $o${old}$o$, $n${new}$n$); END $edit$"""
 
-LINE = "LOCK TABLE userstore.line IN EXCLUSIVE MODE;"
+LINE = "LOCK TABLE userstore.line IN SHARE UPDATE EXCLUSIVE MODE;"
 CONTROLS = {
     "naive: places drawn by the first statement": [
         edited("finish", LINE, "PERFORM pg_advisory_lock(1);"),

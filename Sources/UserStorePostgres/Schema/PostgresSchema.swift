@@ -1,16 +1,35 @@
 import UserStore
 
-/// The layout of the database: creates it, or checks that the library knows it.
+/// The layout of the database: creates it, migrates it, and checks that the library knows it.
 enum PostgresSchema {
+  /// All migrations in order; a new one is a file in `migrations` and a line here.
+  ///
+  /// Each updates `meta.layout`, and `meta.min_client` if clients that do not know it cannot work with it.
+  static let migrations = [
+    Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
+    Migration(2, "cheaper_changes", PackageResources.m0002_cheaper_changes_sql),
+  ]
+
   /// The layout that this version of the library creates.
-  private static let layout: Int32 = 1
+  static var latest: Int64 { Int64(migrations.count) }
+  /// The oldest layout that it can use as it is: roles that do not own the schema cannot migrate.
+  private static let oldest: Int64 = 1
   private static let oldestServer = 150_000
 
   private static let selectVersion = PostgresStatement("read the version of the server", "SELECT version()")
   private static let hasSchema = PostgresStatement(
     "look for the schema", "SELECT to_regnamespace('userstore') IS NOT NULL")
-  private static let selectLayout = PostgresStatement(
-    "read the layout", "SELECT layout, min_client FROM userstore.meta WHERE id = 1")
+  private static let selectState = PostgresStatement(
+    "read the layout",
+    """
+    SELECT m.layout::int8, m.min_client::int8, pg_catalog.pg_has_role(s.nspowner, 'USAGE')
+    FROM userstore.meta m, pg_catalog.pg_namespace s WHERE m.id = 1 AND s.nspname = 'userstore'
+    """)
+  private static let selectMigrations = PostgresStatement(
+    "read the migrations", "SELECT number::int8, fingerprint FROM userstore.migrations")
+  private static let insertMigration = PostgresStatement(
+    "record a migration",
+    "INSERT INTO userstore.migrations (number, name, fingerprint) VALUES ($1::int8, $2, $3)", .int8, .text, .text)
   // Without a trigger, changes are not logged.
   private static let countTriggers = PostgresStatement(
     "check the triggers",
@@ -22,15 +41,37 @@ enum PostgresSchema {
   private static let triggers: Int64 = 11
   /// Two processes that create the schema at the same time wait for each other.
   private static let lock = PostgresStatement("create the schema", "SELECT pg_advisory_xact_lock(8101830119125)")
+  /// Only the owner can: the library's writers wait until the migration has ended.
+  private static let lockWriters = PostgresStatement(
+    "migrate the schema", "LOCK TABLE userstore.writers IN EXCLUSIVE MODE")
 
-  /// Creates the schema if there is none and `access` allows it, and checks it.
+  private struct State {
+    let layout: Int64
+    let oldestClient: Int64
+    /// Whether the role may do everything that the owner of the schema may.
+    let isOwner: Bool
+  }
+
+  /// Creates the schema if there is none and `access` allows it, migrates it if the role owns it, and checks it.
+  ///
+  /// A store that only reads leaves the layout as it is.
   static func prepare(_ connection: PostgresConnection, _ access: UserStore.Configuration.Access) throws(StoreError) {
     try checkServer(connection)
     // The address may allow a replica.
     if access != .readOnly, connection.isReplica { throw .replica() }
-    if access == .createIfMissing, try !exists(on: connection) { try create(connection) }
+    if access == .createIfMissing, try !exists(on: connection) { try migrate(connection) }
     try require(connection)
-    try check(connection)
+    let found = try state(on: connection)
+    if access != .readOnly, found.isOwner, found.layout < latest {
+      try migrate(connection)
+    } else if found.layout < oldest {
+      throw StoreError(
+        .schemaTooOld,
+        "the database has layout \(found.layout), but this version of the library needs \(oldest): the owner of the schema must open it for writing once"
+      )
+    }
+    try checkMigrations(connection)
+    try checkTriggers(connection)
   }
 
   /// Throws if the database has no schema.
@@ -54,29 +95,65 @@ enum PostgresSchema {
     version.hasPrefix("PostgreSQL ") && !version.contains("-YB-") && !version.contains("Cockroach")
   }
 
-  private static func create(_ connection: PostgresConnection) throws(StoreError) {
-    let sql = String(decoding: PackageResources.m0001_users_and_changes_sql, as: UTF8.self)
-    do throws(PostgresError) {
-      try connection.run(.begin)
-      try connection.run(lock)
-      // Another process may have been first.
-      if try connection.run(hasSchema).first?.bool(0) == false { try connection.execute(sql, to: "create the schema") }
-      try connection.run(.commit)
+  /// The layout; throws if a newer one allows only clients that know it.
+  private static func state(on connection: PostgresConnection) throws(StoreError) -> State {
+    let found = try first(selectState, on: connection) { row throws(PostgresError) in
+      State(layout: try row.int8(0), oldestClient: try row.int8(1), isOwner: try row.bool(2))
+    }
+    guard let found else { throw PostgresSession.noMeta }
+    guard found.oldestClient <= latest else {
+      throw StoreError(
+        .schemaTooNew, "the database has layout \(found.layout), which this version of the library does not know")
+    }
+    return found
+  }
+
+  /// Applies the migrations that are missing, in one transaction: of several processes that start at once, one migrates.
+  private static func migrate(_ connection: PostgresConnection) throws(StoreError) {
+    do throws(StoreError) {
+      try run(.begin, on: connection)
+      try run(lock, on: connection)
+      var layout: Int64 = 0
+      if try exists(on: connection) {
+        try run(lockWriters, on: connection)
+        // Another process may have been first.
+        layout = try state(on: connection).layout
+      }
+      for migration in migrations where migration.number > layout {
+        do throws(PostgresError) {
+          try connection.execute(migration.sql, to: layout == 0 ? "create the schema" : "migrate the schema")
+        } catch { throw StoreError(error) }
+        let values: [PostgresValue] = [
+          .int8(migration.number), .text(migration.name), .text(migration.fingerprint),
+        ]
+        try run(insertMigration, values, on: connection)
+      }
+      try run(.commit, on: connection)
     } catch {
       if connection.transactionStatus != .idle { _ = try? connection.run(.rollback) }
-      throw StoreError(error)
+      throw error
     }
   }
 
-  private static func check(_ connection: PostgresConnection) throws(StoreError) {
-    let found = try first(selectLayout, on: connection) { row throws(PostgresError) in
-      (try row.int4(0), try row.int4(1))
+  /// Throws if a migration was edited after it was applied.
+  ///
+  /// Stores that were created when there was only the first have not recorded it.
+  private static func checkMigrations(_ connection: PostgresConnection) throws(StoreError) {
+    let applied = try run(selectMigrations, on: connection)
+    var fingerprints: [Int64: String] = [:]
+    do throws(PostgresError) {
+      try applied.each { row throws(PostgresError) in
+        fingerprints[try row.int8(0)] = try row.text(1)
+        return true
+      }
+    } catch { throw StoreError(error) }
+    for migration in migrations {
+      guard let applied = fingerprints[migration.number], applied != migration.fingerprint else { continue }
+      throw StoreError(.schemaChanged, "migration \(migration.number) was edited after it was applied")
     }
-    guard let found else { throw PostgresSession.noMeta }
-    guard found.1 <= layout else {
-      throw StoreError(
-        .schemaTooNew, "the database has layout \(found.0), which this version of the library does not know")
-    }
+  }
+
+  private static func checkTriggers(_ connection: PostgresConnection) throws(StoreError) {
     let count = try first(countTriggers, on: connection) { row throws(PostgresError) in try row.int8(0) }
     guard let count, count == triggers else {
       throw StoreError(
@@ -84,13 +161,18 @@ enum PostgresSchema {
     }
   }
 
+  @discardableResult
+  private static func run(
+    _ statement: PostgresStatement, _ values: [PostgresValue] = [], on connection: PostgresConnection
+  ) throws(StoreError) -> PostgresResult {
+    do throws(PostgresError) { return try connection.run(statement, values) } catch { throw StoreError(error) }
+  }
+
   private static func first<Value>(
     _ statement: PostgresStatement, on connection: PostgresConnection,
     make: (PostgresRow) throws(PostgresError) -> Value
   ) throws(StoreError) -> Value? {
-    do throws(PostgresError) {
-      guard let row = try connection.run(statement).first else { return nil }
-      return try make(row)
-    } catch { throw StoreError(error) }
+    guard let row = try run(statement, on: connection).first else { return nil }
+    do throws(PostgresError) { return try make(row) } catch { throw StoreError(error) }
   }
 }

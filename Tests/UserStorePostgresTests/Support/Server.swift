@@ -78,16 +78,19 @@ final class Observer {
   private static let countProcesses = PostgresStatement(
     "count processes", "SELECT count(*) FROM pg_stat_activity WHERE datname = $1", .text)
   private static let countWaiting = PostgresStatement(
-    "see who waits for the lock of writers",
+    "see who waits for a lock",
     """
     SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-    WHERE d.datname = $1 AND NOT l.granted AND l.mode = 'ExclusiveLock'
-    """, .text)
+    WHERE d.datname = $1 AND NOT l.granted AND l.mode = $2
+    """, .text, .text)
+
+  /// Returns when a process of a database waits for a lock of a mode.
+  func awaitLock(_ mode: String, in database: String) throws {
+    while try connection.run(Self.countWaiting, .text(database), .text(mode))[0].int8(0) == 0 { sched_yield() }
+  }
 
   /// Returns when a process of a database waits for the lock of writers.
-  func awaitWriter(in database: String) throws {
-    while try connection.run(Self.countWaiting, .text(database))[0].int8(0) == 0 { sched_yield() }
-  }
+  func awaitWriter(in database: String) throws { try awaitLock("ShareUpdateExclusiveLock", in: database) }
 
   /// Ends all processes of a database, and returns when they have ended.
   func terminateAll(in database: String) throws {

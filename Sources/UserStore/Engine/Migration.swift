@@ -1,0 +1,16 @@
+/// A numbered step of the schema of an engine, as SQL that is compiled in.
+package struct Migration: Sendable {
+  package let number: Int64
+  package let name: String
+  package let sql: String
+  /// Reveals a migration that was edited after it was applied: 64-bit FNV-1a of the file, against mistakes and not attacks.
+  package let fingerprint: String
+
+  package init(_ number: Int64, _ name: String, _ bytes: [UInt8]) {
+    self.number = number
+    self.name = name
+    sql = String(decoding: bytes, as: UTF8.self)
+    let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    fingerprint = String(hash, radix: 16)
+  }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+@testable import UserStore
+@testable import UserStorePostgres
+
+extension AllTests {
+  /// Databases of earlier and later layouts.
+  @Suite(.timeLimit(.minutes(5)))
+  struct LayoutTests {
+    private let database: String
+    private let owner: PostgresConnection
+    private let observer: Observer
+    private static let age = Attribute<Int>("age")
+    private static let ann = User.ID(1)
+
+    /// Creates a database as the library did when it had only the first migration.
+    init() throws {
+      database = try Server.newDatabase()
+      owner = try PostgresConnection(PostgresSettings(Server.address(database)))
+      observer = try Observer()
+      try owner.execute(PostgresSchema.migrations[0].sql, to: "create the first layout")
+      for change in [
+        "INSERT INTO userstore.users (name, hair_color) VALUES ('Ann', '#aa0000'), ('Bo', NULL)",
+        "INSERT INTO userstore.attributes (user_id, name, integer) VALUES (1, 'age', 7)",
+        "UPDATE userstore.users SET name = 'Zoë' WHERE id = 1",
+      ] { try owner.execute(change, to: "write as another program") }
+    }
+
+    private func configuration(_ role: String = "postgres") -> PostgresConfiguration {
+      var configuration = PostgresConfiguration(Server.address(database) + " options='-c role=\(role)'")
+      configuration.idleLook = .seconds(100_000)
+      return configuration
+    }
+
+    private func count(_ sql: String) throws -> Int64? {
+      try owner.run(PostgresStatement(once: "count", sql)).first?.int8(0)
+    }
+
+    private var layout: Int64? { get throws { try count("SELECT layout::int8 FROM userstore.meta") } }
+
+    /// Calls `body` with a role that can write but does not own the schema.
+    private func withWriter(_ body: (String) throws -> Void) throws {
+      let role = "w\(UInt64.random(in: 0 ... .max))"
+      try owner.execute("CREATE ROLE \(role); SELECT userstore.set_rights('\(role)', 'write')", to: "create a role")
+      defer { try? owner.execute("DROP OWNED BY \(role); DROP ROLE \(role)", to: "remove a role") }
+      try body(role)
+    }
+
+    private func code(_ body: () throws(StoreError) -> Void) -> StoreError.Code? {
+      do {
+        try body()
+        return nil
+      } catch { return error.code }
+    }
+
+    private func open(_ configuration: PostgresConfiguration) throws(StoreError) {
+      try UserStore(postgres: configuration).close()
+    }
+
+    @Test func `the owner migrates a store, and its records, log and cursors remain`() throws {
+      let first = Cursor(
+        epoch: try #require(try count("SELECT epoch FROM userstore.meta")),
+        revision: try #require(try count("SELECT min(last) FROM userstore.commits")),
+        nonce: try #require(
+          try count("SELECT nonce FROM userstore.nonce_at((SELECT min(last) FROM userstore.commits))")))
+      let store = try UserStore(postgres: configuration())
+      defer { store.close() }
+      #expect(try layout == PostgresSchema.latest)
+      #expect(try store.read { try $0.user(Self.ann)?.name } == "Zoë")
+      let sets = try store.page(after: first)
+      #expect(try sets.flatMap { try $0.changes }.map(\.new) == [.integer(7), .text("Zoë")])
+      try store.write { try $0.set(Self.age, of: Self.ann, to: 8) }
+      try store.write { _ = try $0.undo() }
+      #expect(try store.read { try $0.value(Self.age, of: Self.ann) } == 7)
+      #expect(try UserStore.check(postgres: configuration()).isEmpty)
+    }
+
+    @Test func `a migrated database is as a new one`() throws {
+      try open(configuration())
+      let other = try Server.newDatabase()
+      try open(PostgresConfiguration(Server.address(other)))
+      let parts = PostgresStatement(
+        once: "read the layout",
+        """
+        SELECT string_agg(part || definition, ';' ORDER BY part COLLATE "C") FROM (
+          SELECT * FROM userstore.layout
+          UNION ALL SELECT number::text, name || fingerprint FROM userstore.migrations WHERE number > 1) p
+        """)
+      let new = try PostgresConnection(PostgresSettings(Server.address(other))).run(parts)[0].text(0)
+      #expect(try owner.run(parts)[0].text(0) == new)
+    }
+
+    @Test func `who does not own the schema uses it as it is, and misses nothing of the migration`() throws {
+      try withWriter { role in
+        let received = Inbox<StoredValue>()
+        let store = try UserStore(postgres: configuration(role))
+        defer { store.close() }
+        store.listeners.bind("age", to: .attribute(Self.age, of: Self.ann)) { set in
+          for change in try set.changes { received.append(change.new) }
+        }
+        var reading = configuration(role)
+        reading.store.access = .readOnly
+        try open(reading)
+        func write(_ number: Int) throws {
+          try store.write { try $0.set(Self.age, of: Self.ann, to: number) }
+          try owner.execute(
+            "UPDATE userstore.attributes SET integer = \(number + 1) WHERE user_id = 1", to: "write as another program")
+          received.awaitNext()
+          received.awaitNext()
+        }
+        try write(10)
+        #expect(try layout == 1)
+        try open(configuration())
+        #expect(try layout == PostgresSchema.latest)
+        try write(20)
+        try open(configuration(role))
+        #expect(received.all == [10, 11, 20, 21].map { .integer($0) })
+        #expect(try UserStore.check(postgres: configuration()).isEmpty)
+      }
+    }
+
+    @Test func `the migration waits for transactions that have changed something, and they are logged whole`() throws {
+      let other = try PostgresConnection(PostgresSettings(Server.address(database)))
+      let begin = "UPDATE userstore.users SET name = 'Cy' WHERE id = 2; UPDATE userstore.attributes SET integer = 8"
+      try other.execute("BEGIN; \(begin)", to: "write as another program")
+      var impatient = configuration()
+      impatient.store.busyTimeout = .milliseconds(50)
+      #expect(code { () throws(StoreError) in try open(impatient) } == .busy)
+      #expect(try layout == 1)
+      let opening = Work { [configuration = configuration()] in try UserStore(postgres: configuration).close() }
+      try observer.awaitLock("AccessExclusiveLock", in: database)
+      try other.execute("UPDATE userstore.users SET name = 'Di' WHERE id = 2; COMMIT", to: "write and commit")
+      try opening.join()
+      #expect(try layout == PostgresSchema.latest)
+      let store = try UserStore(postgres: configuration())
+      defer { store.close() }
+      let oldest = try store.read { try $0.oldestCursor }
+      let values = try store.page(after: oldest).last?.changes.map(\.new)
+      #expect(values == [.text("Cy"), .integer(8), .text("Di")])
+      #expect(try UserStore.check(postgres: configuration()).isEmpty)
+    }
+
+    @Test func `of many processes that open a store at once, one migrates it`() throws {
+      let opening = (0..<8).map { _ in
+        Work { [configuration = configuration()] in try UserStore(postgres: configuration).close() }
+      }
+      for work in opening { try work.join() }
+      #expect(try layout == PostgresSchema.latest)
+      #expect(try count("SELECT count(*) FROM userstore.migrations") == PostgresSchema.latest - 1)
+    }
+
+    @Test func `a newer layout is used if it allows that, and is not changed`() throws {
+      try open(configuration())
+      try owner.execute("UPDATE userstore.meta SET layout = 99", to: "write as a newer library")
+      try open(configuration())
+      #expect(try layout == 99)
+      try owner.execute("UPDATE userstore.meta SET min_client = 99", to: "write as a newer library")
+      #expect(code { () throws(StoreError) in try open(configuration()) } == .schemaTooNew)
+    }
+
+    @Test func `a layout that is too old is not used by those who cannot migrate it`() throws {
+      try owner.execute("UPDATE userstore.meta SET layout = 0", to: "write as an older library")
+      try withWriter { role in
+        #expect(code { () throws(StoreError) in try open(configuration(role)) } == .schemaTooOld)
+      }
+      var reading = configuration()
+      reading.store.access = .readOnly
+      #expect(code { () throws(StoreError) in try open(reading) } == .schemaTooOld)
+    }
+
+    @Test func `a migration that fails changes nothing`() throws {
+      try owner.execute(
+        "CREATE FUNCTION userstore.refuse_attribute(a userstore.attributes) RETURNS void LANGUAGE sql AS ''",
+        to: "obstruct")
+      #expect(code { () throws(StoreError) in try open(configuration()) } != nil)
+      #expect(try layout == 1)
+      #expect(try count("SELECT count(*) FROM userstore.migrations") == 0)
+      try owner.execute("DROP FUNCTION userstore.refuse_attribute", to: "clear the way")
+      try open(configuration())
+    }
+
+    @Test func `a migration that was edited after it was applied is noticed`() throws {
+      try open(configuration())
+      try owner.execute("UPDATE userstore.migrations SET fingerprint = 'x'", to: "edit")
+      #expect(code { () throws(StoreError) in try open(configuration()) } == .schemaChanged)
+    }
+  }
+}
