@@ -56,7 +56,8 @@ struct Failure: Error {
         hint: "ask its owner to run usertool init --writer with your role; --reader is enough for --read-only"
       )
     case .schemaTooNew: self.init(65, message, hint: "update userserver")
-    case .notAUserStore, .schemaTooOld, .schemaChanged: self.init(65, message, hint: "usertool check lists the damage")
+    case .schemaTooOld: self.init(65, message, hint: "ask its owner to run usertool init")
+    case .notAUserStore, .schemaChanged: self.init(65, message, hint: "usertool check lists the damage")
     default: self.init(1, message)
     }
   }

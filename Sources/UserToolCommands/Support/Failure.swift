@@ -46,7 +46,8 @@ extension Failure {
     case .readOnly: hint = "connect to the primary, with a role that may write"
     case .noPermission:
       hint = "ask the owner of the database to run usertool init with --writer or --reader, and your role"
-    case .corrupt: hint = "usertool check lists the damage"
+    case .schemaTooOld: hint = "ask the owner of the database to run usertool init"
+    case .corrupt, .schemaChanged: hint = "usertool check lists the damage"
     default: break
     }
   }

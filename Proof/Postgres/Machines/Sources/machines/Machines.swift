@@ -9,6 +9,7 @@ import UserStorePostgres
     usage: machines fill USERS                 adds users, each with the attribute count
            machines lone SECONDS               writes one after the other, with an inline listener; prints µs and writes a second
            machines tasks NUMBER SECONDS       writes in that many tasks at a time; prints writes a second
+           machines write COUNT NUMBER         writes that often in each of that many tasks, with an inline listener
            machines stamp COUNT MILLISECONDS   writes 1, 2, 3 … at that interval; prints each number and when its write returned
            machines listen COUNT               prints the numbers that stamp writes, and when a listener received each
            machines follow COUNT               does the same with a feed
@@ -28,6 +29,7 @@ import UserStorePostgres
     case ("fill", 1): try fill(UserStore(postgres: configuration), numbers[0])
     case ("lone", 1): try lone(UserStore(postgres: configuration), .seconds(numbers[0]))
     case ("tasks", 2): try await tasks(UserStore(postgres: configuration), numbers[0], .seconds(numbers[1]))
+    case ("write", 2): try await write(UserStore(postgres: configuration), numbers[0], numbers[1])
     case ("stamp", 2): try stamp(UserStore(postgres: configuration), numbers[0], .milliseconds(numbers[1]))
     case ("listen", 1): try listen(UserStore(postgres: configuration), numbers[0])
     case ("follow", 1): try await follow(UserStore(postgres: configuration), numbers[0])
@@ -92,6 +94,20 @@ import UserStorePostgres
       return try await group.reduce(0, +)
     }
     print(Int(Double(writes) / ((clock.now - start) / .seconds(1))))
+  }
+
+  static func write(_ store: UserStore, _ writes: Int, _ number: Int) async throws {
+    try await store.listenable(count, of: UserStore.User.ID(1)).bind("write") { _ in }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 1...number {
+        group.addTask {
+          for value in 1...writes {
+            try await store.write { try $0.set(count, of: UserStore.User.ID(Int64(task)), to: value) }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
   }
 
   static func stamp(_ store: UserStore, _ number: Int, _ interval: Duration) throws {
