@@ -34,10 +34,13 @@ TESTS = STATE / "build/debug/UserStorePackageTests.xctest"
 # The keys of mutants that do not compile, so that the next run does not find out again.
 UNCOMPILABLE = STATE / "uncompilable.txt"
 LIBRARIES = ["UserStore", "UserStoreFoundation", "UserStorePostgres", "UserStoreText", "UserToolCommands"]
+# The tests of a library, unless they are UserStoreTests.
+TESTS_OF = {"UserStorePostgres": "UserStorePostgresTests", "UserToolCommands": "usertoolTests"}
 # The suites that run on PostgreSQL, too, are listed there.
 BOTH = re.findall(r"^both\+?='\|?(.*)'$", (ROOT / "scripts/test").read_text(), re.M)
-# --changed takes no longer, unless the build does; what was not run until then is told.
+# --changed takes no longer; what was not run until then is told.
 CHANGED_SECONDS, CHANGED_COUNT = 570, 100
+DEADLINE = float("inf")
 # How long the tests' own watch waits for progress, and how much longer than normal a run may take that it does not end.
 WATCH, PATIENCE = 30, 60
 # In the first run of a mutant: the likeliest and quickest tests. Most mutants end there.
@@ -46,6 +49,10 @@ FIRST_TESTS, FIRST_SECONDS = 60, 20
 
 def say(text):
     print(text, flush=True)
+
+
+class OutOfTime(Exception):
+    """--changed has no time left."""
 
 
 # The places
@@ -137,7 +144,14 @@ def lay(mutate, mutants):
     modules = fresh / "Sources/CSystem/include/module.modulemap"
     modules.write_text(modules.read_text().replace('header "CSystem.h"', 'header "CSystem.h"\n  header "mutants.h"'))
     manifest = fresh / "Package.swift"
-    manifest.write_text(manifest.read_text().replace(".treatAllWarnings(as: .error),", ".unsafeFlags([\"-suppress-warnings\"]),"))
+    text = manifest.read_text().replace(".treatAllWarnings(as: .error),", ".unsafeFlags([\"-suppress-warnings\"]),")
+    if "--changed" in sys.argv:
+        # Only the tests that are near.
+        needed = {TESTS_OF.get(folder(mutant).split("/")[0], "UserStoreTests") for mutant in mutants}
+        for name in re.findall(r'\.testTarget\(\n *name: "(\w+)"', text):
+            if name not in needed:
+                text = re.sub(r' *\.testTarget\(\n *name: "%s".*?\n    \),\n' % name, "", text, flags=re.DOTALL)
+    manifest.write_text(text)
     lines = "".join(json.dumps(mutant) + "\n" for mutant in mutants)
     subprocess.run([mutate, "write", fresh], input=lines, check=True, text=True)
     subprocess.run(["rsync", "-rlc", "--delete", "--exclude=/.build", f"{fresh}/", f"{TREE}/"], check=True)
@@ -151,11 +165,7 @@ def build(mutate, mutants):
         mutants = [mutant for mutant in mutants if mutant["key"] not in known]
     while True:
         lay(mutate, mutants)
-        with open(STATE / "build.log", "w") as log:
-            status = subprocess.run(
-                ["swift", "build", "--build-tests", "--package-path", TREE, "--scratch-path", STATE / "build", "-Xswiftc", "-continue-building-after-errors"],
-                stdout=log, stderr=subprocess.STDOUT).returncode
-        if status == 0:
+        if compile_tree() == 0:
             return mutants
         bad = {number for path, line in re.findall(r"^(/\S+\.swift):(\d+):\d+: error:", (STATE / "build.log").read_text(), re.M)
                for number in numbers_at(pathlib.Path(path), int(line))}
@@ -165,6 +175,22 @@ def build(mutate, mutants):
         with open(UNCOMPILABLE, "a") as file:
             file.writelines(mutant["key"] + "\n" for mutant in mutants if mutant["id"] in bad)
         mutants = [mutant for mutant in mutants if mutant["id"] not in bad]
+
+
+def compile_tree():
+    """Builds what was laid, and returns the exit status."""
+    with open(STATE / "build.log", "w") as log:
+        process = subprocess.Popen(
+            ["swift", "build", "--build-tests", "--package-path", TREE, "--scratch-path", STATE / "build", "-Xswiftc", "-continue-building-after-errors"],
+            stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            return process.wait(None if DEADLINE == float("inf") else max(0, DEADLINE - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise OutOfTime
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
 
 
 def numbers_at(path, line):
@@ -181,14 +207,8 @@ def numbers_at(path, line):
 ON_SERVER = threading.Lock()
 
 
-class OutOfTime(Exception):
-    """--changed has no time left for what was being run."""
-
-
 class Run:
     """A run of tests in a process group of its own."""
-
-    deadline = float("inf")
 
     FAILED = re.compile(r"✘ Test (?:case .* to )?(?P<name>.*?)(?: with \d+ test cases?)? (?:recorded an issue|failed after)")
     STARTED = re.compile(r"◇ Test (?!run|case)(.*) started\.$")
@@ -216,12 +236,14 @@ class Run:
 
     def run(self, command, environment, limit):
         self.started = time.monotonic()
+        if self.started >= DEADLINE:
+            raise OutOfTime
         self.process = subprocess.Popen(
             command, cwd=TREE, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True, text=True, errors="replace")
-        timer = threading.Timer(max(0, min(limit, self.deadline - self.started)), self.end)
-        timer.start()
         self.was_ended = False
+        timer = threading.Timer(min(limit, DEADLINE - self.started), self.end)
+        timer.start()
         last = ""
         for line in self.process.stdout:
             line = re.sub(r"\x1b\[[0-9;]*m", "", line.rstrip())
@@ -240,7 +262,7 @@ class Run:
         timer.cancel()
         self.kill()
         self.status = self.process.wait()
-        if self.was_ended and time.monotonic() >= self.deadline:
+        if self.was_ended and time.monotonic() >= DEADLINE:
             raise OutOfTime
         self.seconds = time.monotonic() - self.started
         if not self.failure and not self.was_ended and self.status != 0:
@@ -288,7 +310,7 @@ def tests():
 
 def folders_of_suites():
     """The folder of the library that a suite tests, by the suite's name, as far as the folders of the tests tell it."""
-    libraries = {"UserStoreTests": "UserStore", "UserStorePostgresTests": "UserStorePostgres", "usertoolTests": "UserToolCommands"}
+    libraries = {"UserStoreTests": "UserStore", **{tests: library for library, tests in TESTS_OF.items()}}
     found = {}
     for path in (ROOT / "Tests").rglob("*Tests/**/*.swift"):
         module, *rest = path.relative_to(ROOT / "Tests").parts
@@ -537,7 +559,10 @@ def prepare(options):
 
 
 def run(options):
+    global DEADLINE
     began = time.monotonic()
+    if options.changed:
+        DEADLINE = began + CHANGED_SECONDS - int(os.environ.get("MUTANTS_SPENT", 0))
     STATE.mkdir(parents=True, exist_ok=True)
     if (options.report or options.again) and not (STATE / "plan.json").exists():
         sys.exit("mutants: error: there was no run yet")
@@ -546,24 +571,27 @@ def run(options):
         plan = json.loads((STATE / "plan.json").read_text())
         report(plan["mutants"], results.lines, plan["unbuilt"])
         return
-    plan = prepare(options)
+    try:
+        plan = prepare(options)
+    except OutOfTime:
+        sys.exit("mutants: the build took all the time; the same command goes on with it")
     if not plan:
         return
     mutants = plan["mutants"]
     say(f"{len(mutants)} mutants, {plan['unbuilt']} that did not compile; built after {time.monotonic() - began:.0f} s")
     chosen = list(tests())
     if options.changed:
-        Run.deadline = began + CHANGED_SECONDS - int(os.environ.get("MUTANTS_SPENT", 0))
         chosen = [test for test in chosen if any(is_near(test[1], mutant) for mutant in mutants)]
-    judge = Judge(cover(mutants, chosen, options.jobs))
+    coverage = cover(mutants, chosen, options.jobs)
+    if len(coverage) < len(chosen):
+        sys.exit(f"mutants: which mutants {len(chosen) - len(coverage)} tests reach is not known yet; the same command goes on with that")
+    judge = Judge(coverage)
     results = Journal(STATE / "results.jsonl")
     done = {line["id"] for line in results.lines}
     left = [mutant for mutant in mutants if mutant["id"] not in done]
     random.Random(plan["seed"]).shuffle(left)
 
     def work(mutant):
-        if time.monotonic() >= Run.deadline:
-            return
         try:
             result = judge.judge(mutant)
         except OutOfTime:
