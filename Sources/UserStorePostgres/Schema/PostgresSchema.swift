@@ -22,11 +22,16 @@ enum PostgresSchema {
   private static let selectState = PostgresStatement(
     "read the layout",
     """
-    SELECT m.layout::int8, m.min_client::int8, pg_catalog.pg_has_role(s.nspowner, 'USAGE')
-    FROM userstore.meta m, pg_catalog.pg_namespace s WHERE m.id = 1 AND s.nspname = 'userstore'
+    SELECT m.layout::int8, m.min_client::int8, pg_has_role(s.nspowner, 'USAGE')
+    FROM userstore.meta m JOIN pg_catalog.pg_namespace s ON s.oid = 'userstore'::regnamespace
     """)
-  private static let selectMigrations = PostgresStatement(
-    "read the migrations", "SELECT number::int8, fingerprint FROM userstore.migrations")
+  // Takes the fingerprints of all known migrations. A newer one has none, and is not compared.
+  private static let selectEdited = PostgresStatement(
+    "check the migrations",
+    """
+    SELECT number::int8 FROM userstore.migrations
+    WHERE fingerprint <> (string_to_array($1, ','))[number] ORDER BY number LIMIT 1
+    """, .text)
   private static let insertMigration = PostgresStatement(
     "record a migration",
     "INSERT INTO userstore.migrations (number, name, fingerprint) VALUES ($1::int8, $2, $3)", .int8, .text, .text)
@@ -121,7 +126,7 @@ enum PostgresSchema {
       }
       for migration in migrations where migration.number > layout {
         do throws(PostgresError) {
-          try connection.execute(migration.sql, to: layout == 0 ? "create the schema" : "migrate the schema")
+          try connection.execute(migration.sql, to: "apply the migration \(migration.name)")
         } catch { throw StoreError(error) }
         let values: [PostgresValue] = [
           .int8(migration.number), .text(migration.name), .text(migration.fingerprint),
@@ -139,18 +144,10 @@ enum PostgresSchema {
   ///
   /// Stores that were created when there was only the first have not recorded it.
   private static func checkMigrations(_ connection: PostgresConnection) throws(StoreError) {
-    let applied = try run(selectMigrations, on: connection)
-    var fingerprints: [Int64: String] = [:]
-    do throws(PostgresError) {
-      try applied.each { row throws(PostgresError) in
-        fingerprints[try row.int8(0)] = try row.text(1)
-        return true
-      }
-    } catch { throw StoreError(error) }
-    for migration in migrations {
-      guard let applied = fingerprints[migration.number], applied != migration.fingerprint else { continue }
-      throw StoreError(.schemaChanged, "migration \(migration.number) was edited after it was applied")
+    let known = migrations.map(\.fingerprint).joined(separator: ",")
+    let edited = try first(selectEdited, [.text(known)], on: connection) { row throws(PostgresError) in try row.int8(0)
     }
+    if let edited { throw StoreError(.schemaChanged, "migration \(edited) was edited after it was applied") }
   }
 
   private static func checkTriggers(_ connection: PostgresConnection) throws(StoreError) {
@@ -169,10 +166,10 @@ enum PostgresSchema {
   }
 
   private static func first<Value>(
-    _ statement: PostgresStatement, on connection: PostgresConnection,
+    _ statement: PostgresStatement, _ values: [PostgresValue] = [], on connection: PostgresConnection,
     make: (PostgresRow) throws(PostgresError) -> Value
   ) throws(StoreError) -> Value? {
-    guard let row = try run(statement, on: connection).first else { return nil }
+    guard let row = try run(statement, values, on: connection).first else { return nil }
     do throws(PostgresError) { return try make(row) } catch { throw StoreError(error) }
   }
 }

@@ -141,6 +141,49 @@ extension AllTests {
       #expect(try UserStore.check(postgres: configuration()).isEmpty)
     }
 
+    @Test func `the migration waits for a write that has begun, and they do not block each other`() throws {
+      try withWriter { role in
+        let store = try UserStore(postgres: configuration(role))
+        defer { store.close() }
+        var opening: Work<Void>?
+        try store.write { write in
+          try write.rename(Self.ann, to: "Cy")
+          opening = Work { [configuration = configuration()] in try UserStore(postgres: configuration).close() }
+          try observer.awaitLock("%ExclusiveLock", in: database)
+          try write.set(Self.age, of: Self.ann, to: 8)
+        }
+        try opening?.join()
+        #expect(try layout == PostgresSchema.latest)
+        #expect(try store.read { try $0.value(Self.age, of: Self.ann) } == 8)
+        #expect(try UserStore.check(postgres: configuration()).isEmpty)
+      }
+    }
+
+    @Test func `a store that needs no migration opens while others write`() throws {
+      try open(configuration())
+      let other = try PostgresConnection(PostgresSettings(Server.address(database)))
+      try other.execute("BEGIN; UPDATE userstore.users SET name = 'Cy'; SELECT userstore.place()", to: "hold the line")
+      var impatient = configuration()
+      impatient.store.busyTimeout = .milliseconds(50)
+      try open(impatient)
+    }
+
+    @Test func `the owner of the schema migrates it without other rights`() throws {
+      let database = try Server.newDatabase()
+      let creator = try PostgresConnection(PostgresSettings(Server.address(database)))
+      let role = "o\(UInt64.random(in: 0 ... .max))"
+      try creator.execute(
+        "CREATE ROLE \(role); GRANT CREATE ON DATABASE \"\(database)\" TO \(role); SET ROLE \(role)",
+        to: "create a role")
+      defer { try? creator.execute("RESET ROLE; DROP OWNED BY \(role); DROP ROLE \(role)", to: "remove a role") }
+      try creator.execute(PostgresSchema.migrations[0].sql, to: "create the first layout")
+      let configuration = PostgresConfiguration(Server.address(database) + " options='-c role=\(role)'")
+      try open(configuration)
+      let layout = PostgresStatement(once: "read the layout", "SELECT layout::int8 FROM userstore.meta")
+      #expect(try creator.run(layout)[0].int8(0) == PostgresSchema.latest)
+      #expect(try UserStore.check(postgres: configuration).isEmpty)
+    }
+
     @Test func `of many processes that open a store at once, one migrates it`() throws {
       let opening = (0..<8).map { _ in
         Work { [configuration = configuration()] in try UserStore(postgres: configuration).close() }

@@ -84,6 +84,34 @@ extension AllTests {
       try UserStore(postgres: configuration).close()
     }
 
+    @Test func `a store does not open if one of the log's triggers does not always run`() throws {
+      try UserStore(postgres: configuration()).close()
+      let owner = try PostgresConnection(PostgresSettings(Server.address(database)))
+      let triggers = try owner.run(
+        PostgresStatement(
+          once: "list the triggers",
+          """
+          SELECT format('%s %I', tgrelid::regclass, tgname) FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
+          WHERE relnamespace = 'userstore'::regnamespace AND starts_with(tgname, 'A_userstore_')
+          """))
+      #expect(triggers.count == 11)
+      var names: [[Substring]] = []
+      try triggers.each { row throws(PostgresError) in
+        names.append(try row.text(0).split(separator: " "))
+        return true
+      }
+      for name in names {
+        for (state, expected) in [
+          ("DISABLE", StoreError.Code.schemaChanged), ("ENABLE", .schemaChanged), ("ENABLE ALWAYS", nil),
+        ] {
+          try owner.execute("ALTER TABLE \(name[0]) \(state) TRIGGER \(name[1])", to: "change a trigger")
+          #expect(
+            code { () throws(StoreError) in try UserStore(postgres: configuration()).close() } == expected,
+            "\(name) \(state)")
+        }
+      }
+    }
+
     @Test func `indexes are added once and removed once`() throws {
       let store = try UserStore(postgres: configuration())
       defer { store.close() }

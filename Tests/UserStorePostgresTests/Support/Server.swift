@@ -81,12 +81,12 @@ final class Observer {
     "see who waits for a lock",
     """
     SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
-    WHERE d.datname = $1 AND NOT l.granted AND l.mode = $2
+    WHERE d.datname = $1 AND NOT l.granted AND l.mode LIKE $2
     """, .text, .text)
 
-  /// Returns when a process of a database waits for a lock of a mode.
-  func awaitLock(_ mode: String, in database: String) throws {
-    while try connection.run(Self.countWaiting, .text(database), .text(mode))[0].int8(0) == 0 { sched_yield() }
+  /// Returns when a process of a database waits for a lock whose mode is LIKE a pattern.
+  func awaitLock(_ pattern: String, in database: String) throws {
+    while try connection.run(Self.countWaiting, .text(database), .text(pattern))[0].int8(0) == 0 { sched_yield() }
   }
 
   /// Returns when a process of a database waits for the lock of writers.
