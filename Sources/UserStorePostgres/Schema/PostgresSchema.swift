@@ -49,6 +49,14 @@ enum PostgresSchema {
   /// Only the owner can: the library's writers wait until the migration has ended.
   private static let lockWriters = PostgresStatement(
     "migrate the schema", "LOCK TABLE userstore.writers IN EXCLUSIVE MODE")
+  // What a migration creates belongs to the owner, also if a superuser or a member of the owner's role migrates. While it waits
+  // for a transaction of another program, everybody waits behind it, so it does not wait for long.
+  private static let becomeOwner = PostgresStatement(
+    "migrate the schema",
+    """
+    SELECT set_config('role', pg_get_userbyid(nspowner), true), set_config('lock_timeout', '200', true)
+    FROM pg_catalog.pg_namespace WHERE oid = 'userstore'::regnamespace
+    """)
 
   private struct State {
     let layout: Int64
@@ -59,7 +67,8 @@ enum PostgresSchema {
 
   /// Creates the schema if there is none and `access` allows it, migrates it if the role owns it, and checks it.
   ///
-  /// A store that only reads leaves the layout as it is.
+  /// A store that only reads leaves the layout as it is. So does one that would have to wait for long transactions; the next one
+  /// that is opened tries again.
   static func prepare(_ connection: PostgresConnection, _ access: UserStore.Configuration.Access) throws(StoreError) {
     try checkServer(connection)
     // The address may allow a replica.
@@ -68,7 +77,9 @@ enum PostgresSchema {
     try require(connection)
     let found = try state(on: connection)
     if access != .readOnly, found.isOwner, found.layout < latest {
-      try migrate(connection)
+      do throws(StoreError) { try migrate(connection) } catch {
+        guard error.code == .busy, found.layout >= oldest else { throw error }
+      }
     } else if found.layout < oldest {
       throw StoreError(
         .schemaTooOld,
@@ -121,6 +132,7 @@ enum PostgresSchema {
       var layout: Int64 = 0
       if try exists(on: connection) {
         try run(lockWriters, on: connection)
+        try run(becomeOwner, on: connection)
         // Another process may have been first.
         layout = try state(on: connection).layout
       }
