@@ -28,7 +28,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The mutants of --changed have a build of their own, so that the next one is quick, and a long run can be continued.
-STATE = ROOT / ".build" / ("mutants-changed" if "--changed" in sys.argv else "mutants")
+CHANGED = any(argument.split("=")[0] == "--changed" for argument in sys.argv)
+STATE = ROOT / ".build" / ("mutants-changed" if CHANGED else "mutants")
 TREE = STATE / "tree"
 TESTS = STATE / "build/debug/UserStorePackageTests.xctest"
 # The keys of mutants that do not compile, so that the next run does not find out again.
@@ -38,7 +39,7 @@ LIBRARIES = ["UserStore", "UserStoreFoundation", "UserStorePostgres", "UserStore
 TESTS_OF = {"UserStorePostgres": "UserStorePostgresTests", "UserToolCommands": "usertoolTests"}
 # The suites that run on PostgreSQL, too, are listed there.
 BOTH = re.findall(r"^both\+?='\|?(.*)'$", (ROOT / "scripts/test").read_text(), re.M)
-# --changed takes no longer; what was not run until then is told.
+# --changed takes no longer, and reports what it did not run by then.
 CHANGED_SECONDS, CHANGED_COUNT = 570, 100
 DEADLINE = float("inf")
 # How long the tests' own watch waits for progress, and how much longer than normal a run may take that it does not end.
@@ -145,7 +146,7 @@ def lay(mutate, mutants):
     modules.write_text(modules.read_text().replace('header "CSystem.h"', 'header "CSystem.h"\n  header "mutants.h"'))
     manifest = fresh / "Package.swift"
     text = manifest.read_text().replace(".treatAllWarnings(as: .error),", ".unsafeFlags([\"-suppress-warnings\"]),")
-    if "--changed" in sys.argv:
+    if CHANGED:
         # Only the tests that are near.
         needed = {TESTS_OF.get(folder(mutant).split("/")[0], "UserStoreTests") for mutant in mutants}
         for name in re.findall(r'\.testTarget\(\n *name: "(\w+)"', text):
@@ -163,7 +164,7 @@ def build(mutate, mutants):
     if UNCOMPILABLE.exists():
         known = set(UNCOMPILABLE.read_text().splitlines())
         mutants = [mutant for mutant in mutants if mutant["key"] not in known]
-    while True:
+    while mutants:
         lay(mutate, mutants)
         if compile_tree() == 0:
             return mutants
@@ -175,6 +176,7 @@ def build(mutate, mutants):
         with open(UNCOMPILABLE, "a") as file:
             file.writelines(mutant["key"] + "\n" for mutant in mutants if mutant["id"] in bad)
         mutants = [mutant for mutant in mutants if mutant["id"] not in bad]
+    return mutants
 
 
 def compile_tree():
@@ -188,8 +190,8 @@ def compile_tree():
         except subprocess.TimeoutExpired:
             raise OutOfTime
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
+            # The compilers have process groups of their own, but they are in the session.
+            subprocess.run(["pkill", "-KILL", "--session", str(process.pid)])
             process.wait()
 
 
@@ -481,7 +483,8 @@ def again(mutate, previous, wanted):
     mutants = [{**places[mutant["key"]], "id": mutant["id"]} for mutant in previous["mutants"] if mutant["key"] in places]
     numbers = {mutant["id"] for mutant in mutants}
     results = [line for line in Journal(STATE / "results.jsonl").lines if line["id"] in numbers and line["outcome"] in ("seen", "hung")]
-    (STATE / "plan.json").unlink()
+    # If the build is cut off, only --again can go on.
+    (STATE / "plan.json").write_text(json.dumps({**previous, "inputs": None}))
     (STATE / "coverage.jsonl").unlink(missing_ok=True)
     (STATE / "results.jsonl").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in results))
     built = build(mutate, mutants)
@@ -492,7 +495,7 @@ def again(mutate, previous, wanted):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/mutants", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="scripts/mutants", allow_abbrev=False, description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=700, help="how many mutants (700)")
     parser.add_argument("--seed", type=int, help="makes the same choice as the run that printed it")
     parser.add_argument("--changed", nargs="?", const="main", metavar="COMMIT", help="only mutants in lines that differ from a commit (main), within ten minutes")
@@ -534,7 +537,7 @@ def choose(options, seed):
 
 def prepare(options):
     """Continues the last run, or builds a new one; returns its plan, or None if there is nothing to break."""
-    path = STATE / "plan.json"
+    path, begun = STATE / "plan.json", STATE / "begun.json"
     last = json.loads(path.read_text()) if path.exists() else None
     wanted = {"count": options.count, "changed": options.changed, "paths": options.paths, "inputs": inputs()}
     if options.again:
@@ -544,7 +547,15 @@ def prepare(options):
         return last
     if last and not options.changed and options.seed is None:
         sys.exit("mutants: error: sources, tests or options differ from those of the last run: --again runs what it left, --seed N begins another")
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
+    # A build that was cut off is continued: its files were laid for the same choice.
+    left = json.loads(begun.read_text()) if begun.exists() else None
+    if options.seed is not None:
+        seed = options.seed
+    elif left and all(left[name] == wanted[name] for name in wanted):
+        seed = left["seed"]
+    else:
+        seed = random.SystemRandom().randrange(1 << 32)
+    begun.write_text(json.dumps({**wanted, "seed": seed}))
     say(f"seed {seed}")
     mutants = choose(options, seed)
     if not mutants:
@@ -555,6 +566,7 @@ def prepare(options):
     built = build(options.mutate, mutants)
     plan = {**wanted, "seed": seed, "mutants": built, "unbuilt": len(mutants) - len(built)}
     path.write_text(json.dumps(plan))
+    begun.unlink()
     return plan
 
 
@@ -574,9 +586,11 @@ def run(options):
     try:
         plan = prepare(options)
     except OutOfTime:
-        sys.exit("mutants: the build took all the time; the same command goes on with it")
+        sys.exit("mutants: the build used all the time; run the same command to continue")
     if not plan:
         return
+    if not plan["mutants"]:
+        sys.exit("mutants: error: no mutant compiled")
     mutants = plan["mutants"]
     say(f"{len(mutants)} mutants, {plan['unbuilt']} that did not compile; built after {time.monotonic() - began:.0f} s")
     chosen = list(tests())
@@ -584,7 +598,7 @@ def run(options):
         chosen = [test for test in chosen if any(is_near(test[1], mutant) for mutant in mutants)]
     coverage = cover(mutants, chosen, options.jobs)
     if len(coverage) < len(chosen):
-        sys.exit(f"mutants: which mutants {len(chosen) - len(coverage)} tests reach is not known yet; the same command goes on with that")
+        sys.exit(f"mutants: {len(chosen) - len(coverage)} tests have not run alone yet; run the same command to continue")
     judge = Judge(coverage)
     results = Journal(STATE / "results.jsonl")
     done = {line["id"] for line in results.lines}

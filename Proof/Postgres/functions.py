@@ -317,6 +317,9 @@ expect("removed and added in one statement", told(f"WITH u AS (DELETE FROM users
 u = victim()
 expect("removed, added, and both again in one statement", told(f"DELETE FROM userstore.users WHERE id = {u}; INSERT INTO userstore.users (id, name) VALUES ({u}, 'again'); INSERT INTO userstore.attributes (user_id, name, integer) VALUES ({u}, 'age', 1); WITH a AS (DELETE FROM userstore.attributes WHERE user_id = {u} RETURNING user_id) DELETE FROM userstore.users WHERE id IN (SELECT user_id FROM a)"), REMOVED + WITH_USER + ADDED + ALONE + ALONE + REMOVED)
 u = victim()
+expect("two columns in one statement, with sets that end at once", told(f"SET CONSTRAINTS ALL IMMEDIATE; UPDATE userstore.users SET name = 'x', hair_color = '#000000' WHERE id = {u}"), [(2, "name"), (2, "hair_color")])
+expect("the same with a place", told(f"SET CONSTRAINTS ALL IMMEDIATE; UPDATE userstore.users SET name = 'y', hair_color = NULL WHERE id = {u}; UPDATE userstore.users SET hair_color = '#111111' WHERE id = {u}"), [(2, "name"), (2, "hair_color"), (2, "hair_color")])
+u = victim()
 expect("an attribute loses its user", told(f"SET LOCAL session_replication_role = replica; DELETE FROM userstore.users WHERE id = {u}"), REMOVED)
 expect("it is removed while the user is added again", told(f"DELETE FROM userstore.attributes WHERE user_id = {u}", f"INSERT INTO userstore.users (id, name) VALUES ({u}, 'again')", c), ADDED + ALONE)
 # The work for a row does not grow with the rows of the transaction.
