@@ -2,7 +2,7 @@
 -- so that a client that knows only the first layout can use this one.
 --
 -- Instructions of the server for an UPDATE of one row by another program (Proof/Postgres/instructions, 100 connections allowed):
--- 721,000 with the first layout, 617,000 with this one, 107,000 without a log. With 900 connections allowed, the first needs 827,000.
+-- 721,000 with the first layout, 630,000 with this one, 107,000 without a log. With 900 connections allowed, the first needs 827,000.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 
