@@ -234,7 +234,7 @@ extension AllTests {
       #expect(code { () throws(StoreError) in try open(configuration()) } == .schemaTooNew)
     }
 
-    @Test func `a layout that is too old is not used by those who cannot migrate it`() throws {
+    @Test func `a layout that is too old is not used by those who cannot migrate it, or not now`() throws {
       try owner.execute("UPDATE userstore.meta SET layout = 0", to: "write as an older library")
       try withWriter { role in
         #expect(code { () throws(StoreError) in try open(configuration(role)) } == .schemaTooOld)
@@ -242,6 +242,11 @@ extension AllTests {
       var reading = configuration()
       reading.store.access = .readOnly
       #expect(code { () throws(StoreError) in try open(reading) } == .schemaTooOld)
+      let other = try PostgresConnection(PostgresSettings(Server.address(database)))
+      try other.execute("BEGIN; LOCK TABLE userstore.writers IN EXCLUSIVE MODE", to: "write as another store")
+      var impatient = configuration()
+      impatient.store.busyTimeout = .milliseconds(50)
+      #expect(code { () throws(StoreError) in try open(impatient) } == .busy)
     }
 
     @Test func `a migration that fails changes nothing`() throws {
