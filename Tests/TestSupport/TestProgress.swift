@@ -5,9 +5,9 @@ import Synchronization
 ///
 /// A time limit of Swift Testing cancels a test's task, which does not help if a thread is blocked or a continuation is lost.
 package enum TestProgress {
-  /// `scripts/mutants` shortens the time.
+  /// A multiple of the time of the longest test, which may be the last; `scripts/mutants` shortens it.
   private static let patience: Duration = .seconds(
-    ProcessInfo.processInfo.environment["USERSTORE_PATIENCE"].flatMap { Int($0) } ?? 180)
+    ProcessInfo.processInfo.environment["USERSTORE_PATIENCE"].flatMap { Int($0) } ?? 420)
 
   private struct State {
     var running: [Int: String] = [:]

@@ -54,7 +54,7 @@ import Testing
       var count = 0
       for try await _ in store.changes(after: start) {
         count += 1
-        if count == 10_000 { break }
+        if count == 2_000 { break }
       }
       return count
     }
@@ -76,35 +76,31 @@ import Testing
       Task { try await store.write { try $0.set(.age, of: id, to: 1) } },
     ]
     let writer = try Threads.start {
-      for number in 1..<10_000 { try store.write { try $0.rename(id, to: "\(number)") } }
+      for number in 1..<2_000 { try store.write { try $0.rename(id, to: "\(number)") } }
     }
     // The main actor is free: it makes all calls while no read can begin, and other tasks get turns.
-    let heart = Heart()
-    await every.reached(9_999)
+    await every.reached(1_999)
     await turns(1_000)
     #expect(label.text == "NIX")
     try await release(threads)
 
-    #expect(try await fed.value == 10_000)
+    #expect(try await fed.value == 2_000)
     #expect(try await consumed.value == 100)
     for task in others { try await task.value }
-    await turns { label.text == "9999" }
-    await heart.stop()
-    // Printed and not asserted, because other programs may use the processor.
-    print("the longest pause of the main actor: \(heart.longest)")
-    #expect(every.all == (1..<10_000).map { "\($0)" })
-    #expect(latest.all.last == "9999")
+    await turns { label.text == "1999" }
+    await latest.reached { $0.last == "1999" }
+    #expect(every.all == (1..<2_000).map { "\($0)" })
     try await writer.joined()
     withExtendedLifetime(chain) {}
   }
 
   @Test func `while a feed is far behind, the main actor's other work gets turns`() async throws {
     let start = try await store.read { try $0.cursor }
-    for number in 0..<400 { try await store.write { [id] in try $0.rename(id, to: "\(number)") } }
+    for number in 0..<100 { try await store.write { [id] in try $0.rename(id, to: "\(number)") } }
     var (turnsOfOthers, setsInARow, longest, count) = (0, 0, 0, 0)
     // Not a task that yields: `Task.yield` leaves the main actor, and then waits for one of Swift's threads.
     @MainActor func work() {
-      guard count < 400 else { return }
+      guard count < 100 else { return }
       turnsOfOthers += 1
       setsInARow = 0
       DispatchQueue.main.async { work() }
@@ -116,10 +112,10 @@ import Testing
       longest = max(longest, setsInARow)
       let begin = ContinuousClock.now
       while ContinuousClock.now - begin < .milliseconds(1) {}
-      if count == 400 { break }
+      if count == 100 { break }
     }
     // The body of the loop takes a millisecond, and a turn four.
-    #expect(longest <= 6 && turnsOfOthers >= 60)
+    #expect(longest <= 6 && turnsOfOthers >= 15)
   }
 
   @Test func `a listener on an actor that is behind does not read for a discontinuity that later rounds replaced`()
@@ -144,7 +140,8 @@ import Testing
   @Test func `a backup, a check and a compaction leave the main actor free`() async throws {
     let (store, folder, id) = (store, folder, id)
     let (copying, mayCopy) = (Recorder<Void>(), Gate())
-    for number in 0..<2_000 { try await store.write { try $0.rename(id, to: "\(number)") } }
+    try await Threads.start { for number in 0..<2_000 { try store.write { try $0.rename(id, to: "\(number)") } } }
+      .joined()
     // The copy takes several steps.
     try await store.write { try $0.set(Attribute<[UInt8]>("photo"), of: id, to: Array(repeating: 1, count: 12 << 20)) }
     let backup = Task {
@@ -269,28 +266,5 @@ import Testing
     mayEnd.open()
     #expect(try await task.value == 0)
     await turns { kept == nil }
-  }
-}
-
-/// Measures the time between two turns of the main actor.
-@MainActor private final class Heart {
-  private(set) var longest = Duration.zero
-  private var beating: Task<Void, Never>?
-
-  init() {
-    beating = Task {
-      var last = ContinuousClock.now
-      while !Task.isCancelled {
-        await Task.yield()
-        let now = ContinuousClock.now
-        longest = max(longest, now - last)
-        last = now
-      }
-    }
-  }
-
-  func stop() async {
-    beating?.cancel()
-    await beating?.value
   }
 }

@@ -21,16 +21,6 @@ import Testing
     }
   }
 
-  private func settle(_ list: ObservableList, until condition: @escaping @Sendable ([String]) -> Bool) async {
-    // What was sent before has been received when a later value of the same list has.
-    let names = Recorder<[String]>()
-    let token = try? await store.list(query).signal.subscribe(on: .latest(on: MainActor.shared)) { rows in
-      names.record(rows.map { (try? $0.name) ?? "" })
-    }
-    await names.reached { $0.last.map(condition) ?? false }
-    withExtendedLifetime(token) {}
-  }
-
   private func watch(_ what: String, _ body: () -> Void) {
     withObservationTracking(body) { [received] in received.record(what) }
   }
@@ -41,10 +31,10 @@ import Testing
     let list = try await store.observableList(query)
     #expect(names(list) == ["Ann", "Tim", "Zoë"])
     try await store.write { try $0.rename(ids[0], to: "Zacharias") }
-    await settle(list) { $0.contains("Zacharias") }
+    await turns { names(list).contains("Zacharias") }
     #expect(names(list) == ["Tim", "Zacharias", "Zoë"] && list.count == 3)
     try await store.write { try $0.set(.age, of: ids[1], to: 3) }
-    await settle(list) { $0.count == 2 }
+    await turns { list.count == 2 }
     #expect(names(list) == ["Zacharias", "Zoë"])
   }
 
@@ -58,13 +48,13 @@ import Testing
     watch("count") { _ = list.count }
     watch("order") { _ = list.map(\.id) }
     try await store.write { try $0.set(.age, of: ids[1], to: 50) }
-    await settle(list) { _ in true }
+    await turns { rows[1][.age] == 50 }
     #expect(received.all == ["age 1"])
     try await store.write { try $0.rename(ids[2], to: "Zoe") }
-    await settle(list) { $0.last == "Zoe" }
+    await turns { list.last?.name == "Zoe" }
     #expect(received.all == ["age 1", "name 2"])
     try await store.write { try $0.set(.age, of: ids[0], to: 3) }
-    await settle(list) { $0.count == 2 }
+    await turns { list.count == 2 }
     #expect(Set(received.all[2...]) == ["count", "order"])
   }
 
@@ -72,12 +62,12 @@ import Testing
     let list = try await store.observableList(query)
     let (ann, zoe) = (list[0], list[2])
     try await store.write { try $0.rename(ids[0], to: "Zz") }
-    await settle(list) { $0.last == "Zz" }
+    await turns { list.last?.name == "Zz" }
     #expect(list[2] === ann && list[1] === zoe && ann.name == "Zz")
     try await store.write { try $0.set(.age, of: ids[0], to: 3) }
-    await settle(list) { $0.count == 2 }
+    await turns { list.count == 2 }
     try await store.write { try $0.set(.age, of: ids[0], to: 33) }
-    await settle(list) { $0.count == 3 }
+    await turns { list.count == 3 }
     #expect(list[2] !== ann && list[2].name == "Zz" && ann[.age] == 20)
   }
 
