@@ -157,7 +157,8 @@ enum PostgresSchema {
   /// Stores that were created when there was only the first have not recorded it.
   private static func checkMigrations(_ connection: PostgresConnection) throws(StoreError) {
     let known = migrations.map(\.fingerprint).joined(separator: ",")
-    let edited = try first(selectEdited, [.text(known)], on: connection) { row throws(PostgresError) in try row.int8(0)
+    let edited: Int64? = try first(selectEdited, [.text(known)], on: connection) { row throws(PostgresError) in
+      try row.int8(0)
     }
     if let edited { throw StoreError(.schemaChanged, "migration \(edited) was edited after it was applied") }
   }
