@@ -56,22 +56,21 @@ extension PostgresConnection {
     let deadline = replyTimeout.map { ContinuousClock.now + $0 }
     countRoundTrip()
     var failure: PostgresError?
-    var isCommitted = false
     do throws(PostgresError) {
       // The server may run what it has received, even if this throws.
       let replies = unsafe try send(batch, on: handle, status)
       for reply in replies {
         if let error = try receive(reply, of: batch, deadline), failure == nil { failure = error }
-        if case .execute(let index) = reply, failure == nil, batch.entries[index].statement.effect == .commits {
-          isCommitted = true
-        }
       }
-      try receiveSync(deadline, purpose)
+      do throws(PostgresError) { try receiveSync(deadline, purpose) } catch {
+        // The reply to a COMMIT, the last one, says that it is committed, also if the connection ends then.
+        guard failure == nil, batch.entries.last?.statement.effect == .commits else { throw error }
+      }
     } catch {
       var error = error
       let commits = batch.entries.contains { $0.statement.effect == .commits }
       let isOneTransaction = status == .idle && batch.entries[0].statement.effect != .begins
-      error.isOutcomeUnknown = failure == nil && !isCommitted && (commits || isOneTransaction)
+      error.isOutcomeUnknown = failure == nil && (commits || isOneTransaction)
       throw error
     }
     if let failure { throw failure }

@@ -77,10 +77,21 @@ extension AllTests {
       #expect(written.contains(Int64(size + 3)))
     }
 
+    @Test func `a cut at each byte of the reply to the batch with COMMIT`() throws {
+      let start = try cursor()
+      // As above, the reply to a later connection can be longer.
+      #expect(write(1, .inReply(afterBytes: 0)) == nil)
+      #expect(write(2, .inReply(afterBytes: 0)) == nil)
+      let size = relay.repliedBytes
+      // The reply to COMMIT is followed by that to the Sync. After the last byte, the connection ends while it is idle.
+      for count in 0...size { #expect(write(Int64(count + 3), .inReply(afterBytes: count)) == nil, "after byte \(count)") }
+      #expect(try logged(after: start) == Array(1...Int64(size + 3)))
+    }
+
     @Test func `a cut between COMMIT and the reply`() throws {
       let start = try cursor()
       for value in 1...20 as ClosedRange<Int64> {
-        #expect(write(value, value.isMultiple(of: 2) ? .beforeReply : .afterReply) == nil)
+        #expect(write(value, value.isMultiple(of: 2) ? .beforeReply : .inReply(afterBytes: 0)) == nil)
       }
       #expect(try logged(after: start) == Array(1...20))
     }

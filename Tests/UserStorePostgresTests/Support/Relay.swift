@@ -12,8 +12,9 @@ final class Relay: Sendable {
     case afterBytes(Int)
     /// The server receives everything, and both connections end before its reply.
     case beforeReply
-    /// The server receives everything, and both connections end when its reply has come, of which the client receives nothing.
-    case afterReply
+    /// The server receives everything, and both connections end when its reply has come, of which the client receives only the
+    /// first bytes.
+    case inReply(afterBytes: Int)
     /// The client's connection ends; the server receives everything when `release` is called.
     case held
   }
@@ -21,6 +22,7 @@ final class Relay: Sendable {
   private struct State {
     var cut: Cut?
     var sentBytes = 0
+    var repliedBytes = 0
     var held: (server: Int32, bytes: [UInt8])?
     var refuses = false
     var refusals = 0
@@ -55,7 +57,7 @@ final class Relay: Sendable {
     "host=127.0.0.1 port=\(port) user=postgres sslmode=disable gssencmode=disable dbname=\(database)"
   }
 
-  func arm(_ cut: Cut) { state.withLock { ($0.cut, $0.sentBytes) = (cut, 0) } }
+  func arm(_ cut: Cut) { state.withLock { ($0.cut, $0.sentBytes, $0.repliedBytes) = (cut, 0, 0) } }
 
   /// Refuses new connections, or accepts them again.
   func refuse(_ refuses: Bool = true) { state.withLock { $0.refuses = refuses } }
@@ -68,6 +70,9 @@ final class Relay: Sendable {
 
   /// The number of bytes that the client sent at once where a cut was armed.
   var sentBytes: Int { state.withLock { $0.sentBytes } }
+
+  /// The number of bytes that the server replied at once where a cut in the reply was armed.
+  var repliedBytes: Int { state.withLock { $0.repliedBytes } }
 
   /// Forwards what is held, and ends the connection to the server.
   func release() {
@@ -87,7 +92,7 @@ final class Relay: Sendable {
       let cut = state.withLock { state in
         if state.cut != nil { state.sentBytes = bytes.count }
         // The reply is cut, too.
-        if case .afterReply? = state.cut { return Cut?.none }
+        if case .inReply? = state.cut { return Cut?.none }
         defer { state.cut = nil }
         return state.cut
       }
@@ -104,7 +109,7 @@ final class Relay: Sendable {
         state.withLock { $0.held = (server, bytes) }
         shutdown(client, Int32(SHUT_RDWR))
         return
-      case .afterReply, nil: write(bytes, to: server)
+      case .inReply, nil: write(bytes, to: server)
       }
     }
     shutdown(server, Int32(SHUT_WR))
@@ -112,12 +117,13 @@ final class Relay: Sendable {
 
   private func reply(from server: Int32, to client: Int32) {
     while let bytes = read(server) {
-      let isCut = state.withLock { state in
-        guard case .afterReply? = state.cut, state.sentBytes > 0 else { return false }
-        state.cut = nil
-        return true
+      let count = state.withLock { state -> Int? in
+        guard case .inReply(let count)? = state.cut, state.sentBytes > 0 else { return nil }
+        (state.cut, state.repliedBytes) = (nil, bytes.count)
+        return count
       }
-      if isCut { end(client, server) } else { write(bytes, to: client) }
+      write(Array(bytes.prefix(count ?? bytes.count)), to: client)
+      if count != nil { end(client, server) }
     }
     shutdown(client, Int32(SHUT_RDWR))
   }
