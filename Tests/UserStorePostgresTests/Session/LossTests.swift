@@ -177,6 +177,35 @@ extension AllTests {
       #expect(try logged(after: start) == [])
     }
 
+    /// One that is ended while it commits answers COMMIT, and not the Sync after it.
+    @Test func `server processes that end at any moment of a write`() throws {
+      let start = try cursor()
+      let values = 1...300 as ClosedRange<Int64>
+      let begins = DispatchSemaphore(value: 0)
+      let duration = try ContinuousClock().measure {
+        try store.write { try $0.set(AttributeName("before"), of: user, to: .text("")) }
+      }
+      let ends = Work { [database] in
+        let observer = try Observer()
+        for _ in values {
+          begins.wait()
+          let moment = ContinuousClock.now + duration * Double.random(in: 0...1)
+          while ContinuousClock.now < moment {}
+          try observer.terminateAll(in: database)
+        }
+      }
+      var written: [Int64] = []
+      for value in values {
+        begins.signal()
+        do {
+          try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(value)) }
+          written.append(value)
+        } catch { #expect((error as? StoreError)?.code == .connectionLost) }
+      }
+      try ends.join()
+      #expect(try logged(after: start) == written)
+    }
+
     @Test func `server processes that end while idle are not noticed`() throws {
       let start = try cursor()
       for value in 1...3 as ClosedRange<Int64> {
