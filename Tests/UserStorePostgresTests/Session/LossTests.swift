@@ -84,7 +84,9 @@ extension AllTests {
       #expect(write(2, .inReply(afterBytes: 0)) == nil)
       let size = relay.repliedBytes
       // The reply to COMMIT is followed by that to the Sync. After the last byte, the connection ends while it is idle.
-      for count in 0...size { #expect(write(Int64(count + 3), .inReply(afterBytes: count)) == nil, "after byte \(count)") }
+      for count in 0...size {
+        #expect(write(Int64(count + 3), .inReply(afterBytes: count)) == nil, "after byte \(count)")
+      }
       #expect(try logged(after: start) == Array(1...Int64(size + 3)))
     }
 
