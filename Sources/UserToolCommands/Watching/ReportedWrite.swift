@@ -43,7 +43,11 @@ struct ReportedWrite {
       } catch let dryRun as DryRun {
         return print(dryRun.changes)
       }
-      try print(recorder.calls.filter { $0.set.revision == end })
+      guard let end else { return common.note("unchanged") }
+      do { try print(recorder.calls.filter { $0.set.revision == end }) } catch let error as StoreError {
+        // Not the status of the error's code, which can mean that nothing was changed.
+        throw Failure(.failure, error.message, hint: "the write was committed, as revision \(end)")
+      }
     }
   }
 
@@ -54,9 +58,12 @@ struct ReportedWrite {
     common.note(changes.isEmpty ? "unchanged" : "dry run: nothing was changed")
   }
 
-  /// Prints the calls for this write.
+  /// Prints the calls for a write that was committed.
   private func print(_ calls: [CallRecorder.Call]) throws {
-    guard let whole = calls.first(where: { $0.standIn == nil })?.set else { return common.note("unchanged") }
+    guard let whole = calls.first(where: { $0.standIn == nil })?.set else {
+      // On a server that was lost after the COMMIT.
+      return common.note("changed, but what has changed cannot be read now: usertool log prints it")
+    }
     if common.quiet { return }
     var printer = makePrinter(standIns: standIns)
     let listeners = calls.compactMap(\.standIn)

@@ -117,6 +117,23 @@ import Testing
     #expect(lines.count == 1 && lines[0].contains(#""old":"theirs","new":"ours""#), "\(lines)")
   }
 
+  @Test func `a write whose changes cannot be printed says that it was committed`() throws {
+    try workspace.run("add", "NIX")
+    // The log cannot be read any more as soon as the write is committed. More changes than a page has are read after that.
+    _ = try psql(
+      """
+      INSERT INTO userstore.attributes (user_id, name, integer) SELECT 1, 'a' || g, g FROM generate_series(1, 1100) g;
+      CREATE FUNCTION hide() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN ALTER FUNCTION userstore.log_rows RENAME TO hidden; RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER hide AFTER DELETE ON userstore.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+        EXECUTE FUNCTION hide();
+      """)
+    let removed = try workspace.run("remove", "1", "--yes")
+    #expect(removed.status == 1 && removed.errors.contains("cannot read the log"), "\(removed.errors)")
+    #expect(removed.errors.contains("hint: the write was committed, as revision "), "\(removed.errors)")
+    #expect(try psql("SELECT count(*) FROM userstore.users") == "0")
+  }
+
   @Test func `check lists what is damaged, also if the store cannot be opened`() throws {
     try workspace.run("add", "NIX")
     let sound = try workspace.run("check")
