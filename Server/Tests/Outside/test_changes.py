@@ -189,8 +189,8 @@ class Filters(TestCase):
             for _ in range(4):
                 stream.wait("progress", within=4)
             self.assertLess(2.5, time.monotonic() - start)
-        with server.stream("/changes?heartbeat=60") as stream:
-            self.assertEqual(next(stream).data["heartbeat"], 60)
+        with server.stream("/changes?heartbeat=30") as stream:
+            self.assertEqual(next(stream).data["heartbeat"], 30)
 
 
 class Starts(TestCase):
