@@ -179,6 +179,24 @@ extension AllTests {
       #expect(try logged(after: start) == [])
     }
 
+    @Test func `a COMMIT that was answered needs no server that decides it`() throws {
+      let start = try cursor()
+      #expect(write(1, .inReply(afterBytes: 0)) == nil)
+      #expect(write(2, .inReply(afterBytes: 0)) == nil)
+      let size = relay.repliedBytes
+      // A last write on this connection, of which the store knows the end.
+      try store.write { try $0.set(AttributeName("before"), of: user, to: .text("3")) }
+      try store.write { transaction in
+        try transaction.set(AttributeName("age"), of: user, to: .integer(3))
+        // Without the last byte of the reply to the Sync.
+        relay.arm(.inReply(afterBytes: size - 1))
+        relay.refuse()
+      }
+      #expect(relay.refusals == 0)
+      relay.accept()
+      #expect(try logged(after: start) == [1, 2, 3])
+    }
+
     /// One that is ended while it commits answers COMMIT, and not the Sync after it.
     @Test func `server processes that end at any moment of a write`() throws {
       let start = try cursor()
