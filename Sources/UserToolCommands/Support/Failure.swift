@@ -34,7 +34,9 @@ extension Failure {
   /// A failure to open a database; `isArgument` is whether it was given as an argument, and not in the environment.
   init(_ error: StoreError, opening database: DatabaseAddress, isArgument: Bool) {
     self.init(error, in: database)
-    if error.code == .notFound { hint = "create it with usertool init" + (isArgument ? " --db \(database)" : "") }
+    if error.code == .notFound {
+      hint = "create it with usertool init" + (isArgument ? " --db \(ShellLine.word("\(database)"))" : "")
+    }
   }
 
   /// A failure with a hint that fits the database.

@@ -105,12 +105,13 @@ struct ShellLine {
       return Self.escaped(text) { "\"$`\\".unicodeScalars.contains($0) } + (ends ? "\"" : "")
     case .none:
       // The backslash before the cursor escapes the next character.
-      if isEscaped, let first = text.unicodeScalars.first { return String(first) + Self.unquoted(text.droppingFirst) }
-      return Self.unquoted(text)
+      if isEscaped, let first = text.unicodeScalars.first { return String(first) + Self.word(text.droppingFirst) }
+      return Self.word(text)
     }
   }
 
-  private static func unquoted(_ text: String) -> String {
+  /// The text as a shell reads it back, outside quotes.
+  static func word(_ text: String) -> String {
     escaped(text) { $0.isASCII && !$0.properties.isAlphabetic && !"0123456789_-./:=@+,%".unicodeScalars.contains($0) }
   }
 
