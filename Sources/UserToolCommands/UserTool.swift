@@ -49,7 +49,8 @@ struct UserTool: ParsableCommand {
         Failure(.failure, "the limit on open files is too low", hint: Failure.moreDescriptors))
       System.exit(.failure)
     }
-    ServerEngine.handOver(CommandLine.arguments.dropFirst())
+    // An argument that is not UTF-8 is refused here: the other program would get it repaired.
+    if System.invalidArgument == nil { ServerEngine.handOver(CommandLine.arguments.dropFirst()) }
     Signals.shared.install()
     let status = await run(CommandLine.arguments.dropFirst())
     Signals.shared.waitIfEnding()
@@ -72,11 +73,11 @@ struct UserTool: ParsableCommand {
       return exit.status
     } catch {
       if isOfParser(error), exitCode(for: error) == .success { return show(message(for: error)) }
-      // The signal interrupted the command, which is why it failed.
-      if let status = Signals.shared.status { return status }
       let failure = failure(error, arguments)
-      Messages.shared.report(failure)
-      return failure.status
+      // After a signal, which is why the command failed, only what was written, or may have been, is of interest.
+      let status = Signals.shared.status
+      if status == nil || failure.tellsOfCommit { Messages.shared.report(failure) }
+      return status ?? failure.status
     }
   }
 

@@ -92,7 +92,15 @@ struct Failure: Error {
 
 /// Lines for people, such as errors.
 enum StandardError {
+  /// Writes a line, made safe to show: it may quote a path, or a message of the database's server.
   static func write(_ line: String) {
-    try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
+    try? FileHandle.standardError.write(contentsOf: Data((line.shown + "\n").utf8))
   }
+}
+
+extension String {
+  /// The text, made safe to show on a terminal and in the lines of a log, as usertool does it.
+  ///
+  /// UserStoreText's own `shown` is only visible in its package, and a second set of rules would differ from it one day.
+  var shown: String { DatabaseAddress.file(self).description }
 }

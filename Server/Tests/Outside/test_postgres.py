@@ -13,7 +13,7 @@ import unittest
 
 import support
 from browser import BrowserTestCase, Keys
-from support import Server, TestCase, Writer, drop_database, eventually, new_database, psycopg, served, usertool
+from support import Late, Server, TestCase, Writer, drop_database, eventually, new_database, psycopg, served, usertool
 
 JSON = {"Accept": "application/json"}
 PASSWORD = "sesame-4711"
@@ -274,12 +274,16 @@ class Restarts(TestCase):
             rows.wait("progress")
             with away():
                 self.check_that_it_is_away(server)
+                for open_stream in (stream, rows):
+                    self.check_that_it_is_silent(open_stream)
             self.assertEqual(server.request("GET", "/health", token=False).status, 200)
-            # Open streams were silent, and continue.
+            # Open streams continue.
             write = server.patch(1, age=1)
             self.assertEqual(stream.set().id, write["cursor"])
             # A list that is open has nothing to repeat.
             self.assertEqual(rows.wait("steps").data["steps"][0]["user"], write["user"])
+            for open_stream in (stream, rows):
+                open_stream.wait("progress")
         sql(server.database, "UPDATE users SET name = 'Zoë'")
         self.assertEqual(server.get("/users/1")["name"], "Zoë")
 
@@ -297,6 +301,12 @@ class Restarts(TestCase):
         self.assertEqual(self.assertProblem(health, 503)["detail"], "the database cannot be read")
         self.assertNotIn(os.environ["PGHOST"], health.text)
         self.assertEqual(server.request("GET", "/", token=False).status, 200)
+
+    def check_that_it_is_silent(self, stream):
+        """Takes the heartbeats that a stream has sent, until three are missing."""
+        with self.assertRaises(Late):
+            for _ in range(30):
+                self.assertEqual(stream.next_event(3).event, "progress")
 
     @served()
     def test_a_write_whose_commit_a_restart_interrupts_is_not_made_and_says_so(self, server):

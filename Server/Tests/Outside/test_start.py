@@ -105,6 +105,13 @@ class Starting(TestCase):
                 self.assertEqual(server.log, f"userserver: {word} {path}\n"
                                  "hint: behind a reverse proxy, the address is https://users.example/, with the same token\n")
 
+    def test_a_path_cannot_act_on_the_terminal(self):
+        path, shown = self.folder / "\x1b]0;owned\x07\nfake", f"{self.folder}/\\u{{1B}}]0;owned\\u{{7}}\\nfake"
+        message = self.failure(66, "--read-only", "--db", str(path), database=False)
+        self.assertTrue(message.startswith(f"userserver: error: {shown}: "), message)
+        with Server(database=path) as server:
+            self.assertEqual(server.log, f"userserver: created {shown}\n")
+
     def test_an_empty_variable_is_named(self):
         result = subprocess.run([USERSERVER], capture_output=True, text=True, timeout=20, env={**os.environ, "USERTOOL_DB": ""})
         self.assertEqual((result.returncode, result.stderr.split("\n")[0]), (64, "userserver: error: USERTOOL_DB is empty"))

@@ -197,6 +197,21 @@ class OtherPrograms(TestCase):
         other.close()
         eventually(lambda: server.request("PATCH", "/users/1", {"set": {"age": 1}}).status == 200, "no write succeeds")
 
+    @served()
+    def test_a_message_of_the_database_cannot_act_on_the_terminal(self, server):
+        server.add()
+        message = "\x1b]0;owned\x07\nfake"
+        sql(server.database, f"CREATE TRIGGER refuse BEFORE UPDATE ON users BEGIN SELECT RAISE(ABORT, '{message}'); END",
+            postgres=f"""
+            CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '{message}'; END $$;
+            CREATE TRIGGER refuse BEFORE UPDATE ON users FOR EACH ROW EXECUTE FUNCTION public.refuse()""")
+        problem = self.assertProblem(server.request("PATCH", "/users/1", {"set": {"name": "Zoë"}}), 500)
+        self.assertIn(message, problem["detail"])
+        # A line says what is served, and one why the request has failed.
+        self.assertEqual(server.log.count("\n"), 2, server.log)
+        self.assertIn("\\u{1B}]0;owned\\u{7}\\nfake", server.log)
+        self.assertNotIn("\x1b", server.log)
+
 
 if __name__ == "__main__":
     unittest.main()

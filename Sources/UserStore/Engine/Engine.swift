@@ -33,8 +33,10 @@ package protocol Engine: AnyObject, Sendable {
   /// With `mayWait`, it may wait for readers when the -wal file has become far too long.
   func checkpoint(holding session: any Session, mayWait: Bool)
 
-  /// Rewrites the whole database, so that no deleted value is left in unused parts of pages.
-  func vacuum() throws(StoreError)
+  /// Returns what rewrites the whole database, so that no deleted value is left in unused parts of pages.
+  ///
+  /// - Throws: `StoreError.Code.unsupported` if the engine cannot do that.
+  func makeVacuum() throws(StoreError) -> () throws(StoreError) -> Void
 
   /// Tries once, on the writing session outside of a transaction, to remove old versions of pages that are kept for readers;
   /// returns false if another program's transaction still needs them.

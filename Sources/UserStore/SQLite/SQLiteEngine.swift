@@ -86,7 +86,9 @@ final class SQLiteEngine: Engine {
     session.rollBack()
   }
 
-  func vacuum() throws(StoreError) { try file?.open(.readWrite).vacuum() }
+  func makeVacuum() -> () throws(StoreError) -> Void {
+    { [file] () throws(StoreError) in try file?.open(.readWrite).vacuum() }
+  }
 
   /// Copies the -wal file under the write lock, so that the next commit restarts it and truncates it.
   ///

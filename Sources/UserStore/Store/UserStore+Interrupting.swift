@@ -1,14 +1,18 @@
 // For a program that ends without waiting for what its stores are doing.
 extension UserStore {
   /// Closes the store and interrupts other threads in it: their statements fail, and their connections are closed.
+  ///
+  /// Not for a thread that is inside a listener or a transaction of the store.
   package func interruptAndClose() {
     reader.close()
     writer?.stop()
     watcher?.stop()
-    _ = engine.interrupt()
-    close()
-    // The next interrupt ends a statement that started after the last one; nothing reports that it has ended.
+    // On another thread, because it waits for threads that may be between two statements: an interrupt ends only a statement
+    // that is running.
+    let closing = try? SystemThread.start(named: "userstore-close") { [self] in close() }
+    // Polled: nothing reports that a statement has started.
     while engine.interrupt() { SystemThread.sleep(milliseconds: 1) }
+    if let closing { closing.join() } else { close() }
     engine.release()
   }
 

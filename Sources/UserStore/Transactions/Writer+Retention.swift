@@ -78,6 +78,7 @@ extension Writer {
   ///
   /// - Throws: `StoreError.Code.userExists`, `CancellationError`, and what reading and writing can throw.
   func purge(_ user: User.ID, vacuums: Bool, isCancelled: () -> Bool) throws -> Purge {
+    let vacuum = vacuums ? try engine.makeVacuum() : nil
     var purge = Purge()
     var position: Int64?
     var isLast = false
@@ -98,7 +99,7 @@ extension Writer {
       (position, isLast) = (step.position, step.isLast)
       if !isLast, isCancelled() { throw CancellationError() }
     }
-    if vacuums { try engine.vacuum() }
+    try vacuum?()
     purge.isErased = try eraseOldPages()
     return purge
   }

@@ -51,7 +51,7 @@ final class PostgresEngine: Engine {
 
   func checkpoint(holding session: any Session, mayWait: Bool) {}
 
-  func vacuum() throws(StoreError) {
+  func makeVacuum() throws(StoreError) -> () throws(StoreError) -> Void {
     throw Self.unsupported("a vacuum of the whole database", "use VACUUM FULL")
   }
 

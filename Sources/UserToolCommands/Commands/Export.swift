@@ -16,7 +16,7 @@ struct ExportCommand: ParsableCommand {
         usertool export --format csv > users.csv
 
       An export is a snapshot of the database, even while others write. A file gets its name when it is complete, and \
-      only you can read it. Output to a pipe is first collected in a temporary file ($TMPDIR, else /var/tmp), so that a \
+      only you can read it; a file that the shell makes (>) keeps a part if the export fails. Output to a pipe is first collected in a temporary file ($TMPDIR, else /var/tmp), so that a \
       slow reader does not keep a read of the database open.
 
       usertool import reads both formats back and preserves every value. In CSV, as on the command line, a field that \

@@ -16,14 +16,17 @@ struct ListPage {
 
   mutating func print() throws {
     let fit = System.columns(of: System.standardOutput).map { RecordTable.Fit.cut(to: $0) }
+    // A server ends a transaction in which its client pauses, as it does while nobody reads the output.
+    let isOnServer = if case .postgres = try common.database { true } else { false }
     var printer = RecordPrinter(
-      common.recordFormat, columns: nil, to: Output(), common.style, fit: fit ?? .none, first: request.attributes)
+      common.recordFormat, columns: nil, to: Output(holdsAll: isOnServer), common.style, fit: fit ?? .none,
+      first: request.attributes)
     try common.withStore(.readOnly) { store in try store.read { try read(&$0, to: &printer) } }
     printer.end()
     for note in notes { common.note(note) }
   }
 
-  /// Users are printed as they are read, so that a long list takes no memory.
+  /// Users of a file are printed as they are read, so that a long list takes no memory.
   private mutating func read(_ transaction: inout ReadTransaction, to printer: inout RecordPrinter) throws {
     try request.check(in: &transaction)
     var unknown = UnknownAttributes(request.attributes)

@@ -93,11 +93,11 @@ extension CommonOptions {
     if isWatching { configuration.onListenerError = Self.report }
     let database = try database
     do {
-      return try OpenStores.shared.open {
-        switch database {
-        case .file(let path): try UserStore(path: path, configuration: configuration)
-        case .postgres(let url): try ServerEngine.required().open(url, configuration)
-        }
+      switch database {
+      case .file(let path):
+        return try OpenStores.shared.open { try UserStore(path: path, configuration: configuration) }
+      case .postgres(let url):
+        return try OpenStores.shared.openOnServer { try ServerEngine.required().open(url, configuration) }
       }
     } catch let error as StoreError { throw Failure(error, opening: database, isArgument: db != nil) }
   }

@@ -11,6 +11,8 @@ struct Failure: Error {
   var hint: String?
   /// Lines between the message and the hint, such as candidates.
   var details: [String] = []
+  /// Whether it says that something was committed, or may have been; then it is reported also after a signal.
+  var tellsOfCommit = false
 
   init(_ status: ExitStatus, _ message: String, hint: String? = nil, details: [String] = []) {
     self.status = status
@@ -29,6 +31,7 @@ extension Failure {
       lacksDescriptors ? .failure : ExitStatus(error.code), error.message,
       hint: lacksDescriptors ? Self.moreDescriptors : hint ?? Self.hint(for: error.code))
     code = error.code
+    tellsOfCommit = error.code == .commitUnknown
   }
 
   /// A failure to open a database; `isArgument` is whether it was given as an argument, and not in the environment.

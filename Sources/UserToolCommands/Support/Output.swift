@@ -18,11 +18,15 @@ final class Output {
   /// A pipe that is ready for writing accepts this many bytes without blocking.
   private static let portion = 4_096
   private static let capacity = 1 << 16
+  private let capacity: Int
+
+  /// - Parameter holdsAll: Whether nothing is written before `flush`, however much it is.
+  init(holdsAll: Bool = false) { capacity = holdsAll ? .max : Self.capacity }
 
   /// Adds the bytes of a record.
   func write(_ record: [UInt8]) {
     pending += record
-    if pending.count >= Self.capacity { flush() }
+    if pending.count >= capacity { flush() }
   }
 
   /// Adds a line.

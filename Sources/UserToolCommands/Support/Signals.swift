@@ -13,8 +13,9 @@ import UserStore
 /// Ends the process on a signal, a timeout, or a closed pipe.
 ///
 /// SIGINT, SIGTERM and SIGHUP end it with 130, 143 or 129: operations are interrupted, so that a write is either rolled back
-/// or complete, and the stores are closed. A command that prints something at its end takes the signals over. A second
-/// signal ends the process at once. A closed pipe is noticed at the next write, or earlier by `Deadline`.
+/// or complete, and the stores are closed. A command that prints something at its end takes the signals over, and is
+/// interrupted if it has not ended after ten seconds, because a server may never answer it. A second signal ends the process
+/// at once. A closed pipe is noticed at the next write, or earlier by `Deadline`.
 final class Signals: Sendable {
   static let shared = Signals()
 
@@ -23,6 +24,8 @@ final class Signals: Sendable {
   private let waker = System.pipe()
   private let schedule = Lock(EndingSchedule())
 
+  /// How long a command that has taken the signals over may take to end.
+  private static let longestTakeover = DispatchTimeInterval.seconds(10)
   private static let longestEnd = DispatchTimeInterval.seconds(2)
   /// Signaled when the command has ended.
   private let isDone = DispatchSemaphore(value: 0)
@@ -89,8 +92,9 @@ final class Signals: Sendable {
     let now = System.uptime
     schedule.withLock { $0.begin(at: now) }
     if let waker { _ = System.write([1], to: waker.writer) }
-    if let handler = handler.withLock({ $0 }) { return handler() }
-    DispatchQueue.global().async {
+    let handler = handler.withLock { $0 }
+    handler?()
+    DispatchQueue.global().asyncAfter(deadline: handler == nil ? .now() : .now() + Self.longestTakeover) {
       // Lets the command clean up first, for example remove its draft.
       if OpenStores.shared.close() { _ = self.isDone.wait(timeout: .now() + Self.longestEnd) }
       System.exit(status)

@@ -7,6 +7,9 @@ enum Destination {
   case standardOutput
 
   /// Calls `body` to write the export, and then delivers all of it; delivers nothing if `body` throws.
+  ///
+  /// Except if standard output is a file, which does not block: then it is written directly, and the exit status shows whether
+  /// it is whole.
   func write(_ body: (inout FileWriter) throws -> Void) throws {
     switch self {
     case .file(let path, let replacing):

@@ -80,7 +80,9 @@ struct ImportRun {
       if batch != nil { Messages.shared.writeLine("stopped: " + kept) }
       return exit
     case let error as StoreError where doneLine > 0:
-      return Failure(ExitStatus(error.code), error.message, hint: kept)
+      var failure = Failure(error, hint: kept)
+      failure.tellsOfCommit = true
+      return failure
     default: return error
     }
   }

@@ -51,7 +51,7 @@ struct Follower {
     var reset: StoreError.Code?
     while true {
       do {
-        let cursor = try await start(store, after: reset)
+        guard let cursor = try await start(store, after: reset) else { return finish() }
         if let consumer { try await follow(consumer) } else { try await follow(store.changes(after: cursor)) }
         return finish()
       } catch let error as StoreError where [.compacted, .diverged, .replaced, .moved].contains(error.code) {
@@ -76,17 +76,19 @@ struct Follower {
   }
 
   /// Finds the position to start from, reports that the watch is ready, and prints the current state if needed.
-  private mutating func start(_ store: UserStore, after reset: StoreError.Code?) async throws -> Cursor {
+  ///
+  /// - Returns: nil if the state could not be printed: then its position must not be saved.
+  private mutating func start(_ store: UserStore, after reset: StoreError.Code?) async throws -> Cursor? {
     if reset == nil, let cursor = try await savedPosition(store) {
       try await resume(store, after: cursor)
       return cursor
     }
-    let cursor = try printCurrentState(store, after: reset)
+    guard let cursor = try printCurrentState(store, after: reset) else { return nil }
     try await save(cursor, in: store, isReset: reset != nil)
     return cursor
   }
 
-  private mutating func printCurrentState(_ store: UserStore, after reset: StoreError.Code?) throws -> Cursor {
+  private mutating func printCurrentState(_ store: UserStore, after reset: StoreError.Code?) throws -> Cursor? {
     let (users, cursor) = try store.read { transaction in
       try chooseUser(&transaction, mustExist: reset == nil)
       return (try currentState(&transaction, after: reset), try transaction.cursor)
@@ -94,7 +96,7 @@ struct Follower {
     reportReady(at: cursor, of: store)
     if let reset { printer.printReset(because: reset.rawValue) }
     if reset != nil || request.showsInitial { print(users, at: cursor) }
-    return cursor
+    return printer.hasGivenUp ? nil : cursor
   }
 
   /// The saved position; nil if there is none, and the watch starts from the current state.

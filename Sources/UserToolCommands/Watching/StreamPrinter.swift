@@ -45,6 +45,9 @@ struct StreamPrinter {
     return !isCut && !output.hasGivenUp
   }
 
+  /// Whether lines were dropped because nobody reads them.
+  var hasGivenUp: Bool { output.hasGivenUp }
+
   /// Whether all requested lines are printed.
   var isDone: Bool { remaining.map { $0 <= 0 } ?? false }
 

@@ -130,6 +130,23 @@ import Testing
     try expectOneFile(users: 0, 1)
   }
 
+  @Test func `interrupting a store ends awaited reads of many short statements`() async throws {
+    for run in 1...Repetitions.count {
+      let store = try UserStore(path: path)
+      let (inside, isInside) = AsyncStream.makeStream(of: Void.self)
+      async let code: StoreError.Code? = awaitedCode {
+        try await store.read { transaction in
+          isInside.finish()
+          while true { _ = try transaction.users(named: "nobody") }
+        }
+      }
+      for await _ in inside {}
+      store.interruptAndClose()
+      #expect(await code == .closed, "run \(run)")
+    }
+    try expectOneFile(users: 0, 1)
+  }
+
   @Test func `closing does not wait for a writer of another program`() throws {
     // Longer than the test's own limit.
     let store = try folder.open { $0.busyTimeout = .seconds(600) }

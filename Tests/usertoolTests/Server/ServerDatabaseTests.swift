@@ -8,12 +8,7 @@ import Testing
 
   init() throws { workspace = try Workspace() }
 
-  private func psql(_ sql: String) throws -> String {
-    let name = String(workspace.database.dropFirst("postgres:///".count))
-    let outcome = try workspace.finish(["psql", "-qtAX", "-v", "ON_ERROR_STOP=1", "-d", name, "-c", sql])
-    try #require(outcome.status == 0, "\(outcome)")
-    return outcome.output.trimmingCharacters(in: .newlines)
-  }
+  private func psql(_ sql: String) throws -> String { try workspace.psql(sql) }
 
   @Test func `init creates the schema once, and nothing else does without being asked`() throws {
     let missing = try workspace.run("list")

@@ -124,6 +124,15 @@ final class Workspace {
     try finish(["sqlite3", "-batch", "-cmd", ".timeout 20000", database, sql])
   }
 
+  /// Runs SQL in psql, on the database of a server, without the library.
+  @discardableResult
+  func psql(_ sql: String) throws -> String {
+    let name = String(database.dropFirst("postgres:///".count))
+    let outcome = try finish(["psql", "-qtAX", "-v", "ON_ERROR_STOP=1", "-d", name, "-c", sql])
+    try #require(outcome.status == 0, "\(outcome)")
+    return outcome.output.trimmingCharacters(in: .newlines)
+  }
+
   /// Runs a Python program that has a connection `db` in autocommit mode.
   func python(_ program: String) throws -> Child {
     let head =

@@ -79,6 +79,24 @@ import Testing
     #expect(workspace.bytes(of: "cursor") != start)
   }
 
+  @Test(arguments: ["--cursor-file", "--consumer"], [true, false])
+  func `a watch that cannot print all of the current state saves no position`(option: String, isClosed: Bool) throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    try workspace.sqlite(
+      "INSERT INTO users (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n")
+    let position = option == "--consumer" ? "sync" : workspace.folder + "/cursor"
+    let watcher = try workspace.start("watch", "--per-change", "--format", "jsonl", option, position)
+    #expect(watcher.output.next() != nil)
+    // The pipe is full now, and the watch waits for its reader.
+    if isClosed { watcher.output.closeEnd() } else { watcher.send(SIGINT) }
+    #expect(watcher.wait() == (isClosed ? 141 : 130))
+    #expect(workspace.bytes(of: "cursor") == nil)
+    #expect(try workspace.run("consumers").output.isEmpty)
+    let next = try workspace.start("watch", "--per-change", "--format", "jsonl", option, position)
+    #expect(next.output.next(10_000).count == 10_000)
+  }
+
   @Test func `a cursor of another database resets the watch to the current state, or is exit code 6`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

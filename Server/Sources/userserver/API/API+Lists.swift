@@ -50,7 +50,9 @@ private struct ListStream: Sendable {
         try await send(rows, after: shown, to: stream)
         shown = rows
         if isFirst { try await progress(rows, stream) }
-      case .tick: if let shown { try await progress(shown, stream) }
+      case .tick:
+        // As in a feed: while the database cannot be read, there is no heartbeat.
+        if let shown, (try? await api.store.read { try $0.cursor }) != nil { try await progress(shown, stream) }
       }
       if let reason = clock.isOver { return try await stream.close(because: reason) }
     }

@@ -143,8 +143,13 @@ struct API: HTTPResponder {
   func logFailure(_ error: StoreError, _ request: Request) {
     if [.moved, .replaced].contains(error.code) { onReplaced() }
     if Problem(error).status.kind == .serverError {
-      logger.error("\(request.method) \(request.uri.path): \(error.code.rawValue): \(error.message)")
+      log(request, "\(error.code.rawValue): \(error.message)")
     }
+  }
+
+  private func log(_ request: Request, _ message: String) {
+    let line = "\(request.method) \(request.uri.path): \(message)"
+    logger.error("\(line.shown)")
   }
 
   /// The problem that answers an error; throws the errors that Hummingbird answers.
@@ -160,7 +165,7 @@ struct API: HTTPResponder {
       logFailure(error, request)
       return Problem(error)
     default:
-      logger.error("\(request.method) \(request.uri.path): \(error)")
+      log(request, "\(error)")
       return Problem(.internalServerError, "unexpected", "the server failed; its log has the reason")
     }
   }
