@@ -7,6 +7,9 @@ package protocol Session:
   /// Whether a transaction is open; also false after the database ended it because of an error.
   var isInTransaction: Bool { get }
 
+  /// Whether a statement has failed after which only a rollback is possible, also one to a savepoint.
+  var needsRollback: Bool { get }
+
   /// Begins a transaction that reads one state.
   ///
   /// - Parameter position: The position after which the log is verified and read next, if that is known: a server then reads it

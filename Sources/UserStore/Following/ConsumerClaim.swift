@@ -57,7 +57,8 @@ struct ConsumerClaim: Sendable {
 extension UserStore.Consumer.Start {
   fileprivate func cursor(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor {
     switch self {
-    case .now: return try transaction.cursor
+    // On a server, the place of what this transaction has written so far must be final.
+    case .now: return try transaction.session.finalPosition(of: transaction.cursor)
     case .oldest: return try transaction.session.horizon()
     case .after(let cursor):
       _ = try transaction.session.verify(cursor)

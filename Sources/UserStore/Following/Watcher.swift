@@ -104,8 +104,8 @@ final class Watcher: Sendable {
 
   /// What the thread knows from earlier looks.
   private struct Memory {
-    /// The session's `commitCounter` at the last complete look.
-    var counter = Int64.min
+    /// The session's `commitCounter` at the last complete look, and the end of the log that it has found.
+    var seen: (counter: Int64, end: Cursor)?
     /// Whether the file was missing or replaced at the last look; it may return.
     var hasMoved = false
     /// Whether an error of opening the session was reported, which every look would repeat.
@@ -159,12 +159,13 @@ final class Watcher: Sendable {
       }
       memory.hasMoved = false
       let current = try session.commitCounter(beforeReadingAfter: publication.position)
-      if current == memory.counter {
+      // Also the position: after a failover, the log may be as it was before a write of our own that was lost.
+      if let seen = memory.seen, seen.counter == current, seen.end == publication.position {
         memory.lag = nil
         return .nothing
       }
-      let result = try appendNewSets(session)
-      if result != .failed { (memory.counter, memory.lag) = (current, nil) }
+      let (result, end) = try appendNewSets(session)
+      if result != .failed { (memory.seen, memory.lag) = ((current, end), nil) }
       return result
     } catch {
       if error.code == .behind { reportLag(error, &memory) }
@@ -217,42 +218,45 @@ final class Watcher: Sendable {
   }
 
   /// Appends and delivers the new sets, a page at a time, so that a long backlog takes no memory; fails if one is refused.
-  private func appendNewSets(_ session: any Session) throws(StoreError) -> Look {
+  ///
+  /// Also returns the end of the log that it has found.
+  private func appendNewSets(_ session: any Session) throws(StoreError) -> (Look, Cursor) {
     var result = Look.own
     while true {
-      let page = try readPage(session)
+      let (page, end) = try readPage(session)
       let appended = publication.appendFound(page?.sets ?? [], retry: events.wake)
       publication.ring()
-      guard case .given(let ticket) = appended else { return .failed }
+      guard case .given(let ticket) = appended else { return (.failed, end) }
       // Also waits for what another thread is delivering: otherwise, a slow listener would let the queue grow.
       publication.deliver(through: ticket)
       if ticket != nil { result = .found }
-      if page?.isLast ?? true { return result }
+      if page?.isLast ?? true { return (result, end) }
     }
   }
 
-  /// Reads the next page; nil if the position is at the end of the log, or was moved there for lack of listeners or because
-  /// the log does not continue.
-  private func readPage(_ session: any Session) throws(StoreError) -> LogPage? {
+  /// Reads the next page, and returns its end; nil if the position is at the end of the log, or was moved there for lack of
+  /// listeners or because the log does not continue.
+  private func readPage(_ session: any Session) throws(StoreError) -> (page: LogPage?, end: Cursor) {
     // Before the snapshot, which then contains everything up to the position.
     let position = publication.position
     try session.beginReading(after: position)
     defer { session.rollBack() }
     let head = try session.logEnd()
-    if head == position { return nil }
+    if head == position { return (nil, head) }
     do {
       let end = try session.verify(position)
       guard publication.hasListeners else {
         publication.skip(to: head)
-        return nil
+        return (nil, head)
       }
-      return try LogPage(after: position, through: end, session, pages: reader)
+      let page = try LogPage(after: position, through: end, session, pages: reader)
+      return (page, page.position)
     } catch {
       guard error.code == .diverged || error.code == .compacted else { throw error }
       let result = publication.resetFound(from: position, to: head, because: error.code, retry: events.wake)
       // Thrown, so that the look is repeated.
       if case .refused = result { throw error }
-      return nil
+      return (nil, head)
     }
   }
 }

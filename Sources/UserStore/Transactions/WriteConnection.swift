@@ -48,7 +48,7 @@ final class WriteConnection: Sendable {
     do {
       var transaction = WriteTransaction(session)
       try body(&transaction)
-      guard session.isInTransaction else {
+      guard session.isInTransaction, !session.needsRollback else {
         throw StoreError(.transactionEnded, "an error inside the write ended its transaction and rolled it back")
       }
       try session.endSet(origin: origin)

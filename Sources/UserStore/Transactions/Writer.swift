@@ -153,6 +153,7 @@ extension Writer {
       try connection.perform(in: current, origin: origin, calling, body)
       group = current
     } catch {
+      failEarlier(current, error)
       let isOver = current.size == 1 || !current.session.isInTransaction
       group = isOver ? nil : current
       if isOver {
@@ -168,6 +169,14 @@ extension Writer {
       if error.code == .busy { turns.failEarlier(error) }
       throw error
     }
+  }
+
+  /// Ends the wait of those that have waited as long, if a transaction could not begin because another process writes.
+  ///
+  /// On a server, it begins with the first operation.
+  private func failEarlier(_ group: WriteGroup, _ error: any Error) {
+    guard let error = error as? StoreError, error.code == .busy, group.session.writingStart == nil else { return }
+    turns.failEarlier(error)
   }
 
   /// Lets the next writer in line continue in the transaction, if `joins`, or ends it.
@@ -189,6 +198,7 @@ extension Writer {
     do throws(StoreError) {
       return .ended(.success(try connection.end(group, cascade)), members: group.members)
     } catch {
+      failEarlier(group, error)
       let isShared = group.members.count + (hasPart ? 1 : 0) > 1
       return .ended(.failure(isShared ? Self.rolledBack(because: error) : error), members: group.members)
     }

@@ -98,8 +98,12 @@ struct PostgresRow {
   /// The microseconds since 1970; `Int64.max` and `Int64.min` for PostgreSQL's `infinity` and `-infinity`.
   func timestamptzOrNil(_ column: Int) throws(PostgresError) -> Int64? {
     let microseconds: Int64? = try integer(column, .timestamptz)
-    // The type's last year is 294276, so that the sum does not overflow.
-    return microseconds.map { $0 == .max || $0 == .min ? $0 : $0 + PostgresType.epoch }
+    // The type's last times, in the year 294247, are above those of `Int64`.
+    return microseconds.map { time in
+      if time == .max || time == .min { return time }
+      let (sum, overflows) = time.addingReportingOverflow(PostgresType.epoch)
+      return overflows ? .max : sum
+    }
   }
 
   /// The text; PostgreSQL has checked that it is UTF-8.

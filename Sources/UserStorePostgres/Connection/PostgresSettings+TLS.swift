@@ -31,8 +31,7 @@ extension PostgresSettings {
       ("dbname", connectionString), ("client_encoding", "UTF8"),
     ]
     let effective = Self.effective(keywords)
-    let hosts = (effective["hostaddr"] ?? effective["host"] ?? "").split(
-      separator: ",", omittingEmptySubsequences: false)
+    let hosts = Self.hosts(effective["hostaddr"] ?? "", named: effective["host"] ?? "")
     let isServerChosen =
       Self.parse(connectionString)?["target_session_attrs"] != nil || Self.environment("PGTARGETSESSIONATTRS") != nil
       || (effective["target_session_attrs"] ?? "any") != "any"
@@ -42,7 +41,7 @@ extension PostgresSettings {
     let isChosen =
       Self.parse(connectionString)?["sslmode"] != nil || Self.environment("PGSSLMODE") != nil
       || (effective["sslmode"] ?? "prefer") != "prefer"
-    let remote = hosts.filter { !Self.isLocal(String($0)) }
+    let remote = hosts.filter { !Self.isLocal($0) }
     if isChosen || remote.isEmpty {
       return PostgresTarget(
         keywords: keywords, hostCount: hosts.count, mayBeReplica: !isPrimary, verifiedHosts: nil)
@@ -51,6 +50,15 @@ extension PostgresSettings {
     return PostgresTarget(
       keywords: keywords, hostCount: hosts.count, mayBeReplica: !isPrimary,
       verifiedHosts: remote.joined(separator: ", "))
+  }
+
+  /// What libpq connects to, in order: an address, or the name at its place if that is empty.
+  private static func hosts(_ addresses: String, named names: String) -> [String] {
+    let names = names.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    if addresses.isEmpty { return names.isEmpty ? [""] : names }
+    return addresses.split(separator: ",", omittingEmptySubsequences: false).enumerated().map { index, address in
+      address.isEmpty && names.indices.contains(index) ? names[index] : String(address)
+    }
   }
 
   /// Whether no other machine can read what is sent to a host: a socket, or the machine itself.

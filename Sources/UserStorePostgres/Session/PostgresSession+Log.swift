@@ -7,8 +7,7 @@ extension PostgresSession {
   private static let selectHorizon = PostgresStatement(
     "read the log", "SELECT epoch, horizon, horizon_nonce FROM userstore.meta WHERE id = 1")
   private static let selectState = PostgresStatement(
-    "read the log", "SELECT epoch, horizon, horizon_nonce, last, coalesce(nonce, 0) FROM userstore.log_state($1)", .int8
-  )
+    "read the log", "SELECT epoch, horizon, horizon_nonce, last, nonce FROM userstore.log_state($1)", .int8)
   private static let selectNonce = PostgresStatement(
     "read the log", "SELECT coalesce(nonce, 0) FROM userstore.nonce_at($1)", .int8)
   private static let columns = """
@@ -18,7 +17,7 @@ extension PostgresSession {
   static let selectLook = PostgresStatement(
     "read the log",
     """
-    SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, coalesce(s.nonce, 0), h.epoch, h.seq, h.nonce
+    SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, s.nonce, h.epoch, h.seq, h.nonce
     FROM userstore.head() h, userstore.log_state($1) s
     """, .int8)
   // One row more than the limit: the row that ends a set of that many changes.
@@ -100,7 +99,7 @@ extension PostgresSession {
     if let ahead, ahead.position.revision.rawValue == revision, let state = ahead.state { return state }
     let awaited = epoch.map { (revision, $0) }
     let state = try first(Self.selectState, .int8(revision), awaiting: awaited) { row throws(PostgresError) in
-      try LogState(row, isReplica: isOnReplica)
+      try LogState(row, at: revision, isReplica: isOnReplica)
     }
     guard let state else { throw Self.noMeta }
     return state
@@ -227,10 +226,13 @@ struct LogAhead {
 
 extension LogState {
   /// Creates a state from `epoch, horizon, horizon_nonce, last, nonce`.
-  init(_ row: PostgresRow, isReplica: Bool = false) throws(PostgresError) {
+  init(_ row: PostgresRow, at revision: Int64, isReplica: Bool = false) throws(PostgresError) {
+    let (horizon, last) = (try row.int8(1), try row.int8OrNil(3))
+    // A row inside a set has no random number, and neither has a row that does not exist. The log has no gaps.
+    let hasRow = last.map { revision > horizon && revision <= $0 } ?? false
     self.init(
-      epoch: try row.int8(0), horizon: try row.int8(1), horizonNonce: try row.int8(2), last: try row.int8OrNil(3),
-      nonce: try row.int8OrNil(4), isReplica: isReplica)
+      epoch: try row.int8(0), horizon: horizon, horizonNonce: try row.int8(2), last: last,
+      nonce: try row.int8OrNil(4) ?? (hasRow ? 0 : nil), isReplica: isReplica)
   }
 }
 

@@ -56,7 +56,7 @@ final class PostgresSession: Session, @unchecked Sendable {
     /// Whether the last `endSet` may have ended a set.
     var mayHaveEndedSet = false
     /// What a rollback to each savepoint restores.
-    var savepoints: [(sets: Int, mayHaveLogged: Bool)] = []
+    var savepoints: [(sets: Int, mayHaveLogged: Bool, base: Int64?)] = []
     /// The place before the transaction's first row; nil until the place is fixed.
     var base: Int64?
 
@@ -139,6 +139,8 @@ final class PostgresSession: Session, @unchecked Sendable {
       do throws(PostgresError) { return try attempt(body) } catch {
         guard error.kind == .connectionLost, !hasBegun || begins && !error.isOutcomeUnknown else { throw error }
       }
+      // Perhaps another server, with another log that ends at the same place.
+      knownEnd = nil
       try connection.reconnect()
       return try attempt(body)
     } catch {
@@ -203,6 +205,8 @@ final class PostgresSession: Session, @unchecked Sendable {
     hasBegun && (!due.isEmpty || [.inTransaction, .failed].contains(connection.transactionStatus))
   }
 
+  var needsRollback: Bool { connection.transactionStatus == .failed }
+
   /// Without another operation than to verify the position and to read its page, no transaction is begun on the server.
   func beginReading(after position: Cursor?) throws(StoreError) {
     snapshot = nil
@@ -229,7 +233,8 @@ final class PostgresSession: Session, @unchecked Sendable {
       }
       let found = try state.first.map { row throws(PostgresError) in
         try LogAhead(
-          position: position, end: Cursor(row, from: 5), state: LogState(row), rows: rows)
+          position: position, end: Cursor(row, from: 5), state: LogState(row, at: position.revision.rawValue),
+          rows: rows)
       }
       guard let found, let end = found.end else { return nil }
       // Of more than a page, also the set that is longer than the page has to be found, in the same state of the log.
@@ -261,7 +266,7 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   func savepoint() {
     due.append(Due(statement: Self.savepoint, meaning: .savepoint))
-    if let write { self.write?.savepoints.append((write.sets.count, write.mayHaveLogged)) }
+    if let write { self.write?.savepoints.append((write.sets.count, write.mayHaveLogged, write.base)) }
   }
 
   func releaseSavepoint() {
@@ -282,6 +287,8 @@ final class PostgresSession: Session, @unchecked Sendable {
     guard var write, let saved = write.savepoints.popLast() else { return }
     write.sets.removeLast(write.sets.count - saved.sets)
     write.mayHaveLogged = saved.mayHaveLogged
+    // A place that was fixed after the savepoint is free again.
+    write.base = saved.base
     self.write = write
   }
 

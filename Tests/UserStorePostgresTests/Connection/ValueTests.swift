@@ -61,6 +61,13 @@ extension AllTests {
       #expect(failure { _ = try echo(.timestamptz(.min + 1), .timestamptz) }?.kind == .badValue)
     }
 
+    @Test func `times above the largest integer`() throws {
+      let last = try connection.run(
+        PostgresStatement(once: "read", "SELECT '294276-12-31'::timestamptz, '294247-01-10 04:00:54Z'::timestamptz"))[0]
+      #expect(try last.timestamptz(0) == .max)
+      #expect(try last.timestamptz(1) == 9_223_372_036_854_000_000)
+    }
+
     @Test func `null`() throws {
       for type in [PostgresType.bool, .bytea, .int2, .int4, .int8, .text, .float8, .timestamptz, .xid8] {
         let row = try echo(.null, type)

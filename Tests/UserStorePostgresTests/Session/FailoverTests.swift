@@ -103,6 +103,32 @@ extension AllTests {
       #expect(try await again.next().map(Self.integers) == [3])
     }
 
+    /// The store's last write is the last that the new primary has. What others wrote after it, which the store was told, is lost.
+    @Test func `a write right after a failover tells what was taken back, and all of itself`() throws {
+      let store = try Cluster.open(address)
+      defer { store.close() }
+      let user = try store.write { try $0.add(name: "Ann") }
+      let told = Inbox<[Int64]?>()
+      store.listeners.bind("told", to: .everything) { set in
+        told.append(set.discontinuity == nil ? try Self.integers(set) : nil)
+      }
+      try set(1, of: user, in: store)
+      told.awaitNext()
+      try replica.awaitReplay(of: primary)
+      try replica.disconnect()
+      let other = try primary.open { $0.store.watchesOtherProcesses = false }
+      try set(2, of: user, in: other)
+      told.awaitNext()
+      other.close()
+      try replica.promote()
+      try primary.stop()
+      try store.write { transaction in
+        for index in 3...6 { try transaction.set(AttributeName("a\(index)"), of: user, to: .integer(Int64(index))) }
+      }
+      for _ in 1...2 { told.awaitNext() }
+      #expect(told.all == [[1], [2], nil, [3, 4, 5, 6]])
+    }
+
     /// A database in which two stores write: the COMMIT of one waits for the replica, the other for its turn.
     private struct Writes {
       let database: String

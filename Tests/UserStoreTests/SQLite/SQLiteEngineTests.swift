@@ -153,6 +153,30 @@ import Testing
     #expect(sets.all.map(\.discontinuity) == [.replaced])
   }
 
+  /// As after a failover to a replica that has not received the write.
+  @Test func `a watcher notices that a write of the store was lost, although the log ends as at its last look`() async throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    try await store.write { try $0.add(name: "NIX") }
+    let sets = Recorder<ChangeSet>()
+    store.listeners.bind("test", to: .everything) { sets.record($0) }
+    let engine = try #require(store.engine as? SQLiteEngine)
+    let file = try #require(engine.file)
+    let polls = Polls()
+    let open = { @Sendable () throws(StoreError) -> any Session in
+      SQLiteSession(try file.open(.queryOnly), file: file)
+    }
+    let watcher = Watcher(open, polls, store.publication, reader: store.reader)
+    try watcher.start()
+    await polls.waits.reached(3)
+    let end = try await store.read { try $0.cursor }
+    store.publication.skip(to: Cursor(epoch: end.epoch, revision: end.revision.rawValue + 2, nonce: 7))
+    await sets.reached(1)
+    watcher.stop()
+    watcher.join()
+    #expect(sets.all.map(\.discontinuity) == [.diverged])
+    #expect(store.publication.position == end)
+  }
+
   /// Reports no events, and records for how long it is asked to wait.
   private final class Polls: CommitEvents {
     let waits = Recorder<Int>()

@@ -55,6 +55,9 @@ final class SQLiteSession: Session, @unchecked Sendable {
   }
 
   var isInTransaction: Bool { connection.isInTransaction }
+
+  /// A statement that fails either has no effect or ends the transaction (sqlite.org/lang_transaction.html).
+  var needsRollback: Bool { false }
   var hasMoved: Bool { connection.hasMoved }
   /// SQLite takes the pages of a sync that failed for written.
   var canWriteAfterUnknownCommit: Bool { false }
