@@ -93,7 +93,7 @@ class Starting(WithDatabase):
         usertool("init", database=self.database)
         sql(self.database, "UPDATE meta SET layout = 0")
         self.assertIn("usertool init", self.failure(65, "--db", self.database, "--read-only")[1])
-        sql(self.database, "UPDATE meta SET layout = 2")
+        sql(self.database, "UPDATE meta SET layout = 3")
         sql(self.database, 'ALTER TABLE users DISABLE TRIGGER "A_userstore_updated"')
         message, hint = self.failure(65, "--db", self.database)
         self.assertIn("triggers", message)

@@ -9,6 +9,9 @@ package struct RowRequest: Sendable {
   /// The attributes to read; `id` is the identifier.
   package var columns: [AttributeName]
 
+  /// All users, in the order of their identifiers.
+  package static var all: RowRequest { RowRequest(condition: .always, order: [], columns: []) }
+
   /// Whether its result may depend on the order of texts, or on their bytes.
   var comparesText: Bool { order.contains { $0.attribute != .id } || condition.comparesText }
 }

@@ -1,6 +1,9 @@
 extension UserStore.Transaction where Mode == UserStore.Writing {
   /// The end of the log before this write: the change set of this write will be the next one after it.
   ///
+  /// On PostgreSQL, other programs can commit before this write does. Then their change sets come first, and after another write in
+  /// the same transaction, this cursor is not one of the log: keep that of the change set instead.
+  ///
   /// - Throws: `StoreError` if reading fails.
   public var cursor: UserStore.Cursor {
     mutating get throws(StoreError) { try session.writingEnd() }

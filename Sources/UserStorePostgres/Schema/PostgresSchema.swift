@@ -8,6 +8,7 @@ enum PostgresSchema {
   static let migrations = [
     Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
     Migration(2, "cheaper_changes", PackageResources.m0002_cheaper_changes_sql),
+    Migration(3, "chosen_ids", PackageResources.m0003_chosen_ids_sql),
   ]
 
   /// The layout that this version of the library creates.

@@ -23,9 +23,15 @@ extension PostgresSession {
   /// The users whose attributes are read in one round trip.
   private static let pageSize = 1_000
 
+  /// In a write, whole users are read, which are locked: what was read must not change before the commit.
   func eachRow(
     _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
   ) throws(StoreError) {
+    if write != nil, !request.columns.isEmpty {
+      return try eachUser(request) { user in
+        body(user.id, request.columns.map { $0 == .id ? .integer(user.id.rawValue) : user[stored: $0] ?? .null })
+      }
+    }
     let further = request.columns.filter { ![.id, .name, .hairColor].contains($0) }
     try eachPage(of: further.isEmpty ? 1 : Self.pageSize, request) { page throws(StoreError) in
       let values = try self.values(of: page.map(\.id), further)

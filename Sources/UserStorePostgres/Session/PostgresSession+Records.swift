@@ -95,6 +95,8 @@ extension PostgresSession {
   }
 
   func eachUser(while body: (User) -> Bool) throws(StoreError) {
+    // With locks: what was read must not change before the commit.
+    if write != nil { return try eachUser(.all, while: body) }
     var current: User?
     var shouldContinue = true
     try scan(Self.selectUsers) { row throws(PostgresError) in

@@ -58,7 +58,22 @@ extension AllTests {
       try UserStore(postgres: configuration).close()
     }
 
-    @Test func `the owner migrates a store, and its records, log and cursors remain`() throws {
+    /// Applies migrations as the library did when it had only the first `count`.
+    private func migrate(to count: Int) throws {
+      for migration in PostgresSchema.migrations[1..<count] {
+        try owner.execute("BEGIN; \(migration.sql)", to: "migrate")
+        try owner.execute(
+          """
+          INSERT INTO userstore.migrations (number, name, fingerprint)
+            VALUES (\(migration.number), '\(migration.name)', '\(migration.fingerprint)');
+          COMMIT
+          """, to: "record the migration")
+      }
+    }
+
+    @Test(arguments: 1..<PostgresSchema.migrations.count)
+    func `the owner migrates a store, and its records, log and cursors remain`(from layout: Int) throws {
+      try migrate(to: layout)
       let first = Cursor(
         epoch: try #require(try count("SELECT epoch FROM userstore.meta")),
         revision: try #require(try count("SELECT min(last) FROM userstore.commits")),
@@ -66,7 +81,7 @@ extension AllTests {
           try count("SELECT nonce FROM userstore.nonce_at((SELECT min(last) FROM userstore.commits))")))
       let store = try UserStore(postgres: configuration())
       defer { store.close() }
-      #expect(try layout == PostgresSchema.latest)
+      #expect(try self.layout == PostgresSchema.latest)
       #expect(try store.read { try $0.user(Self.ann)?.name } == "Zoë")
       let sets = try store.page(after: first)
       #expect(try sets.flatMap { try $0.changes }.map(\.new) == [.integer(7), .text("Zoë")])
@@ -74,6 +89,19 @@ extension AllTests {
       try store.write { _ = try $0.undo() }
       #expect(try store.read { try $0.value(Self.age, of: Self.ann) } == 7)
       #expect(try UserStore.check(postgres: configuration()).isEmpty)
+    }
+
+    /// With the first two layouts, the id 1 was given again if it was chosen and nothing else had been added before.
+    @Test(arguments: [1, 2, 3])
+    func `the first id of a database is not given again`(of layout: Int) throws {
+      let database = try Server.newDatabase()
+      let program = try PostgresConnection(PostgresSettings(Server.address(database)))
+      for migration in PostgresSchema.migrations[..<layout] { try program.execute(migration.sql, to: "migrate") }
+      try program.execute("INSERT INTO userstore.users (id, name) VALUES (1, 'Ann')", to: "add a user")
+      try program.execute("DELETE FROM userstore.users", to: "remove the user")
+      let store = try UserStore(postgres: PostgresConfiguration(Server.address(database)))
+      defer { store.close() }
+      #expect(try store.write { try $0.add(name: "Bo") }.rawValue == 2)
     }
 
     @Test func `a migrated database is as a new one`() throws {

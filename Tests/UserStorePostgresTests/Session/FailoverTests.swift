@@ -103,7 +103,9 @@ extension AllTests {
       #expect(try await again.next().map(Self.integers) == [3])
     }
 
-    /// The store's last write is the last that the new primary has. What others wrote after it, which the store was told, is lost.
+    /// The store's last write is the last that the new primary has.
+    ///
+    /// What others wrote after it, which the store was told, is lost.
     @Test func `a write right after a failover tells what was taken back, and all of itself`() throws {
       let store = try Cluster.open(address)
       defer { store.close() }

@@ -20,7 +20,7 @@ extension AllTests {
     init() throws {
       var configuration = PostgresConfiguration(Server.address(try Server.newDatabase()))
       configuration.store.watchesOtherProcesses = false
-      configuration.store.busyTimeout = .milliseconds(200)
+      configuration.store.busyTimeout = .seconds(1)
       store = try UserStore(postgres: configuration)
       (user, other) = try store.write { (try $0.add(name: "Ann"), try $0.add(name: "Ben")) }
       program = try PostgresConnection(configuration.settings)
@@ -111,6 +111,43 @@ extension AllTests {
       let position = try #require(try store.read { try $0.consumers() }.first).cursor
       try store.verify(position)
       #expect(try store.page(after: position).map(\.origin) == ["2"])
+    }
+
+    /// Ways to read the count of all users in a write.
+    private static let reads: [@Sendable (inout WriteTransaction, AttributeName) throws -> [User]] = [
+      { transaction, _ in try transaction.users() },
+      { transaction, _ in try transaction.users(matching: Query()) },
+      { transaction, name in try transaction.users(matching: Query(showing: [name])) },
+      { transaction, name in try transaction.users(matching: Query(sortedBy: [SortKey(name)], showing: [])) },
+      { transaction, name in
+        try transaction.userIDs(matching: Query()).compactMap { try transaction.user($0) }
+      },
+    ]
+
+    @Test(arguments: 0..<5) func `what a write has read, another program cannot change`(_ way: Int) throws {
+      let name = AttributeName("count")
+      try store.write { transaction in for id in [user, other] { try transaction.set(name, of: id, to: .integer(0)) } }
+      let increment = Work { [program, user, other] in
+        for number in 0..<200 {
+          let id = number.isMultiple(of: 2) ? user : other
+          try program.execute(
+            "UPDATE userstore.attributes SET integer = integer + 1 WHERE name = 'count' AND user_id = \(id.rawValue)",
+            to: "count")
+        }
+      }
+      for _ in 0..<100 {
+        try store.write { transaction in
+          for user in try Self.reads[way](&transaction, name) {
+            guard case .integer(let count)? = user[stored: name] else { continue }
+            try transaction.set(name, of: user.id, to: .integer(count + 1))
+          }
+        }
+      }
+      try increment.join()
+      let values = try store.read { transaction in
+        try [user, other].map { try transaction.storedValue(name, of: $0) }
+      }
+      #expect(values == [.integer(200), .integer(200)])
     }
 
     @Test func `what is not in the log has no cursor, and a row inside a set has one`() throws {

@@ -154,7 +154,9 @@ import Testing
   }
 
   /// As after a failover to a replica that has not received the write.
-  @Test func `a watcher notices that a write of the store was lost, although the log ends as at its last look`() async throws {
+  @Test func `a watcher notices that a write of the store was lost, although the log ends as at its last look`()
+    async throws
+  {
     let store = try folder.open { $0.watchesOtherProcesses = false }
     try await store.write { try $0.add(name: "NIX") }
     let sets = Recorder<ChangeSet>()

@@ -90,7 +90,8 @@ import Testing
     let workspace = try Workspace()
     let path = workspace.folder + "/a b&c;d$e'f\"g?h~i.db"
     let missing = try workspace.finish([Workspace.tool, "list", "--db", path])
-    let hint = try #require(missing.errors.split(separator: "\n").last { $0.contains("hint: create it with usertool ") })
+    let hint = try #require(
+      missing.errors.split(separator: "\n").last { $0.contains("hint: create it with usertool ") })
     let command = try #require(hint.components(separatedBy: "create it with usertool ").last)
     let made = try workspace.finish(["/bin/sh", "-c", "exec \(Workspace.tool) \(command)"])
     #expect(made.status == 0 && FileManager.default.fileExists(atPath: path), "\(hint)\n\(made)")

@@ -84,7 +84,8 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("init")
     try workspace.sqlite(
-      "INSERT INTO users (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n")
+      "INSERT INTO users (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n"
+    )
     let position = option == "--consumer" ? "sync" : workspace.folder + "/cursor"
     let watcher = try workspace.start("watch", "--per-change", "--format", "jsonl", option, position)
     #expect(watcher.output.next() != nil)
