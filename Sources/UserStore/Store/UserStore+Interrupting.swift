@@ -6,7 +6,6 @@ extension UserStore {
   package func interruptAndClose() {
     reader.close()
     writer?.stop()
-    watcher?.stop()
     // On another thread, because it waits for threads that may be between two statements: an interrupt ends only a statement
     // that is running.
     let closing = try? SystemThread.start(named: "userstore-close") { [self] in close() }

@@ -44,4 +44,11 @@ import Testing
     schedule.end(isMore: false)
     #expect(schedule.begin(at: 0) == nil)
   }
+
+  @Test func `the standard policy is that of the documentation`() {
+    let policy = RetentionPolicy.standard
+    #expect(policy.limits == .init(age: .seconds(2_592_000), changes: 1_000_000, bytes: 268_435_456))
+    #expect(policy.consumerLimits == .init(age: .seconds(10_368_000), changes: 4_000_000, bytes: 1_073_741_824))
+    #expect(policy.minimumChanges == 10_000)
+  }
 }

@@ -114,6 +114,23 @@ import Testing
     try expectOneFile(users: 1, 1)
   }
 
+  @Test func `one file is left after checks at the same time`() throws {
+    try folder.shell("INSERT INTO users (name) VALUES ('NIX')", UserStore(path: path).path)
+    for run in 1...Repetitions.count {
+      // As after a crash: a -wal file that nobody has open.
+      try folder.python(
+        """
+        if os.fork() == 0:
+          sqlite3.connect(path, isolation_level=None).execute("UPDATE users SET name = name || 'x'")
+          os.kill(os.getpid(), signal.SIGKILL)
+        os.wait()
+        """)
+      #expect(FileManager.default.fileExists(atPath: path + "-wal"), "run \(run)")
+      try Threads.run(4) { _ in _ = try UserStore.check(path: path) }
+      try expectOneFile(users: 1, run)
+    }
+  }
+
   @Test func `interrupting a store rolls back the present write, and one file is left`() throws {
     let store = try UserStore(path: path)
     let isInside = Gate()

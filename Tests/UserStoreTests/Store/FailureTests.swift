@@ -66,6 +66,14 @@ import Testing
     #expect(StoreError.Code(SQLiteError(code: ResultCode(rawValue: number), message: "")) == code)
   }
 
+  @Test func `the system's reason is given if there is one`() {
+    func message(_ number: Int32) -> String {
+      StoreError(SQLiteError(code: .cannotOpen, message: "unable to open", systemNumber: number), "open it").message
+    }
+    #expect(message(0) == "cannot open it: unable to open")
+    #expect(message(ENOENT) == "cannot open it: unable to open: No such file or directory")
+  }
+
   // MARK: Memory
 
   // In a process of its own, because the limit is global.

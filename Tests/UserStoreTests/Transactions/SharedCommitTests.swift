@@ -285,8 +285,22 @@ import Testing
     let store = try folder.open { $0.busyTimeout = .milliseconds(50) }
     let plain = try folder.plain()
     try plain.execute("BEGIN IMMEDIATE")
-    try Threads.run(8) { _ in #expect(code { try store.write { try $0.add(name: "late") } } == .busy) }
-    try plain.execute("ROLLBACK")
+    // All arrive during another turn, which has no transaction. As soon as the first has failed, the lock is free.
+    let isTaken = Gate()
+    let turn = try Threads.start {
+      try store.writer?.withTurn { () throws(StoreError) in
+        isTaken.open()
+        while store.waitingWriters < 8 { SystemThread.yield() }
+      }
+    }
+    isTaken.wait()
+    let isFirst = Lock(true)
+    try Threads.run(8) { _ in
+      let code = code { try store.write { try $0.add(name: "late") } }
+      if isFirst.withLock({ exchange(&$0, with: false) }) { try plain.execute("ROLLBACK") }
+      #expect(code == .busy)
+    }
+    try turn.join()
     try write("a")
     #expect(try names() == ["a"])
   }

@@ -49,6 +49,7 @@ import Testing
     ("{\"name\":\"\\ud800\\u0041\"}", "2:10:", "unpaired surrogate"),
     ("{\"name\":\"\\x\"}", "2:10:", "no such escape"),
     ("{\"name\":\"a\tb\"}", "2:11:", "control character"),
+    ("{\"name\":\"a\u{1F}b\"}", "2:11:", "control character"),
     ("\u{0}", "2:1:", "a record must be an object"),
     ("\u{FEFF}{\"name\":\"x\"}", "2:1:", "a record must be an object"),
   ]
