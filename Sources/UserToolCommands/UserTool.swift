@@ -101,7 +101,7 @@ struct UserTool: ParsableCommand {
   }
 
   private static func isOfParser(_ error: any Error) -> Bool {
-    error is ExitCode || error is CleanExit || error is ValidationError || exitCode(for: error) != .failure
+    error is ExitCode || exitCode(for: error) != .failure
   }
 }
 
