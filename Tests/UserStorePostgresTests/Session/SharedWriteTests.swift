@@ -20,7 +20,7 @@ extension AllTests {
     init() throws {
       var configuration = PostgresConfiguration(Server.address(try Server.newDatabase()))
       configuration.store.watchesOtherProcesses = false
-      configuration.store.busyTimeout = .seconds(1)
+      configuration.store.busyTimeout = .seconds(3)
       store = try UserStore(postgres: configuration)
       (user, other) = try store.write { (try $0.add(name: "Ann"), try $0.add(name: "Ben")) }
       program = try PostgresConnection(configuration.settings)
