@@ -9,9 +9,10 @@ extension UserStore {
     // On another thread, because it waits for threads that may be between two statements: an interrupt ends only a statement
     // that is running.
     let closing = try? SystemThread.start(named: "userstore-close") { [self] in close() }
+    if closing == nil { close() }
     // Polled: nothing reports that a statement has started.
     while engine.interrupt() { SystemThread.sleep(milliseconds: 1) }
-    if let closing { closing.join() } else { close() }
+    closing?.join()
     engine.release()
   }
 

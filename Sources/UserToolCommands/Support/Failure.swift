@@ -12,13 +12,16 @@ struct Failure: Error {
   /// Lines between the message and the hint, such as candidates.
   var details: [String] = []
   /// Whether it says that something was committed, or may have been; then it is reported also after a signal.
-  var tellsOfCommit = false
+  private(set) var tellsOfCommit: Bool
 
-  init(_ status: ExitStatus, _ message: String, hint: String? = nil, details: [String] = []) {
+  init(
+    _ status: ExitStatus, _ message: String, hint: String? = nil, details: [String] = [], tellsOfCommit: Bool = false
+  ) {
     self.status = status
     self.message = message
     self.hint = hint
     self.details = details
+    self.tellsOfCommit = tellsOfCommit
   }
 }
 

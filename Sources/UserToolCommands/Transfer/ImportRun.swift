@@ -80,9 +80,7 @@ struct ImportRun {
       if batch != nil { Messages.shared.writeLine("stopped: " + kept) }
       return exit
     case let error as StoreError where doneLine > 0:
-      var failure = Failure(error, hint: kept)
-      failure.tellsOfCommit = true
-      return failure
+      return Failure(ExitStatus(error.code), error.message, hint: kept, tellsOfCommit: true)
     default: return error
     }
   }

@@ -46,9 +46,8 @@ struct ReportedWrite {
       guard let end else { return common.note("unchanged") }
       do { try print(recorder.calls.filter { $0.set.revision == end }) } catch let error as StoreError {
         // Not the status of the error's code, which can mean that nothing was changed.
-        var failure = Failure(.failure, error.message, hint: "the write was committed, as revision \(end)")
-        failure.tellsOfCommit = true
-        throw failure
+        throw Failure(
+          .failure, error.message, hint: "the write was committed, as revision \(end)", tellsOfCommit: true)
       }
     }
   }

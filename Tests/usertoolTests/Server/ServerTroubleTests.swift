@@ -63,9 +63,9 @@ import Testing
       import socket
       listener = socket.create_server(("127.0.0.1", 0), backlog=100)
       print(listener.getsockname()[1], flush=True)
-      first = listener.accept()
+      kept = [listener.accept()]
       print("connected", flush=True)
-      second = listener.accept()
+      while True: kept.append(listener.accept())
       """,
     ])
     let port = try #require(server.output.next())
