@@ -533,6 +533,22 @@ class KeyboardOnly(BrowserTestCase):
         page.keys(Keys.ESCAPE)
         page.wait("document.activeElement.dataset.revision")
 
+    @served()
+    def test_the_tab_stop_of_the_log_is_the_newest_row_until_another_was_chosen(self, server):
+        revision = fill(server)
+        page = self.open(server, "/log")
+        stop = "return document.querySelector('.log-row[tabindex=\"0\"]').dataset.revision"
+        page.wait_log(revision)
+        for name in ("Chloe", "Zoe"):
+            revision = server.patch(1, name=name)["revision"]
+            page.wait_log(revision)
+            self.assertEqual(page.run(stop), str(revision))
+        page.run("document.querySelector('.log-row').focus()")
+        chosen = page.run(stop)
+        page.run("document.activeElement.blur()")
+        page.wait_log(server.patch(1, name="Chloe")["revision"])
+        self.assertEqual(page.run(stop), chosen)
+
 
 class Accessibility(BrowserTestCase):
     def tree(self, page):

@@ -32,17 +32,16 @@ final class LiveQueries: Sendable {
     var queries: [Key: LiveQuery] = [:]
     /// The number of queries that were made so far.
     var count = 0
-    /// Queries that are being read for the first time, in the order in which they were made: they receive every round.
-    var loading: [LiveQuery] = []
-    /// Queries that could not be read: they receive the next round, whatever it changes.
-    var stale: [LiveQuery] = []
+    /// Queries by their ordinals that are not where the rounds are: those that are being read for the first time, were read at a
+    /// later place than the last round, or could not be read. They receive the next round whole, whatever it changes.
+    var apart: [Int: LiveQuery] = [:]
     /// The number of queries at which those that nothing needs are looked for.
     var sweepCount = 64
     var index = LiveIndex()
     var registration: SubscriptionToken?
     var hasEnded = false
 
-    var isEmpty: Bool { queries.isEmpty && loading.isEmpty }
+    var isEmpty: Bool { queries.isEmpty && apart.isEmpty }
   }
 
   init(hub: ListenerHub<ChangeSet>, _ access: StateAccess) {
@@ -81,25 +80,31 @@ final class LiveQueries: Sendable {
       let query = LiveQuery(content, ordinal: state.count, access, hub.handleError) { [weak self] query in
         self?.forget(query, key) ?? true
       }
-      state.loading.append(query)
+      state.apart[query.ordinal] = query
       return query
     }
     sweep()
-    defer { endLoading(query) }
     listen()
-    try query.load()
-    return state.withLock { state in
-      // Another thread may have been faster.
+    do { try query.load() } catch {
+      release(query)
+      throw error
+    }
+    let existing = state.withLock { state -> LiveQuery? in
       if let existing = state.queries[key] { return existing }
       state.queries[key] = query
       state.index.add(query)
-      return query
+      return nil
     }
+    guard let existing else { return query }
+    // Another thread was faster.
+    release(query)
+    return existing
   }
 
-  private func endLoading(_ query: LiveQuery) {
+  /// Releases a query that is not kept.
+  private func release(_ query: LiveQuery) {
     let registration = state.withLock { state in
-      state.loading.removeAll { $0 === query }
+      state.apart[query.ordinal] = nil
       return state.isEmpty ? state.registration.take() : nil
     }
     registration?.dispose()
@@ -111,6 +116,7 @@ final class LiveQueries: Sendable {
     let (isForgotten, registration): (Bool, SubscriptionToken?) = state.withLock { state in
       guard state.queries[key] === query, query.isUnheld(since: listenables) else { return (false, nil) }
       state.queries[key] = nil
+      state.apart[query.ordinal] = nil
       state.index.remove(query)
       return (true, state.isEmpty ? state.registration.take() : nil)
     }
@@ -141,22 +147,30 @@ final class LiveQueries: Sendable {
 
   private func receive(_ set: ChangeSet) {
     let set = FoldedSet(set)
-    let (index, loading, stale) = state.withLock { ($0.index, $0.loading, exchange(&$0.stale, with: [])) }
+    let (index, apart) = state.withLock { ($0.index, $0.apart) }
     var parts: [(query: LiveQuery, deltas: [UserDelta]?)]
     if let deltas = set.deltas {
       parts = index.queries(for: deltas, reading: { values(of: $0, at: set.cursor) }).map { ($0.query, $0.deltas) }
     } else {
       parts = index.all.map { ($0, nil) }
     }
-    if !loading.isEmpty || !stale.isEmpty {
+    if !apart.isEmpty {
       // Each once, in the order in which they were made.
       var all = Dictionary(uniqueKeysWithValues: parts.map { ($0.query.ordinal, $0) })
-      for query in loading { all[query.ordinal] = (query, set.deltas) }
-      for query in stale { all[query.ordinal] = (query, nil) }
+      for (ordinal, query) in apart { all[ordinal] = (query, nil) }
       parts = all.sorted { $0.key < $1.key }.map(\.value)
     }
-    let failed = parts.filter { !$0.query.receive(set, $0.deltas) }
-    if !failed.isEmpty { state.withLock { $0.stale += failed.map(\.query) } }
+    let later = parts.filter { !$0.query.receive(set, $0.deltas) }.map(\.query)
+    if apart.isEmpty, later.isEmpty { return }
+    state.withLock { state in
+      var arrived = apart
+      for query in later {
+        arrived[query.ordinal] = nil
+        // One that was forgotten meanwhile needs nothing.
+        if state.index.contains(query) { state.apart[query.ordinal] = query }
+      }
+      for ordinal in arrived.keys { state.apart[ordinal] = nil }
+    }
   }
 
   /// Reads values at the end of a set; empty if that is not possible.
@@ -171,7 +185,8 @@ final class LiveQueries: Sendable {
   private func end() {
     let queries = state.withLock { state in
       state.hasEnded = true
-      return state.index.all + state.loading
+      let others = state.apart.values.filter { !state.index.contains($0) }
+      return state.index.all + others.sorted { $0.ordinal < $1.ordinal }
     }
     for query in queries { query.end() }
   }

@@ -16,12 +16,7 @@ final class LiveQuery: Sendable {
   private struct State {
     /// The value of the content.
     var value: ErasedValue?
-    /// The last round that the value includes.
-    var through = Int128.min
-    /// The rounds that came while the content was read for the first time.
-    var waiting: [FoldedSet]? = []
-    /// Whether the last read failed, so that the content must be read again.
-    var isStale = false
+    var progress = CatchUp<FoldedSet>()
     /// nil until the content is read.
     var output: Output?
     var hasEnded = false
@@ -56,37 +51,33 @@ final class LiveQuery: Sendable {
     while true {
       let value = content.value
       let output = makeOutput(value)
-      let waiting: [FoldedSet]? = state.withLock { state in
-        if let waiting = state.waiting, !waiting.isEmpty {
-          state.waiting = []
-          return waiting
-        }
+      let sets: [FoldedSet]? = state.withLock { state in
+        state.progress.advance(through: through)
+        if let sets = state.progress.next() { return sets }
         self.content.withLock { $0 = content }
-        (state.value, state.through, state.waiting, state.output) = (value, through, nil, output)
+        (state.value, state.output) = (value, output)
         return nil
       }
-      guard let waiting else { return }
+      guard let sets, let last = sets.last else { return }
       // As one set: the fewer changes follow it, the less has to be read again.
-      guard let set = FoldedSet(waiting.filter { $0.position > through }) else { continue }
-      _ = try follow(set, set.deltas, &content, &through, access)
+      through = try follow(last, FoldedSet.deltas(of: sets), &content, access).through
     }
   }
 
-  /// Follows a set, or reads everything, and returns whether the value has changed.
+  /// Follows the changes up to the end of a set, or reads everything.
+  ///
+  /// Returns the last round that the content includes, and whether the value has changed.
   private func follow(
-    _ set: FoldedSet, _ deltas: [UserDelta]?, _ content: inout any LiveContent, _ through: inout Int128,
-    _ access: StateAccess
-  ) throws(StoreError) -> Bool {
+    _ set: FoldedSet, _ deltas: [UserDelta]?, _ content: inout any LiveContent, _ access: StateAccess
+  ) throws(StoreError) -> (through: Int128, isChanged: Bool) {
     if let deltas {
       let concerned = deltas.filter { mentions.concern($0) }
       if let isChanged = try content.apply(concerned, at: set.cursor, access.reader(at: set.cursor)) {
-        through = set.position
-        return isChanged
+        return (set.position, isChanged)
       }
     }
     let (round, isChanged) = try access.load(&content, discontinuity: set.discontinuity)
-    through = max(set.position, round)
-    return isChanged || set.discontinuity != nil
+    return (max(set.position, round), isChanged || set.discontinuity != nil)
   }
 
   private func makeOutput(_ value: ErasedValue) -> Output {
@@ -98,37 +89,35 @@ final class LiveQuery: Sendable {
 
   /// Follows a set; called on the thread that delivers it, before the query's listeners.
   ///
-  /// `deltas` is the part of the set that concerns it; nil to read everything again.
-  ///
-  /// - Returns: False after an error: then it needs the next set, whatever that changes.
-  @discardableResult func receive(_ set: FoldedSet, _ deltas: [UserDelta]?) -> Bool {
-    typealias Current = (hub: SignalHub, isStale: Bool)
-    let current: Current? = state.withLock { state in
-      if state.waiting != nil {
-        state.waiting?.append(set)
-        return nil
-      }
-      guard set.position > state.through, let hub = state.output?.hub else { return nil }
-      return (hub, state.isStale)
+  /// - Parameter deltas: The part of the set that concerns a query that has followed every round so far; nil for the whole set.
+  /// - Returns: Whether it has followed every round so far, and none of the next ones. If not, it needs the next set whole,
+  ///   whatever that changes: it is being read, was read later than this set, or could not be read.
+  @discardableResult func receive(_ set: FoldedSet, _ deltas: [UserDelta]? = nil) -> Bool {
+    typealias Next = (set: FoldedSet, hub: SignalHub, isStale: Bool)
+    let (next, isInStep): (Next?, Bool) = state.withLock { state in
+      let needed = state.progress.receive(set)
+      guard let hub = state.output?.hub else { return (nil, false) }
+      return (needed.map { ($0, hub, state.progress.isStale) }, state.progress.through <= set.position)
     }
-    guard let current, !forgetIfUnused(), var content = content.withLock({ $0.take() }) else { return true }
+    guard let next else { return isInStep }
+    guard !forgetIfUnused(), var content = content.withLock({ $0.take() }) else { return true }
     do {
-      var through = set.position
-      let isChanged = try follow(set, current.isStale ? nil : deltas, &content, &through, access.delivering)
+      let deltas = next.isStale ? nil : deltas ?? next.set.deltas
+      let (through, isChanged) = try follow(next.set, deltas, &content, access.delivering)
       // After an error also the same value, so that subscribers know that it is current.
-      let value = isChanged || current.isStale ? content.value : nil
+      let value = isChanged || next.isStale ? content.value : nil
       self.content.withLock { $0 = content }
       state.withLock { state in
         if let value { state.value = value }
-        (state.through, state.isStale) = (through, false)
+        state.progress.advance(through: through)
       }
-      if let value { send(.success(value), to: current.hub) }
-      return true
+      if let value { send(.success(value), to: next.hub) }
+      return through <= set.position
     } catch {
       self.content.withLock { $0 = content }
-      state.withLock { $0.isStale = true }
+      state.withLock { $0.progress.fail() }
       // Subscribers receive it, and the handler of errors.
-      send(.failure(error), to: current.hub)
+      send(.failure(error), to: next.hub)
       return false
     }
   }

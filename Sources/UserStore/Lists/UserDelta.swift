@@ -70,21 +70,16 @@ struct UserDelta: Sendable {
 }
 
 /// A change set for lists: what it changed, by user.
-struct FoldedSet: Sendable {
-  /// The position of the round, and the end of the set in the log.
-  let position: Int128
-  let cursor: Cursor
-  let discontinuity: StoreError.Code?
+struct FoldedSet: Positioned {
   /// In the order of first changes; nil if everything must be read again.
   let deltas: [UserDelta]?
+  private let source: ChangeSet
 
   /// The number of changes from which reading the lists again is faster than folding them.
   static let limit = 20_000
 
   init(_ set: ChangeSet) {
-    position = set.position
-    cursor = set.cursor
-    discontinuity = set.discontinuity
+    source = set
     if set.discontinuity != nil {
       deltas = nil
       return
@@ -103,20 +98,27 @@ struct FoldedSet: Sendable {
     }
     deltas = count <= Self.limit ? folded.deltas : nil
   }
-}
 
-extension FoldedSet {
-  /// Several sets as one, which ends where the last one does; nil for none.
-  init?(_ sets: [FoldedSet]) {
-    guard let last = sets.last else { return nil }
-    (position, cursor, discontinuity) = (last.position, last.cursor, last.discontinuity)
-    guard sets.allSatisfy({ $0.deltas != nil }) else {
-      deltas = nil
-      return
-    }
+  /// The position of the round.
+  var position: Int128 { source.position }
+  /// The end of the set in the log.
+  var cursor: Cursor { source.cursor }
+  var discontinuity: StoreError.Code? { source.discontinuity }
+
+  /// Folds again what remains of a set that was read in part; nil if all of it was.
+  func dropping(through position: Int128) -> FoldedSet? {
+    if source.reaches(across: position) { return source.dropping(through: position).map { FoldedSet($0) } }
+    return self.position > position ? self : nil
+  }
+
+  /// The changes of several sets as one; nil if everything must be read again.
+  static func deltas(of sets: [FoldedSet]) -> [UserDelta]? {
     var fold = Fold()
-    for set in sets { for delta in set.deltas ?? [] { fold.add(delta) } }
-    deltas = fold.deltas
+    for set in sets {
+      guard let deltas = set.deltas else { return nil }
+      for delta in deltas { fold.add(delta) }
+    }
+    return fold.deltas
   }
 }
 

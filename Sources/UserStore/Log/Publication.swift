@@ -74,7 +74,7 @@ final class Publication: Sendable {
       let log =
         cursor.epoch == state.position.epoch
         ? state.log : state.previousLogs[cursor.epoch] ?? state.log + 1
-      return Self.round(cursor.revision, of: log)
+      return cursor.revision.position(inLog: log)
     }
   }
 
@@ -121,7 +121,7 @@ final class Publication: Sendable {
       var ticket: Int?
       for set in sets where set.cursor.epoch == state.position.epoch {
         guard var round = set.dropping(through: state.position.revision.rawValue) else { continue }
-        round.position = Self.round(set.revision, of: state.log)
+        round.position = set.revision.position(inLog: state.log)
         ticket = hub.append(round, cascade: cascade)
         state.position = set.cursor
       }
@@ -167,11 +167,7 @@ final class Publication: Sendable {
     state.log += 1
     state.position = head
     var round = ChangeSet(cursor: head, origin: nil, isForeign: true, content: .discontinuity(code))
-    round.position = Self.round(head.revision, of: state.log)
+    round.position = head.revision.position(inLog: state.log)
     return hub.append(round, cascade: nil)
-  }
-
-  private static func round(_ revision: Revision, of log: Int64) -> Int128 {
-    Int128(log) << Revision.bits + Int128(revision.rawValue)
   }
 }

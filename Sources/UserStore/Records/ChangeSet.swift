@@ -139,6 +139,25 @@ extension UserStore {
   }
 }
 
+extension UserStore.ChangeSet: Positioned {
+  @usableFromInline func dropping(through position: Int128) -> UserStore.ChangeSet? {
+    if self.position <= position { return nil }
+    return reaches(across: position) ? dropping(through: Revision(at: position).rawValue) : self
+  }
+
+  /// Whether a state that was read at `position` includes some of the changes, and not the rest.
+  func reaches(across position: Int128) -> Bool {
+    // In another log, a revision is another row.
+    guard position < self.position, Revision.log(at: position) == Revision.log(at: self.position) else { return false }
+    let sequence = Revision(at: position).rawValue
+    return switch content {
+    case .held(let changes): changes.first.map { $0.sequence <= sequence } ?? false
+    case .paged(let pages): pages.start < sequence
+    case .discontinuity, .heartbeat: false
+    }
+  }
+}
+
 extension UserStore.ChangeSet {
   /// A set with the same cursor and other content.
   func with(_ content: Content) -> ChangeSet {

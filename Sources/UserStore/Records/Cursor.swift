@@ -18,6 +18,15 @@ extension UserStore {
     /// How many bits a revision has; at a million changes a second, they last for nine years.
     static let bits = 48
 
+    /// The position in the order of all deliveries, if this is a revision of the log with a number.
+    func position(inLog log: Int64) -> Int128 { Int128(log) << Self.bits + Int128(rawValue) }
+
+    /// The revision at a position.
+    init(at position: Int128) { self.init(rawValue: Int64(position & (1 << Int128(Self.bits) - 1))) }
+
+    /// The number of the log at a position.
+    static func log(at position: Int128) -> Int128 { position >> bits }
+
     /// Checks a revision in the database: they count up from one, so a larger one was written by another program.
     static func check(_ revision: Int64) throws(StoreError) {
       guard (0..<1 << Int64(bits)).contains(revision) else {

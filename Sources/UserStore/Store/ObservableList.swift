@@ -67,7 +67,47 @@ extension ObservableList: @MainActor RandomAccessCollection {
   public var endIndex: Int { count }
 
   /// The row at a position, with the attributes that the query shows or sorts by.
+  ///
+  /// A position is valid until the main actor's next turn, so until you await: then the list may be shorter.
   public subscript(position: Int) -> ObservableUser { object(current[position]) }
+
+  /// The rows at some positions, which stay the same when the list changes.
+  public subscript(bounds: Range<Int>) -> Slice {
+    let current = current
+    return Slice(current[bounds].map { object($0) }, at: bounds.lowerBound)
+  }
+
+  /// Iterates over the rows that the list has now, whatever happens to it meanwhile: a loop may await.
+  ///
+  /// It makes the objects of all rows at once. A row that has left the list meanwhile keeps its last values.
+  public func makeIterator() -> IndexingIterator<Slice> { self[startIndex..<endIndex].makeIterator() }
+
+  /// The rows that the list has now, from the last to the first.
+  public func reversed() -> ReversedCollection<Slice> { self[startIndex..<endIndex].reversed() }
+
+  /// Slice of a list, as they were at some moment; each of them is updated as long as it is in the list.
+  public struct Slice: RandomAccessCollection, Sendable {
+    private let objects: [ObservableUser]
+    /// The position of the first row in the list.
+    public let startIndex: Int
+
+    fileprivate init(_ objects: [ObservableUser], at start: Int) {
+      self.objects = objects
+      startIndex = start
+    }
+
+    /// The position after the last row.
+    public var endIndex: Int { startIndex + objects.count }
+
+    /// The row at a position of the list.
+    public subscript(position: Int) -> ObservableUser { objects[position - startIndex] }
+
+    /// Some of these rows.
+    public subscript(bounds: Range<Int>) -> Slice {
+      let range = bounds.lowerBound - startIndex..<bounds.upperBound - startIndex
+      return Slice(Array(objects[range]), at: bounds.lowerBound)
+    }
+  }
 }
 
 extension UserStore {

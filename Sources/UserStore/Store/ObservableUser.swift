@@ -22,12 +22,7 @@ public import Observation
   /// Whether it is a row of a list, which may not show the name.
   private let isRow: Bool
   private var values: [AttributeName: StoredValue] = [:]
-  /// The last round that the values include.
-  private var through = Int128.min
-  /// The sets that arrived since the user is being read; nil if it is not.
-  private var waiting: [ChangeSet]? = []
-  /// Whether the last read failed, so that changes alone do not make the values current.
-  private var isStale = false
+  private var progress = CatchUp<ChangeSet>()
   private var registration: SubscriptionToken?
 
   /// A user as currently stored, and the last round that it includes.
@@ -35,8 +30,7 @@ public import Observation
 
   /// Creates an object without values, until `finish` or `reload` is called; `readLater` reads on a thread of the store.
   ///
-  /// It is registered before the first read, so that no change is missed; `apply` skips the rounds that the values already
-  /// include.
+  /// It is registered before the first read, so that no change is missed.
   init(_ id: User.ID, _ listeners: Listeners, readLater: @escaping @Sendable () async throws -> Current) {
     self.id = id
     isRow = false
@@ -50,7 +44,6 @@ public import Observation
     id = row.id
     isRow = true
     values = row.storedValues
-    waiting = nil
     readLater = { (row, .max) }
     handleError = ListenerErrors.print
   }
@@ -76,22 +69,23 @@ public import Observation
   }
 
   private func receive(_ set: ChangeSet) {
-    waiting?.append(set)
-    if waiting == nil { apply(set) }
+    if let set = progress.receive(set) { follow([set]) }
   }
 
-  private func apply(_ set: ChangeSet) {
-    guard set.position > through else { return }
-    guard !isStale, let changes = set.heldChanges else {
-      // A discontinuity, or a set that is too large to be read on the main actor: the current values include it.
-      waiting = []
+  /// Applies the changes of sets, or begins to read the user again and returns false.
+  @discardableResult private func follow(_ sets: [ChangeSet]) -> Bool {
+    // Nil for a discontinuity, and for a set that is too large to be read on the main actor: the current values include it.
+    let changes = sets.compactMap(\.heldChanges)
+    guard !progress.isStale, changes.count == sets.count, let last = sets.last else {
+      progress.beginReading()
       Task { [weak self] in await self?.repair() }
-      return
+      return false
     }
     var new = values
-    for change in changes { new[change.attribute] = change.new.isNull ? nil : change.new }
-    through = set.position
+    for change in changes.joined() { new[change.attribute] = change.new.isNull ? nil : change.new }
+    progress.advance(through: last.position)
     replace(by: new)
+    return true
   }
 
   /// Reads the user on a thread of the store.
@@ -101,18 +95,15 @@ public import Observation
   private func repair() async {
     do { try await reload() } catch {
       if !(StoreError.Code.closed ~= error) { handleError(nil, error) }
-      isStale = true
-      waiting = nil
+      progress.fail()
     }
   }
 
   /// Replaces the values by those that were read, and applies the changes that have arrived since.
   func finish(_ current: Current) {
-    through = current.round
-    isStale = false
+    progress.advance(through: current.round)
     replace(by: current.user?.storedValues ?? [:])
-    let sets = waiting.take() ?? []
-    for set in sets { receive(set) }
+    while let sets = progress.next(), follow(sets) {}
   }
 
   /// Replaces the values, and notifies the observers of each attribute that changes.

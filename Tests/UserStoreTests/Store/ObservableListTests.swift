@@ -71,6 +71,54 @@ import Testing
     #expect(list[2] !== ann && list[2].name == "Zz" && ann[.age] == 20)
   }
 
+  /// The names that a loop finds that waits after its first row until the list has changed.
+  private func walk(
+    _ rows: some Sequence<ObservableUser>, _ change: (inout WriteTransaction) throws -> Void,
+    until isChanged: () -> Bool
+  ) async throws -> [String] {
+    var names: [String] = []
+    for row in rows {
+      names.append(row.name ?? "")
+      if names.count == 1 {
+        try store.writeNow(change)
+        await turns(until: isChanged)
+      }
+    }
+    return names
+  }
+
+  /// Walks while all rows but the first leave the list, and lets them enter again.
+  private func walk(_ rows: some Sequence<ObservableUser>, of list: ObservableList) async throws -> [String] {
+    let names = try await walk(
+      rows, { transaction in for id in ids.dropFirst() { try transaction.set(.age, of: id, to: 3) } },
+      until: { list.count == 1 })
+    try store.writeNow { transaction in for id in ids.dropFirst() { try transaction.set(.age, of: id, to: 20) } }
+    await turns { list.count == 3 }
+    return names
+  }
+
+  @Test func `a loop that waits has the rows that the list had at its start`() async throws {
+    let list = try await store.observableList(query)
+    #expect(try await walk(list, of: list) == ["Ann", "Tim", "Zoë"])
+    #expect(try await walk(list.prefix(3), of: list) == ["Ann", "Tim", "Zoë"])
+    #expect(try await walk(list.dropFirst(1), of: list) == ["Tim", "Zoë"])
+    #expect(try await walk(list[0...][1...], of: list) == ["Tim", "Zoë"])
+    #expect(try await walk(list.lazy.filter { _ in true }, of: list) == ["Ann", "Tim", "Zoë"])
+    #expect(try await walk(list.reversed(), of: list) == ["Zoë", "Tim", "Ann"])
+    let moved = try await walk(list, { try $0.rename(ids[0], to: "Zz") }, until: { list.last?.name == "Zz" })
+    #expect(moved == ["Ann", "Tim", "Zoë"])
+    #expect(names(list) == ["Tim", "Zoë", "Zz"])
+  }
+
+  @Test func `a slice has the positions of the list, and its rows are updated`() async throws {
+    let list = try await store.observableList(query)
+    let slice = list[1...]
+    #expect(slice.startIndex == 1 && slice.endIndex == 3 && slice[1] === list[1] && slice[2...].first === list[2])
+    try store.writeNow { try $0.rename(ids[1], to: "Tom") }
+    await turns { slice[1].name == "Tom" }
+    #expect(slice.map { $0.name } == ["Tom", "Zoë"])
+  }
+
   @Test func `it keeps its rows when the store is released, and does not keep the store`() async throws {
     var store: UserStore? = try UserStore.forTests()
     weak let released = store

@@ -18,7 +18,7 @@ final class HubValue<Content: Routable>: Sendable {
   private let topic: Content.Topic
   private let decode: Decode
   private let fallback: ErasedValue?
-  private let stored: StoredValueOfTopic
+  private let stored: StoredValueOfTopic<Content>
   private let registration: SubscriptionToken
 
   /// Registers with the hub, then calls `read` for the value and its position; in this order no round is missed.
@@ -26,26 +26,30 @@ final class HubValue<Content: Routable>: Sendable {
     hub: ListenerHub<Content>, topic: Content.Topic, fallback: ErasedValue?, decode: @escaping Decode,
     read: () throws(Failure) -> Decoded
   ) throws(Failure) {
-    let stored = StoredValueOfTopic()
-    let update = Content.Action { content in
-      do {
-        guard let decoded = try decode(content, false) else { return }
-        stored.store(decoded.value, at: content.position, through: max(content.position, decoded.through))
-      } catch {
+    let stored = StoredValueOfTopic<Content>()
+    let follow: @Sendable (Content) throws -> Void = { content in
+      do { stored.store(try decode(content, false), at: content.position) } catch {
         // The error is reported once, here; the listeners receive the fallback.
-        if let fallback { stored.store(fallback, at: content.position, through: content.position) }
+        if let fallback { stored.store(Decoded(value: fallback, through: content.position), at: content.position) }
         throw error
       }
     }
     registration = SubscriptionToken(
-      hub.register(nil, to: topic, on: .inline, owner: nil, keepsValue: true, update))
+      hub.register(
+        nil, to: topic, on: .inline, owner: nil, keepsValue: true,
+        Content.Action { content in
+          if let content = stored.receive(content) { try follow(content) }
+        }))
     self.hub = hub
     self.topic = topic
     self.decode = decode
     self.fallback = fallback
     self.stored = stored
     let first = try read()
-    stored.store(first.value, at: first.through, through: first.through)
+    stored.store(first, at: first.through)
+    while let rounds = stored.next() {
+      for round in rounds { do { try follow(round) } catch { hub.handleError(nil, error) } }
+    }
   }
 
   /// The functions of a listenable for this value.
@@ -73,74 +77,86 @@ final class HubValue<Content: Routable>: Sendable {
       try action(SignalRound(position: $1, content: .success($0)))
     }
     return Content.Action { [decode, fallback, stored, handleError = hub.handleError] content in
-      switch stored.meaning(of: content.position) {
-      case .value(let value): try call(value, content.position)
+      let position = content.position
+      switch stored.meaning(of: content) {
+      case .value(let value): try call(value, position)
       case .included: break
-      case .unknown(let isOutdated):
+      case .unknown(let content, let isOutdated):
         let decoded: Decoded?
         do { decoded = try decode(content, isOutdated) } catch {
+          decoded = fallback.map { Decoded(value: $0, through: position) }
           // `store` succeeds if no `HubValue` has received the round, because it was released: then the first listener reports
           // the error.
-          if let fallback, stored.store(fallback, at: content.position, through: content.position) {
-            handleError(nil, error)
-          }
-          decoded = fallback.map { Decoded(value: $0, through: content.position) }
+          if let decoded, stored.store(decoded, at: position) { handleError(nil, error) }
         }
         guard let decoded else { return }
-        if decoded.through > content.position {
-          stored.store(decoded.value, at: content.position, through: decoded.through)
-        }
-        try call(decoded.value, content.position)
+        if decoded.through > position { stored.store(decoded, at: position) }
+        try call(decoded.value, position)
       }
     }
   }
 }
 
 /// The value as of a round; replaced only by values of later rounds.
-private final class StoredValueOfTopic: Sendable {
-  struct Entry {
-    let value: ErasedValue
-    /// The round that set it.
-    let position: Int128
-    /// The last round that it includes.
-    let through: Int128
-  }
+private final class StoredValueOfTopic<Content: Routable>: Sendable {
+  typealias Decoded = HubValue<Content>.Decoded
 
   /// What a round is for the listeners.
   enum Meaning {
     case value(ErasedValue)
-    /// The listeners have received the content of this round, in a value that was read again.
+    /// The listeners have received the content of this round, in a value that was read.
     case included
-    /// Not stored: the `HubValue` was released, or later rounds have replaced the value.
-    case unknown(isOutdated: Bool)
+    /// Not stored: the `HubValue` was released, or later rounds have replaced the value. With what was not read.
+    case unknown(Content, isOutdated: Bool)
   }
 
-  private let state: Lock<Entry?> = Lock(nil)
-
-  var current: Entry {
-    guard let current = state.withLock({ $0 }) else {
-      preconditionFailure("the initializer stores the first value")
-    }
-    return current
+  private struct State {
+    var progress = CatchUp<Content>()
+    /// The value, and the round that set it; nil before the first read.
+    var entry: (value: ErasedValue, position: Int128)?
+    /// Where the value was last read.
+    var readAt = Int128.min
   }
 
-  func meaning(of position: Int128) -> Meaning {
-    state.withLock { entry in
-      guard let entry else { return .unknown(isOutdated: false) }
+  private let state = Lock(State())
+
+  /// The value, and the last round that it includes.
+  var current: (value: ErasedValue, through: Int128) {
+    let (entry, through) = state.withLock { ($0.entry, $0.progress.through) }
+    guard let entry else { preconditionFailure("the initializer stores the first value") }
+    return (entry.value, through)
+  }
+
+  /// Returns what the value needs of a round; nil if it includes the round, or is being read.
+  func receive(_ content: Content) -> Content? { state.withLock { $0.progress.receive(content) } }
+
+  /// Returns what the value needs of the rounds that came while it was read.
+  func next() -> [Content]? { state.withLock { $0.progress.next() } }
+
+  func meaning(of content: Content) -> Meaning {
+    let position = content.position
+    return state.withLock { state in
+      guard let entry = state.entry else { return .unknown(content, isOutdated: false) }
       if entry.position == position { return .value(entry.value) }
-      if entry.position < position, position <= entry.through { return .included }
-      return .unknown(isOutdated: entry.position > position)
+      if entry.position < position, position <= state.progress.through { return .included }
+      guard let rest = content.dropping(through: state.readAt) else { return .included }
+      return .unknown(rest, isOutdated: entry.position > position)
     }
   }
 
-  /// Stores a value, unless the present one includes its rounds, and returns whether it did.
+  /// Stores the value of a round, or that the round has none, unless the present value includes the round.
+  ///
+  /// - Returns: Whether it did.
   @discardableResult
-  func store(_ value: ErasedValue, at position: Int128, through: Int128) -> Bool {
+  func store(_ decoded: Decoded?, at position: Int128) -> Bool {
+    let through = max(position, decoded?.through ?? position)
     // Swapped, so that the old value is released under no lock: its deinitializer may read the current value.
-    var other: Entry? = Entry(value: value, position: position, through: through)
-    return state.withLock { entry in
-      if let entry, entry.through >= through, entry.through >= position { return false }
-      swap(&entry, &other)
+    var other = decoded.map { (value: $0.value, position: position) }
+    return state.withLock { state in
+      if state.entry != nil, state.progress.through >= through { return false }
+      if through > position || state.entry == nil { state.readAt = through }
+      state.progress.advance(through: through)
+      if other != nil { swap(&state.entry, &other) }
       return true
     }
   }

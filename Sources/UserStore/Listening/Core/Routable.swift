@@ -1,13 +1,9 @@
 /// The content of a round, which can be divided among topics.
-@usableFromInline protocol Routable: Sendable {
+@usableFromInline protocol Routable: Positioned {
   associatedtype Topic: Hashable, Sendable
   /// The type of the listeners' closures.
   associatedtype Action: ListenerAction<Self>
 
-  /// The place in the order of all rounds; strictly increasing.
-  ///
-  /// It is wide enough for all revisions of any number of logs that follow each other.
-  var position: Int128 { get }
   /// A value, which the hub may keep, or a failure; nil if the round has neither.
   var outcome: Result<ErasedValue, any Error>? { get }
 
@@ -20,6 +16,9 @@
 
 extension Routable {
   @usableFromInline var outcome: Result<ErasedValue, any Error>? { nil }
+
+  /// The content, which cannot be divided, unless `position` is after it.
+  @usableFromInline func dropping(through position: Int128) -> Self? { self.position > position ? self : nil }
 }
 
 /// A closure that receives the content of rounds.

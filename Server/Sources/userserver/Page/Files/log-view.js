@@ -25,6 +25,8 @@ export class LogView {
   #reasons = new Set();
   #rendered = [];
   #active = null;
+  /** Whether a person has chosen the active row, by focusing it. */
+  #isChosen = false;
   /** Whether older rows have yet to be rendered. */
   #isPartial = false;
   #calm = null;
@@ -321,8 +323,10 @@ export class LogView {
 
   // MARK: Keyboard
 
+  /** The newest row, until a person has chosen one: a page that has just come may receive the log in several parts. */
   #updateTabStop() {
-    if (this.#active?.isConnected) return;
+    if (this.#isChosen && this.#active?.isConnected) return;
+    this.#isChosen = false;
     this.#setTabStop([...this.#list.querySelectorAll(".log-row")].at(-1) ?? null);
   }
 
@@ -334,7 +338,10 @@ export class LogView {
 
   #focused(target) {
     const item = target.closest(".log-row");
-    if (item) this.#setTabStop(item);
+    if (item) {
+      this.#isChosen = true;
+      this.#setTabStop(item);
+    }
     this.#hold("focus", true);
   }
 

@@ -1,0 +1,63 @@
+/// A delivery that has a place in the order of all deliveries.
+@usableFromInline protocol Positioned: Sendable {
+  /// The place in the order of all deliveries; strictly increasing.
+  ///
+  /// It is wide enough for all revisions of any number of logs that follow each other.
+  var position: Int128 { get }
+
+  /// The delivery without what a state that was read at `position` includes; nil if that is all of it.
+  ///
+  /// A state is read between two transactions, and a delivery may contain both: then the state includes the first part only.
+  func dropping(through position: Int128) -> Self?
+}
+
+/// How a state that was read from the store follows the rounds since: which of them it needs, and what of them.
+///
+///     register ─▶ read at `through` ─▶ the rounds that came meanwhile ─▶ each next round
+///                  ▲                                                      │
+///                  └──── a discontinuity, or an error before ─────────────┘
+///
+/// A value without locks; its owner keeps the state, and protects both. Register before you read: then no round is missed, and
+/// what comes twice is dropped here.
+struct CatchUp<Round: Positioned>: Sendable {
+  /// The last round that the state includes, or the place within a round at which the state was read.
+  private(set) var through = Int128.min
+  /// The rounds that came while the state was read; nil if it is not being read.
+  private var waiting: [Round]? = []
+  /// Whether the last read failed, so that the state must be read again.
+  private(set) var isStale = false
+
+  /// Returns what the state needs of a round; nil if it includes the round, or if the round waits until the state was read.
+  mutating func receive(_ round: Round) -> Round? {
+    waiting?.append(round)
+    return waiting == nil ? round.dropping(through: through) : nil
+  }
+
+  /// Lets the rounds wait from now on, because the state is being read again.
+  mutating func beginReading() { waiting = waiting ?? [] }
+
+  /// Records where the state was read, or up to which round it was changed since.
+  mutating func advance(through position: Int128) {
+    through = position
+    isStale = false
+  }
+
+  /// Returns what the state needs of the rounds that came while it was read.
+  ///
+  /// If that is nothing, returns nil, and rounds wait no more. Otherwise, change the state, advance, and call this again.
+  mutating func next() -> [Round]? {
+    while let rounds = waiting, !rounds.isEmpty {
+      waiting = []
+      let needed = rounds.compactMap { $0.dropping(through: through) }
+      if !needed.isEmpty { return needed }
+    }
+    waiting = nil
+    return nil
+  }
+
+  /// Records that the state could not be read: the next round is the occasion to read it again.
+  mutating func fail() {
+    isStale = true
+    waiting = nil
+  }
+}

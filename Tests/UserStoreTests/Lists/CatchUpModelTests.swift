@@ -1,0 +1,19 @@
+import TestSupport
+import Testing
+
+@testable import UserStore
+
+/// What reads a state and then follows the log: lists, counts, and attributes, wherever a set begins and ends.
+@Suite(.bounded, .timeLimit(.minutes(10))) struct CatchUpModelTests {
+  @Test(arguments: 0..<30 as Range<UInt64>)
+  func `each change is followed once, also in a set that begins before the state was read and ends after it`(
+    _ index: UInt64
+  ) throws {
+    let seed = Seed.base &+ index
+    let run = try CatchUpRun(seed: seed)
+    for _ in 0..<80 where run.failures.isEmpty { try run.step() }
+    try run.finish()
+    for failure in run.failures.prefix(3) { Issue.record("USERSTORE_SEED=\(seed): \(failure)") }
+    run.close()
+  }
+}
