@@ -32,8 +32,10 @@ final class LiveQueries: Sendable {
     var queries: [Key: LiveQuery] = [:]
     /// The number of queries that were made so far.
     var count = 0
-    /// Queries by their ordinals that are not where the rounds are: those that are being read for the first time, were read at a
-    /// later place than the last round, or could not be read. They receive the next round whole, whatever it changes.
+    /// The queries that are not where the rounds are, by their ordinals.
+    ///
+    /// They are being read for the first time, were read at a later place than the last round, or could not be read. They receive
+    /// the next round whole, whatever it changes.
     var apart: [Int: LiveQuery] = [:]
     /// The number of queries at which those that nothing needs are looked for.
     var sweepCount = 64

@@ -89,7 +89,9 @@ final class LiveQuery: Sendable {
 
   /// Follows a set; called on the thread that delivers it, before the query's listeners.
   ///
-  /// - Parameter deltas: The part of the set that concerns a query that has followed every round so far; nil for the whole set.
+  /// - Parameters:
+  ///   - set: The set.
+  ///   - deltas: The part of the set that concerns a query that has followed every round so far; nil for the whole set.
   /// - Returns: Whether it has followed every round so far, and none of the next ones. If not, it needs the next set whole,
   ///   whatever that changes: it is being read, was read later than this set, or could not be read.
   @discardableResult func receive(_ set: FoldedSet, _ deltas: [UserDelta]? = nil) -> Bool {
