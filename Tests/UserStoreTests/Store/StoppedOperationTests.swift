@@ -57,7 +57,7 @@ import Testing
     _ = try fill(4_000, changes: 0)
     let target = try folder.file("backup.db", holding: "old")
     try stopAtEach(atLeast: 4) { isCancelled in
-      try store.backup(to: target, replacing: true, ignoringProblems: false, isCancelled: isCancelled) { _ in }
+      _ = try store.backup(to: target, replacing: true, ignoringProblems: false, isCancelled: isCancelled) { _ in }
     } check: { isComplete in
       #expect(try folder.files() == ["backup.db"])
       #expect(try (folder.bytes(target) == Data("old".utf8)) == !isComplete)
@@ -148,7 +148,7 @@ import Testing
       { try await store.restore(from: backup) }, { _ = try await store.addIndex(on: "age") },
     ] {
       try other.execute("BEGIN IMMEDIATE")
-      let task = Task(operation: operation)
+      let task = Task { try await operation() }
       for _ in 0..<1_000 { await Task.yield() }
       task.cancel()
       try other.execute("ROLLBACK")
