@@ -58,7 +58,7 @@ import Testing
     let target = try folder.file("backup.db", holding: "old")
     try stopAtEach(atLeast: 4) { isCancelled in
       _ = try store.backup(to: target, replacing: true, ignoringProblems: false, isCancelled: isCancelled) { _ in }
-    } check: { isComplete in
+    } check: { isComplete throws in
       #expect(try folder.files() == ["backup.db"])
       #expect(try (folder.bytes(target) == Data("old".utf8)) == !isComplete)
     }
@@ -73,7 +73,7 @@ import Testing
     let before = try store.read { (try $0.cursor, try $0.userCount) }
     try stopAtEach(atLeast: 4) { isCancelled in
       try store.restore(from: backup, while: { !isCancelled() }, progress: { _ in })
-    } check: { isComplete in
+    } check: { isComplete throws in
       let after = try store.read { (try $0.cursor, try $0.userCount) }
       if !isComplete { #expect(after == before) }
       #expect(try store.read { try $0.user(zoe) == nil } == isComplete)
@@ -87,7 +87,7 @@ import Testing
     _ = try fill(4_000, changes: 0)
     try stopAtEach(atLeast: 2) { isCancelled in
       _ = try store.addIndex(on: "age") { !isCancelled() }
-    } check: { isComplete in
+    } check: { isComplete throws in
       #expect(try store.read { try $0.indexes } == (isComplete ? ["age"] : []))
     }
   }
@@ -101,7 +101,7 @@ import Testing
     var last = try store.read { try $0.oldestCursor }
     try stopAtEach(atLeast: 2) { isCancelled in
       _ = try writer.compact(keeping: .rows(0), isCancelled: isCancelled)
-    } check: { isComplete in
+    } check: { isComplete throws in
       let oldest = try store.read { try $0.oldestCursor }
       #expect(ends.contains(oldest) && oldest.revision >= last.revision)
       last = oldest
@@ -120,7 +120,7 @@ import Testing
     var last = try values()
     try stopAtEach(atLeast: 1) { isCancelled in
       _ = try writer.purge(user, vacuums: false, isCancelled: isCancelled)
-    } check: { isComplete in
+    } check: { isComplete throws in
       let now = try values()
       #expect(isComplete ? now == 0 : now < last)
       last = now
@@ -131,7 +131,7 @@ import Testing
     _ = try fill(4_000, changes: 0)
     try stopAtEach(atLeast: 2) { isCancelled in
       _ = try store.check { !isCancelled() }
-    } check: { _ in
+    } check: { _ throws in
       #expect(try store.read { try $0.userCount } == 3_999)
     }
   }
