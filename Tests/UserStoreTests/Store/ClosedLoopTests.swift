@@ -69,7 +69,8 @@ import Testing
       try await again.acknowledge(set)
       await other.close()
     }
-    #expect(try await folder.open().consumer("mailer").cursor() == sets[0].cursor)
+    let last = try folder.open()
+    #expect(try await last.consumer("mailer").cursor() == sets[0].cursor)
   }
 
   @Test func `a huge set in the body throws closed when its next page is read`() async throws {
