@@ -182,7 +182,6 @@ import Testing
   /// Counts the added users, each in a write of its own together with its acknowledgment; is killed at its 40th.
   private static func count(in database: String, killedAt moment: Moment?) async throws {
     let store = try UserStore(path: database)
-    let end = try await store.read { try $0.cursor }
     let counter = try await store.consumer("counter", from: .oldest, of: [.attribute(.name)])
     let number = Lock(0)
     for try await set in counter {
@@ -202,7 +201,8 @@ import Testing
           if moment == .afterCommit, number.withLock({ $0 }) == 40 { kill(getpid(), SIGKILL) }
         }
       }
-      if set.revision >= end.revision { break }
+      // What follows are the counts themselves, which the topic hides.
+      if set.origin == "import" { break }
     }
   }
 
