@@ -19,7 +19,13 @@ extension Data: AttributeValue {
 }
 
 /// Stored as ISO 8601 text in UTC, rounded to the millisecond: `2026-11-21T05:20:11.482Z`.
+///
+/// More digits would sort in another order than the texts in existing files. So a date that was read may differ from the one
+/// that was set, such as `Date.now`: compare it with `storable`. A birthday is not a date but a ``CalendarDay``.
 extension Date: AttributeValue {
+  /// The date as it is read back after it was stored: rounded to the millisecond.
+  public var storable: Date { Date(storedValue: storedValue) ?? self }
+
   /// The date as text.
   public var storedValue: StoredValue {
     let milliseconds = (timeIntervalSince1970 * 1_000).rounded()

@@ -64,6 +64,31 @@ import UserStore
     #expect(try await count(store, counter) == 5)
   }
 
+  @Test func `a welcome mailer does not repeat an import`() async throws {
+    let store = try UserStore.inMemory()
+    let email = Attribute<String>("email")
+    _ = try await store.consumer("welcome mailer")
+    try await store.write { users in
+      for number in 1...20 { try users.set(email, of: users.add(name: "\(number)"), to: "\(number)@example.com") }
+    }
+    struct Full: Error {}
+    var sent: [String] = []
+    await #expect(throws: Full.self) {
+      try await welcome(in: store) { address in
+        if sent.count == 12 { throw Full() }
+        sent.append(address)
+      }
+    }
+    struct Done: Error {}
+    await #expect(throws: Done.self) {
+      try await welcome(in: store) { address in
+        sent.append(address)
+        if sent.count == 20 { throw Done() }
+      }
+    }
+    #expect(sent == (1...20).map { "\($0)@example.com" })
+  }
+
   @Test func `changes are printed as JSON, and encoded in a message`() async throws {
     let printed = Printed()
     let print = printed.print
@@ -97,6 +122,18 @@ struct Message: Codable {
 
 func encode(_ set: UserStore.ChangeSet) throws -> Data {
   try JSONEncoder().encode(Message(cursor: set.cursor, changes: set.changes))
+}
+
+func welcome(in store: UserStore, send: (_ address: String) async throws -> Void) async throws {
+  let email = Attribute<String>("email")
+  let mailer = try await store.consumer("welcome mailer", of: [.attribute(email)])
+  for try await set in mailer {
+    try await set.forEach { change in
+      if change.old == .null, let address = try change.new(email) { try await send(address) }
+      try await mailer.acknowledge(set, through: change)
+    }
+    try await mailer.acknowledge(set)
+  }
 }
 
 func countRenames(in store: UserStore, for counter: UserStore.User.ID) async throws {

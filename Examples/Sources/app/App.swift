@@ -1,3 +1,4 @@
+import Foundation
 import Observation
 import UserStore
 
@@ -39,7 +40,15 @@ struct App {
   let form: Form
   let card: ObservableUser
 
-  static func main() async throws {
+  /// An error at the top level would end the program with a trap and a register dump.
+  static func main() async {
+    do { try await run() } catch {
+      print("error:", error)
+      exit(1)
+    }
+  }
+
+  static func run() async throws {
     let store = try UserStore.temporary()
     let nix = try await store.write { users in try users.add(name: "NIX") }
     let name = try await store.listenable(.name, of: nix)

@@ -2,35 +2,72 @@ import Foundation
 import GRDB
 import UserStore
 
-/// Keeps the users of a store equal in another SQLite database, until SIGTERM: `mirror users.db mirror.db`.
+/// Keeps the users of a store equal in another SQLite database, until SIGINT or SIGTERM: `mirror users.db mirror.db`.
 ///
 /// The mirror has the cursor of the last change set that it contains, and each set is written in one transaction together with
-/// its cursor. So a kill at any moment neither loses a change nor makes one twice.
+/// its cursor. So a kill at any moment neither loses a change nor makes one twice. While another program keeps one of the
+/// databases locked, the mirror waits.
 @main
 struct Mirror {
   let store: UserStore
   let database: DatabaseQueue
 
-  static func main() async throws {
+  /// An error at the top level would end the program with a trap and a register dump.
+  static func main() async {
     let arguments = CommandLine.arguments
     guard arguments.count == 3 else {
-      print("usage: mirror users.db mirror.db")
+      report("usage: mirror users.db mirror.db")
       exit(64)
     }
+    do { try await run(from: arguments[1], to: arguments[2]) } catch {
+      report("error: \(error)")
+      exit(1)
+    }
+  }
+
+  static func run(from path: String, to target: String) async throws {
     // A mistyped path is an error, not a new store.
     var configuration = UserStore.Configuration()
     configuration.access = .readWrite
-    let store = try await UserStore.open(path: arguments[1], configuration: configuration)
-    let mirror = try Mirror(store: store, database: DatabaseQueue(path: arguments[2]))
-
-    let following = Task { try await mirror.follow() }
-    signal(SIGTERM, SIG_IGN)
-    let termination = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
-    termination.setEventHandler { following.cancel() }
-    termination.resume()
+    let store = try await UserStore.open(path: path, configuration: configuration)
+    // By default, GRDB does not wait: a program that reads the mirror at the moment of a commit would make it fail.
+    var waiting = GRDB.Configuration()
+    waiting.busyMode = .timeout(5)
+    let following: Task<Void, any Error>
+    do {
+      let mirror = try Mirror(store: store, database: DatabaseQueue(path: target, configuration: waiting))
+      following = Task { try await mirror.followPersistently() }
+    } catch {
+      await store.close()
+      throw error
+    }
+    let signals = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { following.cancel() }
+      source.resume()
+      return source
+    }
     let result = await following.result
+    // What the loop had begun is complete now.
     await store.close()
+    withExtendedLifetime(signals) {}
     do { try result.get() } catch is CancellationError {}
+  }
+
+  static func report(_ message: String) { FileHandle.standardError.write(Data("mirror: \(message)\n".utf8)) }
+
+  /// Follows the store until the task is canceled, also after another program has locked a database for longer than the timeout.
+  func followPersistently() async throws {
+    while true {
+      do { return try await follow() } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+        Self.report("another program keeps the mirror locked; trying again")
+      } catch StoreError.Code.busy {
+        Self.report("another program keeps the store locked; trying again")
+      }
+      // The set that failed was not acknowledged: the next iteration begins with it.
+      try Task.checkCancellation()
+    }
   }
 
   /// Copies the changes after the mirror's cursor, then new ones as they are committed.

@@ -7,13 +7,23 @@ import UserStore
 /// Serves a store over HTTP, until SIGINT or SIGTERM: `server users.db [PORT]`.
 @main
 struct Server {
-  static func main() async throws {
+  /// An error at the top level would end the program with a trap and a register dump.
+  static func main() async {
     let arguments = CommandLine.arguments
-    guard (2...3).contains(arguments.count), let port = Int(arguments.count == 3 ? arguments[2] : "8080") else {
-      print("usage: server users.db [PORT]")
+    guard (2...3).contains(arguments.count), let port = UInt16(arguments.count == 3 ? arguments[2] : "8080") else {
+      report("usage: server users.db [PORT]")
       exit(64)
     }
-    let store = try await UserStore.open(path: arguments[1])
+    do { try await run(path: arguments[1], port: Int(port)) } catch {
+      report("error: \(error)")
+      exit(1)
+    }
+  }
+
+  static func report(_ message: String) { FileHandle.standardError.write(Data("server: \(message)\n".utf8)) }
+
+  static func run(path: String, port: Int) async throws {
+    let store = try await UserStore.open(path: path)
     let app = Application(
       router: routes(to: store), configuration: .init(address: .hostname("127.0.0.1", port: port)),
       services: [ClosingService(store: store)])
@@ -21,7 +31,11 @@ struct Server {
       services: [app], gracefulShutdownSignals: [.sigint, .sigterm], logger: app.logger)
     // A client that stops reading must not keep the server from ending.
     services.maximumGracefulShutdownDuration = .seconds(5)
-    try await ServiceGroup(configuration: services).run()
+    do { try await ServiceGroup(configuration: services).run() } catch {
+      // The server could not start, for example because the port is in use, so that nothing has closed the store.
+      await store.close()
+      throw error
+    }
   }
 
   static func routes(to store: UserStore) -> Router<BasicRequestContext> {
@@ -118,7 +132,8 @@ extension StoreError: @retroactive HTTPResponseError {
     case .userNotFound: .notFound
     case .conflict, .diverged, .replaced: .conflict
     case .compacted: .gone
-    case .busy, .closed: .serviceUnavailable
+    case .busy, .rolledBackWithGroup, .closed: .serviceUnavailable
+    case .diskFull: .init(code: 507, reasonPhrase: "Insufficient Storage")
     default: .internalServerError
     }
   }

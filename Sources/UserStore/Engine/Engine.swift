@@ -48,10 +48,14 @@ package protocol Engine: AnyObject, Sendable {
   func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup
 
   /// Opens and checks a file whose records are to replace those of the store.
-  func makeRestore(from path: String, ignoringProblems: Bool) throws(StoreError) -> any EngineRestore
+  ///
+  /// Ends and throws `StoreError.Code.closed` if `shouldContinue` returns false, as all methods with this parameter do.
+  func makeRestore(
+    from path: String, ignoringProblems: Bool, while shouldContinue: () -> Bool
+  ) throws(StoreError) -> any EngineRestore
 
   /// Checks the database on a separate connection; nil if there can be none: use `Session.check` then.
-  func check() throws(StoreError) -> [Finding]?
+  func check(while shouldContinue: () -> Bool) throws(StoreError) -> [Finding]?
 
   // MARK: Closing
 
@@ -107,7 +111,9 @@ package protocol EngineBackup: Sendable {
   /// With `ignoringProblems`, a log that contradicts the records and values that cannot be decoded are accepted.
   ///
   /// - Throws: `StoreError.Code.corrupt`, `.problemsFound`, and the errors of reading.
-  func verify(endingAt end: Cursor, ignoringProblems: Bool) throws(StoreError)
+  func verify(
+    endingAt end: Cursor, ignoringProblems: Bool, while shouldContinue: () -> Bool
+  ) throws(StoreError)
 
   /// Syncs the copy and gives it its name.
   func publish() throws(StoreError)
@@ -119,5 +125,7 @@ package protocol EngineBackup: Sendable {
 /// One state of a file whose content is to replace that of a store.
 package protocol EngineRestore {
   /// Replaces the records and the log, in the session's open write transaction. The new log has a new epoch.
-  func replace(on session: any Session, progress: (Double) -> Void) throws(StoreError)
+  func replace(
+    on session: any Session, while shouldContinue: () -> Bool, progress: (Double) -> Void
+  ) throws(StoreError)
 }

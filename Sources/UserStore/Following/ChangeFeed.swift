@@ -166,19 +166,29 @@ extension Reader {
   }
 
   /// Does the same after the cursor that `start` returns in that snapshot.
-  func page(from start: (inout ReadTransaction) throws(StoreError) -> Cursor) throws(StoreError) -> LogPage {
-    try page(of: [.everything], known: nil, from: start)
+  ///
+  /// With `mayContinue`, the cursor may be within a foreign set, whose rest is marked as continued.
+  func page(
+    of topics: [Topic] = [.everything], mayContinue: Bool = false,
+    from start: (inout ReadTransaction) throws(StoreError) -> Cursor
+  ) throws(StoreError) -> LogPage {
+    try page(of: topics, known: nil, mayContinue: mayContinue, from: start)
   }
 
   private func page(
-    of topics: [Topic], known: Cursor?, from start: (inout ReadTransaction) throws(StoreError) -> Cursor
+    of topics: [Topic], known: Cursor?, mayContinue: Bool = false,
+    from start: (inout ReadTransaction) throws(StoreError) -> Cursor
   ) throws(StoreError) -> LogPage {
     try following { () throws(StoreError) in
       var page = try reading(after: known) { transaction throws(StoreError) in
         let cursor = try start(&transaction)
         let session = try transaction.session
         let end = try session.verify(cursor)
-        return try LogPage(after: cursor, through: end, session, pages: self)
+        var page = try LogPage(after: cursor, through: end, session, pages: self)
+        if mayContinue, page.sets.first?.isForeign == true, page.sets[0].isContinued == false {
+          page.sets[0].isContinued = try session.isChange(cursor.revision.rawValue)
+        }
+        return page
       }
       // A huge set is read after the transaction that verified its log.
       if try page.keep(topics) { try verify(page.position) }

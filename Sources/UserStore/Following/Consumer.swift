@@ -11,7 +11,8 @@ extension UserStore {
   /// the log when you ask for the next set. After a crash, it continues after the last acknowledgment on disk. So each set is
   /// delivered at least once. A redelivered set that this library wrote has the same cursor. Changes by other programs may be
   /// divided into sets differently. If the effects of a set are in the store, acknowledge it in the same write: then it takes
-  /// effect exactly once.
+  /// effect exactly once. To repeat less than a whole set, such as an import, acknowledge inside it
+  /// (`acknowledge(_:through:)`).
   ///
   ///     try await store.write { users in
   ///       try mailer.acknowledge(set, in: &users)
@@ -25,9 +26,11 @@ extension UserStore {
   public final class Consumer: Sendable {
     /// Where a consumer with a new name starts.
     public enum Start: Sendable {
-      /// At the current end of the log, with the next change.
+      /// At the current end of the log, with the next change: the default.
       case now
-      /// With the oldest change in the log.
+      /// With the oldest change in the log, which may be weeks old.
+      ///
+      /// By default, the log keeps the changes of 30 days (`RetentionPolicy`): check that the effects may happen for them too.
       case oldest
       /// After a cursor, for example of a snapshot that you have read.
       case after(Cursor)
@@ -53,7 +56,9 @@ extension UserStore {
       try Limits.checkConsumer(name)
     }
 
-    /// Returns the end of the last set that was acknowledged, or where the consumer started.
+    /// Returns the end of what was acknowledged, or where the consumer started.
+    ///
+    /// This includes sets that the consumer's topics hide, once an iteration has read them.
     ///
     /// - Throws: `StoreError.Code.superseded`, and any other `StoreError` if reading fails.
     public func cursor() throws(StoreError) -> Cursor { try position.read() }
@@ -74,7 +79,29 @@ extension UserStore {
     /// - Throws: `StoreError.Code.superseded`; `.diverged` or `.compacted` if the log does not continue after the set; `.moved`;
     ///   and any other `StoreError` if writing fails: then the acknowledgment is kept, and written with the next one.
     public func acknowledge(_ set: ChangeSet) async throws(StoreError) {
-      try await position.acknowledge(set.cursor)
+      try await position.acknowledge(set, through: nil)
+    }
+
+    /// Moves the position to a change inside a set: the set is later continued after this change.
+    ///
+    ///     for try await set in mailer {
+    ///       try await set.forEach { change in
+    ///         try await send(change)
+    ///         try await mailer.acknowledge(set, through: change)
+    ///       }
+    ///       try await mailer.acknowledge(set)
+    ///     }
+    ///
+    /// So a consumer that is killed in the middle of an import does not repeat all of it. An iteration that starts then
+    /// receives the rest of the set, which says that it is continued (`ChangeSet.isContinued`). After the last change that was
+    /// delivered, the whole set is acknowledged. When it is on disk, and everything else, is as for `acknowledge(_:)`.
+    ///
+    /// - Parameters:
+    ///   - set: The set that you are processing.
+    ///   - change: The last change of the set that you have processed.
+    /// - Throws: `StoreError.Code.badValue` for a change that is after the set, and the errors of `acknowledge(_:)`.
+    public func acknowledge(_ set: ChangeSet, through change: Change) async throws(StoreError) {
+      try await position.acknowledge(set, through: change)
     }
 
     /// Moves the position to the end of a set as part of a write: both are committed together, or neither is.
@@ -87,6 +114,23 @@ extension UserStore {
     /// - Throws: `StoreError.Code.superseded`, `.diverged`, `.compacted`, and any other `StoreError` if writing fails.
     public func acknowledge(_ set: ChangeSet, in transaction: inout WriteTransaction) throws(StoreError) {
       try position.claim.advance(to: set.cursor, in: &transaction)
+    }
+
+    /// Moves the position to a change inside a set as part of a write: both are committed together, or neither is.
+    ///
+    /// So effects in the store happen exactly once, also those of a set that takes many writes. After the last change that was
+    /// delivered, the whole set is acknowledged.
+    ///
+    /// - Parameters:
+    ///   - set: The set that you are processing.
+    ///   - change: The last change of the set that you have processed.
+    ///   - transaction: A write of the consumer's store.
+    /// - Throws: `StoreError.Code.badValue` for a change that is after the set, and the errors of `acknowledge(_:in:)`.
+    public func acknowledge(
+      _ set: ChangeSet, through change: Change, in transaction: inout WriteTransaction
+    ) throws(StoreError) {
+      let cursor = try position.claim.cursor(of: change, in: set, &transaction)
+      try position.claim.advance(to: cursor, in: &transaction)
     }
 
     /// Writes all acknowledgments to disk now.

@@ -40,6 +40,28 @@ struct ConsumerClaim: Sendable {
     return position.revision < cursor.revision
   }
 
+  /// The cursor at a change of a set; the set's, if it is the last one that was delivered.
+  ///
+  /// - Throws: `StoreError.Code.badValue`, `.diverged`, `.compacted`.
+  func cursor<Mode>(
+    of change: Change, in set: ChangeSet, _ transaction: inout Transaction<Mode>
+  ) throws(StoreError) -> Cursor {
+    let (sequence, end) = (change.sequence, set.revision.rawValue)
+    guard sequence > 0, sequence <= end else {
+      throw StoreError(.badValue, "the change \(sequence) is not in the change set that ends at \(end)")
+    }
+    // Topics may hide what follows in the set, which is processed then.
+    if sequence == end || set.heldChanges?.last?.sequence == sequence { return set.cursor }
+    let session = try transaction.session
+    _ = try session.verify(set.cursor)
+    // Otherwise, only the row that ends the set would be left, and be delivered as a set without changes.
+    if try session.nextEnd(after: sequence, through: sequence + 1) != nil { return set.cursor }
+    guard let cursor = try session.cursor(at: sequence) else {
+      throw StoreError(.compacted, "the changes through revision \(sequence) were deleted")
+    }
+    return cursor
+  }
+
   /// Acknowledges the changes through a cursor; throws as `isBefore`, and the codes that every write can throw.
   func advance(to cursor: Cursor, in transaction: inout WriteTransaction) throws(StoreError) {
     guard try isBefore(cursor, in: &transaction) else { return }

@@ -1,24 +1,48 @@
 /// What a consumer has acknowledged, and how it is written to the database.
 final class ConsumerPosition: Sendable {
   let claim: ConsumerClaim
+  private let wanted: WantedSets
   private let consumers: OpenConsumers
   private let state = Lock(Acknowledgements())
 
-  init(_ claim: ConsumerClaim, of consumers: OpenConsumers) {
+  init(_ claim: ConsumerClaim, _ wanted: WantedSets, of consumers: OpenConsumers) {
     self.claim = claim
+    self.wanted = wanted
     self.consumers = consumers
   }
 
   /// The change sets after the last acknowledgment, written or not.
   var feed: ChangeFeed {
-    ChangeFeed(consumers.publication, consumers.reader) { last throws(StoreError) in
-      try self.consumers.reader.page { transaction throws(StoreError) in
-        // Before the row is read, as in `ConsumerClaim.isBefore`.
-        if let last { _ = try transaction.session.verify(last) }
-        let current = try self.current(in: &transaction)
-        return last ?? current
-      }
+    let progress = Lock<IterationProgress?>(nil)
+    return ChangeFeed(
+      consumers.publication, consumers.reader, heartbeat: wanted.heartbeat, clock: consumers.clock
+    ) { last throws(StoreError) in
+      try self.page(after: last, progress)
     }
+  }
+
+  /// Reads the next page of an iteration, and acknowledges the sets that the topics hide.
+  private func page(after last: Cursor?, _ progress: borrowing Lock<IterationProgress?>) throws(StoreError) -> LogPage {
+    var acknowledged: Cursor?
+    let page = try consumers.reader.page(of: wanted.topics, mayContinue: last == nil) {
+      transaction throws(StoreError) in
+      // Before the row is read, as in `ConsumerClaim.isBefore`.
+      if let last { _ = try transaction.session.verify(last) }
+      let current = try self.current(in: &transaction)
+      acknowledged = current
+      return last ?? current
+    }
+    if let acknowledged {
+      let hidden = progress.withLock { progress in
+        var now = progress ?? IterationProgress(from: acknowledged)
+        defer { progress = now }
+        return now.hasRead(
+          after: last ?? acknowledged, through: page.position, lastVisible: page.sets.last?.cursor,
+          acknowledged: acknowledged)
+      }
+      if let hidden { acknowledgeSoon(hidden) }
+    }
+    return page
   }
 
   private func current<Mode>(in transaction: inout Transaction<Mode>) throws(StoreError) -> Cursor {
@@ -36,12 +60,23 @@ final class ConsumerPosition: Sendable {
   /// Reads as `read` does, on a thread of the store.
   func readLater() async throws -> Cursor { try await consumers.reader.awaiting { try self.read() } }
 
-  /// Also if the task is canceled, as a set that was processed must not be delivered again.
-  func acknowledge(_ cursor: Cursor) async throws(StoreError) {
-    let isNew = try await consumers.reader.completing { [claim, reader = consumers.reader] () throws(StoreError) in
-      try reader.reading { transaction throws(StoreError) in try claim.isBefore(cursor, in: &transaction) }
+  /// Also if the task is canceled, as what was processed must not be delivered again.
+  ///
+  /// Without a change, acknowledges the whole set.
+  func acknowledge(_ set: ChangeSet, through change: Change?) async throws(StoreError) {
+    let new = try await consumers.reader.completing { [claim, reader = consumers.reader] () throws(StoreError) in
+      try reader.reading { transaction throws(StoreError) -> Cursor? in
+        let cursor = if let change { try claim.cursor(of: change, in: set, &transaction) } else { set.cursor }
+        return try claim.isBefore(cursor, in: &transaction) ? cursor : nil
+      }
     }
-    if isNew, state.withLock({ $0.add(cursor) }) { try await writeAndRest() }
+    if let new, state.withLock({ $0.add(new) }) { try await writeAndRest() }
+  }
+
+  /// Acknowledges as `acknowledge` does, and returns at once; an error is tried again with the next acknowledgment.
+  private func acknowledgeSoon(_ cursor: Cursor) {
+    guard state.withLock({ $0.add(cursor) }) else { return }
+    Task { [weak self] in try? await self?.writeAndRest() }
   }
 
   func reset(to cursor: Cursor) async throws(StoreError) {
@@ -131,53 +166,4 @@ final class ConsumerPosition: Sendable {
   private func endRest() async {
     if state.withLock({ $0.endRest() }) { try? await writeAndRest() }
   }
-}
-
-/// The acknowledgments that are not in the database yet, and when to write them: a value without a clock.
-///
-/// The first acknowledgment is written at once. Those that follow during the rest after it are written together at its end.
-/// So the database is up to date for a consumer of few changes, and a consumer of many costs ten small commits a second.
-struct Acknowledgements {
-  /// The pause between two writes.
-  static let rest = Duration.milliseconds(100)
-
-  /// The latest acknowledgment that is not written yet.
-  private(set) var pending: Cursor?
-  /// The latest acknowledgment, written or not.
-  private(set) var last: Cursor?
-  /// Whether a write has started and the rest after it has not ended.
-  private var isResting = false
-
-  /// - Returns: Whether the caller must write now.
-  mutating func add(_ cursor: Cursor) -> Bool {
-    // A cursor of another log is later, because only cursors of the current log are acknowledged.
-    let isLater = last.map { $0.epoch != cursor.epoch || $0.revision < cursor.revision } ?? true
-    if isLater { (pending, last) = (cursor, cursor) }
-    defer { isResting = true }
-    return !isResting
-  }
-
-  mutating func written(_ cursor: Cursor?) {
-    if pending == cursor { pending = nil }
-  }
-
-  /// - Returns: What was pending.
-  mutating func discard() -> Cursor? {
-    defer { (pending, last) = (nil, nil) }
-    return pending
-  }
-
-  /// Takes back what `discard` has returned, unless there is another acknowledgment already.
-  mutating func restore(_ cursor: Cursor) {
-    if pending == nil { (pending, last) = (cursor, cursor) }
-  }
-
-  /// - Returns: Whether the caller must write what was acknowledged during the rest, and rest again.
-  mutating func endRest() -> Bool {
-    isResting = pending != nil
-    return isResting
-  }
-
-  /// Ends the rest after a failed write: the next acknowledgment tries again, and throws if that fails too.
-  mutating func fail() { isResting = false }
 }

@@ -15,16 +15,20 @@ final class OpenConsumers: Sendable {
     self.clock = clock
   }
 
-  func take(_ name: String, from start: Consumer.Start) throws(StoreError) -> Consumer {
+  func take(_ name: String, from start: Consumer.Start, _ wanted: WantedSets) throws(StoreError) -> Consumer {
     try Limits.checkConsumer(name)
-    return add(
-      try writer.writing { transaction throws(StoreError) in try self.claim(name, from: start, in: &transaction) })
+    let claim = try writer.writing { transaction throws(StoreError) in
+      try self.claim(name, from: start, in: &transaction)
+    }
+    return add(claim, wanted)
   }
 
-  func take(_ name: String, from start: Consumer.Start) async throws -> Consumer {
+  func take(_ name: String, from start: Consumer.Start, _ wanted: WantedSets) async throws -> Consumer {
     try Limits.checkConsumer(name)
-    return add(
-      try await writer.write(origin: nil) { transaction in try self.claim(name, from: start, in: &transaction) })
+    let claim = try await writer.write(origin: nil) { transaction in
+      try self.claim(name, from: start, in: &transaction)
+    }
+    return add(claim, wanted)
   }
 
   /// Writes the acknowledgments of a previous holder in this store first: one that was released has only queued them.
@@ -37,10 +41,10 @@ final class OpenConsumers: Sendable {
     return try ConsumerClaim(name, from: start, in: &transaction)
   }
 
-  private func add(_ claim: ConsumerClaim) -> Consumer {
+  private func add(_ claim: ConsumerClaim, _ wanted: WantedSets) -> Consumer {
     // Nothing was logged, but the previous holder may be waiting for a change.
     publication.wakeFollowers()
-    let position = ConsumerPosition(claim, of: self)
+    let position = ConsumerPosition(claim, wanted, of: self)
     positions.withLock { $0[ObjectIdentifier(position)] = position }
     return Consumer(position, of: self)
   }

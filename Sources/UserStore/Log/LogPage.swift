@@ -64,7 +64,9 @@ struct LogPage {
     }
     guard let end else { return }
     let own = rows.dropFirst(foreign.count).map(\.change)
-    append(.held(own), endingAt: end.sequence, end.nonce, origin: end.origin, isForeign: end.isForeign)
+    append(
+      .held(own), endingAt: end.sequence, end.nonce, origin: end.origin, isForeign: end.isForeign,
+      isContinued: end.firstOfSet <= start)
   }
 
   /// Appends a set whose end is beyond this page, or the foreign set before it, which may be small.
@@ -87,14 +89,16 @@ struct LogPage {
     } else if let setEnd {
       append(
         content(through: setEnd.sequence), endingAt: setEnd.sequence, setEnd.nonce, origin: setEnd.origin,
-        isForeign: setEnd.isForeign)
+        isForeign: setEnd.isForeign, isContinued: setEnd.first <= start)
     }
   }
 
   private mutating func append(
-    _ content: ChangeSet.Content, endingAt sequence: Int64, _ nonce: Int64, origin: String?, isForeign: Bool
+    _ content: ChangeSet.Content, endingAt sequence: Int64, _ nonce: Int64, origin: String?, isForeign: Bool,
+    isContinued: Bool = false
   ) {
     position = Cursor(epoch: position.epoch, revision: sequence, nonce: nonce)
-    sets.append(ChangeSet(cursor: position, origin: origin, isForeign: isForeign, content: content))
+    sets.append(
+      ChangeSet(cursor: position, origin: origin, isForeign: isForeign, isContinued: isContinued, content: content))
   }
 }

@@ -23,6 +23,24 @@ extension LogOperations {
     return end
   }
 
+  /// Returns the cursor at a row; nil if the row is after the end of the log, or before its start.
+  func cursor(at revision: Int64) throws(StoreError) -> Cursor? {
+    let state = try logState(at: revision, of: nil)
+    try Revision.check(max(state.last ?? state.horizon, state.horizon))
+    // Rows through the start may still exist: they are deleted step by step.
+    if revision < state.horizon { return nil }
+    let nonce = revision == state.horizon ? state.horizonNonce : state.nonce
+    return nonce.map { Cursor(epoch: state.epoch, revision: revision, nonce: $0) }
+  }
+
+  /// Whether a row of the log is a change, so that a position there may be within a set.
+  ///
+  /// The set of another program in a file ends with a change.
+  func isChange(_ revision: Int64) throws(StoreError) -> Bool {
+    if try revision <= horizon().revision.rawValue { return false }
+    return try nextEnd(after: revision - 1, through: revision) == nil
+  }
+
   /// Up to one page of rows; throws `StoreError.Code.diverged` for a gap between them.
   func rows(withoutGapAfter start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
     let rows = try rows(after: start, through: end)

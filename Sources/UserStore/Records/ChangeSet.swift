@@ -15,6 +15,14 @@ extension UserStore {
     public let origin: String?
     /// Whether a foreign writer committed the set.
     public let isForeign: Bool
+    /// Whether the first changes of the set are missing, because the feed or the consumer has started within the set.
+    ///
+    /// A consumer starts there if `acknowledge(_:through:)` has moved it there; a feed, at the cursor of a revision within the
+    /// set. The set has the cursor and the origin of the whole set.
+    ///
+    /// A file does not record where the transactions of foreign writers end. So the first set that a consumer receives from a
+    /// file is also continued if it is foreign and the change before it is foreign, even if that was another transaction.
+    public internal(set) var isContinued = false
     let content: Content
     /// The position of this set in the order of all deliveries of the store; set when it is queued for delivery.
     public internal(set) var position: Int128 = 0
@@ -161,7 +169,9 @@ extension UserStore.ChangeSet: Positioned {
 extension UserStore.ChangeSet {
   /// A set with the same cursor and other content.
   func with(_ content: Content) -> ChangeSet {
-    ChangeSet(cursor: cursor, origin: origin, isForeign: isForeign, content: content, position: position)
+    ChangeSet(
+      cursor: cursor, origin: origin, isForeign: isForeign, isContinued: isContinued, content: content,
+      position: position)
   }
 
   /// The changes, if they are in memory; nil for a huge set and for a discontinuity.

@@ -125,15 +125,21 @@ final class SQLiteEngine: Engine {
     try Backup(to: path, replacing: replacing, of: file)
   }
 
-  func makeRestore(from path: String, ignoringProblems: Bool) throws(StoreError) -> any EngineRestore {
+  func makeRestore(
+    from path: String, ignoringProblems: Bool, while shouldContinue: () -> Bool
+  ) throws(StoreError) -> any EngineRestore {
     try Restore(
       path, into: file, ignoringProblems: ignoringProblems,
-      busyTimeout: file?.configuration.busyTimeout ?? Configuration().busyTimeout)
+      busyTimeout: file?.configuration.busyTimeout ?? Configuration().busyTimeout, while: shouldContinue)
   }
 
-  func check() throws(StoreError) -> [Finding]? { if let file { try Self.check(file) } else { nil } }
+  func check(while shouldContinue: () -> Bool) throws(StoreError) -> [Finding]? {
+    if let file { try Self.check(file, while: shouldContinue) { _ in } } else { nil }
+  }
 
-  static func check(_ file: DatabaseFile, progress: (Double) -> Void = { _ in }) throws(StoreError) -> [Finding] {
+  static func check(
+    _ file: DatabaseFile, while shouldContinue: () -> Bool, progress: (Double) -> Void
+  ) throws(StoreError) -> [Finding] {
     var check = StoreCheck()
     check.checkPermissions(of: file)
     check.checkNames(of: file)
@@ -144,7 +150,9 @@ final class SQLiteEngine: Engine {
     if (try? connection.execute("PRAGMA schema_version", to: StoreCheck.purpose)) != nil {
       check.checkReaders(on: connection)
     }
-    try check.run(on: connection, progress: progress)
+    try connection.running(while: shouldContinue) { () throws(StoreError) in
+      try check.run(on: connection, progress: progress)
+    }
     return check.findings
   }
 

@@ -1,16 +1,19 @@
 // The same operations for tasks: each waits on a thread of the store, so that it blocks no actor and no thread of the concurrency
 // pool. In an async function, Swift selects these.
+//
+// In a canceled task, what opens, writes, or closes completes, so that an effect and its mark, such as an acknowledgment, are not
+// separated by an orderly end. What only reads throws `CancellationError`. What works in steps stops between two of them.
 extension UserStore {
   // MARK: Opening and closing
 
-  /// Opens the store in a file as `init(path:configuration:)` does, on another thread.
+  /// Opens the store in a file as `init(path:configuration:)` does, on another thread, even if the task is canceled.
   public static func open(path: String, configuration: Configuration = Configuration()) async throws -> UserStore {
     try await WorkerThreads.complete(onThread: "userstore-open") { () throws(StoreError) in
       try UserStore(path: path, configuration: configuration)
     }
   }
 
-  /// Closes the store as the synchronous `close` does, on another thread.
+  /// Closes the store as the synchronous `close` does, on another thread, even if the task is canceled.
   public func close() async {
     let close: @Sendable () -> Void = { self.close() }
     // Without another thread, the store is closed on this one.
@@ -23,7 +26,7 @@ extension UserStore {
   ///
   /// - Parameter body: Receives the transaction. Runs once, or never if the task is canceled before.
   /// - Returns: The result of `body`.
-  /// - Throws: What the synchronous `read` throws, and `CancellationError`.
+  /// - Throws: What the synchronous `read` throws, and `CancellationError` if `body` did not run.
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (inout ReadTransaction) throws -> Result
   ) async throws -> Result {
@@ -31,6 +34,8 @@ extension UserStore {
   }
 
   /// Returns an attribute of a user as the synchronous `listenable` does, and reads its value on one of the store's threads.
+  ///
+  /// - Throws: What the synchronous `listenable` throws, and `CancellationError`.
   public func listenable<Value>(
     _ attribute: Attribute<Value>, of id: User.ID
   ) async throws -> Listenable<Value?> {
@@ -38,34 +43,45 @@ extension UserStore {
   }
 
   /// Returns a list as the synchronous `list` does, and reads its first rows on one of the store's threads.
+  ///
+  /// - Throws: What the synchronous `list` throws, and `CancellationError`.
   public func list(_ query: Query) async throws -> Listenable<Rows> {
     try await reader.awaiting { [self] in try list(query) }
   }
 
   /// Returns a live count as the synchronous `count` does, and counts on one of the store's threads.
+  ///
+  /// - Throws: What the synchronous `count` throws, and `CancellationError`.
   public func count(where condition: Condition = .always) async throws -> Listenable<Int> {
     try await reader.awaiting { [self] in try count(where: condition) }
   }
 
   /// Checks a cursor as the synchronous `verify` does, on one of the store's threads.
+  ///
+  /// - Throws: What the synchronous `verify` throws, and `CancellationError`.
   public func verify(_ cursor: Cursor) async throws {
     try await reader.awaiting { [self] in try verify(cursor) }
   }
 
   /// Returns change sets as the synchronous `page` does, on one of the store's threads.
+  ///
+  /// - Throws: What the synchronous `page` throws, and `CancellationError`.
   public func page(after cursor: Cursor?) async throws -> [ChangeSet] {
     try await reader.awaiting { [self] in try page(after: cursor) }
   }
 
   // MARK: Writing
 
-  /// Changes records as the synchronous `write` does, on the store's own thread.
+  /// Changes records as the synchronous `write` does, on the store's own thread, even if the task is canceled.
+  ///
+  /// So a task that is canceled between an effect and the `write` that records it loses nothing. To write nothing in a canceled
+  /// task, call `try Task.checkCancellation()` before.
   ///
   /// - Parameters:
   ///   - origin: The writer's name for itself, which listeners find in the change set.
-  ///   - body: Receives the transaction. Runs once, or never if the task is canceled before.
+  ///   - body: Receives the transaction. Runs once, or never if the transaction cannot begin.
   /// - Returns: The result of `body`.
-  /// - Throws: What the synchronous `write` throws, and `CancellationError`.
+  /// - Throws: What the synchronous `write` throws.
   @discardableResult
   public func write<Result: Sendable>(
     origin: String? = nil, _ body: @escaping @Sendable (inout WriteTransaction) throws -> Result
@@ -73,12 +89,24 @@ extension UserStore {
     try await writable(writer).write(origin: origin, body)
   }
 
-  /// Claims a consumer's name as the synchronous `consumer` does, on the store's own thread.
-  public func consumer(_ name: String, from start: Consumer.Start = .now) async throws -> Consumer {
-    try await writable(consumers).take(name, from: start)
+  /// Claims a consumer's name as the synchronous `consumer` does, on the store's own thread, even if the task is canceled.
+  ///
+  /// - Parameters:
+  ///   - name: 1 to 200 Unicode scalars without control characters.
+  ///   - start: Where a consumer with a new name starts; by default, with the next change. `.oldest` includes the changes of old
+  ///     users, by default of 30 days.
+  ///   - topics: The changes to deliver.
+  ///   - interval: The interval of heartbeats; nil for none.
+  /// - Returns: The consumer.
+  /// - Throws: What the synchronous `consumer` throws.
+  public func consumer(
+    _ name: String, from start: Consumer.Start = .now, of topics: [Topic] = [.everything],
+    heartbeat interval: Duration? = nil
+  ) async throws -> Consumer {
+    try await writable(consumers).take(name, from: start, WantedSets(topics: topics, heartbeat: interval))
   }
 
-  /// Deletes a consumer as the synchronous `removeConsumer` does, on the store's own thread.
+  /// Deletes a consumer as the synchronous `removeConsumer` does, on the store's own thread, even if the task is canceled.
   @discardableResult
   public func removeConsumer(_ name: String) async throws -> Bool {
     try await writable(consumers).remove(name)
@@ -88,7 +116,8 @@ extension UserStore {
 
   /// Compacts the log as the synchronous `compact` does, on a thread of the store.
   ///
-  /// - Throws: What the synchronous `compact` throws, and `CancellationError` between two steps.
+  /// - Throws: What the synchronous `compact` throws, and `CancellationError` between two steps: what was deleted before stays
+  ///   deleted, in whole change sets, and another call deletes the rest.
   @discardableResult
   public func compact(keeping policy: RetentionPolicy? = nil) async throws -> Compaction {
     let writer = try writable(writer)
@@ -96,13 +125,16 @@ extension UserStore {
   }
 
   /// Returns what `compact` would delete, as the synchronous `compactionPreview` does, on a thread of the store.
+  ///
+  /// - Throws: What the synchronous `compactionPreview` throws, and `CancellationError`.
   public func compactionPreview(keeping policy: RetentionPolicy? = nil) async throws -> Compaction {
-    try await working { [self] _ in try compactionPreview(keeping: policy) }
+    try await working { [self] isCancelled in try compactionPreview(keeping: policy) { !isCancelled() } }
   }
 
   /// Erases a removed user as the synchronous `purge` does, on a thread of the store.
   ///
-  /// - Throws: What the synchronous `purge` throws, and `CancellationError` between two steps.
+  /// - Throws: What the synchronous `purge` throws, and `CancellationError` between two steps: the values that were erased before
+  ///   stay erased, others remain, and copies may remain in the files. Purge again: another call completes it.
   @discardableResult
   public func purge(_ user: User.ID, vacuums: Bool = false) async throws -> Purge {
     let writer = try writable(writer)
@@ -117,34 +149,45 @@ extension UserStore {
   ///   - ignoringProblems: Whether to back up a store that `check` finds problems in.
   ///   - progress: Called on that thread with the copied fraction; an error that it throws ends the backup.
   /// - Returns: The end of the log in the backup.
-  /// - Throws: What the synchronous `backup` throws, and `CancellationError` while the file is copied.
+  /// - Throws: What the synchronous `backup` throws, and `CancellationError` while the copy is made or checked: then there is no
+  ///   new file, and a file that was to be replaced is unchanged.
   @discardableResult
   public func backup(
     to path: String, replacing isReplacing: Bool = false, ignoringProblems: Bool = false,
     progress: @escaping @Sendable (Double) throws -> Void = { _ in }
   ) async throws -> Cursor {
     try await working { [self] isCancelled in
-      try backup(to: path, replacing: isReplacing, ignoringProblems: ignoringProblems) { fraction in
-        if isCancelled() { throw CancellationError() }
-        try progress(fraction)
-      }
+      try backup(
+        to: path, replacing: isReplacing, ignoringProblems: ignoringProblems, isCancelled: isCancelled,
+        progress: progress)
     }
   }
 
   /// Restores a backup as the synchronous `restore` does, on a thread of the store.
+  ///
+  /// - Throws: What the synchronous `restore` throws, and `CancellationError` while the backup is checked or copied: then nothing
+  ///   has changed.
   public func restore(from path: String, ignoringProblems: Bool = false) async throws {
-    try await working { [self] _ in try restore(from: path, ignoringProblems: ignoringProblems) }
+    try await working { [self] isCancelled in
+      try restore(from: path, ignoringProblems: ignoringProblems, while: { !isCancelled() }, progress: { _ in })
+    }
   }
 
   /// Checks the store as the synchronous `check` does, on a thread of the store.
+  ///
+  /// - Throws: What the synchronous `check` throws, and `CancellationError`.
   public func check() async throws -> [Finding] {
-    try await working { [self] _ in try check() }
+    try await working { [self] isCancelled in try check { !isCancelled() } }
   }
 
   /// Checks a file as the synchronous `check(path:busyTimeout:)` does, on another thread.
+  ///
+  /// - Throws: What the synchronous `check(path:busyTimeout:)` throws, and `CancellationError`.
   public static func check(path: String, busyTimeout: Duration = .seconds(5)) async throws -> [Finding] {
-    try await WorkerThreads.complete(onThread: "userstore-check") { () throws(StoreError) in
-      try check(path: path, busyTimeout: busyTimeout)
+    try await cancellable { isCancelled in
+      try await WorkerThreads.complete(onThread: "userstore-check") { () throws(StoreError) in
+        try check(path: path, busyTimeout: busyTimeout, while: { !isCancelled() }, progress: { _ in })
+      }
     }
   }
 
@@ -165,20 +208,20 @@ extension UserStore {
   /// - Throws: What the synchronous `addIndex` throws, and `CancellationError`; then nothing has changed.
   @discardableResult
   public func addIndex(on attribute: AttributeName) async throws -> Bool {
-    try await working { [self] isCancelled in
-      do { return try addIndex(on: attribute) { !isCancelled() } } catch StoreError.Code.closed where isCancelled() {
-        throw CancellationError()
-      }
-    }
+    try await working { [self] isCancelled in try addIndex(on: attribute) { !isCancelled() } }
   }
 
   /// Removes the index on an attribute as the synchronous `removeIndex` does, on a thread of the store.
+  ///
+  /// - Throws: What the synchronous `removeIndex` throws, and `CancellationError` if the task is canceled before it starts.
   @discardableResult
   public func removeIndex<Value>(on attribute: Attribute<Value>) async throws -> Bool {
     try await removeIndex(on: attribute.name)
   }
 
   /// Removes the index on an attribute as the synchronous `removeIndex` does, on a thread of the store.
+  ///
+  /// - Throws: What the synchronous `removeIndex` throws, and `CancellationError` if the task is canceled before it starts.
   @discardableResult
   public func removeIndex(on attribute: AttributeName) async throws -> Bool {
     try await working { [self] _ in try removeIndex(on: attribute) }
@@ -188,14 +231,28 @@ extension UserStore {
   private func working<Result: Sendable>(
     _ body: @escaping @Sendable (_ isCancelled: () -> Bool) throws -> Result
   ) async throws -> Result {
-    let isCancelled = Lock(false)
+    try await Self.cancellable { [workers] isCancelled in
+      try await workers.perform {
+        if workers.isStopped { throw SessionPool.closed }
+        return try body(isCancelled)
+      }
+    }
+  }
+
+  /// Runs a long operation, which can ask whether the task was canceled.
+  ///
+  /// - Throws: `CancellationError` in place of `StoreError.Code.closed` if it was: SQLite reports that statements were interrupted.
+  private static func cancellable<Result: Sendable>(
+    _ body: (_ isCancelled: @escaping @Sendable () -> Bool) async throws -> Result
+  ) async throws -> Result {
+    let flag = Lock(false)
+    let isCancelled = { @Sendable in flag.withLock { $0 } }
     return try await withTaskCancellationHandler {
-      try await workers.perform { [workers] in
-        if workers.isStopped { throw StoreError(.closed, "the store is closed") }
-        return try body { isCancelled.withLock { $0 } }
+      do { return try await body(isCancelled) } catch StoreError.Code.closed where isCancelled() {
+        throw CancellationError()
       }
     } onCancel: {
-      isCancelled.withLock { $0 = true }
+      flag.withLock { $0 = true }
     }
   }
 }

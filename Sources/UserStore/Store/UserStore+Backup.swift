@@ -26,14 +26,27 @@ extension UserStore {
     to path: String, replacing isReplacing: Bool = false, ignoringProblems: Bool = false,
     progress: (Double) throws -> Void = { _ in }
   ) throws -> Cursor {
+    try backup(
+      to: path, replacing: isReplacing, ignoringProblems: ignoringProblems, isCancelled: { false }, progress: progress)
+  }
+
+  /// Copies as the public `backup`; asks `isCancelled` between its steps, and then throws and leaves no file.
+  func backup(
+    to path: String, replacing isReplacing: Bool, ignoringProblems: Bool, isCancelled: () -> Bool,
+    progress: (Double) throws -> Void
+  ) throws -> Cursor {
     let backup = try engine.makeBackup(to: path, replacing: isReplacing)
     do {
       let end = try reader.read { transaction in
         let end = try transaction.cursor
-        try backup.copy(transaction.session, progress: progress)
+        try backup.copy(transaction.session) { fraction in
+          if isCancelled() { throw CancellationError() }
+          try progress(fraction)
+        }
         return end
       }
-      try backup.verify(endingAt: end, ignoringProblems: ignoringProblems)
+      try backup.verify(endingAt: end, ignoringProblems: ignoringProblems) { !isCancelled() }
+      if isCancelled() { throw CancellationError() }
       try backup.publish()
       return end
     } catch {
@@ -66,12 +79,19 @@ extension UserStore {
   }
 
   /// Restores as `restore(from:ignoringProblems:)`; calls `progress` with the copied fraction every thousand rows.
+  ///
+  /// Ends and throws `StoreError.Code.closed` if `shouldContinue` returns false; then nothing has changed.
   package func restore(
-    from path: String, ignoringProblems: Bool = false, progress: (Double) -> Void
+    from path: String, ignoringProblems: Bool = false, while shouldContinue: () -> Bool = { true },
+    progress: (Double) -> Void
   ) throws(StoreError) {
     let writer = try writable(writer)
-    let restore = try engine.makeRestore(from: path, ignoringProblems: ignoringProblems)
-    try writer.replace { session throws(StoreError) in try restore.replace(on: session, progress: progress) }
+    let restore = try engine.makeRestore(from: path, ignoringProblems: ignoringProblems, while: shouldContinue)
+    try writer.replace { session throws(StoreError) in
+      try restore.replace(on: session, while: shouldContinue, progress: progress)
+      // The last moment: the caller rolls back.
+      guard shouldContinue() else { throw SessionPool.closed }
+    }
   }
 
   /// Checks the store for damage, for a log that contradicts the records, and for risks such as file permissions.
@@ -82,8 +102,10 @@ extension UserStore {
   ///
   /// - Returns: What was found; empty if all is well.
   /// - Throws: The codes that every read can throw (see ``StoreError/Code``).
-  public func check() throws(StoreError) -> [Finding] {
-    if let findings = try engine.check() { return findings }
+  public func check() throws(StoreError) -> [Finding] { try check { true } }
+
+  func check(while shouldContinue: () -> Bool) throws(StoreError) -> [Finding] {
+    if let findings = try engine.check(while: shouldContinue) { return findings }
     return try reader.reading { transaction throws(StoreError) in try transaction.session.check() }
   }
 
@@ -101,11 +123,11 @@ extension UserStore {
 
   /// Checks a file; calls `progress` with the fraction that is done after each of its few parts.
   package static func check(
-    path: String, busyTimeout: Duration, progress: (Double) -> Void
+    path: String, busyTimeout: Duration, while shouldContinue: () -> Bool = { true }, progress: (Double) -> Void
   ) throws(StoreError) -> [Finding] {
     var configuration = Configuration()
     (configuration.access, configuration.busyTimeout) = (.readOnly, busyTimeout)
-    return try SQLiteEngine.check(DatabaseFile(path, configuration), progress: progress)
+    return try SQLiteEngine.check(DatabaseFile(path, configuration), while: shouldContinue, progress: progress)
   }
 
   /// Checks the SQLite library that this process uses.

@@ -21,7 +21,13 @@ extension UserStore {
   /// - Returns: What would be deleted.
   /// - Throws: The codes that every read can throw (see ``StoreError/Code``), and `.diverged` if rows of the log are missing.
   public func compactionPreview(keeping policy: RetentionPolicy? = nil) throws(StoreError) -> Compaction {
-    try reader.compactionPreview(keeping: policy ?? compactor.policy, at: compactor.clock())
+    try compactionPreview(keeping: policy) { true }
+  }
+
+  func compactionPreview(
+    keeping policy: RetentionPolicy?, while shouldContinue: () -> Bool
+  ) throws(StoreError) -> Compaction {
+    try reader.compactionPreview(keeping: policy ?? compactor.policy, at: compactor.clock(), while: shouldContinue)
   }
 
   /// Erases the values of a removed user from the log, on the calling thread.

@@ -246,12 +246,21 @@ public final class UserStore: Sendable {
   ///
   /// - Parameters:
   ///   - name: 1 to 200 Unicode scalars without control characters.
-  ///   - start: Where a new consumer starts; has no effect if the name exists.
+  ///   - start: Where a consumer with a new name starts; has no effect if the name exists. By default, with the next change.
+  ///     With `.oldest`, it receives everything that the log has: by default, the changes of 30 days, also those of users who have
+  ///     been there for long. Choose it only if the effects may happen for all of them: a mailer would write to old users.
+  ///   - topics: The changes to deliver, as in `changes(after:of:heartbeat:)`. They belong to this consumer object and not to the
+  ///     name. Sets without such a change count as acknowledged when everything before them is.
+  ///   - interval: The interval of heartbeats, as in `changes(after:of:heartbeat:)`; nil for none. A heartbeat can be
+  ///     acknowledged, and need not be.
   /// - Returns: The consumer. It holds the name, even after it is released, until the name is claimed again or removed.
   /// - Throws: `StoreError.Code.badValue` for the name, the codes that every write can throw; `.compacted` or `.diverged` if the
   ///   log no longer continues from the cursor.
-  public func consumer(_ name: String, from start: Consumer.Start = .now) throws(StoreError) -> Consumer {
-    try writable(consumers).take(name, from: start)
+  public func consumer(
+    _ name: String, from start: Consumer.Start = .now, of topics: [Topic] = [.everything],
+    heartbeat interval: Duration? = nil
+  ) throws(StoreError) -> Consumer {
+    try writable(consumers).take(name, from: start, WantedSets(topics: topics, heartbeat: interval))
   }
 
   /// Deletes a consumer's name and position, so that the log keeps nothing for it.

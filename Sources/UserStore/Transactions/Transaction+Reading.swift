@@ -20,18 +20,13 @@ extension UserStore.Transaction where Mode == UserStore.Reading {
   /// Returns the cursor at a revision, for example at one that `revision` of a write has returned.
   ///
   /// A revision is the number of a row in the log. If a change set ends there, this is the cursor of the set. Within a set, a
-  /// feed after the cursor delivers the rest of the set.
+  /// feed after the cursor delivers the rest of the set, which is continued (`ChangeSet.isContinued`).
   ///
   /// - Parameter revision: The revision.
   /// - Returns: The cursor; nil if the revision is after the end of the log in this snapshot, or before its start.
   /// - Throws: `StoreError` if reading fails.
   public mutating func cursor(at revision: UserStore.Revision) throws(StoreError) -> UserStore.Cursor? {
-    let state = try session.logState(at: revision.rawValue, of: nil)
-    try Revision.check(max(state.last ?? state.horizon, state.horizon))
-    // Rows through the start may still exist: they are deleted step by step.
-    if revision.rawValue < state.horizon { return nil }
-    let nonce = revision.rawValue == state.horizon ? state.horizonNonce : state.nonce
-    return nonce.map { Cursor(epoch: state.epoch, revision: revision.rawValue, nonce: $0) }
+    try session.cursor(at: revision.rawValue)
   }
 }
 

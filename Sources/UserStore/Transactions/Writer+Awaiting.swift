@@ -4,19 +4,17 @@ final class AwaitedWrite: Sendable {
   /// Released before `finish`: what it holds, perhaps a store, must not be released last by the write thread, which would then
   /// close the store and wait for itself.
   private let body: Lock<(@Sendable (inout WriteTransaction) throws -> Void)?>
-  let isCancelled: @Sendable () -> Bool
   private let onFinish: @Sendable ((any Error)?) -> Void
   /// Runs the write on the write thread, which has the turn.
   let serve: @Sendable (AwaitedWrite, WriteGroup?) -> Void
 
   init(
     origin: String?, body: @escaping @Sendable (inout WriteTransaction) throws -> Void,
-    isCancelled: @escaping @Sendable () -> Bool, finish: @escaping @Sendable ((any Error)?) -> Void,
+    finish: @escaping @Sendable ((any Error)?) -> Void,
     serve: @escaping @Sendable (AwaitedWrite, WriteGroup?) -> Void
   ) {
     self.origin = origin
     self.body = Lock(body)
-    self.isCancelled = isCancelled
     onFinish = finish
     self.serve = serve
   }
@@ -34,36 +32,32 @@ final class AwaitedWrite: Sendable {
 extension Writer {
   /// Queues `body`, which runs on the write thread, and returns; `finish` is called after its commit and delivery.
   func submit(
-    origin: String? = nil, isCancelled: @escaping @Sendable () -> Bool = { false },
-    _ body: @escaping @Sendable (inout WriteTransaction) throws -> Void,
+    origin: String? = nil, _ body: @escaping @Sendable (inout WriteTransaction) throws -> Void,
     finish: @escaping @Sendable ((any Error)?) -> Void
   ) {
     turns.enter(
       AwaitedWrite(
-        origin: origin, body: body, isCancelled: isCancelled, finish: finish,
+        origin: origin, body: body, finish: finish,
         serve: { task, group in self.serve(task, in: group) }))
   }
 
   /// Queues `body`, which runs on the write thread, and waits for its commit and delivery.
   ///
-  /// - Throws: `CancellationError` if the task was canceled before `body` started; what `body` throws; the store's errors.
+  /// Also if the task is canceled: what comes after an effect, such as its acknowledgment, must not be lost at an orderly end.
+  ///
+  /// - Throws: What `body` throws, and the store's errors.
   func write<Value: Sendable>(
     origin: String?, _ body: @escaping @Sendable (inout WriteTransaction) throws -> Value
   ) async throws -> Value {
     let result = Lock<Value?>(nil)
-    let isCancelled = Lock(false)
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        submit(origin: origin, isCancelled: { isCancelled.withLock { $0 } }) { transaction in
-          let value = try body(&transaction)
-          result.withLock { $0 = value }
-        } finish: { error in
-          // A write that reports no error has run its closure.
-          continuation.resume(with: error.map { .failure($0) } ?? .success(result.withLock { $0! }))
-        }
+    return try await withCheckedThrowingContinuation { continuation in
+      submit(origin: origin) { transaction in
+        let value = try body(&transaction)
+        result.withLock { $0 = value }
+      } finish: { error in
+        // A write that reports no error has run its closure.
+        continuation.resume(with: error.map { .failure($0) } ?? .success(result.withLock { $0! }))
       }
-    } onCancel: {
-      isCancelled.withLock { $0 = true }
     }
   }
 
@@ -97,7 +91,6 @@ extension Writer {
   }
 
   private func takePart(in group: inout WriteGroup?, _ task: AwaitedWrite) {
-    if task.isCancelled() { return task.finish(CancellationError()) }
     do {
       try takePart(in: &group, origin: task.origin, nil, task.run)
       group?.members.append(.task(task))

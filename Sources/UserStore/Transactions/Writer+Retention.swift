@@ -125,7 +125,10 @@ extension Reader {
   /// Returns what `Writer.compact` would delete now.
   ///
   /// Reads in short transactions, so that checkpoints can reset the -wal file in between.
-  func compactionPreview(keeping policy: RetentionPolicy, at now: Int64) throws(StoreError) -> Compaction {
+  /// It throws `StoreError.Code.closed` if `shouldContinue` returns false between two of them.
+  func compactionPreview(
+    keeping policy: RetentionPolicy, at now: Int64, while shouldContinue: () -> Bool
+  ) throws(StoreError) -> Compaction {
     var compaction = Compaction()
     var assumed: LogExtent?
     while true {
@@ -138,6 +141,7 @@ extension Reader {
       }
       compaction.add(step.compaction)
       if !step.isMore { return compaction }
+      guard shouldContinue() else { throw SessionPool.closed }
       assumed = step.after
     }
   }

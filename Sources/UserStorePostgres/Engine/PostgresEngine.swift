@@ -64,7 +64,9 @@ final class PostgresEngine: Engine {
     throw Self.unsupported("a backup", "use pg_dump or pg_basebackup")
   }
 
-  func makeRestore(from path: String, ignoringProblems: Bool) throws(StoreError) -> any EngineRestore {
+  func makeRestore(
+    from path: String, ignoringProblems: Bool, while shouldContinue: () -> Bool
+  ) throws(StoreError) -> any EngineRestore {
     throw Self.unsupported("a restore", "use pg_restore")
   }
 
@@ -72,7 +74,7 @@ final class PostgresEngine: Engine {
     StoreError(.unsupported, "PostgreSQL does not support \(what) by the library: \(hint)")
   }
 
-  func check() throws(StoreError) -> [Finding]? { nil }
+  func check(while shouldContinue: () -> Bool) throws(StoreError) -> [Finding]? { nil }
 
   // MARK: Closing
 

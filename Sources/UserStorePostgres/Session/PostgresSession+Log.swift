@@ -7,9 +7,12 @@ extension PostgresSession {
   private static let selectHorizon = PostgresStatement(
     "read the log", "SELECT epoch, horizon, horizon_nonce FROM userstore.meta WHERE id = 1")
   private static let selectState = PostgresStatement(
-    "read the log", "SELECT epoch, horizon, horizon_nonce, last, nonce FROM userstore.log_state($1)", .int8)
+    "read the log", "SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, \(nonce) FROM userstore.log_state($1) s", .int8
+  )
   private static let selectNonce = PostgresStatement(
-    "read the log", "SELECT coalesce(nonce, 0) FROM userstore.nonce_at($1)", .int8)
+    "read the log", "SELECT \(nonce) FROM userstore.nonce_at($1) s", .int8)
+  /// SQL for the random number of a row: inside a set, that of its end, so that a cursor there identifies the set.
+  private static let nonce = "coalesce(s.nonce, (SELECT e.nonce FROM userstore.next_end($1, \(Int64.max)) e))"
   private static let columns = """
     seq, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, at, is_foreign, first
     """
@@ -17,7 +20,7 @@ extension PostgresSession {
   static let selectLook = PostgresStatement(
     "read the log",
     """
-    SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, s.nonce, h.epoch, h.seq, h.nonce
+    SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, \(nonce), h.epoch, h.seq, h.nonce
     FROM userstore.head() h, userstore.log_state($1) s
     """, .int8)
   // One row more than the limit: the row that ends a set of that many changes.
@@ -228,11 +231,11 @@ extension LogState {
   /// Creates a state from `epoch, horizon, horizon_nonce, last, nonce`.
   init(_ row: PostgresRow, at revision: Int64, isReplica: Bool = false) throws(PostgresError) {
     let (horizon, last) = (try row.int8(1), try row.int8OrNil(3))
-    // A row inside a set has no random number, and neither has a row that does not exist. The log has no gaps.
+    // For a row before the first one, the server returns the number of the first set. The log has no gaps.
     let hasRow = last.map { revision > horizon && revision <= $0 } ?? false
     self.init(
       epoch: try row.int8(0), horizon: horizon, horizonNonce: try row.int8(2), last: last,
-      nonce: try row.int8OrNil(4) ?? (hasRow ? 0 : nil), isReplica: isReplica)
+      nonce: hasRow ? try row.int8OrNil(4) : nil, isReplica: isReplica)
   }
 }
 

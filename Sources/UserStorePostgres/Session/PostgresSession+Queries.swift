@@ -151,8 +151,11 @@ extension PostgresSession {
   }
 
   func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
-    guard shouldContinue() else { throw StoreError(.closed, "the store is closed") }
-    return try change(Self.createIndex, attribute)
+    guard shouldContinue() else { throw SessionPool.closed }
+    let isNew = try change(Self.createIndex, attribute)
+    // The caller rolls back.
+    guard shouldContinue() else { throw SessionPool.closed }
+    return isNew
   }
 
   func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool { try change(Self.dropIndex, attribute) }

@@ -121,7 +121,7 @@ struct Follower {
     case .file(let file): try file.write(cursor)
     case .consumer(let name):
       // Also if the watch is canceled now: the state is printed, and the message at the end names the consumer.
-      let consumer = try await Task { try await store.consumer(name, from: .after(cursor)) }.value
+      let consumer = try await store.consumer(name, from: .after(cursor))
       if isReset { try await consumer.reset(to: cursor) }
       self.consumer = consumer
     }

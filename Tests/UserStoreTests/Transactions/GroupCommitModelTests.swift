@@ -29,9 +29,9 @@ import Testing
     /// The errors that the writer may get; nil for success.
     var outcomes: Set<String?> {
       switch self {
-      case .add, .nothing, .ask: [nil, "rolledBackWithGroup", "CancellationError"]
-      case .refuse, .end: ["Refusal", "CancellationError"]
-      case .endSilently: ["transactionEnded", "CancellationError"]
+      case .add, .nothing, .ask: [nil, "rolledBackWithGroup"]
+      case .refuse, .end: ["Refusal"]
+      case .endSilently: ["transactionEnded"]
       }
     }
   }

@@ -46,7 +46,7 @@ import Testing
       switch kind {
       case .task:
         let task = AwaitedWrite(
-          origin: nil, body: { _ in }, isCancelled: { false }, finish: { _ in }, serve: { _, _ in })
+          origin: nil, body: { _ in }, finish: { _ in }, serve: { _, _ in })
         (waiter, names[ObjectIdentifier(task)]) = (.task(task), name)
       case .joining, .alone:
         let place = WritePlace()

@@ -67,7 +67,9 @@ struct Backup: EngineBackup {
   /// Checks that the copy is an undamaged store whose log ends at `end`.
   ///
   /// Checking the store instead would prevent checkpoints from resetting its -wal file for that time.
-  func verify(endingAt end: Cursor, ignoringProblems: Bool) throws(StoreError) {
+  func verify(
+    endingAt end: Cursor, ignoringProblems: Bool, while shouldContinue: () -> Bool
+  ) throws(StoreError) {
     // Counted as an open store is, so that it can be interrupted.
     let file = (try? Files.identity(of: draft)).map {
       FileConnections(path: draft, identity: $0, temporaryFolder: nil)
@@ -76,8 +78,10 @@ struct Backup: EngineBackup {
     // Sorting a log of millions of rows must not take as much memory.
     try copy.execute("PRAGMA temp_store = FILE", to: "read the backup")
     try Schema.check(copy)
-    try StoreCheck.requireIntegrity(copy)
-    if !ignoringProblems { try StoreCheck.requireNoProblems(copy) }
+    try copy.running(while: shouldContinue) { () throws(StoreError) in
+      try StoreCheck.requireIntegrity(copy)
+      if !ignoringProblems { try StoreCheck.requireNoProblems(copy) }
+    }
     guard try SQLiteSession(copy).logEnd() == end else {
       throw StoreError(.corrupt, "the backup differs from what was copied: the disk or another program changed it")
     }

@@ -10,7 +10,10 @@ final class Restore: EngineRestore {
   private static let copyName = "/copy.db"
 
   /// Opens a store of this version or an older one, which may be in use, and checks its schema before any row, then every page.
-  init(_ path: String, into store: DatabaseFile?, ignoringProblems: Bool, busyTimeout: Duration) throws(StoreError) {
+  init(
+    _ path: String, into store: DatabaseFile?, ignoringProblems: Bool, busyTimeout: Duration,
+    while shouldContinue: () -> Bool
+  ) throws(StoreError) {
     var configuration = Configuration()
     (configuration.access, configuration.busyTimeout) = (.readOnly, busyTimeout)
     let file = try DatabaseFile(path, configuration)
@@ -21,9 +24,11 @@ final class Restore: EngineRestore {
       do throws(StoreError) { try Schema.check(connection) } catch {
         guard error.code == .schemaTooOld || error.code == .logIncomplete else { throw error }
         do { folder = try Files.createTemporaryFolder() } catch { throw StoreError(error, otherwise: .cannotCreate) }
-        connection = try Self.begin(Self.repaired(connection, in: folder! + Self.copyName))
+        connection = try Self.begin(Self.repaired(connection, in: folder! + Self.copyName, while: shouldContinue))
       }
-      try StoreCheck.requireSoundness(connection, ignoringProblems)
+      try connection.running(while: shouldContinue) { () throws(StoreError) in
+        try StoreCheck.requireSoundness(connection, ignoringProblems)
+      }
     } catch {
       Self.removeTemporary(folder)
       throw StoreError(error.code, "\(path) cannot be restored: \(error.message)", cause: error)
@@ -41,11 +46,13 @@ final class Restore: EngineRestore {
   }
 
   /// Returns a copy with the current schema; the file itself is not changed.
-  private static func repaired(_ connection: borrowing Connection, in path: String) throws(StoreError) -> Connection {
+  private static func repaired(
+    _ connection: borrowing Connection, in path: String, while shouldContinue: () -> Bool
+  ) throws(StoreError) -> Connection {
     do { try Files.createNew(path) } catch { throw StoreError(error, otherwise: .cannotCreate) }
     let purpose = "copy the backup"
     let copy = try Connection(path: path, access: .readWrite, busyTimeout: 0)
-    try connection.copyPages(to: copy, for: purpose) { _, _ in true }
+    try connection.copyPages(to: copy, for: purpose) { _, _ in shouldContinue() }
     try copy.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF", to: purpose)
     try Schema.prepare(copy, isFile: false, creates: false, pageSize: 0)
     return copy
@@ -70,8 +77,16 @@ final class Restore: EngineRestore {
   ///
   /// The log keeps its revisions under a new epoch, so that no cursor of either log is valid in it. Triggers are off: they
   /// would log every row as removed and added. An id that was assigned in either of the two is not assigned again.
-  func replace(on session: any Session, progress: (Double) -> Void) throws(StoreError) {
+  func replace(
+    on session: any Session, while shouldContinue: () -> Bool, progress: (Double) -> Void
+  ) throws(StoreError) {
     let target = SQLiteSession.own(session)
+    try target.connection.running(while: shouldContinue) { () throws(StoreError) in
+      try copy(to: target, progress: progress)
+    }
+  }
+
+  private func copy(to target: SQLiteSession, progress: (Double) -> Void) throws(StoreError) {
     let purpose = "restore"
     let horizon = try source.horizon()
     var (copied, total) = (0, 0)

@@ -122,11 +122,15 @@ import CUserStoreSQLite
     guard code == SQLITE_OK else { throw unsafe StoreError(SQLiteError(code, on: handle), purpose) }
   }
 
-  /// Runs SQL once as `execute(_:to:)`, and interrupts it when `shouldContinue` returns false.
-  func execute(_ sql: String, to purpose: String, while shouldContinue: () -> Bool) throws(StoreError) {
-    let code = withoutActuallyEscaping(shouldContinue) { shouldContinue in
+  /// Runs `body`, and interrupts the statement that it is running when `shouldContinue` returns false.
+  ///
+  /// `shouldContinue` is called every few milliseconds. After an interrupt, the code is `closed`.
+  func running<Result>(
+    while shouldContinue: () -> Bool, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let result = withoutActuallyEscaping(shouldContinue) { shouldContinue in
       let context = ProgressContext(shouldContinue)
-      return withExtendedLifetime(context) {
+      return withExtendedLifetime(context) { () -> Swift.Result<Result, StoreError> in
         unsafe sqlite3_progress_handler(
           handle, ProgressContext.instructions,
           { context in
@@ -135,10 +139,10 @@ import CUserStoreSQLite
             return progress.shouldContinue() ? 0 : 1
           }, Unmanaged.passUnretained(context).toOpaque())
         defer { unsafe sqlite3_progress_handler(handle, 0, nil, nil) }
-        return unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+        do throws(StoreError) { return .success(try body()) } catch { return .failure(error) }
       }
     }
-    guard code == SQLITE_OK else { throw unsafe StoreError(SQLiteError(code, on: handle), purpose) }
+    return try result.get()
   }
 
   /// Runs SQL once and calls `body` with each row.

@@ -109,7 +109,7 @@ struct SchemaCheck {
   private static func isForeign(_ object: Object, on table: String) -> StoreError {
     StoreError(
       .schemaChanged,
-      "the database has a \(object.type.excerpt) “\(object.name.excerpt)” on “\(table.excerpt)” that is not this library's; remove it"
+      "the \(object.type.excerpt) “\(object.name.excerpt)” on “\(table.excerpt)” is not this library's: remove it from the database"
     )
   }
 

@@ -80,7 +80,9 @@ extension SQLiteSession {
     // In memory, SQLite would sort all values at once.
     try connection.execute("PRAGMA temp_store = FILE", to: "add an index")
     defer { try? connection.execute("PRAGMA temp_store = MEMORY", to: "add an index") }
-    try connection.execute(AttributeIndex(on: attribute).sql, to: "add an index", while: shouldContinue)
+    try connection.running(while: shouldContinue) { () throws(StoreError) in
+      try connection.execute(AttributeIndex(on: attribute).sql, to: "add an index")
+    }
     return true
   }
 

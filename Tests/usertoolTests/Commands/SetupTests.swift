@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+/// `scripts/setup`, with an `apt-get` that fails as the real one does while another program holds a lock.
+@Suite(.bounded) struct `Setting up` {
+  private let workspace: Workspace
+
+  /// What apt-get and dpkg print, in versions 2.6 and 1.8, while another program holds each of their locks.
+  private static let locked = [
+    "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 998 (apt-get)",
+    "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 998 (unattended-upgr)",
+    "E: Could not get lock /var/lib/dpkg/lock. It is held by process 998 (dpkg)",
+    "E: Could not get lock /var/cache/apt/archives/lock. It is held by process 998 (aptitude)",
+    "dpkg: error: dpkg database lock was locked by another process with pid 998",
+    "E: Could not get lock /var/lib/apt/lists/lock - open (11: Resource temporarily unavailable)",
+  ]
+  private static let refused = [
+    "E: Unable to locate package libsqlite3-dev",
+    "E: Could not open lock file /var/lib/apt/lists/lock - open (13: Permission denied)",
+    "E: Failed to fetch http://deb.example/pool/lock_1.deb  404  Not Found",
+  ]
+
+  init() throws {
+    workspace = try Workspace()
+    try program(
+      "apt-get",
+      #"""
+      echo "$@" >>"$FAKES/calls"
+      [ "$(wc -l <"$FAKES/calls")" -gt "$FAILURES" ] || { echo "$MESSAGE" >&2; exit 100; }
+      """#)
+    try program("dpkg-query", "echo config-files")
+    try program("sudo", #"exec "$@""#)
+    try program("sleep", #"echo sleep >>"$FAKES/sleeps""#)
+  }
+
+  /// Writes a program that is found before the machine's.
+  private func program(_ name: String, _ script: String) throws {
+    let path = workspace.folder + "/" + name
+    try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+  }
+
+  private func setUp(failures: Int, _ message: String, patience: Int = 600) throws -> Workspace.Outcome {
+    try workspace.finish(
+      [Workspace.project.appendingPathComponent("scripts/setup").path, "zsh"],
+      [
+        "PATH": workspace.folder + ":" + (workspace.environment["PATH"] ?? ""), "FAKES": workspace.folder,
+        "FAILURES": "\(failures)", "MESSAGE": message, "USERSTORE_SETUP_PATIENCE": "\(patience)",
+      ])
+  }
+
+  private func lines(of name: String) -> [String] {
+    let text = (try? String(contentsOfFile: workspace.folder + "/" + name, encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  @Test func `what is missing is installed after the lists were updated`() throws {
+    let outcome = try setUp(failures: 0, "")
+    #expect(outcome.status == 0, "\(outcome)")
+    let install = "-qq install -y --no-install-recommends libsqlite3-dev pkg-config zsh"
+    #expect(lines(of: "calls") == ["-qq update", install])
+    #expect(outcome.errors == "setup: installing libsqlite3-dev pkg-config zsh\n")
+  }
+
+  @Test(arguments: locked) func `it waits while another program holds a lock, and says so once`(message: String) throws
+  {
+    let outcome = try setUp(failures: 3, message)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(lines(of: "calls").count == 5 && lines(of: "sleeps").count == 3)
+    #expect(outcome.errors.components(separatedBy: "setup: waiting for another program").count == 2, "\(outcome)")
+  }
+
+  @Test(arguments: locked) func `it does not wait forever`(message: String) throws {
+    let outcome = try setUp(failures: 3, message, patience: 0)
+    #expect(outcome.status == 1, "\(outcome)")
+    #expect(outcome.errors.contains(message), "\(outcome)")
+    #expect(outcome.errors.contains("run this again when it has ended"), "\(outcome)")
+    #expect(lines(of: "calls").count == 1)
+  }
+
+  @Test(arguments: refused) func `any other failure is shown at once`(message: String) throws {
+    let outcome = try setUp(failures: 3, message)
+    #expect(outcome.status == 1 && outcome.errors.hasSuffix(message + "\n"), "\(outcome)")
+    #expect(lines(of: "calls").count == 1 && lines(of: "sleeps").isEmpty)
+  }
+}
