@@ -45,7 +45,8 @@ final class WritingScene {
     let before = try Self.files(in: workspace.folder, notThoseOf: hidden)
     let outcome = try run(kind, path, isDryRun ? ["--dry-run"] : [])
     let after = try Self.files(in: workspace.folder, notThoseOf: hidden)
-    if outcome.status != 0 { reader?.send(SIGKILL) }
+    // Nobody will open the pipe any more.
+    if outcome.status != 0 || after != before { reader?.send(SIGKILL) }
     if let reader { #expect(reader.output.rest().contains(UInt8(ascii: "Z")), "\(place) \(kind)") }
     if isDryRun || !place.writes(kind) || reader != nil { #expect(after == before, "\(place) \(kind): \(outcome)") }
     return (outcome, folder, path)
