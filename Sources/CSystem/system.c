@@ -16,6 +16,34 @@ uint32_t userstore_file_system(const char *path) {
 }
 #endif
 
+static int argument_count;
+static char **arguments;
+
+#if defined(__APPLE__) || defined(__GLIBC__)
+// The loader passes constructors what it passes to main.
+__attribute__((constructor)) static void take_arguments(int count, char **values) {
+  argument_count = count;
+  arguments = values;
+}
+#elif defined(__linux__)
+// musl passes them nothing. The kernel puts the arguments and their null in front of the environment, which is still where the
+// kernel put it, above the stack, unless another constructor has already changed it.
+extern char **environ;
+__attribute__((constructor)) static void take_arguments(void) {
+  if (!environ || (char *)environ < (char *)__builtin_frame_address(0)) return;
+  char **first = environ - 1;
+  intptr_t count = 0;
+  while ((intptr_t)first[-1] != count) first--, count++;
+  argument_count = (int)count;
+  arguments = first;
+}
+#endif
+
+char *const *userstore_arguments(int *count) {
+  *count = argument_count;
+  return arguments;
+}
+
 int userstore_rename_new(const char *path, const char *target) {
 #if defined(__APPLE__)
   return renamex_np(path, target, RENAME_EXCL);

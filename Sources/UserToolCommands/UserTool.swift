@@ -49,10 +49,15 @@ struct UserTool: ParsableCommand {
         Failure(.failure, "the limit on open files is too low", hint: Failure.moreDescriptors))
       System.exit(.failure)
     }
+    guard !ProgramArguments.all.isEmpty else {
+      Messages.shared.report(Failure(.usage, "the system passed no arguments, not even the program's name"))
+      System.exit(.usage)
+    }
+    let arguments = ProgramArguments.all.dropFirst()
     // An argument that is not UTF-8 is refused here: the other program would get it repaired.
-    if System.invalidArgument == nil { ServerEngine.handOver(CommandLine.arguments.dropFirst()) }
+    if ProgramArguments.firstInvalid == nil { ServerEngine.handOver(arguments) }
     Signals.shared.install()
-    let status = await run(CommandLine.arguments.dropFirst())
+    let status = await run(arguments)
     Signals.shared.waitIfEnding()
     System.exit(status)
   }

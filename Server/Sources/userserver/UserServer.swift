@@ -7,8 +7,9 @@ import UserStoreText
 @main
 enum UserServer {
   static func main() async {
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = Array(programArguments.dropFirst())
     do {
+      if programArguments.isEmpty { throw Failure(64, "the system passed no arguments, not even the program's name") }
       let options = try Options.parse(arguments)
       try Options.checkOnce(arguments)
       try await Serving(options).run()
@@ -76,6 +77,8 @@ struct Failure: Error {
       self.init(77, message, hint: canRead ? "to serve a file that you may only read, use --read-only" : other)
     case .needsWriter:
       self.init(77, message, hint: "it can be served while another program has it open for writing")
+    case .needsAdoption: self.init(65, message, hint: "usertool init --adopt takes it over")
+    case .schemaChanged: self.init(65, message)
     case .schemaTooNew: self.init(65, message, hint: "update userserver")
     case .schemaTooOld, .logIncomplete:
       self.init(65, message, hint: "run a writing command, such as usertool init, to fix this")

@@ -6,6 +6,12 @@
 // Only what Swift cannot import: glibc declares these functions only with _GNU_SOURCE, and Swift imports it without; its module
 // map lacks <sys/statfs.h>.
 
+/// The arguments that the system passed to the program, of which `count` are before the null; null if it passed none.
+///
+/// Swift's CommandLine reads them from /proc/self/cmdline on Linux, and is empty without /proc: in some containers and jails, or
+/// where a file system is mounted over it.
+char *const *userstore_arguments(int *count);
+
 /// Waits until one of two descriptors is readable (a negative one is ignored), or for the time.
 /// Returns bit 1 for the first and bit 2 for the second; 0 after the time, or a signal.
 int userstore_wait_readable(int first, int second, int64_t microseconds);

@@ -42,11 +42,11 @@ public extension StoreError.Code {
 
   /// The file does not exist, and `access` does not allow creating it.
   static let notFound = Self(rawValue: "notFound")
-  /// The path cannot be a database (it is a folder, a pipe, a device, or on a network file system); or the file has several
-  /// names (hard links) and was to be opened for writing; or the system cannot open it now, for example because the process
+  /// The path cannot be a database (it is a folder, a pipe, a device, too long, or on a network file system); or the file has
+  /// several names (hard links) and was to be opened for writing; or the system cannot open it now, for example because the process
   /// has too many open files.
   static let cannotOpen = Self(rawValue: "cannotOpen")
-  /// The file or its folder cannot be created.
+  /// The file or its folder cannot be created, for example under a name that SQLite gives to its own files beside a database.
   static let cannotCreate = Self(rawValue: "cannotCreate")
   /// The process has no permission for the file or for its folder.
   static let noPermission = Self(rawValue: "noPermission")
@@ -59,6 +59,11 @@ public extension StoreError.Code {
   static let notADatabase = Self(rawValue: "notADatabase")
   /// The file is an SQLite database of another program.
   static let notAUserStore = Self(rawValue: "notAUserStore")
+  /// The file has the tables of a store but not its mark: it is a copy whose rows were written again, as by the .dump and .clone
+  /// of the sqlite3 shell.
+  ///
+  /// `usertool init --adopt` takes it over.
+  static let needsAdoption = Self(rawValue: "needsAdoption")
   /// A newer version of the library wrote the file.
   static let schemaTooNew = Self(rawValue: "schemaTooNew")
   /// An older version of the library wrote the file, and it was opened only for reading; open it for writing once.

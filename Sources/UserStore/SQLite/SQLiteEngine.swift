@@ -122,7 +122,7 @@ final class SQLiteEngine: Engine {
   // MARK: Copies and checks
 
   func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup {
-    try Backup(to: path, replacing: replacing, of: file)
+    try Backup(to: path, replacing: replacing)
   }
 
   func makeRestore(

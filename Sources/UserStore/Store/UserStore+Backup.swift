@@ -11,14 +11,15 @@ extension UserStore {
   /// not backed up unless you ask for it; a store with damaged pages never is.
   ///
   /// - Parameters:
-  ///   - path: The file; its folder must exist.
+  ///   - path: The file; its folder must exist. A link is followed.
   ///   - isReplacing: Whether an existing file is replaced.
   ///   - ignoringProblems: Whether to back up a store whose log contradicts its records, or that has values that cannot be
   ///     decoded. The copy is then only checked for damage, not for these problems, which is faster.
   ///   - progress: Called with the copied fraction, from 0 to 1, every few megabytes; an error that it throws ends the backup.
   /// - Returns: The end of the log in the backup.
-  /// - Throws: `StoreError.Code.alreadyExists`; `.cannotCreate`, for example if `path` is the store's own file, or has a -wal
-  ///   or -journal file, which SQLite would apply to the backup; `.noPermission`, `.diskFull`; `.corrupt` if the copy is damaged;
+  /// - Throws: `StoreError.Code.alreadyExists`; `.cannotCreate`, for example if `path` is a file of an open store, by whatever
+  ///   name, or has a name that SQLite gives to its own files, or has a -wal or -journal file, which SQLite would apply to the
+  ///   backup, or is too long for a database; `.noPermission`, `.diskFull`; `.corrupt` if the copy is damaged;
   ///   `.problemsFound` if `check` would find problems in it; the codes that every read can throw (see ``StoreError/Code``),
   ///   such as `.nested` inside a transaction of this store; and what `progress` throws.
   @discardableResult
@@ -128,6 +129,17 @@ extension UserStore {
     var configuration = Configuration()
     (configuration.access, configuration.busyTimeout) = (.readOnly, busyTimeout)
     return try SQLiteEngine.check(DatabaseFile(path, configuration), while: shouldContinue, progress: progress)
+  }
+
+  /// Takes over a copy of a store that lacks its mark (`needsAdoption`), if its tables and triggers are this library's.
+  ///
+  /// The copy gets a new log that starts at its end, so that no cursor is valid in it. Without `isKept`, nothing is changed.
+  ///
+  /// - Returns: whether the file was such a copy; false for a store.
+  package static func adopt(path: String, busyTimeout: Duration, isKept: Bool) throws(StoreError) -> Bool {
+    var configuration = Configuration()
+    (configuration.access, configuration.busyTimeout) = (.readWrite, busyTimeout)
+    return try DatabaseFile(path, configuration).adopt(isKept: isKept)
   }
 
   /// Checks the SQLite library that this process uses.

@@ -13,8 +13,17 @@ import CUserStoreSystem
 /// None of them opens a file that SQLite has open: closing it would drop SQLite's POSIX locks (sqlite.org/howtocorrupt.html,
 /// 2.2). In a test, a commit that another process had acknowledged was lost that way.
 package enum Files {
-  enum Kind {
-    case missing, regular, directory, other
+  enum Kind: String, CustomStringConvertible {
+    case missing
+    case regular = "a regular file"
+    case folder = "a folder"
+    case pipe = "a pipe"
+    case socket = "a socket"
+    case device = "a device"
+    case disk = "a disk"
+
+    /// What it is, in a message.
+    var description: String { rawValue }
   }
 
   /// Identifies a file among all that exist now.
@@ -23,6 +32,7 @@ package enum Files {
     let number: UInt64
   }
 
+  /// Follows links; one that leads nowhere is missing.
   static func kind(of path: String) throws(SystemError) -> Kind {
     let mode: mode_t
     do throws(SystemError) { mode = try status(of: path).st_mode } catch {
@@ -30,9 +40,12 @@ package enum Files {
       throw error
     }
     switch mode & S_IFMT {
-    case S_IFREG: return .regular
-    case S_IFDIR: return .directory
-    default: return .other
+    case S_IFDIR: return .folder
+    case S_IFIFO: return .pipe
+    case S_IFSOCK: return .socket
+    case S_IFCHR: return .device
+    case S_IFBLK: return .disk
+    default: return .regular
     }
   }
 
@@ -63,28 +76,6 @@ package enum Files {
   /// Whether this process may write to the file or folder.
   static func mayWrite(_ path: String) -> Bool { unsafe faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
 
-  /// Returns an absolute path without links; its last part need not exist.
-  static func canonical(_ path: String) throws(SystemError) -> String {
-    if let whole = resolved(path) { return whole }
-    guard errno == ENOENT else { throw SystemError(operation: "access \(path)") }
-    let (folder, name) = split(path)
-    guard let folder = resolved(folder) else { throw SystemError(operation: "access the folder \(folder)") }
-    return folder == "/" ? "/" + name : folder + "/" + name
-  }
-
-  private static func resolved(_ path: String) -> String? {
-    guard let resolved = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
-  }
-
-  /// Returns the folder and the last part of a path.
-  static func split(_ path: String) -> (folder: String, name: String) {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
-    let folder = String(path[..<slash])
-    return (folder.isEmpty ? "/" : folder, String(path[path.utf8.index(after: slash)...]))
-  }
-
   /// Creates an empty file that only its owner may read, unless it exists, and returns whether it was created.
   @discardableResult
   static func createPrivate(_ path: String) throws(SystemError) -> Bool {
@@ -106,8 +97,7 @@ package enum Files {
   ///
   /// Syncs their names: otherwise a power cut could remove them with every file in them, even if those were synced.
   static func createPrivateFolder(_ path: String) throws(SystemError) {
-    var path = path
-    while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+    let path = withoutSlashes(path)
     let parent = split(path).folder
     var isCreated = unsafe mkdir(path, 0o700) == 0
     if !isCreated, errno == ENOENT, path != "/" {

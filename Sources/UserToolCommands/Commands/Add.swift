@@ -74,7 +74,7 @@ struct AddCommand: ParsableCommand {
   ) throws {
     struct Undo: Error {}
     // A dry run does not create a missing database.
-    let store = try common.isMissing ? UserStore.inMemory() : common.open(.readWrite)
+    let store = try common.needsCreation ? UserStore.inMemory() : common.open(.readWrite)
     defer { store.close() }
     var changes: [Change] = []
     do {

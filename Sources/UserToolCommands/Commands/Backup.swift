@@ -66,7 +66,9 @@ struct BackupCommand: ParsableCommand {
   }
 
   private func preview(_ store: UserStore) throws -> Cursor {
-    guard force || System.isMissing(file) else {
+    let target = try common.writable(file)
+    try DatabasePath.checkLength(of: target.path, .cannotCreate)
+    guard force || target.content == .nothing else {
       throw Failure(StoreError(.alreadyExists, "\(file) already exists"))
     }
     return try store.read { try $0.cursor }

@@ -40,11 +40,11 @@ struct ExportCommand: ParsableCommand {
     let format = try TransferFormat(common.format, path: file) ?? .jsonl
     let destination = try destination
     for contradiction in selection.contradictions { common.note("note: " + contradiction) }
-    if case .file = destination { Signals.shared.takeOver {} }
+    if destination.hasDraft { Signals.shared.takeOver {} }
     var count = 0
     try common.withStore(.readOnly) { store in
       try destination.write { writer in
-        count = try store.read { try export(from: &$0, format, to: &writer, selection) }
+        count = try store.read { try export(from: &$0, format, to: &writer, selection, destination.isTerminal) }
       }
     }
     if let file { common.note("exported \(count) user\(count == 1 ? "" : "s") to \(file.shown)") }
@@ -53,24 +53,19 @@ struct ExportCommand: ParsableCommand {
   private var destination: Destination {
     get throws(Failure) {
       guard let file, file != "-" else { return .standardOutput }
-      if case .file(let path) = try common.database,
-        [path, path + "-wal", path + "-shm"].contains(where: { System.isSame(file, $0) })
-      {
-        throw Failure(.cannotCreate, "\(file) is the database", hint: "choose another file")
-      }
-      if !force, System.exists(file) { throw System.alreadyExists(file) }
-      return .file(file, replacing: force)
+      let target = try common.writable(file, acceptsStreams: true)
+      if target.content == .file, !force { throw System.alreadyExists(file) }
+      return .file(target, replacing: force)
     }
   }
 
   private func export(
     from transaction: inout ReadTransaction, _ format: TransferFormat, to writer: inout FileWriter,
-    _ selection: UserSelection
+    _ selection: UserSelection, _ isTerminal: Bool
   ) throws -> Int {
     try selection.check(in: &transaction)
     let attributes = format == .csv ? try transaction.attributeNames : []
-    let encoder = UserEncoder(
-      format: format, attributes: attributes, isTerminal: [nil, "-"].contains(file) && System.isTerminal(1))
+    let encoder = UserEncoder(format: format, attributes: attributes, isTerminal: isTerminal)
     // The share of all users that is done is unknown if only some are read.
     let total = selection.condition == .always ? try transaction.userCount : nil
     var progress = Progress("exported", isQuiet: common.quiet)

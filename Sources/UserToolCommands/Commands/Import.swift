@@ -59,13 +59,15 @@ struct ImportCommand: ParsableCommand {
       throw Failure(
         .usage, "cannot tell whether \(file) is JSON lines or CSV", hint: "pass --format jsonl or --format csv")
     }
+    let rejects = try rejects.map { file throws(Failure) in try Rejects.path(file, common) }
     let isSkipping = skipBad || rejects != nil
+    if file != "-" { try common.requireOther(file) }
     let source = try Source(file, keepsReading: isSkipping)
     let identity: Importer.Identity = keepIDs ? .kept : update ? .updating : .new
     var run = ImportRun(
       importer: Importer(
         name: source.name, identity: identity, records: try source.records(format),
-        rejects: isSkipping ? try Rejects(of: source.name, into: writing.isDryRun ? nil : rejects) : nil),
+        rejects: isSkipping ? Rejects(of: source.name, into: writing.isDryRun ? nil : rejects) : nil),
       size: source.size, batch: writing.isDryRun ? nil : batch, isDryRun: writing.isDryRun)
     let store = try openStore()
     defer { store.close() }
@@ -75,7 +77,7 @@ struct ImportCommand: ParsableCommand {
 
   private func openStore() throws -> UserStore {
     // A dry run does not create a missing database.
-    if writing.isDryRun, try common.isMissing {
+    if writing.isDryRun, try common.needsCreation {
       return try OpenStores.shared.open { try UserStore.temporary() }
     }
     return try common.open(writing.isDryRun ? .readWrite : .createIfMissing)

@@ -15,6 +15,10 @@ struct InitCommand: ParsableCommand {
 
       Only you can read a new database. An existing database is checked and left unchanged.
 
+      A copy that the sqlite3 shell made with .dump or .clone lacks the mark of a database of users. --adopt takes it over if \
+      its tables and triggers are those of usertool. Its records stay, and its log starts anew: saved cursors are not valid in it.
+        usertool --db copy.db init --adopt
+
       On a PostgreSQL server, your role owns the database's schema userstore. Programs should not be its owner, who can change the
       log: give their roles rights.
         usertool --db postgres://host/database init --writer app --reader reports
@@ -22,6 +26,9 @@ struct InitCommand: ParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var writing: WritingOptions
+
+  @Flag(help: "Take over a copy that lacks the mark of a database of users.")
+  var adopt = false
 
   @Option(
     name: .customLong("reader"),
@@ -35,8 +42,9 @@ struct InitCommand: ParsableCommand {
 
   func run() throws {
     try checkRoles()
+    if adopt { return try takeOver() }
     let name = try common.database.description
-    let isNew = try common.isMissing
+    let isNew = try writing.isDryRun ? common.needsCreation : common.isMissing
     if writing.isDryRun {
       if !isNew { try common.withStore(.readOnly) { _ in } }
       common.note(isNew ? "dry run: would create \(name)" : "unchanged: \(name) already exists")
@@ -46,6 +54,26 @@ struct InitCommand: ParsableCommand {
     try common.withStore(.createIfMissing) { _ in }
     common.note(isNew ? "created \(name)" : "unchanged: \(name) already exists")
     try allow()
+  }
+
+  private func takeOver() throws {
+    let database = try common.database
+    guard case .file(let path) = database else {
+      throw Failure(.usage, "--adopt takes over a file, but \(database) is on a server")
+    }
+    do throws(StoreError) {
+      let isCopy = try UserStore.adopt(
+        path: path, busyTimeout: common.busyTimeout.duration, isKept: !writing.isDryRun)
+      let done = writing.isDryRun ? "dry run: would take over" : "took over"
+      common.note(
+        isCopy
+          ? "\(done) \(database); saved cursors are not valid in it"
+          : "unchanged: \(database) is no copy that lacks its mark")
+    } catch {
+      throw Failure(error, opening: database, isArgument: common.db != nil)
+    }
+    // A copy of an older version is migrated, and a file that is no store is reported.
+    if !writing.isDryRun { try common.withStore(.readWrite) { _ in } }
   }
 
   private var roles: [(name: String, rights: String)] {

@@ -57,6 +57,7 @@ struct RestoreCommand: ParsableCommand {
   }
 
   private func preview() throws {
+    if try !common.needsCreation { try common.withStore(.readWrite) { _ in } }
     let found = try tryRestoring()
     common.note("dry run: would restore \(try common.database) from \(file.shown): \(found)")
   }
@@ -87,6 +88,7 @@ struct RestoreCommand: ParsableCommand {
   private static func hint(for code: StoreError.Code) -> String? {
     switch code {
     case .notFound, .cannotOpen, .notADatabase, .notAUserStore, .schemaChanged: "nothing was changed; choose a backup"
+    case .needsAdoption: "nothing was changed; take the file over with usertool init --adopt --db FILE"
     case .corrupt: "nothing was changed; usertool check --db FILE lists the damage"
     case .problemsFound:
       "nothing was changed; usertool check --db FILE lists the problems; --ignore-problems restores anyway"

@@ -110,7 +110,7 @@ struct WatchCommand: AsyncParsableCommand {
   private var start: Follower.Start {
     get throws {
       if let after { return .after(try Cursor(after)) }
-      if let cursorFile { return .file(CursorFile(path: cursorFile)) }
+      if let cursorFile { return .file(try CursorFile(cursorFile, common)) }
       guard let consumer else { return .currentState }
       // An invalid name must fail now, not after the current state is printed.
       try Consumer.checkName(consumer)

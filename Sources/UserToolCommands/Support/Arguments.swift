@@ -1,4 +1,5 @@
 import ArgumentParser
+import UserStore
 import UserStoreText
 
 /// Prepares the command line for the parser.
@@ -15,8 +16,8 @@ enum Arguments {
   /// Moves the common options that precede the command behind it, and throws for an unknown command.
   static func prepared(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) throws(Failure) -> [String]
   {
-    if let index = System.invalidArgument {
-      throw Failure(.badData, "argument \(index) is not valid UTF-8: \"\(CommandLine.arguments[index])\"")
+    if let index = ProgramArguments.firstInvalid {
+      throw Failure(.badData, "argument \(index) is not valid UTF-8: \"\(ProgramArguments.all[index])\"")
     }
     let (options, rest) = leadingOptions(arguments)
     guard let command = rest.first else {

@@ -68,7 +68,7 @@ extension CommonOptions {
     }
   }
 
-  /// Whether the database does not exist, so that a dry run must not create it.
+  /// Whether the database does not exist.
   var isMissing: Bool {
     get throws {
       switch try database {
@@ -80,6 +80,42 @@ extension CommonOptions {
         } catch let error as Failure where error.code == .notFound { return true }
       }
     }
+  }
+
+  /// Whether the database does not exist, so that a dry run does without it; throws if it cannot be created either.
+  var needsCreation: Bool {
+    get throws {
+      guard try isMissing else { return false }
+      let database = try database
+      do throws(StoreError) { if case .file(let path) = database { try DatabasePath.checkCreation(of: path) } } catch {
+        throw Failure(error, opening: database, isArgument: db != nil)
+      }
+      return true
+    }
+  }
+
+  /// Looks at the path of a file that is to be written beside the database; throws if it must not be.
+  ///
+  /// A pipe or a device is refused unless `acceptsStreams`.
+  func writable(_ file: String, acceptsStreams: Bool = false) throws(Failure) -> WritablePath {
+    let databaseFile = try databaseFile
+    do throws(StoreError) {
+      let target = try WritablePath(file, besides: databaseFile)
+      if !acceptsStreams { _ = try target.file }
+      return target
+    } catch {
+      throw Failure(error, hint: "choose another file")
+    }
+  }
+
+  /// Throws if a file that is to be read is one of the database's, whose locks closing it would drop.
+  func requireOther(_ file: String) throws(Failure) {
+    guard let owner = WritablePath.owner(of: file, besides: try databaseFile) else { return }
+    throw Failure(.badData, "\(file) \(owner)", hint: "choose another file")
+  }
+
+  private var databaseFile: String? {
+    get throws(Failure) { if case .file(let path) = try database { path } else { nil } }
   }
 
   /// Opens the database.

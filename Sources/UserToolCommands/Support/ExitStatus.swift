@@ -36,7 +36,7 @@ extension ExitStatus {
       case .busy, .behind: .busy
       case .compacted, .diverged, .replaced: .history
       case .badValue, .undecodable, .badCursor, .notADatabase, .notAUserStore, .corrupt: .badData
-      case .schemaTooNew, .schemaTooOld, .schemaChanged, .logIncomplete, .problemsFound: .badData
+      case .needsAdoption, .schemaTooNew, .schemaTooOld, .schemaChanged, .logIncomplete, .problemsFound: .badData
       case .notFound, .cannotOpen: .noInput
       case .cannotCreate, .alreadyExists: .cannotCreate
       case .noPermission, .needsWriter, .readOnly: .noPermission

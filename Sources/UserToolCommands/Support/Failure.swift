@@ -40,8 +40,11 @@ extension Failure {
   /// A failure to open a database; `isArgument` is whether it was given as an argument, and not in the environment.
   init(_ error: StoreError, opening database: DatabaseAddress, isArgument: Bool) {
     self.init(error, in: database)
-    if error.code == .notFound {
-      hint = "create it with usertool init" + (isArgument ? " --db \(ShellLine.word("\(database)"))" : "")
+    let option = isArgument ? " --db \(ShellLine.word("\(database)"))" : ""
+    switch error.code {
+    case .notFound: hint = "create it with usertool init" + option
+    case .needsAdoption: hint = "take it over with usertool init --adopt" + option
+    default: break
     }
   }
 
@@ -71,6 +74,7 @@ extension Failure {
     case .needsWriter: "it can be read while another program has it open for writing; watch waits for that"
     case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate: "choose another file with --db"
     case .alreadyExists: "choose another file, or replace it with --force"
+    case .needsAdoption: "take it over with usertool init --adopt --db FILE"
     case .schemaTooNew: "update usertool"
     case .schemaTooOld, .logIncomplete: "run a writing command, such as usertool init, to fix this"
     case .corrupt: "usertool check lists the damage; usertool restore restores a backup"

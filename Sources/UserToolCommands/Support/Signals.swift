@@ -22,6 +22,7 @@ final class Signals: Sendable {
   private let reason = Atomic<Int32>(0)
   private let handler = Lock<(@Sendable () -> Void)?>(nil)
   private let waker = System.pipe()
+  private let ending = DispatchQueue(label: "end")
   private let schedule = Lock(EndingSchedule())
 
   /// How long a command that has taken the signals over may take to end.
@@ -54,7 +55,8 @@ final class Signals: Sendable {
       // On Darwin a source does not replace the default action. On Linux, Dispatch installs a handler that does.
       System.ignore(number)
     #endif
-    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    // Not a global queue: without /proc, Dispatch may end the program while work waits in one.
+    let source = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: "signal"))
     source.setRegistrationHandler { whenArmed() }
     // The handler holds its source, which must live as long as the process.
     source.setEventHandler {
@@ -94,7 +96,7 @@ final class Signals: Sendable {
     if let waker { _ = System.write([1], to: waker.writer) }
     let handler = handler.withLock { $0 }
     handler?()
-    DispatchQueue.global().asyncAfter(deadline: handler == nil ? .now() : .now() + Self.longestTakeover) {
+    ending.asyncAfter(deadline: handler == nil ? .now() : .now() + Self.longestTakeover) {
       // Lets the command clean up first, for example remove its draft.
       if OpenStores.shared.close() { _ = self.isDone.wait(timeout: .now() + Self.longestEnd) }
       System.exit(status)

@@ -1,3 +1,5 @@
+import UserStore
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -8,7 +10,7 @@
 
 /// Other programs.
 extension System {
-  /// Where a program may be: beside this one, and then in the folders of PATH.
+  /// Where a program may be: beside this one, if the system says where that is, and then in the folders of PATH.
   static func places(of program: String) -> [String] {
     let own = ownPath.map { path in String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
     let folders = environment("PATH")?.split(separator: ":").map(String.init) ?? []
@@ -24,7 +26,9 @@ extension System {
     #else
       var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
-      return count > 0 ? String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+      if count > 0 { return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+      // Without /proc: what the program was started with, unless that is a name that was looked up in PATH.
+      return ProgramArguments.all.first.flatMap { $0.contains("/") ? $0 : nil }
     #endif
   }
 

@@ -82,6 +82,16 @@ extension System {
     throw Failure(errno == EACCES ? .noPermission : .cannotCreate, "cannot create \(path): \(lastError)")
   }
 
+  /// Opens a pipe or a device for writing; waits for the reader of a pipe.
+  static func openStream(_ path: String) throws(Failure) -> Int32 {
+    while true {
+      let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+      if descriptor >= 0 { return descriptor }
+      if errno == EINTR { continue }
+      throw Failure(errno == EACCES ? .noPermission : .cannotCreate, "cannot write \(path): \(lastError)")
+    }
+  }
+
   /// Renames a complete and synced draft to `path` in one step.
   ///
   /// - Throws: `Failure` if the path exists and must not be replaced, even if it was created a moment ago.
@@ -105,13 +115,6 @@ extension System {
     return unsafe lstat(path, &status) == 0
   }
 
-  /// Whether both paths refer to the same file.
-  static func isSame(_ path: String, _ other: String) -> Bool {
-    var (status, otherStatus) = (stat(), stat())
-    guard unsafe stat(path, &status) == 0, unsafe stat(other, &otherStatus) == 0 else { return false }
-    return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
-  }
-
   static func remove(_ path: String) {
     unsafe unlink(path)
   }
@@ -124,8 +127,6 @@ extension System {
   static func close(_ descriptor: Int32) {
     systemClose(descriptor)
   }
-
-  static var processID: Int32 { getpid() }
 }
 
 private func systemReadRaw(_ descriptor: Int32, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int) -> Int {

@@ -14,6 +14,17 @@ extension System {
     isatty(descriptor) == 1
   }
 
+  /// Whether what is written to a path appears on a terminal.
+  static func isTerminal(_ path: String) -> Bool {
+    // The reader of a pipe would take opening and closing it for the end.
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return false }
+    let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    if descriptor < 0 { return false }
+    defer { close(descriptor) }
+    return isTerminal(descriptor)
+  }
+
   /// The width of the terminal in columns; nil if there is no terminal, or if its width is unknown.
   static func columns(of descriptor: Int32) -> Int? { size(ofTerminal: descriptor)?.columns }
 

@@ -50,14 +50,6 @@ enum System {
     return text.isEmpty ? nil : text
   }
 
-  /// The index of the first argument that is not valid UTF-8; Swift repairs such arguments silently.
-  static var invalidArgument: Int? {
-    (1..<max(1, Int(CommandLine.argc))).first { index in
-      guard let argument = unsafe CommandLine.unsafeArgv[index] else { return false }
-      return unsafe String(validatingCString: argument) == nil
-    }
-  }
-
   /// Ignores a signal.
   static func ignore(_ number: Int32) {
     _ = signal(number, SIG_IGN)
@@ -180,10 +172,8 @@ enum System {
   }
 
   private static func replaceWhole(_ path: String, with bytes: [UInt8]) throws(Failure) {
-    let draft = path + ".\(getpid()).tmp"
+    let draft = Files.draft(of: path)
     let isNew = !exists(path)
-    // A draft of a killed process that had the same process ID.
-    unsafe unlink(draft)
     let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw Failure(errno == EACCES ? .noPermission : .cannotCreate, "cannot write \(path): \(lastError)")
@@ -198,11 +188,6 @@ enum System {
       unsafe unlink(draft)
       throw error
     }
-  }
-
-  /// Whether the path does not exist.
-  static func isMissing(_ path: String) -> Bool {
-    !exists(path)
   }
 
   /// Whether the path does not exist, or is an empty file.

@@ -1,10 +1,23 @@
+import UserStore
+
 /// The destination of an export.
 ///
 /// An export reads everything in one transaction, and the -wal file cannot be cleared until that ends. Writing inside it
 /// must therefore not block: output for a pipe or a terminal is collected in a temporary file until the transaction is over.
 enum Destination {
-  case file(String, replacing: Bool)
+  case file(WritablePath, replacing: Bool)
   case standardOutput
+
+  /// Whether a file is replaced or created in one step, from a draft that must be removed otherwise.
+  var hasDraft: Bool { if case .file(let target, _) = self { target.content != .stream } else { false } }
+
+  /// Whether a person may read it as it is written, on whose terminal nothing may act.
+  var isTerminal: Bool {
+    switch self {
+    case .standardOutput: System.isTerminal(System.standardOutput)
+    case .file(let target, _): target.content == .stream && System.isTerminal(target.path)
+    }
+  }
 
   /// Calls `body` to write the export, and then delivers all of it; delivers nothing if `body` throws.
   ///
@@ -12,20 +25,19 @@ enum Destination {
   /// it is whole.
   func write(_ body: (inout FileWriter) throws -> Void) throws {
     switch self {
-    case .file(let path, let replacing):
-      try Self.write(path, replacing: replacing, body)
+    case .file(let target, _) where target.content == .stream:
+      try Self.collect(body) { spool throws(Failure) in try Self.copy(spool, to: target.path) }
+    case .file(let target, let replacing):
+      try Self.write(target.path, replacing: replacing, body)
     case .standardOutput where System.size(of: System.standardOutput) != nil:
       try Self.write(to: System.standardOutput, name: "the output", body)
     case .standardOutput:
-      let spool = try System.openTemporary()
-      defer { System.close(spool) }
-      try Self.write(to: spool, name: "a temporary file", body)
-      try Self.copyOut(spool)
+      try Self.collect(body, Self.copyOut)
     }
   }
 
   private static func write(_ path: String, replacing: Bool, _ body: (inout FileWriter) throws -> Void) throws {
-    let draft = "\(path).\(System.processID).tmp"
+    let draft = Files.draft(of: path)
     let descriptor = try System.createNew(draft)
     do {
       defer { System.close(descriptor) }
@@ -44,12 +56,36 @@ enum Destination {
     try writer.flush()
   }
 
-  private static func copyOut(_ spool: Int32) throws(Failure) {
+  /// Writes to a temporary file first, and then delivers it.
+  private static func collect(
+    _ body: (inout FileWriter) throws -> Void, _ deliver: (Int32) throws(Failure) -> Void
+  ) throws {
+    let spool = try System.openTemporary()
+    defer { System.close(spool) }
+    try write(to: spool, name: "a temporary file", body)
     System.rewind(spool)
+    try deliver(spool)
+  }
+
+  private static func copyOut(_ spool: Int32) throws(Failure) {
     let output = Output()
+    try forEachPiece(of: spool) { bytes in output.write(bytes) }
+    output.flush()
+  }
+
+  /// Copies to a pipe or a device; opening a pipe waits for its reader.
+  private static func copy(_ spool: Int32, to path: String) throws(Failure) {
+    let stream = try System.openStream(path)
+    defer { System.close(stream) }
+    var writer = FileWriter(stream, name: path)
+    try forEachPiece(of: spool) { bytes throws(Failure) in try writer.write(bytes) }
+    try writer.flush()
+  }
+
+  private static func forEachPiece(of spool: Int32, _ body: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
     while let bytes = System.read(spool, atMost: 1 << 16) {
-      if bytes.isEmpty { return output.flush() }
-      output.write(bytes)
+      if bytes.isEmpty { return }
+      try body(bytes)
     }
     throw Failure(.failure, "cannot read a temporary file: \(System.lastError)")
   }

@@ -13,13 +13,19 @@ final class Rejects {
 
   private static let reportedLimit = 20
 
-  /// Checks that the file for the rejects does not exist; `source` is the name of the imported file in messages.
-  init(of source: String, into path: String?) throws(Failure) {
+  /// Prepares for the bad records of a file whose name in messages is `source`; `path` is a free name from `path(_:_:)`.
+  init(of source: String, into path: String?) {
     self.source = source
     self.path = path
-    if let path, System.exists(path) {
-      throw Failure(.cannotCreate, "\(path) already exists", hint: "choose another file for --rejects")
-    }
+  }
+
+  /// Returns the absolute path of a file for rejects, which must not exist.
+  ///
+  /// No pipe or device either: all other writers wait during an import, so writing must not block.
+  static func path(_ file: String, _ common: CommonOptions) throws(Failure) -> String {
+    let target = try common.writable(file)
+    if target.content == .nothing { return target.path }
+    throw Failure(.cannotCreate, "\(file) already exists", hint: "choose another file for --rejects")
   }
 
   deinit {

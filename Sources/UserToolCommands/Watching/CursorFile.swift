@@ -4,6 +4,9 @@ import UserStore
 struct CursorFile: Sendable {
   let path: String
 
+  /// Finds the file, which may be missing.
+  init(_ file: String, _ common: CommonOptions) throws(Failure) { path = try common.writable(file).path }
+
   /// The cursor; nil if there is no file.
   ///
   /// Throws if the file cannot be read or does not contain a cursor.

@@ -41,7 +41,7 @@ import Testing
   @Test func `a pipe is not opened as a database`() throws {
     let workspace = try Workspace()
     try #require(unsafe mkfifo(workspace.database, 0o600) == 0)
-    try expectError(66, "not a regular file", workspace, also: [["add", "x"], ["init"]])
+    try expectError(66, "is a pipe", workspace, also: [["add", "x"], ["init"]])
   }
 
   @Test func `a path that starts with file: is a file name, not a URI`() throws {

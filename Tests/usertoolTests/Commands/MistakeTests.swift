@@ -133,6 +133,6 @@ import Testing
     let cursor = workspace.folder + "/cursor"
     try workspace.finish(["sh", "-c", "'\(Workspace.tool)' watch --cursor-file '\(cursor)' 2>/dev/null | head -n 1"])
     let files = try FileManager.default.contentsOfDirectory(atPath: workspace.folder)
-    #expect(!files.contains { $0.hasSuffix(".tmp") }, "\(files)")
+    #expect(!files.contains { $0.hasSuffix(".partial") }, "\(files)")
   }
 }

@@ -26,7 +26,7 @@ import Testing
   }
 
   private func drafts(_ workspace: Workspace) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.hasSuffix(".tmp") }
+    try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.hasSuffix(".partial") }
   }
 
   @Test func `a failed export leaves neither a file nor a draft`() throws {

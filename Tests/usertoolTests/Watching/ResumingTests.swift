@@ -46,20 +46,6 @@ import Testing
     }
   }
 
-  @Test func `a watch replaces the draft that a killed watch with the same process ID left`() throws {
-    let workspace = try Workspace()
-    try workspace.run("add", "NIX")
-    let file = workspace.folder + "/cursor"
-    let script = "echo half > \(file).$$.tmp && exec \"$@\" --cursor-file \(file)"
-    let watcher = try workspace.start(["sh", "-c", script, "sh", Workspace.tool, "watch"])
-    try watcher.waitUntilWatching()
-    watcher.send(SIGINT)
-    _ = watcher.output.rest()
-    #expect(watcher.wait() == 130)
-    #expect(workspace.bytes(of: "cursor")?.starts(with: Data("v1-".utf8)) == true)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.folder).filter { $0.contains("tmp") } == [])
-  }
-
   @Test func `a set that --count cuts short is printed again, a set that the filters hide is not`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

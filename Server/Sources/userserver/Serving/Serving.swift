@@ -24,7 +24,7 @@ struct Serving {
       try options.noToken ? nil : options.tokenFile.map { path throws(Failure) in try Token(file: path) } ?? Token()
     let (store, name, isNew) =
       switch try options.database {
-      case .file(let path): try await open(path: URL(fileURLWithPath: path).path)
+      case .file(let path): try await open(path: path)
       case .postgres(let url): try open(url: url)
       }
     let shutdown = ShutdownTrigger()
@@ -56,6 +56,7 @@ struct Serving {
         let port = channel.localAddress?.port ?? address.port
         requestGuard.setNames(address.names(port: port) + options.host.flatMap { [$0, "\($0):\(port)"] })
         StandardError.write("userserver: \(isNew ? "created" : "serving") \(name)")
+        warnWithoutProc()
         announce(port: port, token: options.tokenFile == nil ? token : nil)
       },
       logger: Self.logger)
@@ -78,9 +79,11 @@ struct Serving {
 
   private func open(path: String) async throws -> (UserStore, name: String, isNew: Bool) {
     let isNew = !FileManager.default.fileExists(atPath: path)
-    do { return (try await UserStore.open(path: path, configuration: configuration), path, isNew) } catch let error
-      as StoreError
-    {
+    do {
+      let store = try await UserStore.open(path: path, configuration: configuration)
+      let folder = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath + "/"
+      return (store, folder + path, isNew)
+    } catch let error as StoreError {
       throw Failure(error, opening: path)
     }
   }
@@ -130,6 +133,15 @@ struct Serving {
     store.listeners.bind("userserver", to: .user(User.ID(.min))) { set in
       if set.discontinuity == .replaced { api.onReplaced() }
     }
+  }
+
+  /// Dispatch, which runs the tasks of this server, counts its threads in /proc, and ends the program if it cannot.
+  private func warnWithoutProc() {
+    #if os(Linux)
+      if FileManager.default.fileExists(atPath: "/proc/self/task") { return }
+      StandardError.write(
+        "userserver: warning: there is no /proc, without which Swift may end the server under load; mount it")
+    #endif
   }
 
   private func announce(port: Int, token: Token?) {

@@ -11,36 +11,15 @@ struct Backup: EngineBackup {
   private let draft: String
   private let replaces: Bool
 
-  /// Creates an empty draft that only its owner may read; `store` is the file that must not be replaced.
-  init(to path: String, replacing: Bool, of store: DatabaseFile?) throws(StoreError) {
-    guard !Files.split(path).name.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.cannotCreate, "“\(path.filter { $0 != "\0" })” is not a file name")
-    }
-    do {
-      target = try Files.canonical(path)
-      replaces = replacing
-      draft = target + "." + String(UInt64.random(in: .min ... .max), radix: 36) + ".partial"
-      try Self.check(target, replaces: replaces, store)
-      try Files.createNew(draft)
-    } catch let error as SystemError {
-      throw StoreError(error, otherwise: .cannotCreate)
-    } catch {
-      throw StoreError(error)
-    }
-  }
-
-  private static func check(_ target: String, replaces: Bool, _ store: DatabaseFile?) throws {
-    let kind = try Files.kind(of: target)
-    if kind == .directory { throw StoreError(.cannotCreate, "\(target) is a folder") }
-    if kind == .other { throw StoreError(.cannotCreate, "\(target) is not a regular file") }
-    if kind == .regular, let store, try Files.identity(of: target) == store.identity {
-      throw StoreError(.cannotCreate, "\(target) is the store itself")
-    }
-    // SQLite would apply them to the new file.
-    for other in ["-wal", "-journal"].map({ target + $0 }) where try Files.kind(of: other) != .missing {
-      throw StoreError(.cannotCreate, "\(other) exists: \(target) is, or was, a database in use")
-    }
-    if kind == .regular, !replaces { throw StoreError(.alreadyExists, "\(target) already exists") }
+  /// Creates an empty draft that only its owner may read.
+  init(to path: String, replacing: Bool) throws(StoreError) {
+    let place = try WritablePath(path)
+    target = try place.file
+    if place.content == .file, !replacing { throw StoreError(.alreadyExists, "\(target) already exists") }
+    replaces = replacing
+    draft = Files.draft(of: target, addition: DatabasePath.longestAddition, longest: DatabasePath.longest)
+    for path in [target, draft] { try DatabasePath.checkLength(of: path, .cannotCreate) }
+    do { try Files.createNew(draft) } catch { throw StoreError(error, otherwise: .cannotCreate) }
   }
 
   /// Copies the snapshot that the session's transaction has read from.
@@ -99,6 +78,6 @@ struct Backup: EngineBackup {
 
   /// Removes the draft, and the files that SQLite may have created next to it.
   func discard() {
-    for suffix in ["", "-journal", "-wal", "-shm"] { Files.remove(draft + suffix) }
+    for addition in [""] + DatabasePath.additions { Files.remove(draft + addition) }
   }
 }

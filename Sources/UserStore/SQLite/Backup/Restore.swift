@@ -49,6 +49,7 @@ final class Restore: EngineRestore {
   private static func repaired(
     _ connection: borrowing Connection, in path: String, while shouldContinue: () -> Bool
   ) throws(StoreError) -> Connection {
+    try DatabasePath.checkLength(of: path, .cannotCreate)
     do { try Files.createNew(path) } catch { throw StoreError(error, otherwise: .cannotCreate) }
     let purpose = "copy the backup"
     let copy = try Connection(path: path, access: .readWrite, busyTimeout: 0)
@@ -60,7 +61,7 @@ final class Restore: EngineRestore {
 
   private static func removeTemporary(_ folder: String?) {
     guard let folder else { return }
-    for suffix in ["", "-journal", "-wal", "-shm"] { Files.remove(folder + copyName + suffix) }
+    for addition in [""] + DatabasePath.additions { Files.remove(folder + copyName + addition) }
     Files.remove(folder)
   }
 

@@ -21,9 +21,7 @@ struct DatabaseFile: Sendable {
   /// `temporaryFolder` is deleted with a temporary store. Throws the codes under “Opening”.
   init(_ path: String, _ configuration: Configuration, temporaryFolder: String? = nil) throws(StoreError) {
     try configuration.check()
-    guard !Files.split(path).name.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.cannotOpen, "invalid path “\(path.filter { $0 != "\0" })”")
-    }
+    try DatabasePath.check(path, .cannotOpen)
     self.configuration = configuration
     do {
       (self.path, identity, isNew) = try Self.creation.withLock { _ in try Self.prepare(path, configuration) }
@@ -37,27 +35,53 @@ struct DatabaseFile: Sendable {
     _ given: String, _ configuration: Configuration
   ) throws -> (path: String, Files.Identity, isNew: Bool) {
     let access = configuration.access
-    if access == .createIfMissing { try Files.createPrivateFolder(Files.split(given).folder) }
-    let path = try Files.canonical(given)
-    // Before a file is created there.
-    if case .network(let kind) = configuration.fileSystem(Files.split(path).folder) {
-      throw StoreError(
-        .cannotOpen,
-        "\(given) is on a network file system (\(kind)): processes that use a store share memory, so they must run on one machine; use a local disk"
-      )
-    }
+    var path = try Files.canonical(given)
+    try DatabasePath.checkLength(of: path, .cannotOpen)
     var isNew = false
     if try Files.kind(of: path) == .missing {
       guard access == .createIfMissing else { throw missing(given) }
-      // Not by SQLite: it would create a file that everybody can read.
-      isNew = try Files.createPrivate(path)
+      (path, isNew) = try create(given, path, configuration)
     }
     let kind = try Files.kind(of: path)
-    guard kind == .regular else {
-      throw StoreError(.cannotOpen, "\(given) is \(kind == .directory ? "a folder" : "not a regular file")")
-    }
+    guard kind == .regular else { throw StoreError(.cannotOpen, "\(given) is \(kind)") }
+    try checkFileSystem(of: path, given, configuration)
+    let identity = try Files.identity(of: path)
+    try requireMain(identity, given)
+    // An empty file is filled.
+    if access == .createIfMissing, try Files.size(of: path) == 0 { try DatabasePath.checkIsFree(path) }
     if access != .readOnly { try requireOneName(path) }
-    return (path, try Files.identity(of: path), isNew)
+    return (path, identity, isNew)
+  }
+
+  private static func create(
+    _ given: String, _ expected: String, _ configuration: Configuration
+  ) throws -> (path: String, isNew: Bool) {
+    // Before its folder is created.
+    try DatabasePath.checkIsFree(expected)
+    try Files.createPrivateFolder(Files.split(given).folder)
+    let path = try Files.canonical(given)
+    do { _ = try WritablePath(given).file } catch {
+      // Another process that creates the file may create others beside it.
+      if try Files.kind(of: path) == .missing { throw error }
+    }
+    try checkFileSystem(of: path, given, configuration)
+    // Not by SQLite: it would create a file that everybody can read.
+    return (path, try Files.createPrivate(path))
+  }
+
+  private static func checkFileSystem(of path: String, _ given: String, _ configuration: Configuration) throws {
+    guard case .network(let kind) = configuration.fileSystem(Files.split(path).folder) else { return }
+    throw StoreError(
+      .cannotOpen,
+      "\(given) is on a network file system (\(kind)): processes that use a store share memory, so they must run on one machine; use a local disk"
+    )
+  }
+
+  /// Refuses a file that SQLite has open in this process beside a database: closing it would drop the locks on it.
+  private static func requireMain(_ identity: Files.Identity, _ given: String) throws {
+    for open in FileConnections.open where DatabasePath.isAddition(identity, to: open.path) {
+      throw StoreError(.cannotOpen, "\(given) belongs to the database \(open.path)")
+    }
   }
 
   /// Refuses a file that has several names.
@@ -88,6 +112,11 @@ struct DatabaseFile: Sendable {
     }
     return connection
   }
+
+  /// Takes over a copy of a store that lacks its mark; returns whether that was needed.
+  ///
+  /// Without `isKept`, nothing is changed.
+  func adopt(isKept: Bool) throws(StoreError) -> Bool { try Schema.adopt(openWriter(), isKept: isKept) }
 
   /// Opens a connection that writes.
   func openWriter() throws(StoreError) -> Connection {

@@ -70,6 +70,12 @@ final class FileConnections: Sendable {
     if !state.withLock({ $0.isClosing }) { removeWAL() }
   }
 
+  /// The files that this process has open.
+  static var open: [(path: String, identity: Files.Identity)] {
+    let present = all.withLock { $0.entries.values.compactMap(\.connections) }
+    return present.filter { $0.state.withLock { $0.count > 0 } }.map { ($0.path, $0.identity) }
+  }
+
   // MARK: Reports of connections
 
   func opened(_ handle: OpaquePointer, isInterruptible: Bool) {
@@ -152,7 +158,7 @@ final class FileConnections: Sendable {
     case .removeWAL: removeWAL()
     case .removeFolder:
       guard let temporaryFolder else { return }
-      for suffix in ["-wal", "-shm", "-journal", ""] { Files.remove(path + suffix) }
+      for addition in DatabasePath.additions + [""] { Files.remove(path + addition) }
       Files.remove(temporaryFolder)
     }
     // The store may have been released meanwhile.

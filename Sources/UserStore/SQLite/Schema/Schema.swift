@@ -3,7 +3,7 @@ enum Schema {
   /// “UsSt”: distinguishes our files from those of other programs (sqlite.org/pragma.html#pragma_application_id).
   static let applicationID: Int64 = 0x5573_5374
 
-  private struct Header {
+  struct Header {
     var applicationID: Int64 = 0
     var version: Int64 = 0
     var objects: Int64 = 0
@@ -54,7 +54,7 @@ enum Schema {
     return (version, try checkVersion(version, connection).brokenTriggers)
   }
 
-  private static func checkedHeader(
+  static func checkedHeader(
     _ connection: borrowing Connection, mayBeEmpty: Bool
   ) throws(StoreError) -> Header {
     var header = Header()
@@ -79,6 +79,12 @@ enum Schema {
       throw StoreError(.notFound, "the file is empty: no store has been created in it")
     }
     guard header.applicationID == applicationID else {
+      if header.applicationID == 0, header.version == 0, try isCopy(connection) {
+        throw StoreError(
+          .needsAdoption,
+          "the file has the tables of a store, but not its mark: it is a copy, such as .dump and .clone of the sqlite3 shell make; usertool init --adopt takes it over"
+        )
+      }
       throw StoreError(.notAUserStore, "the file is a database of another program")
     }
     guard header.version <= Migration.latest else {
@@ -112,7 +118,7 @@ enum Schema {
     }
   }
 
-  private static func checkVersion(
+  static func checkVersion(
     _ version: Int64, _ connection: borrowing Connection
   ) throws(StoreError) -> SchemaCheck {
     guard version > 0 else { throw StoreError(.schemaChanged, "the schema version \(version) is invalid") }

@@ -85,7 +85,7 @@ struct SchemaCheck {
     }
     for (object, sql) in expected where found[object]?.sql.hasSameBytes(as: sql) != true {
       guard object.type == "trigger" else {
-        throw StoreError(.schemaChanged, "the \(object.type) \(object.name) is missing or changed")
+        throw try Self.isChanged(object, exists: found[object] != nil, version: version, connection)
       }
       brokenTriggers.append(object.name)
     }
@@ -109,7 +109,7 @@ struct SchemaCheck {
   private static func isForeign(_ object: Object, on table: String) -> StoreError {
     StoreError(
       .schemaChanged,
-      "the \(object.type.excerpt) “\(object.name.excerpt)” on “\(table.excerpt)” is not this library's: remove it from the database"
+      "the \(object.type.excerpt) “\(object.name.excerpt)” on “\(table.excerpt)” is not this library's; remove it with DROP \(object.type.excerpt.uppercased()) \(quoted(object.name))"
     )
   }
 
@@ -121,7 +121,11 @@ struct SchemaCheck {
       try connection.execute("DROP TRIGGER IF EXISTS \(name)", to: purpose)
       try connection.execute(expected[Object(type: "trigger", name: name)]!, to: purpose)
     }
-    // What happened without them is not in the log: a new epoch starts after its last row, and revisions continue.
+    try Self.startNewLog(connection, to: purpose)
+  }
+
+  /// Starts a new epoch after the last row, because the log does not tell how the tables became what they are; revisions continue.
+  static func startNewLog(_ connection: borrowing Connection, to purpose: String) throws(StoreError) {
     try connection.execute(
       """
       UPDATE meta SET epoch = random(), horizon = last.seq, horizon_nonce = coalesce(last.nonce, 0)

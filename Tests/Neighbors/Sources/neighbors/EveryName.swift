@@ -20,7 +20,7 @@ enum EveryName {
     BindingChain.self, BindingChain.Direction.self, BindingChain.Initial.self, BindingConverter<Int>.self,
     BindingError.self, BindingError.Reason.self, DatabaseAddress.self, DeliveryPlace.self, LatestValues<Int>.self,
     LatestValues<Int>.Iterator.self, Listenable<Int>.self, ListenerToken.self, MainActorPlace.self,
-    (any NotificationHandler).self, ObservableList.self, ObservableUser.self, Observers<Handler>.self,
+    (any NotificationHandler).self, ObservableList.self, ObservableList.Slice.self, ObservableUser.self, Observers<Handler>.self,
     PostgresConfiguration.self, QueryNotation.self, QueryText.self, RecordText.self, Signal<Int>.self,
     Signal<Int>.Event.self,
     SignalSource<Int>.self, StoreError.self, StoreError.Code.self, StoredValue.self, SubscriptionToken.self,

@@ -1,0 +1,85 @@
+/// Where a program is about to write: one rule for every file that this library and its tool create or write to.
+///
+/// Links are followed, also one that leads nowhere yet. A pipe or a device is written into, never replaced. A file that is
+/// written has no name that SQLite gives to its own files, belongs to no database that this process has open, by whatever name
+/// it was found, and has no -wal or -journal file beside it, which SQLite would apply to what replaces it.
+package struct WritablePath: Sendable {
+  /// What is there now.
+  package enum Content: Sendable {
+    case nothing, file, stream
+  }
+
+  /// Absolute and without links; that of a stream as it was given, because what /dev/stdout leads to may have no name.
+  package let path: String
+  package let content: Content
+
+  /// Looks at a path.
+  ///
+  /// `database` is a file that need not be open, nor exist; nothing is written into it either.
+  ///
+  /// - Throws: `StoreError.Code.cannotCreate` and `.noPermission`.
+  package init(_ given: String, besides database: String? = nil) throws(StoreError) {
+    try DatabasePath.check(given, .cannotCreate)
+    do {
+      let kind = try Files.kind(of: given)
+      switch kind {
+      case .folder, .socket, .disk: throw StoreError(.cannotCreate, "\(given) is \(kind)")
+      case .pipe, .device: (path, content) = (given, .stream)
+      case .missing, .regular: (path, content) = (try Files.canonical(given), kind == .missing ? .nothing : .file)
+      }
+      if content != .stream { try check(given, besides: database) }
+    } catch let error as SystemError {
+      throw StoreError(error, otherwise: .cannotCreate)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// The path of a file that can be replaced in one step; throws for a stream.
+  package var file: String {
+    get throws(StoreError) {
+      if content != .stream { return path }
+      throw StoreError(.cannotCreate, "\(path) is not a regular file")
+    }
+  }
+
+  private func check(_ given: String, besides database: String?) throws {
+    let folder = Files.split(path).folder
+    if try Files.kind(of: folder) == .missing {
+      throw StoreError(.cannotCreate, "\(given): there is no folder \(folder)")
+    }
+    try DatabasePath.checkIsFree(path)
+    let identity = content == .file ? try Files.identity(of: given) : nil
+    if let owner = Self.owner(of: path, identity, besides: database) {
+      throw StoreError(.cannotCreate, "\(given) \(owner)")
+    }
+    // What a link of /proc leads to may have lost its name.
+    if content == .file, try Files.identity(of: path) != identity {
+      throw StoreError(.cannotCreate, "\(given) was deleted or moved")
+    }
+    for other in ["-wal", "-journal"].map({ path + $0 }) {
+      // A name may be so long that there can be no longer one.
+      guard let kind = try? Files.kind(of: other), kind != .missing else { continue }
+      throw StoreError(.cannotCreate, "\(other) exists: \(path) is, or was, a database in use")
+    }
+  }
+
+  /// Says which database a file belongs to, one that is open or the one that is named; nil for any other file.
+  ///
+  /// A program must not open such a file either: closing it would drop the locks that SQLite has on it in this process.
+  package static func owner(of path: String, besides database: String?) -> String? {
+    owner(of: (try? Files.canonical(path)) ?? path, try? Files.identity(of: path), besides: database)
+  }
+
+  private static func owner(of path: String, _ file: Files.Identity?, besides database: String?) -> String? {
+    let database = database.flatMap { try? Files.canonical($0) }
+    if path == database { return "is the database" }
+    guard let file else { return nil }
+    let named = database.flatMap { path in (try? Files.identity(of: path)).map { (path, $0) } }
+    for (path, main) in FileConnections.open + [named].compactMap(\.self) {
+      if main == file { return "is the database \(path)" }
+      if DatabasePath.isAddition(file, to: path) { return "belongs to the database \(path)" }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Every place where the tool writes a file, with every kind of path.
+@Suite(.bounded) struct `Files that the tool writes` {
+  @Test(arguments: WritingPlace.allCases)
+  func `no path harms a database, and only a regular file is replaced`(_ place: WritingPlace) throws {
+    let scene = try WritingScene(place)
+    for kind in place.kinds {
+      guard let (outcome, folder, path) = try scene.run(kind) else { continue }
+      let name = "\(place) \(kind): \(outcome)"
+      if place.writes(kind) {
+        #expect(outcome.status == 0, "\(name)")
+        try expectWritten(place, kind, folder, path)
+      } else {
+        #expect(outcome.status != 0 && outcome.errors.hasPrefix("usertool: error: "), "\(name)")
+        // Only a file can be replaced with --force.
+        let isFile = [.file, .linkToFile].contains(kind)
+        #expect(!outcome.errors.contains("--force") || isFile, "\(name)")
+        #expect(outcome.errors.split(separator: "\n").count <= 2, "\(name)")
+      }
+      #expect(try scene.isUnharmed(), "\(name)")
+      try FileManager.default.removeItem(atPath: folder)
+    }
+    #expect(try scene.workspace.run("check").status == 0)
+  }
+
+  private func expectWritten(_ place: WritingPlace, _ kind: PathKind, _ folder: String, _ path: String) throws {
+    // The pipe's reader has got everything, and the device keeps nothing.
+    if [.pipe, .device].contains(kind) { return }
+    let content = FileManager.default.contents(atPath: path) ?? Data()
+    #expect(content != Data("before\n".utf8) && !content.isEmpty, "\(place) \(kind)")
+    if place.makesDatabase { #expect(content.starts(with: Data("SQLite format 3".utf8)), "\(place) \(kind)") }
+    let isLink = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
+    #expect(isLink == [.danglingLink, .linkToFile, .linkToDatabase].contains(kind), "\(place) \(kind)")
+    let drafts = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".partial") }
+    #expect(drafts.isEmpty, "\(place) \(kind)")
+  }
+
+  @Test(arguments: [WritingPlace.initialize, .add, .importInto, .restoreInto, .backup, .rejects])
+  func `a dry run says the same, and writes nothing`(_ place: WritingPlace) throws {
+    let scene = try WritingScene(place)
+    // A database with two names can be read, as by the dry run of init.
+    for kind in place.kinds where kind != .hardLinkOfDatabase {
+      guard let (outcome, folder, _) = try scene.run(kind, isDryRun: true) else { continue }
+      #expect((outcome.status == 0) == place.writes(kind), "\(place) \(kind): \(outcome)")
+      try FileManager.default.removeItem(atPath: folder)
+    }
+  }
+}
