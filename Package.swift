@@ -106,7 +106,10 @@ let package = Package(
     ),
     .testTarget(
       name: "usertoolTests",
-      dependencies: ["UserStore", "UserStoreText", "UserToolCommands", "usertool", "TestSupport"],
+      dependencies: [
+        "UserStore", "UserStoreText", "UserToolCommands", "usertool", "TestSupport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+      ],
       swiftSettings: settings
     ),
   ]

@@ -29,7 +29,10 @@ extension QueryNotation {
   /// An option or a parameter with its value: `--where 'age>=18'` or `"where=age>=18"`.
   func argument(_ parameter: Parameter, _ text: String) -> String {
     switch self {
-    case .options: name(parameter) + " " + text.shellWord(alwaysQuoted: parameter == .condition)
+    case .options:
+      // A word that starts with a dash is an option.
+      name(parameter) + (text.utf8.first == UInt8(ascii: "-") ? "=" : " ")
+        + text.shellWord(alwaysQuoted: parameter == .condition)
     case .parameters: "\"\(parameter.rawValue)=\(text)\""
     }
   }

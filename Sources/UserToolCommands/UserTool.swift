@@ -25,7 +25,8 @@ struct UserTool: ParsableCommand {
         usertool get Zoe name
         usertool log Zoe
 
-      Specify a user by id or by a name that only one user has. Digits alone are an id; name:7 is the name 7.
+      Specify a user by id or by a name that only one user has. Digits alone are an id; name:7 is the name 7, \
+      and id:-5 the id -5.
 
       Exit codes: 0 success, 1 failure, 3 not found or ambiguous, 4 conflict (--expect, undo, --consumer), 5 database \
       busy, 6 the log does not continue from the cursor, 64 usage, 65 bad data, 66 no input file or database, \
@@ -56,11 +57,15 @@ struct UserTool: ParsableCommand {
     let arguments = ProgramArguments.all.dropFirst()
     // An argument that is not UTF-8 is refused here: the other program would get it repaired.
     if ProgramArguments.firstInvalid == nil { ServerEngine.handOver(arguments) }
+    System.widenHelp(to: leastHelpColumns)
     Signals.shared.install()
     let status = await run(arguments)
     Signals.shared.waitIfEnding()
     System.exit(status)
   }
+
+  /// Descriptions in help texts begin in column 26, and those of values in column 28.
+  static let leastHelpColumns = 40
 
   /// Runs a command line, without the tool's name, reports a failure, and returns the exit status.
   static func run(_ arguments: ArraySlice<String>) async -> ExitStatus {
@@ -100,7 +105,7 @@ struct UserTool: ParsableCommand {
     case let error as TextError: Failure(error)
     case let error as StoreError: Failure(error)
     case _ where isOfParser(error):
-      Failure(.usage, message(for: error), hint: Arguments.helpHint(arguments, message(for: error), for: self))
+      Arguments.failure(message(for: error), arguments, for: self)
     default: Failure(.failure, "\(error)")
     }
   }

@@ -10,27 +10,30 @@ extension ConditionText {
       return
     }
     let name = String(scalars[..<sign.lowerBound])
-    let asText = argument(name + ":" + String(scalars[sign.lowerBound...]))
-    let isNumber = TypedText.isNumber(name)
-    throw mistake(
-      "a condition has one comparison", at: place,
-      hint: separated(scalars) + (isNumber ? "" : "; a colon makes the value text: \(asText)"))
+    let asText = TypedText.isNumber(name) ? nil : asText(name, String(scalars[sign.lowerBound...])) { "; " + $0 }
+    throw mistake("a condition has one comparison", at: place, hint: separated(scalars) + (asText ?? ""))
+  }
+
+  /// A hint with a condition whose value is text; nil if it is none.
+  private func asText(_ name: String, _ rest: String, _ hint: (String) -> String) -> String? {
+    argument(name + ":" + rest) { hint("a colon makes the value text: " + $0) }
   }
 
   /// Throws if the value of `<`, `<=`, `>`, or `>=` is missing, or is in quotes or parentheses: text is not ordered by these.
   func checkOrder(_ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>) throws(TextError) {
     guard let first = scalars[sign].first, "<>".unicodeScalars.contains(first) else { return }
     let (written, value) = (String(scalars[sign]), String(scalars[sign.upperBound...]))
-    let asText = "a colon makes the value text: \(argument(name + ":" + written + value))"
     if value.trimmed.isEmpty {
-      let example = argument(Self.bare(name) + written + "18")
-      throw mistake("the value is missing", at: scalars.count..<scalars.count, hint: "as in \(example); \(asText)")
+      let example = argument(Self.bare(name) + written + "18") { "as in " + $0 } ?? Self.operatorList
+      throw mistake(
+        "the value is missing", at: scalars.count..<scalars.count,
+        hint: example + (asText(name, written + value) { "; " + $0 } ?? ""))
     }
     let bare = Self.bare(value)
     guard bare != value, TypedText.isNumber(bare) || Self.unquoted(value) != nil else { return }
     throw mistake(
       "the quotes and parentheses would belong to the value", at: sign.upperBound..<scalars.count,
-      hint: question(Self.bare(name) + written + bare) + " (\(asText))")
+      hint: question(Self.bare(name) + written + bare) + (asText(name, written + value) { " (\($0))" } ?? ""))
   }
 
   /// The text inside quotes, which other languages need; nil if the text is not in quotes.
@@ -72,11 +75,9 @@ extension ConditionText {
     let general = "use \(name) twice, once for each comparison"
     let texts = Self.range(in: scalars) ?? conditions
     guard texts.count > 1 else { return general }
-    let areValid = texts.allSatisfy { part in
-      (try? ConditionText(part, notation).parsed()).map { $0.suspect == nil } ?? false
-    }
-    guard areValid else { return general }
-    return "use \(name) \(texts.count == 2 ? "twice" : "for each"): " + texts.map(argument).joined(separator: " ")
+    let arguments = texts.compactMap { argument($0) { $0 } }
+    guard arguments.count == texts.count else { return general }
+    return "use \(name) \(texts.count == 2 ? "twice" : "for each"): " + arguments.joined(separator: " ")
   }
 
   /// The text between commas, `&&`, and `and`, and whether there is an `or`.

@@ -6,10 +6,21 @@ import UserStore
 package struct ConditionText: Sendable {
   let text: String
   let notation: QueryNotation
+  /// Whether the conditions in hints are read too, because a hint must be a valid condition.
+  private let checksHints: Bool
 
-  package init(_ text: String, _ notation: QueryNotation) {
+  package init(_ text: String, _ notation: QueryNotation) { self.init(text, notation, checksHints: true) }
+
+  init(_ text: String, _ notation: QueryNotation, checksHints: Bool) {
     self.text = text
     self.notation = notation
+    self.checksHints = checksHints
+  }
+
+  /// Whether it is a condition, and its attribute does not look like a mistake.
+  package var isClear: Bool {
+    guard let condition = try? parsed() else { return false }
+    return condition.suspect == nil && (try? condition.condition) != nil
   }
 
   /// The operators; those that start with another one precede it.
@@ -56,10 +67,10 @@ package struct ConditionText: Sendable {
     if scalars[sign] != ["="], scalars[sign.upperBound...].starts(with: ":=".unicodeScalars) {
       let place = sign.lowerBound..<sign.upperBound + 2
       let corrected = String(scalars[..<sign.lowerBound]) + ":" + String(scalars[sign])
-      throw mistake(
-        "there is no operator \(String(scalars[place]))", at: place,
-        hint: "for text, the colon is before the operator: "
-          + argument(corrected + String(scalars[place.upperBound...])))
+      let hint = argument(corrected + String(scalars[place.upperBound...])) {
+        "for text, the colon is before the operator: " + $0
+      }
+      throw mistake("there is no operator \(String(scalars[place]))", at: place, hint: hint ?? Self.operatorList)
     }
     let further = scalars[sign.upperBound...].prefix { "=<>".unicodeScalars.contains($0) }
     if further.isEmpty { return }
@@ -68,8 +79,8 @@ package struct ConditionText: Sendable {
     let name = String(scalars[..<sign.lowerBound])
     var hint = Self.meant[written].map { question(name + $0 + rest) } ?? Self.operatorList
     if sign.count == 1, written.hasPrefix("=") {
-      hint +=
-        " (text that starts with \(further.first!) needs a colon: \(argument(name + ":=" + String(further) + rest)))"
+      let asText = name + ":=" + String(further) + rest
+      hint += argument(asText) { " (text that starts with \(further.first!) needs a colon: \($0))" } ?? ""
     }
     throw mistake("there is no operator \(written)", at: sign.lowerBound..<further.endIndex, hint: hint)
   }
@@ -115,13 +126,20 @@ package struct ConditionText: Sendable {
     let isQuoted = notation == .options ? ", in quotes" : ""
     return mistake(
       "the operator is missing", at: scalars.count..<scalars.count,
-      hint: Self.operatorList + isQuoted + ", as in " + argument(example)
+      hint: Self.operatorList + isQuoted + (argument(example) { ", as in " + $0 } ?? "")
         + (words.count == 1 ? "; \(notation.argument(.present, text)) finds users that have the attribute" : ""))
   }
 
-  func question(_ text: String) -> String { notation.question(.condition, text) }
+  /// Asks whether the condition was meant; the list of the operators if it is none either.
+  func question(_ text: String) -> String {
+    argument(text) { _ in notation.question(.condition, text) } ?? Self.operatorList
+  }
 
-  func argument(_ text: String) -> String { notation.argument(.condition, text) }
+  /// A hint with the condition; nil if it is none either.
+  func argument(_ text: String, _ hint: (String) -> String) -> String? {
+    if checksHints, !ConditionText(text, notation, checksHints: false).isClear { return nil }
+    return hint(notation.argument(.condition, text))
+  }
 
   func mistake(_ message: String, at range: Range<Int>, hint: String = operatorList) -> TextError {
     TextError(.notation, message, in: .condition, text, at: range, hint: hint)

@@ -42,13 +42,18 @@ package struct SortText: Sendable {
   package var suspect: SuspectAttribute? {
     guard let attribute = try? key().attribute else { return nil }
     if let mistake = mistypedDirection { return SuspectAttribute(attribute: attribute, mistake: mistake) }
-    let keys = text.split(whereSeparator: { ",;".contains($0) }).compactMap { Self.corrected(String($0)) }
+    let keys = corrections
     let meant = keys.map { notation.argument(.order, $0) }.joined(separator: " ")
     if keys.isEmpty || meant == notation.argument(.order, text) { return nil }
     let mistake = TextError(
       .notation, "no user has \"\(attribute)\"", in: .order, text, at: 0..<text.unicodeScalars.count,
       hint: "did you mean \(meant)?")
     return SuspectAttribute(attribute: attribute, mistake: mistake)
+  }
+
+  /// The keys that a list of keys, a sign, or a word for a direction probably means: `age:desc` and `name` for `-age,name`.
+  package var corrections: [String] {
+    text.split(whereSeparator: { ",;".contains($0) }).compactMap { Self.corrected(String($0)) }
   }
 
   /// The mistake of a direction that is nearly one, such as `descc`; nil if there is none.

@@ -40,6 +40,9 @@ package struct UserSelection: Sendable {
     }
   }
 
+  /// The mistakes of attributes that look like one, unless a user has the attribute.
+  package var doubts: [TextError] { comparisons.compactMap { $0.suspect?.mistake } }
+
   /// Throws for an attribute that looks like a mistake in a condition, and in requests for a value in quotes, if no user has it.
   package func check(in transaction: inout ReadTransaction) throws {
     for suspect in comparisons.compactMap(\.suspect) { try suspect.check(in: &transaction) }

@@ -98,7 +98,7 @@ package struct ValueCondition: Sendable {
     throw source.mistake(
       "the quotes would belong to the value, which no user has", at: count - text.unicodeScalars.count..<count,
       hint: source.question(start(isText: false) + unquoted)
-        + " (a colon makes the value text: \(source.argument(start(isText: true) + text)))")
+        + (source.argument(start(isText: true) + text) { " (a colon makes the value text: \($0))" } ?? ""))
   }
 
   /// Why no user can meet the condition; nil if that is not certain.

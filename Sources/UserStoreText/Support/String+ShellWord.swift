@@ -5,6 +5,7 @@ extension String {
       $0.properties.isAlphabetic || "0123456789_-+=.,:/@%".unicodeScalars.contains($0)
     }
     if isPlain, !isEmpty, !alwaysQuoted { return self }
-    return "'" + replacing("'", with: "'\\''") + "'"
+    // By scalars: a quote with a combining accent is another character in Swift, but to a shell it is a quote.
+    return "'" + unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
   }
 }

@@ -34,11 +34,7 @@ struct CompactCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   func validate() throws {
-    if let olderThan, !olderThan.hasUnit {
-      // Elsewhere the default unit is seconds: where days were meant, that would delete nearly all of the log.
-      let number = olderThan.text.dropLast()
-      throw ValidationError("--older-than \(number) needs a unit: \(number)s, \(number)m, \(number)h or \(number)d")
-    }
+    try olderThan?.checkUnit(of: "--older-than")
     if let keep, keep < 0 { throw ValidationError("--keep must be 0 or more") }
   }
 

@@ -3,7 +3,7 @@ import UserStore
 import UserStoreText
 
 /// `usertool export`.
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: ParsableCommand, QueryCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Export users as JSON lines or CSV.",
@@ -37,8 +37,8 @@ struct ExportCommand: ParsableCommand {
 
   func run() throws {
     let selection = try UserSelection(conditions)
-    let format = try TransferFormat(common.format, path: file) ?? .jsonl
     let destination = try destination
+    let format = try TransferFormat(common.format, exportingTo: file)
     for contradiction in selection.contradictions { common.note("note: " + contradiction) }
     if destination.hasDraft { Signals.shared.takeOver {} }
     var count = 0
@@ -48,6 +48,10 @@ struct ExportCommand: ParsableCommand {
       }
     }
     if let file { common.note("exported \(count) user\(count == 1 ? "" : "s") to \(file.shown)") }
+  }
+
+  var doubts: [TextError] {
+    get throws(TextError) { try UserSelection(conditions).doubts }
   }
 
   private var destination: Destination {

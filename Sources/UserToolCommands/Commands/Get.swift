@@ -46,9 +46,13 @@ struct GetCommand: ParsableCommand {
 
   private func resolve(in transaction: inout ReadTransaction) throws -> User {
     do { return try user.resolve(in: &transaction) } catch var failure as Failure {
-      let line = attribute.flatMap { Correction.line(for: "get", [user.text, $0.text]) }
       // The attribute may be the rest of a name that the shell split at a space.
-      if failure.status == .notFound, user.id == nil, let line { failure.hint = "did you mean: " + line }
+      if failure.status == .notFound, user.id == nil, let attribute {
+        let name = UserReference(argument: user.text + " " + attribute.text)
+        let isName = try !transaction.users(named: name.name).isEmpty
+        let line = isName ? CommandWords(CommandLine.arguments.dropFirst(), of: UserTool.self) : nil
+        if let correction = line.flatMap(Correction.joinedName) { failure.hint = correction.text }
+      }
       throw failure
     }
   }
@@ -58,12 +62,12 @@ struct GetCommand: ParsableCommand {
       throw Failure(
         .notFound,
         "user \(user.id) has no \"\(attribute)\"" + Suggestion.question(for: attribute, among: known(user)),
-        hint: "usertool get \(user.id) shows all attributes")
+        hint: "usertool get \(UserReference.text(of: user.id)) shows all attributes")
     }
     if value.isInvalid {
       throw Failure(
         .badData, "the \(attribute) of user \(user.id) is not valid UTF-8: another program stored it",
-        hint: "usertool get \(user.id) shows it with the invalid bytes escaped")
+        hint: "usertool get \(UserReference.text(of: user.id)) shows it with the invalid bytes escaped")
     }
     if attribute == .hairColor { _ = try user.hairColor }
     switch common.recordFormat {

@@ -3,7 +3,7 @@ import UserStore
 import UserStoreText
 
 /// `usertool list`.
-struct ListCommand: AsyncParsableCommand {
+struct ListCommand: AsyncParsableCommand, QueryCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List users, or follow a list of users as it changes.",
@@ -96,6 +96,10 @@ struct ListCommand: AsyncParsableCommand {
     var text = QueryText(conditions)
     (text.order, text.limit, text.place) = (order, limit, after)
     return text
+  }
+
+  var doubts: [TextError] {
+    get throws(TextError) { try ListRequest(text, .options).doubts }
   }
 
   private func follow(_ request: ListRequest) async throws {

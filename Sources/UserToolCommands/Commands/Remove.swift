@@ -34,7 +34,7 @@ struct RemoveCommand: ParsableCommand {
       try Confirmation.ask(
         "Remove user \(found.id) \"\(found.shownName)\" with all attributes?", otherwise: "nothing was removed")
       // By id: another user may have the name by now.
-      reference = UserReference(argument: "\(found.id)")
+      reference = UserReference(argument: UserReference.text(of: found.id))
     }
     let write = ReportedWrite(common: common, standIns: listening.standIns, isDryRun: writing.isDryRun)
     try write.run(reference) { transaction, user in try transaction.remove(user.id) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// `usertool watch`.
 struct WatchCommand: AsyncParsableCommand {
@@ -14,8 +15,9 @@ struct WatchCommand: AsyncParsableCommand {
         usertool watch --per-change --consumer sync | ./sync-elsewhere
         usertool watch --per-change --cursor-file ~/.seen
 
-      Prints the current state first, then follows the changes until stopped. After the line "watching" on standard \
-      error, no change is missed.
+      Prints the current state first, then follows the changes until stopped. On a terminal, that is the state of as many \
+      users as fit on the screen; --initial all prints the whole state, as in a pipe. After the line "watching" on \
+      standard error, no change is missed.
 
       In every format except table, only the last line of each write, and of the current state, has a "cursor". To \
       continue without a gap, save the last cursor that you received and pass it to --after. The output of log and of \
@@ -60,6 +62,12 @@ struct WatchCommand: AsyncParsableCommand {
     help: ArgumentHelp("Only lines of this kind; may be repeated.", valueName: "kind"))
   var operations: [Entry.Operation] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "How much of the current state to print. Default: screen on a terminal, with a table; all otherwise.",
+      valueName: "part"))
+  var initial: InitialState?
+
   @Flag(name: .customLong("no-initial"), help: "Omit the current state.")
   var skipsInitial = false
 
@@ -76,14 +84,16 @@ struct WatchCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count must be 1 or more") }
+    if skipsInitial, initial != nil { throw ValidationError("--initial and --no-initial cannot be combined") }
     if once, count ?? 1 != 1 { throw ValidationError("--once means --count 1: pass only one of them") }
     let starts = [("--after", after), ("--cursor-file", cursorFile), ("--consumer", consumer)].filter { $0.1 != nil }
     if starts.count > 1 {
       throw ValidationError("\(starts[0].0) and \(starts[1].0) cannot be combined: both set the starting point")
     }
     if let attribute = attributes.first, !perChange, !receivesAny(of: attributes) {
+      let listener = "NAME=\(attribute)".shellWord()
       throw ValidationError(
-        "no listener receives \(attribute): add one with --listener NAME=\(attribute), or use --per-change")
+        "no listener receives \(attribute): add one with --listener \(listener), or use --per-change")
     }
     if perChange, !listening.listeners.isEmpty {
       throw ValidationError("--per-change and --listener cannot be combined")
@@ -98,13 +108,18 @@ struct WatchCommand: AsyncParsableCommand {
     let request = Follower.Request(
       common: common, user: user, start: try start, count: once ? 1 : count,
       filter: Filter(attributes: attributes, operations: Set(operations)),
-      standIns: perChange ? nil : listening.standIns, showsInitial: !skipsInitial, resyncs: !refusesResync)
+      standIns: perChange ? nil : listening.standIns, showsInitial: !skipsInitial, initial: initial ?? usualState,
+      resyncs: !refusesResync)
     let status = try await Deadline.run(timeout: timeout?.duration) {
       var follower = Follower(request)
       try await follower.run()
       return follower.isDone
     }
     if status != .success { throw Exit(status: status) }
+  }
+
+  private var usualState: InitialState {
+    common.streamFormat == .table && System.isTerminal(System.standardOutput) ? .screen : .all
   }
 
   private var start: Follower.Start {

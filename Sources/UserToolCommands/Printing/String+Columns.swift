@@ -5,10 +5,19 @@ extension String {
     return reduce(0) { $0 + $1.columns }
   }
 
-  /// The beginning of the text that fits into the columns, followed by … if text is missing.
+  /// The number of rows that the text takes on a terminal that wraps its lines; colors take no room.
+  func rows(of columns: Int) -> Int {
+    let parts = split(separator: "\u{1B}[", omittingEmptySubsequences: false)
+    // After each escape character, a color has digits, semicolons, and a letter.
+    let texts = parts.prefix(1) + parts.dropFirst().map { $0.drop { $0 != "m" }.dropFirst() }
+    return max(1, (texts.reduce(0) { $0 + String($1).columns } + columns - 1) / columns)
+  }
+
+  /// The beginning of the text that fits into the columns, followed by … if text is missing; nothing if there are no columns.
   func cut(to columns: Int) -> String {
     // A column takes at least one byte, so that the columns of most text need not be counted.
     if utf8.count <= columns || self.columns <= columns { return self }
+    if columns < 1 { return "" }
     var (kept, used) = ("", 1)
     for character in self {
       used += character.columns

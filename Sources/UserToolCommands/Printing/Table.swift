@@ -21,7 +21,10 @@ struct Table {
 
     func cut(to columns: Int) -> Cell {
       if self.columns <= columns { return self }
-      return Cell(text.cut(to: columns - tailWidth), tail: tail, isNumber: isNumber, isMarked: isMarked)
+      // Without the patch, if it leaves no room for the text.
+      let tail = tailWidth < columns ? tail : ""
+      let room = tail.isEmpty ? columns : columns - tailWidth
+      return Cell(text.cut(to: room), tail: tail, isNumber: isNumber, isMarked: isMarked)
     }
   }
 
@@ -34,7 +37,8 @@ struct Table {
   private static let cutColumns = 12
   /// The width of the column of folded attributes.
   private static let foldedColumns = 20
-  /// No column is narrower than this; on a very narrow terminal the lines wrap.
+  /// Columns of text are cut to this width, not further; on a terminal that is too narrow for that, the last columns are left
+  /// out.
   private static let fewestColumns = 4
 
   init(header: [String]) {
@@ -45,7 +49,7 @@ struct Table {
     rows.append(row)
   }
 
-  /// The lines of the table, cut to a terminal's width; nil for no limit.
+  /// The lines of the table, none of which is wider than a terminal; nil for no limit.
   func lines(_ style: Style, within columns: Int? = nil) -> [String] {
     let widths = columns.map { fitted(to: $0) } ?? natural
     let areNumbers = header.indices.map { isNumber($0) }
@@ -85,13 +89,17 @@ struct Table {
     rows.allSatisfy { $0[column].isNumber || $0[column].text.isEmpty }
   }
 
-  /// Narrows the widest columns of text as far as necessary; numbers are never cut.
+  /// The widths of the leading columns that fit: the widest columns of text are narrowed as far as necessary.
+  ///
+  /// Numbers are cut only if not even the first column fits.
   private func fitted(to columns: Int) -> [Int] {
     let (natural, areNumbers) = (natural, header.indices.map { isNumber($0) })
     var most = columns
     func widths() -> [Int] { zip(natural, areNumbers).map { $1 ? $0 : min($0, most) } }
     while most > Self.fewestColumns, sum(widths()) > columns { most -= 1 }
-    return widths()
+    var fitted = widths()
+    while fitted.count > 1, sum(fitted) > columns { fitted.removeLast() }
+    return fitted.map { min($0, columns) }
   }
 
   private func sum(_ widths: some Collection<Int>) -> Int {
@@ -100,7 +108,7 @@ struct Table {
 
   private func line(_ cells: [Cell], _ widths: [Int], _ areNumbers: [Bool], _ style: Style) -> String {
     var line = ""
-    for (index, cell) in cells.enumerated() {
+    for (index, cell) in zip(widths.indices, cells) {
       let cell = cell.cut(to: widths[index])
       let padding = String(repeating: " ", count: widths[index] - cell.columns)
       line += index > 0 ? Self.gapText : ""
@@ -109,7 +117,7 @@ struct Table {
         line += style.mark(areNumbers[index] ? padding + cell.text : cell.text + padding) + cell.tail
       } else {
         line += (areNumbers[index] ? padding + cell.text : cell.text) + cell.tail
-        if !areNumbers[index], index < cells.count - 1 { line += padding }
+        if !areNumbers[index], index < widths.count - 1 { line += padding }
       }
     }
     return line

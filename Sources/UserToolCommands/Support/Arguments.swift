@@ -36,31 +36,48 @@ enum Arguments {
     return [command] + options + rest.dropFirst()
   }
 
-  /// The corrected command line, or the command that prints help.
+  /// A failure for a command line that the parser rejects, with the corrected command line, or the command that prints help.
   ///
   /// - Parameters:
+  ///   - message: The message of the parser.
   ///   - arguments: The command line, without the tool's name.
-  ///   - message: The message of the parser, which does not tell its mistakes apart in any other way.
   ///   - root: The tool.
-  /// - Returns: the hint.
-  static func helpHint(
-    _ arguments: ArraySlice<String>, _ message: String, for root: any ParsableCommand.Type
-  ) -> String {
-    let rest = leadingOptions(arguments).rest
-    let command = rest.first.flatMap { names(of: root).contains($0) ? $0 : nil }
-    if let hint = Correction.option(in: arguments, message) { return hint }
+  /// - Returns: the failure.
+  static func failure(
+    _ message: String, _ arguments: ArraySlice<String>, for root: any ParsableCommand.Type
+  ) -> Failure {
+    let line = CommandWords(arguments, of: root)
     // The second argument of `get` is an error only if there is no such user; the command reports that itself.
-    if let command, command != "get", let line = Correction.line(for: command, rest.dropFirst()) {
-      return "did you mean: " + line
+    let ofLine = line.flatMap { $0.command == "get" ? nil : Correction.ofLine($0) }
+    for correction in [Correction.ofOption(in: Array(arguments), message), ofLine].compactMap({ $0 }) {
+      guard let mistake = mistake(in: correction.words, for: root) else {
+        return Failure(.usage, message, hint: correction.text)
+      }
+      if correction.isSame { return mistake }
     }
-    return "see " + (["usertool", command].compactMap { $0 } + ["--help"]).joined(separator: " ")
+    return Failure(.usage, message, hint: help(for: line))
+  }
+
+  /// What is wrong with a command line, as far as it is known without the database; nil if it is accepted.
+  static func mistake(in words: [String], for root: any ParsableCommand.Type) -> Failure? {
+    do {
+      let command = try root.parseAsRoot(try prepared(words[...], for: root))
+      if let doubt = try (command as? any QueryCommand)?.doubts.first { return Failure(doubt) }
+      return nil
+    } catch let failure as Failure { return failure } catch let error as TextError { return Failure(error) } catch {
+      return Failure(.usage, root.message(for: error), hint: help(for: CommandWords(words, of: root)))
+    }
+  }
+
+  private static func help(for line: CommandWords?) -> String {
+    "see " + (["usertool", line?.command].compactMap { $0 } + ["--help"]).joined(separator: " ")
   }
 
   private static func names(of root: any ParsableCommand.Type) -> [String] {
     root.configuration.subcommands.map { $0._commandName } + ["help"]
   }
 
-  private static func leadingOptions(_ arguments: ArraySlice<String>) -> (options: [String], rest: ArraySlice<String>) {
+  static func leadingOptions(_ arguments: ArraySlice<String>) -> (options: [String], rest: ArraySlice<String>) {
     var options: [String] = []
     var rest = arguments
     while let option = rest.first {
@@ -72,4 +89,10 @@ enum Arguments {
     }
     return (options, rest)
   }
+}
+
+/// A command whose options have a query, which the parser does not read.
+protocol QueryCommand {
+  /// Reads the query, and returns the mistakes in it that are none if a user has an attribute of that name.
+  var doubts: [TextError] { get throws(TextError) }
 }

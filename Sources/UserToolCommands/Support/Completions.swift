@@ -71,7 +71,7 @@ struct Completions {
     let offered = names(from: typed, below: typed + Self.end) { UserReference.needsPrefix($0) ? prefix + $0 : $0 }
     // Without any typed text, the candidates already include the prefixed names.
     guard !typed.isEmpty, prefix.utf8.starts(with: typed.utf8) else { return offered }
-    return [("-", "."), ("0", ":"), (prefix, "name;")].reduce(offered) { offered, range in
+    return [("-", "."), ("0", ":"), ("id:", "id;"), (prefix, "name;")].reduce(offered) { offered, range in
       offered + names(from: range.0, below: range.1) { UserReference.needsPrefix($0) ? prefix + $0 : nil }
     }
   }

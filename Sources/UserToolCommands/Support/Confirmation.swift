@@ -13,6 +13,13 @@ enum Confirmation {
   /// Asks the question, and throws a failure with the message `refusal` unless the answer is yes.
   static func ask(_ question: String, otherwise refusal: String) throws(Failure) {
     Messages.shared.write(question + " [y/N] ")
-    guard ["y", "yes"].contains(readLine()?.lowercased()) else { throw Failure(.failure, refusal) }
+    guard ["y", "yes"].contains(answer().lowercased()) else { throw Failure(.failure, refusal) }
+  }
+
+  /// A line, read byte by byte, so that what follows it is left for the next program.
+  private static func answer() -> String {
+    var line: [UInt8] = []
+    while let byte = System.read(System.standardInput, atMost: 1)?.first, byte != 0x0A { line.append(byte) }
+    return String(decoding: line, as: UTF8.self)
   }
 }

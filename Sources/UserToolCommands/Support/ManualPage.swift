@@ -6,7 +6,7 @@ struct ManualPage {
   private(set) var lines: [String] = []
 
   /// An argument or an option, and its description.
-  private struct Entry: Equatable {
+  struct Entry: Equatable {
     let term: String
     let description: String
   }
@@ -72,7 +72,7 @@ struct ManualPage {
   ///
   /// A line has two spaces, the term, two or more spaces, and the description. After a long term the description is on the next
   /// line, which begins with more than two spaces.
-  private static func entries(_ help: String) -> [Entry] {
+  static func entries(_ help: String) -> [Entry] {
     var entries: [Entry] = []
     var isEntry = false
     for line in help.split(separator: "\n") {

@@ -27,11 +27,15 @@ struct Messages {
 
   /// Writes text without a line end, such as a question.
   func write(_ text: String) {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = System.write(rest, to: STDERR_FILENO)
-      if count < 0, errno != EINTR, errno != EAGAIN { return }
-      rest = rest.dropFirst(max(0, count))
-    }
+    _ = System.writeAll(Array(text.utf8), to: STDERR_FILENO)
   }
+
+  /// Puts a line about the progress in place of the one before; an empty line removes it.
+  ///
+  /// The line is cut, because only the last row of a line that the terminal wraps can be removed.
+  func showProgress(_ line: String) {
+    write(Self.progress(line, columns: System.columns(of: STDERR_FILENO) ?? 80))
+  }
+
+  static func progress(_ line: String, columns: Int) -> String { "\r\u{1B}[K" + line.cut(to: columns - 1) }
 }

@@ -8,13 +8,13 @@ struct Progress: ~Copyable {
   }
 
   deinit {
-    if schedule?.hasShown == true { Messages.shared.write("\r\u{1B}[K") }
+    if schedule?.hasShown == true { Messages.shared.showProgress("") }
   }
 
   /// Reports how many users are done, and the fraction of all, from 0 to 1, or nil if it is unknown.
   mutating func note(_ count: Int, fraction: @autoclosure () -> Double?) {
     guard schedule != nil, let line = schedule?.line(count, fraction(), at: System.uptime) else { return }
-    Messages.shared.write("\r\u{1B}[K" + line)
+    Messages.shared.showProgress(line)
   }
 }
 

@@ -48,7 +48,9 @@ enum RemovedUser {
   }
 
   private static func stillExists(_ id: User.ID) -> Failure {
-    Failure(.conflict, "user \(id) still exists", hint: "remove it first with usertool remove \(id)")
+    Failure(
+      .conflict, "user \(id) still exists",
+      hint: "remove it first with usertool remove \(UserReference.text(of: id))")
   }
 
   private static func ambiguous(_ candidates: [(id: User.ID, removedAt: Int64)], _ name: String) -> Failure {

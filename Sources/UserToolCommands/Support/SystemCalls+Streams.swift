@@ -28,11 +28,13 @@ extension System {
     return descriptor
   }
 
-  /// Reads the bytes that are available, at most `count`; none at the end, and nil with `errno` if reading fails.
+  /// Waits for bytes and reads those that are available, at most `count`; none at the end, nil with `errno` if reading fails.
   static func read(_ descriptor: Int32, atMost count: Int) -> [UInt8]? {
     var result = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      repeat { result = unsafe systemReadRaw(descriptor, buffer.baseAddress, count) } while result < 0 && errno == EINTR
+      repeat {
+        result = unsafe systemReadRaw(descriptor, buffer.baseAddress, count)
+      } while result < 0 && isToRepeat(descriptor, POLLIN)
       initialized = max(0, result)
     }
     return result < 0 ? nil : bytes

@@ -37,6 +37,12 @@ extension System {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
+  /// Makes help at least so wide; on a narrower terminal, the parser would leave descriptions out, or stop the program.
+  static func widenHelp(to least: Int) {
+    let columns = environment("COLUMNS").flatMap { Int($0) } ?? columns(of: standardOutput) ?? least
+    if columns < least { unsafe setenv("COLUMNS", String(least), 1) }
+  }
+
   /// Whether the process may use the terminal: a shell has not put it into the background.
   static func isInForeground(of terminal: Int32) -> Bool {
     let group = tcgetpgrp(terminal)

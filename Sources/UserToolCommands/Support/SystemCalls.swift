@@ -63,9 +63,6 @@ enum System {
     return unsafe unsafeBitCast(before, to: Int.self) == 1
   }
 
-  /// Whether the last call failed only because it has to be repeated.
-  static var wasInterrupted: Bool { errno == EINTR || errno == EAGAIN }
-
   /// The system's message for the last call's error.
   static var lastError: String {
     unsafe String(cString: strerror(errno))
@@ -76,6 +73,27 @@ enum System {
   /// Writes some of the bytes and returns their number, which is negative, with `errno`, if none could be written.
   static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int {
     unsafe bytes.withUnsafeBytes { unsafe systemWrite(descriptor, $0.baseAddress, $0.count) }
+  }
+
+  /// Writes all of the bytes, and waits when the descriptor accepts no more; returns false, with `errno`, if that fails.
+  static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = write(rest, to: descriptor)
+      if count < 0, !isToRepeat(descriptor, POLLOUT) { return false }
+      rest = rest.dropFirst(max(0, count))
+    }
+    return true
+  }
+
+  /// Whether a call that failed is to be repeated: it was interrupted, or it would have had to wait, which this method does.
+  ///
+  /// The standard descriptors may be ones that do not wait: another program can share them, for example ssh or Node.
+  static func isToRepeat(_ descriptor: Int32, _ events: Int32) -> Bool {
+    if errno == EINTR { return true }
+    guard errno == EAGAIN else { return false }
+    var descriptors = [pollfd(fd: descriptor, events: Int16(events), revents: 0)]
+    return unsafe poll(&descriptors, 1, -1) > 0 || errno == EINTR
   }
 
   /// Creates a pipe that wakes a thread in `poll`; nil if the system has no descriptors left.
@@ -180,7 +198,7 @@ enum System {
     }
     do throws(Failure) {
       defer { close(descriptor) }
-      guard write(bytes[...], to: descriptor) == bytes.count, fsync(descriptor) == 0 else {
+      guard writeAll(bytes, to: descriptor), fsync(descriptor) == 0 else {
         throw Failure(.cannotCreate, "cannot write \(path): \(lastError)")
       }
       try publish(draft, as: path, replacing: true, syncsName: isNew)

@@ -24,7 +24,7 @@ final class Ticker: Sendable {
   /// Removes the line.
   func end() {
     state.withLock { line in
-      if line?.hasShown == true { Messages.shared.write("\r\u{1B}[K") }
+      if line?.hasShown == true { Messages.shared.showProgress("") }
       line = nil
     }
   }
@@ -35,7 +35,7 @@ final class Ticker: Sendable {
 
   private func show() {
     let isActive = state.withLock { line in
-      if let text = line?.text(at: System.uptime) { Messages.shared.write("\r\u{1B}[K" + text) }
+      if let text = line?.text(at: System.uptime) { Messages.shared.showProgress(text) }
       return line != nil
     }
     if isActive { wait() }

@@ -3,7 +3,7 @@ import ArgumentParser
 /// A duration on the command line: `30s`, `500ms`, `2m`, `1h`, `30d`, or seconds without a unit.
 struct Timespan: ExpressibleByArgument {
   let text: String
-  let duration: Duration
+  let milliseconds: Int64
   let hasUnit: Bool
 
   init?(argument: String) {
@@ -18,8 +18,17 @@ struct Timespan: ExpressibleByArgument {
     guard milliseconds < 1e15 else { return nil }
     hasUnit = unit != nil
     text = unit == nil ? argument + "s" : argument
-    duration = .milliseconds(Int64(milliseconds))
+    self.milliseconds = Int64(milliseconds)
   }
+
+  /// Throws if the unit is missing: elsewhere the default unit is seconds, which where days were meant is far from it.
+  func checkUnit(of option: String) throws(ValidationError) {
+    if hasUnit { return }
+    let number = text.dropLast()
+    throw ValidationError("\(option) \(number) needs a unit: \(number)s, \(number)m, \(number)h or \(number)d")
+  }
+
+  var duration: Duration { .milliseconds(milliseconds) }
 
   var defaultValueDescription: String { text }
 }

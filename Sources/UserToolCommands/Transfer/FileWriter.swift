@@ -18,11 +18,8 @@ struct FileWriter: ~Copyable {
   }
 
   mutating func flush() throws(Failure) {
-    var rest = pending[...]
-    while !rest.isEmpty {
-      let count = System.write(rest, to: descriptor)
-      if count < 0 { throw Failure(.failure, "cannot write \(name): \(System.lastError)") }
-      rest = rest.dropFirst(count)
+    guard System.writeAll(pending, to: descriptor) else {
+      throw Failure(.failure, "cannot write \(name): \(System.lastError)")
     }
     pending.removeAll(keepingCapacity: true)
   }

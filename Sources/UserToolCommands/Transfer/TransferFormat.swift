@@ -1,3 +1,5 @@
+import UserStoreText
+
 /// The formats of exports and imports.
 enum TransferFormat: Equatable {
   case jsonl, csv
@@ -23,5 +25,40 @@ enum TransferFormat: Equatable {
         return nil
       }
     }
+  }
+
+  /// The format of a new file: that of `--format`, else that of the file's extension, else JSON lines.
+  ///
+  /// Throws for an extension of another format: the file would not be what its name says.
+  init(_ format: OutputFormat?, exportingTo path: String?) throws(Failure) {
+    let known = try TransferFormat(format, path: path)
+    guard let path, let name = Self.nameAndExtension(of: path) else {
+      self = known ?? .jsonl
+      return
+    }
+    if let program = Self.compressors[name.extension] {
+      let ofName = try TransferFormat(nil, path: name.name)
+      let inner = known ?? ofName ?? .jsonl
+      throw Failure(
+        .usage, "an export is not compressed, but \(path) names a compressed file",
+        hint: "usertool export --format \(inner == .csv ? "csv" : "jsonl") | \(program) > \(path.shellWord())")
+    }
+    guard let known else {
+      throw Failure(
+        .usage, "users are exported as JSON lines or CSV, but \(path) names another format",
+        hint: "usertool export \("\(name.name).jsonl".shellWord()), or choose a format: --format jsonl or --format csv")
+    }
+    self = known
+  }
+
+  private static let compressors = ["gz": "gzip", "bz2": "bzip2", "xz": "xz", "zst": "zstd"]
+
+  /// The path without its extension, and the extension in lower case; nil if it has none.
+  private static func nameAndExtension(of path: String) -> (name: String, extension: String)? {
+    let file = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
+    guard let dot = file.lastIndex(of: "."), dot > file.startIndex, file.index(after: dot) < file.endIndex else {
+      return nil
+    }
+    return (String(path[..<dot]), file[file.index(after: dot)...].lowercased())
   }
 }

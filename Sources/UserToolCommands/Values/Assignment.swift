@@ -21,7 +21,7 @@ struct Assignment: ExpressibleByArgument {
   /// The value in the attribute's type; throws for an unknown color, and for text that `TypedText` rejects.
   func value() throws(TextError) -> StoredValue {
     if attribute == .hairColor, text.isEmpty {
-      throw TextError(.value, "\"\" is not a color", hint: "set --unset hair_color removes the color")
+      throw TextError(.value, "\"\" is not a color", hint: "usertool set USER --unset hair_color removes a color")
     }
     return try TypedText.value(of: text, for: attribute, isText: isText)
   }

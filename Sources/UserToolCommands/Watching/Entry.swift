@@ -42,6 +42,11 @@ struct Entry {
     isPurged = false
   }
 
+  /// The current state of a user, one entry for each attribute.
+  static func state(of user: User, at milliseconds: Int64) -> [Entry] {
+    user.orderedValues.map { Entry(of: user.id, $0.name, $0.value, at: milliseconds) }
+  }
+
   static let columns = ["revision", "cursor", "op", "user", "attribute", "old", "new", "at"]
 
   /// The fields of the line, in order.

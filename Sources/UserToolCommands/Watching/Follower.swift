@@ -15,6 +15,8 @@ struct Follower {
     /// nil to print changes instead of listener calls.
     let standIns: [StandIn]?
     let showsInitial: Bool
+    /// How much of the current state is printed.
+    let initial: InitialState
     let resyncs: Bool
   }
 
@@ -89,13 +91,17 @@ struct Follower {
   }
 
   private mutating func printCurrentState(_ store: UserStore, after reset: StoreError.Code?) throws -> Cursor? {
-    let (users, cursor) = try store.read { transaction in
+    let showsState = reset != nil || request.showsInitial
+    let (users, note, cursor) = try store.read { transaction in
       try chooseUser(&transaction, mustExist: reset == nil)
-      return (try currentState(&transaction, after: reset), try transaction.cursor)
+      let cursor = try transaction.cursor
+      let state = showsState ? try currentState(&transaction, at: cursor) : ([], nil)
+      return (state.0, state.1, cursor)
     }
     reportReady(at: cursor, of: store)
     if let reset { printer.printReset(because: reset.rawValue) }
-    if reset != nil || request.showsInitial { print(users, at: cursor) }
+    if showsState { print(users, at: cursor) }
+    if let note { request.common.note(note) }
     return printer.hasGivenUp ? nil : cursor
   }
 
@@ -149,19 +155,27 @@ struct Follower {
     }
   }
 
-  private func currentState(_ transaction: inout ReadTransaction, after reset: StoreError.Code?) throws -> [User] {
-    guard reset != nil || request.showsInitial else { return [] }
-    // All users are copied, so that a slow reader of the output does not keep the transaction open.
-    if let id = printer.filter.user { return try transaction.user(id).map { [$0] } ?? [] }
-    return try transaction.users()
+  /// The users whose state is printed, and what to say about the others.
+  private func currentState(
+    _ transaction: inout ReadTransaction, at cursor: Cursor
+  ) throws -> (users: [User], note: String?) {
+    // The users are copied, so that a slow reader of the output does not keep the transaction open.
+    if let id = printer.filter.user { return (try transaction.user(id).map { [$0] } ?? [], nil) }
+    if request.initial == .all { return (try transaction.users(), nil) }
+    let size = LiveTerminal.shared.size
+    var screenful = ScreenfulOfState(rows: size.rows)
+    let now = System.now
+    try transaction.iterateUsers { user in
+      let entries = Entry.state(of: user, at: now)
+      screenful.add(user, taking: printer.rows(of: entries, at: cursor, to: request.standIns, columns: size.columns))
+      return Signals.shared.status == nil
+    }
+    return (screenful.users, screenful.note)
   }
 
   private mutating func print(_ users: [User], at cursor: Cursor) {
     let now = System.now
-    for user in users {
-      let entries = user.orderedValues.map { Entry(of: user.id, $0.name, $0.value, at: now) }
-      printer.add(entries, at: cursor, to: request.standIns)
-    }
+    for user in users { printer.add(Entry.state(of: user, at: now), at: cursor, to: request.standIns) }
     printer.endState(at: cursor)
   }
 
@@ -204,6 +218,7 @@ struct Follower {
   }
 
   private func resumption(after position: Cursor) -> String {
-    if case .consumer(let name) = request.start { "--consumer \(name.shown)" } else { "--after \(position)" }
+    if case .consumer(let name) = request.start { return "--consumer \(name.shown.shellWord())" }
+    return "--after \(position)"
   }
 }

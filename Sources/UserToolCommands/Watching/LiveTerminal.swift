@@ -74,11 +74,6 @@ final class LiveTerminal: Sendable {
   }
 
   private func write(_ bytes: [UInt8]) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = System.write(rest, to: Self.output)
-      if count < 0, !System.wasInterrupted { return Signals.shared.end(with: .hungUp) }
-      rest = rest.dropFirst(max(0, count))
-    }
+    if !System.writeAll(bytes, to: Self.output) { Signals.shared.end(with: .hungUp) }
   }
 }

@@ -24,8 +24,27 @@ struct ReadableStream {
     return group.count < Self.groupLimit && last.user == entry.user && last.operation == entry.operation
   }
 
+  /// The lines for the group.
+  ///
+  /// - Parameters:
+  ///   - cursor: The end of the set; nil for a dry run.
+  ///   - standIns: The listeners; nil for a line of each change.
+  ///   - admit: Called for each line that is counted; false leaves the line out.
+  /// - Returns: the lines.
+  func lines(at cursor: Cursor?, to standIns: [StandIn]?, while admit: () -> Bool = { true }) -> [String] {
+    guard let standIns else { return group.filter { _ in admit() }.map { header([$0], at: cursor) } }
+    var lines: [String] = []
+    for standIn in standIns {
+      for entry in group where standIn.receives(entry.attribute) && admit() {
+        if lines.isEmpty { lines.append(header(group, at: cursor)) }
+        if !standIn.isRemainder { lines.append(line(entry, for: standIn)) }
+      }
+    }
+    return lines
+  }
+
   /// The line for a group's changes: `rev 5  05:20:11  user 1  name "NIX" → "Zoë"`.
-  func header(_ group: [Entry], at cursor: Cursor?) -> String {
+  private func header(_ group: [Entry], at cursor: Cursor?) -> String {
     let time = Timestamp(milliseconds: group[0].milliseconds)
     let revision = cursor.map { "rev \($0.revision)" } ?? "dry run"
     let changes = Self.label(group[0].operation) + group.map { text(of: $0) }.joined(separator: ", ")
@@ -34,7 +53,7 @@ struct ReadableStream {
   }
 
   /// The line for a listener, with the new value.
-  func line(_ entry: Entry, for standIn: StandIn) -> String {
+  private func line(_ entry: Entry, for standIn: StandIn) -> String {
     let name = standIn.name.shown
     let padding = String(repeating: " ", count: max(0, nameColumns - name.columns) + 3)
     let attribute = standIn.attribute == nil ? entry.attribute.shown + " " : ""

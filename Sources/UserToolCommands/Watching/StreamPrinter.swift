@@ -97,6 +97,25 @@ struct StreamPrinter {
     output.flush()
   }
 
+  /// The number of rows that a user's part of the current state takes on a terminal.
+  func rows(of entries: [Entry], at cursor: Cursor, to standIns: [StandIn]?, columns: Int) -> Int {
+    let entries = entries.filter { filter.accepts($0) && isReceived($0, standIns) }
+    if !isReadable {
+      return entries.reduce(0) { sum, entry in sum + (standIns?.count { $0.receives(entry.attribute) } ?? 1) }
+    }
+    var layout = readable
+    var lines: [String] = []
+    for entry in entries {
+      if !layout.takes(entry) {
+        lines += layout.lines(at: cursor, to: standIns)
+        layout.group = []
+      }
+      layout.group.append(entry)
+    }
+    lines += layout.lines(at: cursor, to: standIns)
+    return lines.reduce(0) { $0 + $1.rows(of: columns) }
+  }
+
   // MARK: Parts
 
   /// Counts a line, and returns whether it may be printed.
@@ -160,20 +179,8 @@ struct StreamPrinter {
   }
 
   private mutating func finishGroup(at cursor: Cursor?, _ standIns: [StandIn]?) {
-    let group = readable.group
+    let layout = readable
     readable.group = []
-    if group.isEmpty { return }
-    guard let standIns else {
-      for entry in group where admit() { output.writeLine(readable.header([entry], at: cursor)) }
-      return
-    }
-    var isFirst = true
-    for standIn in standIns {
-      for entry in group where standIn.receives(entry.attribute) && admit() {
-        if isFirst { output.writeLine(readable.header(group, at: cursor)) }
-        isFirst = false
-        if !standIn.isRemainder { output.writeLine(readable.line(entry, for: standIn)) }
-      }
-    }
+    for line in layout.lines(at: cursor, to: standIns, while: { admit() }) { output.writeLine(line) }
   }
 }

@@ -19,6 +19,13 @@ import Testing
     return outcome.lines
   }
 
+  @Test func `a name that looks like an id is offered with its prefix`() throws {
+    let workspace = try Workspace()
+    for name in ["7", "id:8", "id:x"] { try workspace.run("add", name) }
+    #expect(try offered("get", "nam", in: workspace) == ["name:7", "name:id:8"])
+    #expect(try offered("get", "id", in: workspace) == ["id:x"])
+  }
+
   @Test func `bash completes commands, options, their values, users and attributes`() throws {
     let workspace = try Workspace()
     for name in ["Ann Lee", "Anton", "Zoë", "7"] { try workspace.run("add", name, "--set", "age=1") }

@@ -72,11 +72,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("list --limit -1", "a value that starts with - needs an equals sign: --limit=-1"),
-    ("list --follow --timeout -1s", "a value that starts with - needs an equals sign: --timeout=-1s"),
-    ("list --sort -age", "did you mean --sort age:desc?"), ("list --json", "did you mean --format json?"),
+    ("list --sort -age", "did you mean --sort age:desc?"),
+    ("list --sort -age,name", "did you mean --sort age:desc --sort name?"),
+    ("list --json", "did you mean --format json?"),
     ("list 'age>=18'", "did you mean: usertool list --where 'age>=18'"),
-    ("list --count 'age>=18' city=Ulm", "did you mean: usertool list --where 'age>=18' --where 'city=Ulm'"),
+    ("list --count 'age>=18' city=Ulm", "did you mean: usertool list --where 'age>=18' --where 'city=Ulm' --count"),
     ("list age '>=' 18", "did you mean: usertool list --where 'age>=18'"), ("list Ann", "see usertool list --help"),
     ("index rm age", "did you mean: usertool index remove age"),
     ("index ad age", "did you mean: usertool index add age"),

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Mistakes of people who tried the tool with only the README.
@@ -36,9 +37,12 @@ import Testing
 
   @Test(arguments: [
     ("add Zoë Müller", "add 'Zoë Müller'"), ("rename NIX Zoë O\u{5C}'Hara", "rename NIX 'Zoë O'\\''Hara'"),
-    ("remove Zoë Müller --yes", "remove 'Zoë Müller'"), ("set NIX age 41", "set NIX age=41"),
-    ("set NIX age = 41 room 7", "set NIX age=41 room=7"), ("set NIX age= 41 -q", "set NIX age=41"),
-    ("set --busy-timeout 5s NIX age", "set NIX age=VALUE"), ("set NIX name=Zoë Müller", "set NIX 'name=Zoë Müller'"),
+    ("remove Zoë Müller --yes", "remove 'Zoë Müller' --yes"), ("set NIX age 41", "set NIX age=41"),
+    ("set NIX age = 41 room 7", "set NIX age=41 room=7"), ("set NIX age= 41 -q", "set NIX age=41 -q"),
+    ("set --busy-timeout 5s NIX age", "set NIX age=VALUE --busy-timeout 5s"), ("set 5 =7", "set 5 ATTRIBUTE=7"),
+    ("add Zoë age=41", "add Zoë --set age=41"), ("add Zoë Müller age=41", "add 'Zoë Müller' --set age=41"),
+    ("purge --vacuum Zoë Müller", "purge 'Zoë Müller' --vacuum"),
+    ("set NIX name=Zoë Müller", "set NIX 'name=Zoë Müller'"),
   ])
   func `the hint corrects a name that the shell split, and a missing equals sign`(line: String, meant: String) throws {
     let workspace = try Workspace()
@@ -123,8 +127,13 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     #expect(try workspace.run("log", "--limit", "1").errors.contains("larger --limit"))
+    #expect(try workspace.run("log", "--limit", "2").errors.isEmpty)
     try workspace.run("rename", "NIX", "Zoë")
-    #expect(try workspace.run("log", "--limit", "2").errors.contains("continue with --after"))
+    try workspace.run("set", "Zoë", "a=1", "b=2")
+    let cursor = try #require(try workspace.run("log").lines.compactMap { try Line.decode($0).cursor }.first)
+    #expect(try workspace.run("log", "--after", cursor, "--limit", "1").errors.contains("continue with --after"))
+    let next = try #require(try workspace.run("log").lines.compactMap { try Line.decode($0).cursor }.dropFirst().first)
+    #expect(try workspace.run("log", "--after", next, "--limit", "1").errors.contains("larger --limit"))
   }
 
   @Test func `a watch whose reader goes away leaves no draft of its cursor file`() throws {

@@ -25,9 +25,11 @@ struct TerminalSession {
   let unread: String
 
   /// Runs the tool until it ends, which the last action must bring about; a redirection is that of a shell.
+  ///
+  /// Without `waits`, a read or a write of the terminal fails with EAGAIN instead of waiting.
   init(
     _ arguments: [String], redirection: String = "", columns: Int, rows: Int, in workspace: Workspace,
-    environment: [String: String] = [:], _ actions: [Action]
+    environment: [String: String] = [:], waits: Bool = true, _ actions: [Action]
   ) throws {
     // The gates: the next action follows only when the text has arrived.
     let program = """
@@ -37,6 +39,7 @@ struct TerminalSession {
       # The terminal stays open after the tool has ended, to look at its modes and its input.
       terminal, own = pty.openpty()
       resize(setup["columns"], setup["rows"])
+      os.set_blocking(own, setup["waits"])
       def take():
         os.setsid()
         fcntl.ioctl(own, termios.TIOCSCTTY, 0)
@@ -70,7 +73,7 @@ struct TerminalSession {
       """
     let setup: [String: Any] = [
       "command": ["sh", "-c", "exec \"$0\" \"$@\" " + redirection, Workspace.tool] + arguments, "columns": columns,
-      "rows": rows,
+      "rows": rows, "waits": waits,
       "actions": actions.map { action -> [Any] in
         switch action {
         case .wait(let text): ["wait", text]

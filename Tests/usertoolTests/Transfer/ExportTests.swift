@@ -63,7 +63,7 @@ import Testing
 
   @Test func `the format is that of the option, else that of the file name`() throws {
     let workspace = try makeWorkspace()
-    for (name, format, isCSV) in [("a.csv", nil, true), ("a.csv", "jsonl", false), ("a.txt", nil, false)] {
+    for (name, format, isCSV) in [("a.csv", nil, true), ("a.csv", "jsonl", false), ("a", nil, false)] {
       let file = workspace.folder + "/" + name
       let options = format.map { ["--format", $0] } ?? []
       try workspace.finish([Workspace.tool, "export", file, "--force"] + options)

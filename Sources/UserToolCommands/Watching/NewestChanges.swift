@@ -1,0 +1,72 @@
+import UserStore
+
+/// The place in the log where the newest changes begin.
+struct NewestChanges {
+  /// The cursor before the first of them.
+  let start: Cursor
+  /// Whether the log has earlier changes that the filter accepts.
+  let hasEarlier: Bool
+
+  /// Finds the newest changes that a filter accepts.
+  ///
+  /// Reads backwards in growing steps: the newest changes of a long log are found without reading all of it, unless the
+  /// filter accepts few.
+  ///
+  /// - Parameters:
+  ///   - count: The largest number of changes, 1 or more.
+  ///   - filter: What counts.
+  ///   - end: The end of the log; later changes are left out.
+  ///   - store: The store.
+  /// - Throws: `StoreError` if reading fails.
+  init(_ count: Int, _ filter: Filter, through end: Cursor, of store: UserStore) throws {
+    // A change and the row that ends its write are two rows.
+    var step = Self.leastStep
+    while true {
+      let (place, isOldest) = try Self.place(step, before: end, in: store)
+      let found = try Self.sequences(after: place, through: end, filter, in: store, keeping: count)
+      if found.isCut || isOldest {
+        let first = found.kept.first.map { Revision(rawValue: $0 - 1) }
+        start = try first.flatMap { first in try store.read { try $0.cursor(at: first) } } ?? place
+        hasEarlier = found.isCut
+        return
+      }
+      step *= 8
+    }
+  }
+
+  private static let leastStep: Int64 = 1_024
+
+  /// The cursor so many rows before the end, or else the oldest one.
+  private static func place(
+    _ step: Int64, before end: Cursor, in store: UserStore
+  ) throws -> (cursor: Cursor, isOldest: Bool) {
+    try store.read { transaction in
+      let oldest = try transaction.oldestCursor
+      let revision = Revision(rawValue: end.revision.rawValue - step)
+      guard revision > oldest.revision, let cursor = try transaction.cursor(at: revision) else { return (oldest, true) }
+      return (cursor, false)
+    }
+  }
+
+  /// The row numbers of the last changes that the filter accepts, and whether there were more.
+  private static func sequences(
+    after start: Cursor, through end: Cursor, _ filter: Filter, in store: UserStore, keeping count: Int
+  ) throws -> (kept: ArraySlice<Int64>, isCut: Bool) {
+    var (kept, total, position) = ([Int64](), 0, start)
+    while position.revision < end.revision {
+      let sets = try store.page(after: position)
+      guard let last = sets.last else { break }
+      for set in sets where set.revision <= end.revision {
+        try set.forEach { change in
+          guard filter.accepts(Entry(change)) else { return }
+          kept.append(change.sequence)
+          total += 1
+          // Not one by one, which would move all of them each time.
+          if kept.count > count, kept.count - count >= max(count, 1_024) { kept.removeFirst(kept.count - count) }
+        }
+      }
+      position = last.cursor
+    }
+    return (kept.suffix(count), total > count)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+import UserStore
+
+@testable import UserToolCommands
+
+/// Users with negative ids, which only other programs add.
+@Suite(.bounded) struct `Negative ids` {
+  private func makeWorkspace() throws -> Workspace {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    try workspace.sqlite("INSERT INTO users (id, name) VALUES (-5, 'minus'), (-6, 'twin'), (-7, 'twin')")
+    return workspace
+  }
+
+  @Test(arguments: ["id:-5", "-- -5", "minus"])
+  func `every command takes such a user`(user: String) throws {
+    let lines = [
+      "get @", "get @ name", "listeners @", "log @", "watch --timeout 1ms @", "rename @ plus", "set @ age=1",
+      "set --unset age @", "set @ name=minus", "remove --yes @",
+    ]
+    let workspace = try makeWorkspace()
+    for line in lines {
+      // The options precede the user, because -- ends them.
+      let words = line.replacing("@", with: user == "minus" && line == "set @ name=minus" ? "plus" : user)
+      let isRenamed = user == "minus" && ["set @ age=1", "set --unset age @"].contains(line)
+      let outcome = try workspace.finish([
+        "sh", "-c", "'\(Workspace.tool)' \(isRenamed ? words.replacing("minus", with: "plus") : words)",
+      ])
+      #expect(outcome.status == (line.contains("watch") ? 124 : 0), "\(words): \(outcome)")
+    }
+    #expect(try workspace.run("list", "--where", "id=-5").output.isEmpty)
+    let purged = try workspace.finish(["sh", "-c", "'\(Workspace.tool)' purge --yes \(user)"])
+    #expect(purged.status == 0 && purged.output.hasPrefix("-5\t"), "\(purged)")
+  }
+
+  @Test func `a question about such a user is answered for that user`() throws {
+    let workspace = try makeWorkspace()
+    let results = try TerminalBatch.results(of: [.init(arguments: ["remove", "minus"], typed: "y\n")], in: workspace)
+    #expect(results[0].status == 0 && results[0].output.contains("Remove user -5 \"minus\""), "\(results)")
+    #expect(try workspace.run("list", "--where", "id=-5", "--count").output == "0\n")
+  }
+
+  @Test func `the hint for a negative id is accepted, and so are those that name one`() throws {
+    let workspace = try makeWorkspace()
+    let wrong = try workspace.run("get", "-5")
+    #expect(wrong.status == 64 && wrong.errors.hasSuffix("did you mean: usertool get id:-5\n"), "\(wrong)")
+    let lacking = try workspace.run("get", "id:-5", "age")
+    #expect(lacking.status == 3 && lacking.errors.hasSuffix("usertool get id:-5 shows all attributes\n"), "\(lacking)")
+    let existing = try workspace.run("purge", "minus", "--yes")
+    #expect(existing.status == 4 && existing.errors.hasSuffix("usertool remove id:-5\n"), "\(existing)")
+    let several = try workspace.run("get", "twin")
+    #expect(several.status == 3 && several.errors.contains("  -7\ttwin"), "\(several)")
+    #expect(try workspace.run("get", "id:-7", "name").output == "twin\n")
+    let unknown = try workspace.run("get", "id:-99")
+    #expect(unknown.status == 3 && unknown.errors.contains("no user has the id -99"), "\(unknown)")
+  }
+
+  @Test func `every name can be given, whatever id it looks like`() throws {
+    let workspace = try makeWorkspace()
+    for name in ["id:-5", "id:7", "-5", "id:x", "id:", "name:id:1", "7", "-", "--", "-x"] {
+      try workspace.run("add", "--", name)
+      let reference = UserReference.needsPrefix(name) ? "name:" + name : name
+      let outcome = try workspace.run("get", reference, "name")
+      #expect(outcome.output == name + "\n", "\(name): \(outcome)")
+    }
+  }
+
+  @Test(arguments: [
+    ("7", 7), ("id:7", 7), ("id:-7", -7), ("-7", -7), ("id:007", 7), ("id:", nil), ("id:-", nil), ("-", nil),
+    ("id:+7", nil), ("id: 7", nil), ("id:7x", nil), ("name:7", nil), ("id:id:7", nil), ("id:--7", nil),
+    ("id:99999999999999999999", nil), ("id:\(Int64.min)", Int64.min),
+  ]) func `an id is a whole number, also after id:`(text: String, id: Int64?) {
+    #expect(UserReference(argument: text).id?.rawValue == id)
+  }
+}
