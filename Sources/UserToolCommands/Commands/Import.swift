@@ -23,7 +23,7 @@ struct ImportCommand: ParsableCommand {
       values, and attributes that are null or empty are removed. --dry-run shows the first five users as they would be \
       stored.
 
-      In CSV, the character between the fields is recognized, or named by a first line such as sep=; . So is the encoding: \
+      In CSV, the character between the fields is recognized, or named by the line sep=; at the start. So is the encoding: \
       that of a byte order mark, else UTF-8, else Windows-1252, which the first character beyond ASCII decides; any \
       other is named with --encoding. If it is not UTF-8 with commas, the import says how it reads the file. White space \
       around the names of columns does not count, and Name is name. A field is a number only if the number would be \
