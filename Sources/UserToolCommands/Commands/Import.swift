@@ -14,7 +14,7 @@ struct ImportCommand: ParsableCommand {
         usertool import users.csv
         usertool import users.csv --update               # update users by id
         usertool import people.csv --rejects bad.jsonl   # skip bad records
-        usertool import kunden.csv --name-column Kunde --text PLZ --type Betrag=decimal-comma --dry-run
+        usertool import kunden.csv --name-column Kunde --text PLZ --dry-run
         gunzip -c huge.jsonl.gz | usertool import - --batch 10000
 
       A record is a JSON object, {"name":"Zoë","hair_color":"auburn","age":41}, or a line of CSV below a header line \
