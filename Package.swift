@@ -75,7 +75,9 @@ let package = Package(
         "UserStore", "UserStoreText",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
-      swiftSettings: settings
+      swiftSettings: settings,
+      // On Linux, iconv is in the C library.
+      linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]
     ),
     .executableTarget(name: "usertool", dependencies: ["UserToolCommands"], swiftSettings: settings),
     // A program of its own, because libpq loads OpenSSL, Kerberos and LDAP at each start.

@@ -77,7 +77,7 @@ public enum RecordText {
   private static func content(
     of members: JSONScanner.Members, named name: String? = nil, keepingColors: Bool = false
   ) throws(TextError) -> RecordContent {
-    let fields = members.map { (name: AttributeName($0.name), value: $0.value) }
+    let fields = members.map { RecordContent.Field(AttributeName($0.name), $0.value) }
     do throws(TextError) { return try RecordContent(fields, keepingColors: keepingColors) } catch {
       let place = name.map { "in \"\($0)\": " } ?? ""
       throw TextError(error.kind, place + error.message.limited(to: 300), hint: error.hint)

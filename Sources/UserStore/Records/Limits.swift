@@ -14,10 +14,15 @@ enum Limits {
   static let valueBytes = 1 << 24
 
   /// The value as it is stored; throws `StoreError.Code.badValue` if the attribute cannot have it.
-  static func checked(_ value: StoredValue, for attribute: AttributeName) throws(StoreError) -> StoredValue {
+  ///
+  /// With `verbatim`, it can be anything that another program can store, because an export must be importable.
+  static func checked(
+    _ value: StoredValue, for attribute: AttributeName, verbatim: Bool = false
+  ) throws(StoreError) -> StoredValue {
     guard value.byteCount <= valueBytes else {
       throw StoreError(.badValue, "the \(attribute) can have at most \(valueBytes) bytes, not \(value.byteCount)")
     }
+    if verbatim, canHold(value, attribute) { return value == .real(0) ? .real(0) : value }
     switch attribute {
     case .name:
       if value.isNull { throw StoreError(.badValue, "a user needs a name") }
@@ -41,14 +46,25 @@ enum Limits {
     }
   }
 
-  /// All values of a record, each attribute once.
+  /// Whether the tables can hold a value, even one that no write of the library stores.
+  private static func canHold(_ value: StoredValue, _ attribute: AttributeName) -> Bool {
+    switch (attribute, value) {
+    case ("id", _): false
+    case (.name, .text), (.name, .invalidText), (.hairColor, .text), (.hairColor, .invalidText): true
+    case (.name, _), (.hairColor, _): false
+    case (_, .real(let real)): !real.isNaN
+    default: true
+    }
+  }
+
+  /// All values of a record, each attribute once; those of the attributes in `verbatim` as other programs may have stored them.
   static func checked(
-    _ values: [(attribute: AttributeName, value: StoredValue)]
+    _ values: [(attribute: AttributeName, value: StoredValue)], verbatim: Set<AttributeName> = []
   ) throws(StoreError) -> [(attribute: AttributeName, value: StoredValue)] {
     var checked: [(attribute: AttributeName, value: StoredValue)] = []
     var names: Set<AttributeName> = []
     for (attribute, value) in values {
-      checked.append((attribute, try self.checked(value, for: attribute)))
+      checked.append((attribute, try self.checked(value, for: attribute, verbatim: verbatim.contains(attribute))))
       guard names.insert(attribute).inserted else {
         throw StoreError(.badValue, "\(StoredValue.text(attribute.text).forMessages) is given twice")
       }
@@ -173,7 +189,15 @@ enum Limits {
   }
 }
 
+extension AttributeName {
+  /// Whether a write stores attributes with this name.
+  package var isAccepted: Bool { StoredValue.null.isAccepted(for: self) || self == .name }
+}
+
 extension StoredValue {
+  /// Whether a write stores this value of an attribute, and stores it as it is.
+  package func isAccepted(for attribute: AttributeName) -> Bool { (try? Limits.checked(self, for: attribute)) == self }
+
   /// A short text in quotes, without control characters, which a terminal could interpret.
   var forMessages: String {
     switch self {

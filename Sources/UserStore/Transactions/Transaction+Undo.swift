@@ -16,15 +16,23 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   @discardableResult
   public mutating func undo(_ revision: UserStore.Revision? = nil) throws(StoreError) -> UserStore.Revision {
     let written = try writtenSet(endingAt: revision)
+    try undoingOnError { transaction throws(StoreError) in try transaction.undo(written) }
+    return Revision(rawValue: written.end)
+  }
+
+  /// Writes what `body` writes; if it throws, nothing of it.
+  mutating func undoingOnError<Result>(
+    _ body: (inout Self) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     try session.savepoint()
     do throws(StoreError) {
-      try undo(written)
+      let result = try body(&self)
       try session.releaseSavepoint()
+      return result
     } catch {
       if isOpen { try session.rollBackToSavepoint() }
       throw error
     }
-    return Revision(rawValue: written.end)
   }
 
   // MARK: Finding the write

@@ -51,7 +51,23 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   public mutating func add(
     _ values: [(attribute: AttributeName, value: StoredValue)], as id: UserStore.User.ID? = nil
   ) throws(StoreError) -> UserStore.User.ID {
-    let values = try Limits.checked(values)
+    try add(values, as: id, verbatim: [])
+  }
+
+  /// Adds a user as `add` does; the values of the attributes in `verbatim` can be any that another program can store.
+  ///
+  /// A database that cannot hold such a value throws `badValue`. Then nothing is written, and the write can continue.
+  package mutating func add(
+    _ values: [(attribute: AttributeName, value: StoredValue)], as id: UserStore.User.ID?, verbatim: Set<AttributeName>
+  ) throws(StoreError) -> UserStore.User.ID {
+    let values = try Limits.checked(values, verbatim: verbatim)
+    if verbatim.isEmpty { return try insert(values, as: id) }
+    return try undoingOnError { transaction throws(StoreError) in try transaction.insert(values, as: id) }
+  }
+
+  private mutating func insert(
+    _ values: [(attribute: AttributeName, value: StoredValue)], as id: UserStore.User.ID?
+  ) throws(StoreError) -> UserStore.User.ID {
     let name = values.first { $0.attribute == .name }?.value
     guard let name else { throw StoreError(.badValue, "a user needs a name") }
     let hairColor = values.first { $0.attribute == .hairColor }?.value ?? .null
@@ -107,7 +123,12 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   package mutating func update(
     _ attribute: AttributeName, of id: UserStore.User.ID, to value: StoredValue
   ) throws(StoreError) -> Bool {
-    let value = try Limits.checked(value, for: attribute)
+    try put(attribute, of: id, try Limits.checked(value, for: attribute))
+  }
+
+  private mutating func put(
+    _ attribute: AttributeName, of id: UserStore.User.ID, _ value: StoredValue
+  ) throws(StoreError) -> Bool {
     switch try session.put(attribute, of: id, value) {
     case .changed: return true
     case .unchanged: return false
@@ -152,13 +173,24 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   }
 
   /// Sets several attributes as `set` does, and returns whether any stored value changed.
+  ///
+  /// The values of the attributes in `verbatim` can be any that another program can store. A database that cannot hold such a
+  /// value throws `badValue`. Then nothing is written, and the write can continue.
   package mutating func update(
+    _ values: [(attribute: AttributeName, value: StoredValue)], of id: UserStore.User.ID,
+    verbatim: Set<AttributeName> = []
+  ) throws(StoreError) -> Bool {
+    let values = try Limits.checked(values, verbatim: verbatim)
+    try requireUser(id)
+    if verbatim.isEmpty { return try put(values, of: id) }
+    return try undoingOnError { transaction throws(StoreError) in try transaction.put(values, of: id) }
+  }
+
+  private mutating func put(
     _ values: [(attribute: AttributeName, value: StoredValue)], of id: UserStore.User.ID
   ) throws(StoreError) -> Bool {
-    let values = try Limits.checked(values)
-    try requireUser(id)
     var hasChanged = false
-    for (attribute, value) in values where try update(attribute, of: id, to: value) { hasChanged = true }
+    for (attribute, value) in values where try put(attribute, of: id, value) { hasChanged = true }
     return hasChanged
   }
 

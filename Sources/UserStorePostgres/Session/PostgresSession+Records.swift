@@ -171,36 +171,38 @@ extension PostgresSession {
   // MARK: Writing
 
   func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID {
+    let (name, hairColor) = (try name.textColumn(of: .name), try hairColor.textColumn(of: .hairColor))
     write?.mayHaveLogged = true
     guard let id else {
-      let new = try first(Self.insertUser, name.textColumn, hairColor.textColumn) { row throws(PostgresError) in
-        try row.int8(0)
-      }
+      let new = try first(Self.insertUser, name, hairColor) { row throws(PostgresError) in try row.int8(0) }
       guard let new else { throw StoreError(.unexpected, "the server added no user") }
       return User.ID(new)
     }
-    let result = try run(Self.insertUserWithID, .int8(id.rawValue), name.textColumn, hairColor.textColumn)
+    let result = try run(Self.insertUserWithID, .int8(id.rawValue), name, hairColor)
     guard result.count == 1 else { throw StoreError(.conflict, "user \(id) exists") }
     return id
   }
 
   func insert(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) {
+    let name = try attribute.writtenName
     write?.mayHaveLogged = true
     try pipeline { batch throws(PostgresError) in
-      _ = try batch.add(Self.insertAttribute, [.int8(id.rawValue), .text(attribute.text)] + value.columns)
+      _ = try batch.add(Self.insertAttribute, [.int8(id.rawValue), name] + value.columns)
     }
   }
 
   func put(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult {
+    let isBuiltIn = attribute == .name || attribute == .hairColor
+    let (name, text) = (try attribute.writtenName, isBuiltIn ? try value.textColumn(of: attribute) : .null)
     write?.mayHaveLogged = true
     let (changed, user) = try pipeline { batch throws(PostgresError) in
       let key = PostgresValue.int8(id.rawValue)
       let changed =
         switch attribute {
-        case .name: try batch.add(Self.updateName, key, value.textColumn)
-        case .hairColor: try batch.add(Self.updateHairColor, key, value.textColumn)
-        case _ where value.isNull: try batch.add(Self.deleteAttribute, key, .text(attribute.text))
-        default: try batch.add(Self.putAttribute, [key, .text(attribute.text)] + value.columns)
+        case .name: try batch.add(Self.updateName, key, text)
+        case .hairColor: try batch.add(Self.updateHairColor, key, text)
+        case _ where value.isNull: try batch.add(Self.deleteAttribute, key, name)
+        default: try batch.add(Self.putAttribute, [key, name] + value.columns)
         }
       return (changed, try batch.add(Self.hasUser, key))
     }

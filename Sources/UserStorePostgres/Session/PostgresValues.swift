@@ -22,9 +22,31 @@ extension StoredValue {
     return columns
   }
 
-  /// The value of a column of type `text`: a name or a hair color.
-  var textColumn: PostgresValue {
-    if case .text(let text) = self { .text(text) } else { .null }
+  /// The value of a column of type `text`, a name or a hair color; throws `badValue` for text that PostgreSQL cannot hold.
+  func textColumn(of attribute: AttributeName) throws(StoreError) -> PostgresValue {
+    switch self {
+    case .text(let text) where !text.utf8.contains(0): return .text(text)
+    case .text, .invalidText:
+      let what = isText ? "a NUL in it" : "text that is not valid UTF-8"
+      throw StoreError(.badValue, "PostgreSQL cannot store the \(attribute): it has \(what)")
+    default: return .null
+    }
+  }
+
+  private var isText: Bool {
+    if case .text = self { true } else { false }
+  }
+}
+
+extension AttributeName {
+  /// The name in a column; throws `badValue` for one that PostgreSQL cannot hold.
+  var writtenName: PostgresValue {
+    get throws(StoreError) {
+      guard !text.utf8.contains(0) else {
+        throw StoreError(.badValue, "PostgreSQL cannot store an attribute whose name has a NUL in it")
+      }
+      return .text(text)
+    }
   }
 }
 

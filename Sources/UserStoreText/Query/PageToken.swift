@@ -56,7 +56,9 @@ package struct PageToken: Sendable {
       members = [("id", .integer(id))]
     } else {
       var scanner = JSONScanner(Array(text.utf8)[...])
-      do throws(JSONScanner.Mistake) { members = try scanner.record() } catch { throw wrong(text, notation) }
+      do throws(JSONScanner.Mistake) { members = try scanner.record().map { ($0.name, $0.value) } } catch {
+        throw wrong(text, notation)
+      }
     }
     guard let last = members.popLast(), last.name == "id", case .integer(let id) = last.value else {
       throw wrong(text, notation)

@@ -21,7 +21,7 @@ extension String {
   }
 
   /// The text without white space at its start and end.
-  var trimmed: String {
+  package var trimmed: String {
     let scalars = unicodeScalars.drop { $0.properties.isWhitespace }
     return String(scalars.reversed().drop { $0.properties.isWhitespace }.reversed())
   }

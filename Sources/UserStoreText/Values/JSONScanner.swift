@@ -19,7 +19,8 @@ package struct JSONScanner {
     case text
   }
 
-  package typealias Members = [(name: String, value: StoredValue)]
+  /// The members of an object; a value is marked if it is `{"text_base64":"…"}`.
+  package typealias Members = [(name: String, value: StoredValue, isMarked: Bool)]
 
   private let bytes: ArraySlice<UInt8>
   private let source: Source
@@ -62,12 +63,15 @@ package struct JSONScanner {
   private mutating func members() throws(Mistake) -> Members {
     guard next == UInt8(ascii: "{") else { throw mistake("a record must be an object: {\"name\": …}") }
     var members: Members = []
-    try object { scanner, name, _ throws(Mistake) in members.append((name, try scanner.value())) }
+    try object { scanner, name, _ throws(Mistake) in
+      let (value, isMarked) = try scanner.value()
+      members.append((name, value, isMarked))
+    }
     return members
   }
 
-  /// The value of `{"base64":"…"}` or `{"text_base64":"…"}`; nil if the text is neither.
-  package static func data(in text: String) -> StoredValue? {
+  /// The value of `{"base64":"…"}`, or that of `{"text_base64":"…"}`, which is marked; nil if the text is neither.
+  package static func data(in text: String) -> (value: StoredValue, isMarked: Bool)? {
     var scanner = JSONScanner(Array(text.utf8)[...])
     do throws(Mistake) {
       let value = try scanner.data()
@@ -80,10 +84,13 @@ package struct JSONScanner {
 
   // MARK: Values
 
-  private mutating func value() throws(Mistake) -> StoredValue {
+  private mutating func value() throws(Mistake) -> (value: StoredValue, isMarked: Bool) {
+    next == UInt8(ascii: "{") ? try data() : (try plainValue(), false)
+  }
+
+  private mutating func plainValue() throws(Mistake) -> StoredValue {
     switch next {
     case UInt8(ascii: "\""): .text(try string())
-    case UInt8(ascii: "{"): try data()
     case UInt8(ascii: "["): throw mistake("a value cannot be a list")
     case UInt8(ascii: "t"): try word("true", .integer(1))
     case UInt8(ascii: "f"): try word("false", .integer(0))
@@ -94,16 +101,16 @@ package struct JSONScanner {
   }
 
   /// Reads an object that stands for data, the only kind of object that is a value.
-  private mutating func data() throws(Mistake) -> StoredValue {
+  private mutating func data() throws(Mistake) -> (value: StoredValue, isMarked: Bool) {
     let refusal = mistake("a value can be an object only for data: {\"base64\": \"…\"}")
-    var value: StoredValue?
+    var value: (value: StoredValue, isMarked: Bool)?
     try object { scanner, name, _ throws(Mistake) in
       guard value == nil, ["base64", "text_base64"].contains(name), scanner.next == UInt8(ascii: "\"") else {
         throw refusal
       }
       let place = scanner
       guard let data = Base64.decode(try scanner.string()) else { throw place.mistake("this is not base64") }
-      value = name == "base64" ? .blob(data) : .text(ofBytes: data)
+      value = name == "base64" ? (.blob(data), false) : (.text(ofBytes: data), true)
     }
     guard let value else { throw refusal }
     return value

@@ -19,9 +19,10 @@ struct ExportCommand: ParsableCommand, QueryCommand {
       only you can read it; a file that the shell makes (>) keeps a part if the export fails. Output to a pipe is first collected in a temporary file ($TMPDIR, else /var/tmp), so that a \
       slow reader does not keep a read of the database open.
 
-      usertool import reads both formats back and preserves every value. In CSV, as on the command line, a field that \
-      reads as a number is a number, := before a text marks it as text (:=007), and an empty field is not set. Bytes \
-      are {"base64":"…"}; text from other programs that is not valid UTF-8 is {"text_base64":"…"}.
+      usertool import reads both formats back and preserves every value, also those of other programs that usertool \
+      itself would refuse. In CSV, a field that is written as a number is one, := before a text marks it as text (:=41), \
+      and an empty field is not set. Bytes are {"base64":"…"}; text that is not valid UTF-8 is {"text_base64":"…"}, as is, \
+      in JSON, a name or a color that usertool would refuse. := before the name of an attribute marks it as exact.
 
       --where, --with and --without select users as in usertool list.
       """)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import UserStore
+import UserStoreText
 
 /// `usertool import`.
 struct ImportCommand: ParsableCommand {
@@ -13,12 +14,21 @@ struct ImportCommand: ParsableCommand {
         usertool import users.csv
         usertool import users.csv --update               # update users by id
         usertool import people.csv --rejects bad.jsonl   # skip bad records
-        zcat huge.jsonl.gz | usertool import - --batch 10000
+        usertool import kunden.csv --name-column Kunde --text PLZ --dry-run
+        gunzip -c huge.jsonl.gz | usertool import - --batch 10000
 
       A record is a JSON object, {"name":"Zoë","hair_color":"auburn","age":41}, or a line of CSV below a header line \
       with the attribute names; usertool export --help describes how types are written. Each record adds a user with a \
       new id, unless you pass --keep-ids or --update. With --update, attributes that a record does not name keep their \
-      values, and attributes that are null or empty are removed.
+      values, and attributes that are null or empty are removed. --dry-run shows the first five users as they would be \
+      stored.
+
+      In CSV, the character between the fields is recognized, or named by the line sep=; at the start. So is the encoding: \
+      that of a byte order mark, else UTF-8, else Windows-1252, which the first character beyond ASCII decides; any \
+      other is named with --encoding. If it is not UTF-8 with commas, the import says how it reads the file. White space \
+      around the names of columns does not count, and Name is name. A field is a number only if the number would be \
+      written in the same way: 41 and 1.5 are numbers, 01067, 1.50 and 12e5 are text. Name the columns that differ with \
+      --text or --type.
 
       The first bad record ends the import with FILE:LINE: and the reason, and nothing is changed. Ctrl-C changes \
       nothing either. Other writers wait during the import; --batch lets them write between batches, and an error keeps \
@@ -46,6 +56,7 @@ struct ImportCommand: ParsableCommand {
     completion: .file())
   var rejects: String?
 
+  @OptionGroup var csv: CSVOptions
   @OptionGroup var common: CommonOptions
   @OptionGroup var writing: WritingOptions
 
@@ -55,24 +66,49 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
-    guard let format = try TransferFormat(common.format, path: file) ?? (file == "-" ? .jsonl : nil) else {
-      throw Failure(
-        .usage, "cannot tell whether \(file) is JSON lines or CSV", hint: "pass --format jsonl or --format csv")
-    }
+    // A format that cannot be imported is an error before standard input is read.
+    let named = try TransferFormat(common.format, path: file)
     let rejects = try rejects.map { file throws(Failure) in try Rejects.path(file, common) }
     let isSkipping = skipBad || rejects != nil
     if file != "-" { try common.requireOther(file) }
     let source = try Source(file, keepsReading: isSkipping)
+    let records = try source.records(try format(of: source, named), csv.choices)
+    if let remark = records.remark { common.note(remark.shown) }
     let identity: Importer.Identity = keepIDs ? .kept : update ? .updating : .new
     var run = ImportRun(
       importer: Importer(
-        name: source.name, identity: identity, records: try source.records(format),
+        name: source.name, identity: identity, records: records,
         rejects: isSkipping ? Rejects(of: source.name, into: writing.isDryRun ? nil : rejects) : nil),
       size: source.size, batch: writing.isDryRun ? nil : batch, isDryRun: writing.isDryRun)
     let store = try openStore()
     defer { store.close() }
     let report = try run.write(to: store, isQuiet: common.quiet)
+    show(run.preview)
+    for note in run.notes { common.note(note.shown) }
     common.note(report)
+  }
+
+  /// The format; `named` is that of the option or the name, if they have one.
+  private func format(of source: borrowing Source, _ named: TransferFormat?) throws(Failure) -> TransferFormat {
+    let start = source.start
+    let known = named ?? TransferFormat(imported: file, start)
+    if let kind = FileKind(start, known) { throw kind.failure(source.name, at: file, named) }
+    guard let known else {
+      throw Failure(
+        .usage, "cannot tell whether \(file) is JSON lines or CSV", hint: "pass --format jsonl or --format csv")
+    }
+    if known == .jsonl { try csv.checkJSONLines() }
+    if known == .csv, common.format == nil, FileKind.text(start).first == UInt8(ascii: "{") {
+      throw Failure(.badData, "\(source.name) is JSON lines", hint: "pass --format jsonl")
+    }
+    return known
+  }
+
+  private func show(_ preview: [String]) {
+    if common.quiet { return }
+    let output = Output()
+    for line in preview { output.writeLine(line) }
+    output.flush()
   }
 
   private func openStore() throws -> UserStore {

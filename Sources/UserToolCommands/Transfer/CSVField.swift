@@ -3,8 +3,9 @@ import UserStoreText
 
 /// The notation of values in CSV fields, which preserves all types.
 ///
-/// It is that of the command line: a JSON number, true and false are numbers; `{"base64":"…"}` is data; anything else is
-/// text. `:=` before a text marks it as text, whatever it looks like (`:=007`, `:=41`, or `:=` for an empty text). An empty
+/// A field is a number only if the number, as it is written, is the same text: `01067`, `12e5` and `1.50` are text. White space
+/// around it does not count. `{"base64":"…"}` is data; anything else is text. `:=` before a text marks it as text, whatever it
+/// looks like (`:=41`, or `:=` for an empty text), and is stored even as a name or a color that a write would refuse. An empty
 /// field is an attribute that is not set. A name is always text.
 ///
 /// Quotes around a field could not mark text, because spreadsheets drop them.
@@ -13,29 +14,51 @@ enum CSVField {
 
   static func encode(_ value: StoredValue, of attribute: AttributeName) -> [UInt8] {
     switch value {
-    case .text(let text): Array(((isAmbiguous(text, attribute) ? textMark : "") + text).utf8)
+    case .text(let text): Array(((needsMark(text, attribute) ? textMark : "") + text).utf8)
     case .invalidText: value.losslessJSON.bytes
+    // Other programs can store −0.0, which SQL cannot tell from it.
+    case .real(0): Array("0.0".utf8)
     default: Array(value.bare.utf8)
     }
   }
 
-  /// Reads a field; throws for an integer that does not fit into 64 bits, and for invalid base64.
-  static func decode(_ text: String, of attribute: AttributeName) throws(TextError) -> StoredValue {
-    if text.isEmpty { return .null }
-    if text.utf8.starts(with: textMark.utf8) { return .text(text.droppingBytes(textMark.utf8.count)) }
-    if text.utf8.first == UInt8(ascii: "{"), let value = JSONScanner.data(in: text) {
-      if attribute != .name { return value }
-      if case .blob = value { return .text(text) }
-      return value
+  /// Reads a field; throws for invalid base64.
+  static func decode(_ text: String, of attribute: AttributeName) throws(TextError) -> RecordContent.Field {
+    if text.isEmpty { return .init(attribute, .null) }
+    if text.utf8.starts(with: textMark.utf8) {
+      return .init(attribute, .text(text.droppingBytes(textMark.utf8.count)), isVerbatim: true)
     }
-    return attribute == .name || attribute == .hairColor ? .text(text) : try TypedText.value(of: text)
+    if text.utf8.first == UInt8(ascii: "{"), let data = JSONScanner.data(in: text) {
+      if attribute != .name || data.isMarked { return .init(attribute, data.value, isVerbatim: data.isMarked) }
+    }
+    switch attribute {
+    case .name: return .init(attribute, .text(text))
+    case .hairColor: return .init(attribute, .text(text.trimmed))
+    default: return .init(attribute, try plainValue(text))
+    }
   }
 
-  /// Whether a text would be read as another value.
-  private static func isAmbiguous(_ text: String, _ attribute: AttributeName) -> Bool {
-    // Most text starts with a letter with which no other value starts.
-    guard let first = text.utf8.first else { return true }
-    let isSuspect = first < 0x41 || first >= 0x80 || "tf{".utf8.contains(first)
-    return isSuspect && (try? decode(text, of: attribute)) != .text(text)
+  private static func plainValue(_ text: String) throws(TextError) -> StoredValue {
+    guard mayBeAnotherValue(text) else { return .text(text) }
+    let trimmed = text.trimmed
+    // The notation of the command line, for data with a mistake.
+    if trimmed.utf8.first == UInt8(ascii: "{") { return try TypedText.value(of: text) }
+    guard TypedText.isNumber(trimmed), let number = try? TypedText.value(of: trimmed) else { return .text(text) }
+    // A store has no −0.0.
+    let stored = number == .real(0) ? .real(0) : number
+    return stored.bare == trimmed ? stored : .text(text)
+  }
+
+  private static func needsMark(_ text: String, _ attribute: AttributeName) -> Bool {
+    if text.isEmpty { return true }
+    if AttributeName.builtIn.contains(attribute), !StoredValue.text(text).isAccepted(for: attribute) { return true }
+    guard mayBeAnotherValue(text) else { return false }
+    guard let field = try? decode(text, of: attribute) else { return true }
+    return field.isVerbatim || field.value != .text(text)
+  }
+
+  /// Whether a text has to be looked at: most start with a letter, with which no other value starts.
+  private static func mayBeAnotherValue(_ text: String) -> Bool {
+    text.utf8.first.map { $0 < 0x41 || $0 >= 0x80 || $0 == UInt8(ascii: "{") } ?? true
   }
 }

@@ -1,26 +1,47 @@
 import UserStore
 import UserStoreText
 
-/// CSV: a header line with the attribute names, then one record per user; empty lines are skipped.
+/// CSV: a header line with the attribute names, then one record per user.
 struct CSVRecords: RecordSource {
   private var rows: CSVRows
-  private let names: [AttributeName]
+  private let header: CSVColumns
+  private var tallies: [ColumnTally]
+  /// The encoding that was known before the first record.
+  private let encoding: String?
+  /// Whether each field has the type that it was exported with.
+  private let isExport: Bool
+  let remark: String?
 
-  /// Reads the header line; throws a failure with its position if it is missing or not valid.
-  init(_ lines: LineReader) throws(Failure) {
-    rows = CSVRows(lines)
-    let header = try rows.next()
-    do throws(BadRecord) {
-      guard let header else {
-        throw BadRecord(line: 1, "the file is empty; expected a header line with the attribute names")
-      }
-      names = try Self.names(in: header)
-    } catch {
-      throw Failure(.badData, "\(lines.name):\(error.description)", hint: "nothing was changed")
-    }
+  /// Recognizes the delimiter, and reads the header line; throws a failure with its position if it is missing or not valid.
+  init(_ lines: LineReader, _ choices: CSVChoices = CSVChoices()) throws(Failure) {
+    var lines = lines
+    let start = try lines.firstBlock()
+    let given = CSVDelimiter(line: start.prefix { $0 != 0x0A })
+    // The line was made for the delimiter, and is no header line, even if the user knows better.
+    if given != nil { _ = try lines.next() }
+    let delimiter =
+      choices.delimiter ?? given
+      ?? CSVDelimiter.recognized(in: start) { CSVColumns.areTitles($0, choices) }
+    rows = CSVRows(lines, delimiter)
+    header = try Self.header(from: &rows, choices)
+    tallies = Array(repeating: ColumnTally(), count: header.columns.count)
+    encoding = rows.lines.encoding
+    isExport = start.starts(with: CSVDelimiter.exportStart)
+    let isExpected = choices.delimiter != nil || delimiter == .comma
+    let recognized = choices.encoding == nil ? encoding : nil
+    let parts = [recognized.map { " as \($0)" }, isExpected ? nil : " with \(delimiter.name) between the fields"]
+    remark = parts == [nil, nil] ? nil : "reading \(rows.lines.name)" + parts.compactMap(\.self).joined()
   }
 
-  var offset: Int64 { rows.offset }
+  var lines: LineReader { rows.lines }
+
+  /// What the user should know of the columns, after all records were read.
+  var notes: [String] {
+    // The first character beyond ASCII may come late.
+    let late = encoding == lines.encoding ? [] : ["note: \(lines.name) is \(lines.encoding ?? "UTF-8")"]
+    if isExport { return late }
+    return late + zip(header.columns, tallies).compactMap { column, tally in tally.note(on: column.title) }
+  }
 
   mutating func next() throws(Failure) -> SourceRecord? {
     guard let row = try rows.next() else { return nil }
@@ -31,94 +52,70 @@ struct CSVRecords: RecordSource {
     }
   }
 
-  private static func names(in header: CSVRows.Row) throws(BadRecord) -> [AttributeName] {
-    var known: Set<AttributeName> = []
-    var names: [AttributeName] = []
-    for field in try header.fields.get() {
-      guard let name = String(validating: field, as: UTF8.self) else {
-        let isUTF16 = field.starts(with: [0xFF, 0xFE]) || field.starts(with: [0xFE, 0xFF])
-        throw BadRecord(line: header.line, isUTF16 ? "this is UTF-16; expected UTF-8" : "this is not valid UTF-8")
-      }
-      let attribute = AttributeName(typed: name)
-      if name.isEmpty { throw BadRecord(line: header.line, "a column has no name") }
-      guard known.insert(attribute).inserted else {
-        throw BadRecord(line: header.line, "two columns are named \"\(attribute)\"")
-      }
-      names.append(attribute)
+  private static func header(from rows: inout CSVRows, _ choices: CSVChoices) throws(Failure) -> CSVColumns {
+    let name = rows.lines.name
+    guard let row = try rows.next() else {
+      let message = "\(name):1: the file is empty; expected a header line with the attribute names"
+      throw Failure(.badData, message, hint: "nothing was changed")
     }
-    guard names.contains(.name) || names.contains("id") else {
-      throw BadRecord(line: header.line, "the header line must name the attributes, including \"name\" or \"id\"")
+    var titles: [String] = []
+    do throws(BadRecord) {
+      for field in try row.fields.get() {
+        guard let title = String(validating: field, as: UTF8.self) else {
+          throw BadRecord(line: row.line, "the header line is \(rows.lines.invalidText)")
+        }
+        titles.append(title)
+      }
+    } catch { throw Failure(.badData, "\(name):\(error.description)", hint: "nothing was changed") }
+    do throws(Failure) { return try CSVColumns(titles, choices) } catch {
+      let hint = ["nothing was changed", error.hint].compactMap(\.self).joined(separator: "; ")
+      throw Failure(error.status, "\(name):\(row.line): \(error.message)", hint: hint)
     }
-    return names
   }
 
-  private func content(of row: CSVRows.Row) throws(BadRecord) -> RecordContent {
-    let fields = try row.fields.get()
-    guard fields.count == names.count else {
-      throw BadRecord(line: row.line, "the header has \(names.count) columns, but this record has \(fields.count)")
-    }
-    var values: [(name: AttributeName, value: StoredValue)] = []
-    for (name, field) in zip(names, fields) {
-      guard let text = String(validating: field, as: UTF8.self) else {
-        throw BadRecord(line: row.line, "the \(name) is not valid UTF-8")
+  private mutating func content(of row: CSVRows.Row) throws(BadRecord) -> RecordContent {
+    let fields = try checked(try row.fields.get(), row.line)
+    var values: [RecordContent.Field] = []
+    for (index, field) in fields.enumerated() {
+      let column = header.columns[index]
+      guard let name = column.name else {
+        if field.isEmpty { continue }
+        throw nameless(index, field, row.line)
       }
-      do throws(TextError) { values.append((name, try CSVField.decode(text, of: name))) } catch {
+      guard let text = String(validating: field, as: UTF8.self) else {
+        throw BadRecord(line: row.line, "the \(name) is \(lines.invalidText)")
+      }
+      do throws(TextError) { values.append(try value(of: text, column, name, &tallies[index])) } catch {
         throw BadRecord(line: row.line, "the \(name): \(error.message)")
       }
     }
     do throws(TextError) { return try RecordContent(values) } catch { throw BadRecord(line: row.line, error.message) }
   }
-}
 
-/// The rows of CSV, as bytes.
-struct CSVRows {
-  struct Row {
-    let line: Int
-    /// The text in the file; nil if it was too long to keep.
-    let text: ArraySlice<UInt8>?
-    let fields: Result<[[UInt8]], BadRecord>
-  }
-
-  private var lines: LineReader
-
-  init(_ lines: LineReader) {
-    self.lines = lines
-  }
-
-  var offset: Int64 { lines.offset }
-
-  mutating func next() throws(Failure) -> Row? {
-    while let line = try lines.next() {
-      if line.isTooLong { return tooLong(line.number) }
-      if line.bytes.isEmpty || line.bytes.elementsEqual([0x0D]) { continue }
-      return try row(from: line)
+  private func value(
+    of text: String, _ column: CSVColumns.Column, _ name: AttributeName, _ tally: inout ColumnTally
+  ) throws(TextError) -> RecordContent.Field {
+    if let type = column.type, !text.isEmpty {
+      return .init(name, try type.value(of: text), isVerbatim: column.isVerbatim)
     }
-    return nil
+    let field = try CSVField.decode(text, of: name)
+    if !field.isVerbatim, name != "id", !AttributeName.builtIn.contains(name) { tally.note(field.value) }
+    return .init(name, field.value, isVerbatim: field.isVerbatim || column.isVerbatim)
   }
 
-  private mutating func row(from first: SourceLine) throws(Failure) -> Row {
-    var scanner = CSVScanner()
-    var text = first.bytes
-    var line = first
-    while true {
-      do throws(CSVScanner.Mistake) {
-        if try scanner.feed(line.bytes) { return Row(line: first.number, text: text, fields: .success(scanner.fields)) }
-      } catch {
-        let bad = BadRecord(line: line.number, column: error.offset + 1, error.reason)
-        return Row(line: first.number, text: text, fields: .failure(bad))
-      }
-      guard let more = try lines.next() else {
-        let bad = BadRecord(line: first.number, "the file ends inside the quotes of this record")
-        return Row(line: first.number, text: text, fields: .failure(bad))
-      }
-      if more.isTooLong || text.count + more.bytes.count > lines.limit { return tooLong(first.number) }
-      text.append(0x0A)
-      text += more.bytes
-      line = more
+  /// As many fields as there are columns; further fields must be empty.
+  private func checked(_ fields: [[UInt8]], _ line: Int) throws(BadRecord) -> ArraySlice<[UInt8]> {
+    let count = header.columns.count
+    let further = fields.indices.dropFirst(count).first { !fields[$0].isEmpty }
+    if fields.count < count || further ?? 0 >= header.width {
+      throw BadRecord(line: line, "the header has \(count) columns, but this record has \(fields.count)")
     }
+    if let further { throw nameless(further, fields[further], line) }
+    return fields.prefix(count)
   }
 
-  private func tooLong(_ line: Int) -> Row {
-    Row(line: line, text: nil, fields: .failure(BadRecord(line: line, lines.tooLong)))
+  private func nameless(_ index: Int, _ field: [UInt8], _ line: Int) -> BadRecord {
+    let text = String(decoding: field, as: UTF8.self).excerpt
+    return BadRecord(line: line, "\(header.place(index)) has no name, but here it has the field \"\(text)\"")
   }
 }

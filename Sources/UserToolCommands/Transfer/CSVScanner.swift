@@ -1,4 +1,6 @@
-/// Reads a record of comma-separated values (RFC 4180) line by line; quoted fields may contain line breaks.
+/// Reads a record of delimited values (RFC 4180) line by line; quoted fields may contain line breaks.
+///
+/// Spaces around a quoted field are left out.
 struct CSVScanner {
   struct Mistake: Error {
     /// The offset from the start of the last line that was fed, in bytes.
@@ -8,14 +10,26 @@ struct CSVScanner {
 
   /// The fields of the record that was fed.
   private(set) var fields: [[UInt8]] = []
+  private let delimiter: CSVDelimiter
   private var field: [UInt8] = []
   private var state = State.fieldStart
 
   private enum State {
-    case fieldStart, plain, quoted
+    /// At the start, or after spaces.
+    case fieldStart
+    case plain, quoted
     /// After a quote inside a quoted field: either its end, or the first of two quotes that stand for one.
     case afterQuote
+    /// After spaces behind a quoted field.
+    case afterField
   }
+
+  init(_ delimiter: CSVDelimiter = .comma) {
+    self.delimiter = delimiter
+  }
+
+  /// Whether nothing was fed yet.
+  var isAtStart: Bool { state == .fieldStart && field.isEmpty && fields.isEmpty }
 
   /// Reads a line, and returns whether the record ends with it.
   mutating func feed(_ line: ArraySlice<UInt8>) throws(Mistake) -> Bool {
@@ -34,17 +48,20 @@ struct CSVScanner {
 
   private mutating func feed(_ byte: UInt8, at offset: Int) throws(Mistake) {
     switch (state, byte) {
-    case (.fieldStart, UInt8(ascii: "\"")): state = .quoted
+    case (.fieldStart, UInt8(ascii: "\"")): (state, field) = (.quoted, [])
     case (.quoted, UInt8(ascii: "\"")): state = .afterQuote
     case (.quoted, _): field.append(byte)
-    case (_, UInt8(ascii: ",")): endField()
+    case (_, delimiter.byte): endField()
     case (.afterQuote, UInt8(ascii: "\"")):
       field.append(byte)
       state = .quoted
-    case (.afterQuote, _): throw Mistake(offset: offset, reason: "expected a comma after the closing quote")
+    case (.afterQuote, 0x20), (.afterField, 0x20): state = .afterField
+    case (.afterQuote, _), (.afterField, _):
+      throw Mistake(offset: offset, reason: "expected \(delimiter.name) after the closing quote")
     case (_, UInt8(ascii: "\"")):
       throw Mistake(offset: offset, reason: "a quote in a field that does not start with a quote")
     case (_, 0x0D): throw Mistake(offset: offset, reason: "a carriage return in the middle of a line")
+    case (.fieldStart, 0x20): field.append(byte)
     default:
       field.append(byte)
       state = .plain

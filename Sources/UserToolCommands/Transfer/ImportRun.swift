@@ -10,6 +10,11 @@ struct ImportRun {
   private var done = Importer.Counts()
   private var doneLine = 0
   private var sets = 0
+  /// The first users as a dry run would store them.
+  private(set) var preview: [String] = []
+
+  /// What the user should know of the file.
+  var notes: [String] { importer.records.notes }
 
   private struct DryRun: Error {}
 
@@ -45,7 +50,10 @@ struct ImportRun {
         if let status = Signals.shared.status { throw Exit(status: status) }
         progress.note(importer.counts.users, fraction: Double(importer.records.offset) / total)
       }
-      if isDryRun { throw DryRun() }
+      if isDryRun {
+        preview = try ImportPreview.lines(of: importer.firstUsers, in: &transaction)
+        throw DryRun()
+      }
       return mayHaveMore
     }
     if importer.counts.written > done.written { sets += 1 }
@@ -74,7 +82,7 @@ struct ImportRun {
     let kept = doneLine == 0 ? "nothing was changed" : "the \(done.users) users up to line \(doneLine) were imported"
     switch error {
     case var failure as Failure:
-      if failure.hint == nil { failure.hint = kept + "; --skip-bad skips such records" }
+      failure.hint = kept + "; " + (failure.hint ?? "--skip-bad skips such records")
       return failure
     case let exit as Exit:
       if batch != nil { Messages.shared.writeLine("stopped: " + kept) }

@@ -29,6 +29,9 @@ struct Importer {
   let rejects: Rejects?
   /// The users written so far, in this transaction and earlier ones.
   private(set) var counts = Counts()
+  /// The first users that were written.
+  private(set) var firstUsers: [User.ID] = []
+  private static let previewed = 5
   /// The line of the last record that was read.
   private(set) var line = 0
 
@@ -77,11 +80,18 @@ struct Importer {
     _ content: RecordContent, to transaction: inout WriteTransaction
   ) throws(StoreError) {
     if identity == .updating, let id = content.id, try !transaction.storedValue(.name, of: id).isNull {
-      if try transaction.update(content.values, of: id) { counts.changed += 1 } else { counts.unchanged += 1 }
+      note(id)
+      let hasChanged = try transaction.update(content.values, of: id, verbatim: content.verbatim)
+      if hasChanged { counts.changed += 1 } else { counts.unchanged += 1 }
       return
     }
     if identity == .kept, content.id == nil { throw StoreError(.badValue, "the record has no id to keep") }
-    try transaction.add(content.values, as: identity == .new ? nil : content.id)
+    let id = identity == .new ? nil : content.id
+    note(try transaction.add(content.values, as: id, verbatim: content.verbatim))
     counts.added += 1
+  }
+
+  private mutating func note(_ id: User.ID) {
+    if firstUsers.count < Self.previewed, !firstUsers.contains(id) { firstUsers.append(id) }
   }
 }

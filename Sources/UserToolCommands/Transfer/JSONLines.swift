@@ -3,13 +3,11 @@ import UserStoreText
 
 /// JSON lines: one object per line; empty lines are skipped.
 struct JSONLines: RecordSource {
-  private var lines: LineReader
+  private(set) var lines: LineReader
 
   init(_ lines: LineReader) {
     self.lines = lines
   }
-
-  var offset: Int64 { lines.offset }
 
   mutating func next() throws(Failure) -> SourceRecord? {
     while let line = try lines.next() {
@@ -23,12 +21,17 @@ struct JSONLines: RecordSource {
     return nil
   }
 
+  private static func field(_ member: JSONScanner.Members.Element) -> RecordContent.Field {
+    let (name, isVerbatim) = TransferName.decode(member.name, .jsonl)
+    return RecordContent.Field(name, member.value, isVerbatim: isVerbatim || member.isMarked)
+  }
+
   private static func content(of line: SourceLine) -> Result<RecordContent, BadRecord> {
     var scanner = JSONScanner(line.bytes)
     do throws(JSONScanner.Mistake) {
       let fields = try scanner.record()
       do throws(TextError) {
-        return .success(try RecordContent(fields.map { (AttributeName(typed: $0.name), $0.value) }))
+        return .success(try RecordContent(fields.map(field)))
       } catch {
         return .failure(BadRecord(line: line.number, error.message))
       }

@@ -9,7 +9,7 @@ struct SourceLine {
   var isTooLong = false
 }
 
-/// Reads a file line by line; memory is bounded by the longest line.
+/// Reads a file line by line, as UTF-8; memory is bounded by the longest line.
 struct LineReader {
   /// The longest line: it has room for several values of 16 MiB in base64.
   static let defaultLimit = 1 << 27
@@ -20,6 +20,7 @@ struct LineReader {
   private(set) var offset: Int64 = 0
   private(set) var number = 0
   private let descriptor: Int32
+  private var decoder: TextDecoder
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
@@ -28,10 +29,30 @@ struct LineReader {
 
   private static let portion = 1 << 18
 
-  init(_ descriptor: Int32, name: String, limit: Int = defaultLimit) {
+  init(_ descriptor: Int32, name: String, limit: Int = defaultLimit, decoder: TextDecoder = TextDecoder()) {
     self.descriptor = descriptor
     self.name = name
     self.limit = limit
+    self.decoder = decoder
+  }
+
+  /// The name of the encoding, as far as it is known; nil for UTF-8.
+  var encoding: String? { decoder.encoding }
+
+  /// What bytes are that are not valid in the encoding.
+  var invalidText: String {
+    encoding.map { "not valid \($0)" } ?? "not valid UTF-8; if the file has another encoding, name it with --encoding"
+  }
+
+  /// The start of the text, up to 256 KiB, which `next` returns again.
+  mutating func firstBlock() throws(Failure) -> ArraySlice<UInt8> {
+    while number == 0, buffer.isEmpty, try fill() {}
+    return Self.withoutMark(buffer[start...])
+  }
+
+  /// The text without a byte order mark, which some editors write.
+  private static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
   }
 
   /// The next line; nil at the end.
@@ -58,9 +79,7 @@ struct LineReader {
   private mutating func line(_ bytes: ArraySlice<UInt8>, isEnded: Bool) -> SourceLine {
     number += 1
     if bytes.count > limit { return SourceLine(number: number, bytes: [], isEnded: isEnded, isTooLong: true) }
-    // A byte order mark, which some editors write.
-    let hasMark = number == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
-    return SourceLine(number: number, bytes: hasMark ? bytes.dropFirst(3) : bytes, isEnded: isEnded)
+    return SourceLine(number: number, bytes: number == 1 ? Self.withoutMark(bytes) : bytes, isEnded: isEnded)
   }
 
   private mutating func dropRest() throws(Failure) {
@@ -80,9 +99,12 @@ struct LineReader {
     guard let bytes = System.read(descriptor, atMost: Self.portion) else {
       throw Failure(.noInput, "cannot read \(name): \(System.lastError)")
     }
-    buffer += bytes
     offset += Int64(bytes.count)
     isAtEnd = bytes.isEmpty
-    return !isAtEnd
+    let before = buffer.count
+    do throws(Failure) { buffer += try decoder.decode(bytes) } catch {
+      throw Failure(error.status, "\(name): \(error.message)", hint: error.hint)
+    }
+    return !isAtEnd || buffer.count > before
   }
 }

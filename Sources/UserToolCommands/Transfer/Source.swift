@@ -28,12 +28,18 @@ struct Source: ~Copyable {
     System.close(descriptor)
   }
 
+  /// The first bytes, by which files that cannot be imported are recognized.
+  var start: [UInt8] { System.peek(descriptor, atMost: 1 << 12) }
+
   /// The records of the source; throws for a CSV header line that is not valid.
-  func records(_ format: TransferFormat) throws(Failure) -> any RecordSource {
-    let lines = LineReader(descriptor, name: name)
+  func records(_ format: TransferFormat, _ choices: CSVChoices) throws(Failure) -> any RecordSource {
+    // JSON is always UTF-8, unless a mark says otherwise.
+    var decoder = TextDecoder(isGuessing: format == .csv)
+    if let encoding = choices.encoding { decoder = try TextDecoder(encoding) }
+    let lines = LineReader(descriptor, name: name, decoder: decoder)
     return switch format {
     case .jsonl: JSONLines(lines)
-    case .csv: try CSVRecords(lines)
+    case .csv: try CSVRecords(lines, choices)
     }
   }
 

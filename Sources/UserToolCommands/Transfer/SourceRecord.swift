@@ -32,8 +32,22 @@ protocol RecordSource {
   /// The next record; nil at the end.
   mutating func next() throws(Failure) -> SourceRecord?
 
+  /// Where the records are read from.
+  var lines: LineReader { get }
+
+  /// How the file is read, if that is not what the user must expect; known before the first record.
+  var remark: String? { get }
+
+  /// What the user should know after all records were read.
+  var notes: [String] { get }
+}
+
+extension RecordSource {
   /// The number of bytes read so far.
-  var offset: Int64 { get }
+  var offset: Int64 { lines.offset }
+
+  var remark: String? { nil }
+  var notes: [String] { [] }
 }
 
 extension LineReader {

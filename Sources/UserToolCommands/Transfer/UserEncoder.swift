@@ -11,18 +11,27 @@ struct UserEncoder {
 
   /// The header line of CSV; empty for JSON lines.
   var header: [UInt8] {
-    format == .csv ? csv((["id"] + columns).map { Array($0.text.utf8) }) : []
+    format == .csv ? csv((["id"] + columns.map { TransferName.encode($0, .csv) }).map { Array($0.utf8) }) : []
   }
 
   func line(_ user: User) -> [UInt8] {
     switch format {
     case .jsonl:
-      let members = user.orderedValues.map { (name: $0.name.text, value: $0.value.losslessJSON) }
+      let members = user.orderedValues.map { name, value in
+        (name: TransferName.encode(name, .jsonl), value: Self.member(value, of: name))
+      }
       return JSON.object([("id", .integer(user.id.rawValue))] + members).bytes + [0x0A]
     case .csv:
       let fields = columns.map { CSVField.encode(user[stored: $0] ?? .null, of: $0) }
       return csv([Array(user.id.description.utf8)] + fields)
     }
+  }
+
+  /// The value of a member; text that a write would refuse or change, as a name or a color, is marked.
+  private static func member(_ value: StoredValue, of attribute: AttributeName) -> JSON {
+    guard case .text(let text) = value, AttributeName.builtIn.contains(attribute), !value.isAccepted(for: attribute)
+    else { return value.losslessJSON }
+    return StoredValue.invalidText(Array(text.utf8)).losslessJSON
   }
 
   private func csv(_ fields: [[UInt8]]) -> [UInt8] {

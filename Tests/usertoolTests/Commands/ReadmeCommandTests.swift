@@ -18,7 +18,9 @@ import Testing
   }
 
   /// Creates the files that the examples read but do not create.
-  private static let files = #"echo 'name,age' > people.csv; echo 'Ann,1,2' >> people.csv; echo 'id,name' > users.csv"#
+  private static let files =
+    #"echo 'name,age' > people.csv; echo 'Ann,1,2' >> people.csv; echo 'id,name' > users.csv; "#
+    + #"echo 'Kunde;PLZ;Betrag' > kunden.csv; echo 'Zoë;01067;1,5' >> kunden.csv"#
 
   /// The commands after prompts, and those in the lists of indented commands.
   private static func commands(in readme: String) -> [String] {

@@ -56,6 +56,27 @@ import Testing
     #expect(try !FileManager.default.contentsOfDirectory(atPath: workspace.folder).contains("users.db"))
   }
 
+  @Test func `text that PostgreSQL cannot hold is a bad record, and the others are imported`() throws {
+    try workspace.run("init")
+    let lines = [
+      #"{"name":"A","note":{"text_base64":"Yf8="},"zero":"a\u0000b"}"#, #"{"name":{"text_base64":"Yf8="}}"#,
+      #"{"name":"B","hair_color":{"text_base64":"AA=="}}"#, #"{"name":"C","x":1,":=a\u0000b":1}"#,
+      #"{"name":{"text_base64":""},"hair_color":{"text_base64":"emVicmE="}}"#,
+    ]
+    try workspace.write(Data(lines.joined(separator: "\n").utf8), to: "in.jsonl")
+    let path = workspace.folder + "/in.jsonl"
+    let outcome = try workspace.run("import", path, "--skip-bad")
+    #expect(outcome.errors.contains("in.jsonl:2: PostgreSQL cannot store the name: it has text that is"), "\(outcome)")
+    #expect(outcome.errors.contains("in.jsonl:3: PostgreSQL cannot store the hair_color: it has a NUL"), "\(outcome)")
+    #expect(outcome.errors.contains("in.jsonl:4: PostgreSQL cannot store an attribute whose name"), "\(outcome)")
+    #expect(outcome.errors.hasSuffix("imported 2 users (3 skipped) as one change set\n"), "\(outcome)")
+    #expect(
+      try workspace.run("export").lines.map { $0.split(separator: ",", maxSplits: 1)[1] } == [
+        #""name":"A","hair_color":null,"note":{"text_base64":"Yf8="},"zero":"a\u0000b"}"#,
+        #""name":{"text_base64":""},"hair_color":{"text_base64":"emVicmE="}}"#,
+      ])
+  }
+
   @Test func `records are written, read, listed, undone, and moved`() throws {
     #expect(try workspace.run("add", "NIX", "--hair-color", "auburn", "--set", "age=41").output == "1\n")
     #expect(try workspace.run("add", "Zoë").output == "2\n")

@@ -37,7 +37,7 @@ import Testing
     let outcome = try importing(
       "\u{FEFF}\"name\",age,hair-color,note\r\n\"O'Hara, \"\"Bob\"\"\",41,auburn,\"a\r\nb\"\r\n\r\n7,007,,:=7",
       as: "in.csv", in: workspace)
-    #expect(outcome.status == 0 && outcome.errors == "imported 2 users as one change set\n", "\(outcome)")
+    #expect(outcome.status == 0 && outcome.errors.hasSuffix("imported 2 users as one change set\n"), "\(outcome)")
     #expect(
       try workspace.run("list", "--format", "jsonl").output == """
         {"id":1,"name":"O'Hara, \\"Bob\\"","hair_color":"#a52a2a","age":41,"note":"a\\r\\nb"}

@@ -1,0 +1,100 @@
+import UserStore
+import UserStoreText
+
+/// What a file is that is neither JSON lines nor CSV, by its first bytes, and how to import it.
+enum FileKind {
+  /// A file that a command prints as it can be imported.
+  case readable(_ what: String, _ command: String)
+  /// An archive of one file, which a command prints.
+  case archive(_ what: String, _ command: String)
+  case spreadsheet
+  case carriageReturns
+
+  private static let marks: [(bytes: [UInt8], kind: FileKind)] = [
+    ([0x1F, 0x8B], .archive("compressed with gzip", "gunzip -c")),
+    ([0x42, 0x5A, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26], .archive("compressed with bzip2", "bunzip2 -c")),
+    ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .archive("compressed with xz", "xz -dc")),
+    ([0x28, 0xB5, 0x2F, 0xFD], .archive("compressed with zstd", "zstd -dc")),
+    // Today's spreadsheets are zip archives; those before 2007 were containers of their own.
+    ([0x50, 0x4B, 0x03, 0x04], .spreadsheet), ([0xD0, 0xCF, 0x11, 0xE0], .spreadsheet),
+    (Array("SQLite format 3\0".utf8), .readable("a SQLite database", "usertool export --db")),
+  ]
+
+  /// Recognizes a file; nil for one that may be of the format, which is nil if it is unknown.
+  init?(_ start: [UInt8], _ format: TransferFormat?) {
+    if let mark = Self.marks.first(where: { start.starts(with: $0.bytes) }) {
+      self = mark.kind
+      return
+    }
+    let text = Self.text(start)
+    let second = text.dropFirst().first { !Self.isSpace($0) }
+    switch text.first {
+    // A title of a column can start with a bracket too.
+    case UInt8(ascii: "[") where format != .csv || second.map { "{]".utf8.contains($0) } ?? false:
+      self = .readable("a JSON array", "jq -c '.[]'")
+    case UInt8(ascii: "{") where Self.endsLine(text.dropFirst()):
+      self = .readable("JSON in which an object has several lines", "jq -c .")
+    case UInt8(ascii: "{"): return nil
+    default:
+      // Only the names in the header line of an export can have a carriage return and no line feed in 4 KiB.
+      guard format == .csv, start.contains(0x0D), !start.contains(0x0A), !start.starts(with: CSVDelimiter.exportStart)
+      else { return nil }
+      self = .carriageReturns
+    }
+  }
+
+  /// The error for the file at a path, or for `-`.
+  func failure(_ name: String, at path: String, _ format: TransferFormat?) -> Failure {
+    let argument = path == "-" ? "" : " " + path.shellWord()
+    switch self {
+    case .readable(let what, let command):
+      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | usertool import -")
+    case .archive(let what, let command):
+      let inner = path.split(separator: ".").dropLast().joined(separator: ".")
+      let isCSV = (format ?? (try? TransferFormat(nil, path: inner))) == .csv
+      let option = isCSV ? " --format csv" : ""
+      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | usertool import -\(option)")
+    case .spreadsheet:
+      return Failure(
+        .badData, "\(name) is a spreadsheet or a zip archive",
+        hint: path == "-" ? "save it as CSV" : "libreoffice --headless --convert-to csv\(argument) saves it as CSV")
+    case .carriageReturns:
+      return Failure(
+        .badData, "\(name) has lines that end with a carriage return only",
+        hint: "tr '\\r' '\\n' \(argument.isEmpty ? "" : "<\(argument) ")| usertool import - --format csv")
+    }
+  }
+
+  /// The text from its first character on that is not white space.
+  static func text(_ start: [UInt8]) -> ArraySlice<UInt8> {
+    // Without byte order marks, and in UTF-16 without every second byte.
+    start.filter { ![0, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF].contains($0) }.drop(while: isSpace)[...]
+  }
+
+  private static func endsLine(_ text: ArraySlice<UInt8>) -> Bool {
+    text.first { ![0x20, 0x09, 0x0D].contains($0) } == 0x0A
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0D, 0x0A].contains(byte) }
+}
+
+extension TransferFormat {
+  /// The format of a file whose name is that of no export, or of standard input by its start; nil if it is unknown.
+  init?(imported path: String, _ start: [UInt8]) {
+    let name = path.lowercased()
+    if [".tsv", ".tab"].contains(where: name.hasSuffix) {
+      self = .csv
+    } else if name.hasSuffix(".json") {
+      self = .jsonl
+    } else if path == "-" {
+      let isTitle = FileKind.text(start).first.map { $0 >= 0x80 || $0 == UInt8(ascii: "\"") || Self.isWord($0) }
+      self = isTitle == true ? .csv : .jsonl
+    } else {
+      return nil
+    }
+  }
+
+  private static func isWord(_ byte: UInt8) -> Bool {
+    Unicode.Scalar(byte).properties.isAlphabetic || (0x30..<0x3A).contains(byte)
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import UserToolCommands
+
+@Suite(.bounded) struct `Columns of CSV` {
+  private func importing(_ text: String, _ options: [String] = [], in workspace: Workspace) throws -> Workspace.Outcome
+  {
+    try workspace.write(Data(text.utf8), to: "in.csv")
+    return try workspace.finish([Workspace.tool, "import", workspace.folder + "/in.csv"] + options)
+  }
+
+  @Test func `white space around names does not count, and the names that users have can be capitalized`() throws {
+    let workspace = try Workspace()
+    let outcome = try importing(
+      " Name\u{A0}, age ,Hair Color\u{3000},ID\nZoë, 41, red ,7\n", ["--keep-ids"], in: workspace)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(
+      try workspace.run("list", "--format", "jsonl").output
+        == ##"{"id":7,"name":"Zoë","hair_color":"#ff0000","age":41}"## + "\n")
+  }
+
+  @Test func `columns can be renamed, and hold the names`() throws {
+    let workspace = try Workspace()
+    let text = "Full name,Name,a=b\nZoë,zoe,1\n"
+    let options = ["--name-column", "Full name", "--rename", "Name=login", "--rename", "a=b=c"]
+    #expect(try importing(text, options, in: workspace).status == 0)
+    #expect(try workspace.run("list").output == "1\tZoë\t\tc=1\tlogin=zoe\n")
+  }
+
+  /// Header lines without a name, what their message says, and the options of its hint, which are accepted.
+  private static let nameless: [(header: String, words: String, options: [String])] = [
+    ("Full name,age", "its columns are \"Full name\", \"age\"", ["--name-column", "Full name"]),
+    ("Alter;Nachname", "its columns are \"Alter\", \"Nachname\"", ["--name-column", "Nachname"]),
+    ("氏名,年齢", "its columns are \"氏名\", \"年齢\"", ["--name-column", "氏名"]),
+    ("x,y", "its columns are \"x\", \"y\"", ["--name-column", "x"]),
+    ("Name,name", "two columns are named \"name\": \"Name\" and \"name\"", ["--rename", "Name=other"]),
+  ]
+
+  @Test func `a header line without a name is an error that lists the columns, and names the option`() throws {
+    for (header, words, options) in Self.nameless {
+      let workspace = try Workspace()
+      let row = header.contains(";") ? "\nA;B\n" : "\nA,B\n"
+      let outcome = try importing(header + row, in: workspace)
+      #expect(outcome.status == 65 && outcome.errors.contains("in.csv:1: "), "\(outcome)")
+      #expect(outcome.errors.contains(words), "\(outcome)")
+      let typed = options.map { $0.contains(" ") ? "'\($0)'" : $0 }.joined(separator: " ")
+      #expect(outcome.errors.contains("usertool: hint: nothing was changed; \(typed) "), "\(outcome)")
+      #expect(try importing(header + row, options, in: workspace).status == 0, "\(options)")
+    }
+  }
+
+  @Test func `options for columns that do not exist, or cannot have them, are errors`() throws {
+    let workspace = try Workspace()
+    for (options, words) in [
+      (["--text", "plz"], "there is no column \"plz\" (did you mean \"PLZ\"?)"),
+      (["--rename", "x=y"], "the columns are \"name\", \"PLZ\""), (["--name-column", "N"], "there is no column \"N\""),
+      (["--type", "PLZ=number"], "\"number\" is not a type"), (["--type", "name=integer"], "is the name"),
+      (["--rename", "PLZ"], "--rename"), (["--rename", "PLZ=name"], "two columns are named \"name\""),
+    ] {
+      let outcome = try importing("name,PLZ\nA,1\n", options, in: workspace)
+      #expect([64, 65].contains(outcome.status) && outcome.errors.contains(words), "\(options): \(outcome)")
+    }
+    try workspace.write(Data("{\"name\":\"A\"}".utf8), to: "in.jsonl")
+    for options in [
+      ["--text", "a"], ["--delimiter", ";"], ["--rename", "a=b"], ["--type", "a=real"], ["--name-column", "a"],
+    ] {
+      let outcome = try workspace.finish([Workspace.tool, "import", workspace.folder + "/in.jsonl"] + options)
+      #expect(outcome.status == 64 && outcome.errors.contains("\(options[0]) is for CSV"), "\(outcome)")
+    }
+    #expect(workspace.bytes() == nil)
+  }
+
+  @Test func `a column without a name may be empty; otherwise the message says which one it is`() throws {
+    let workspace = try Workspace()
+    #expect(try importing("name,age,\nA,1,\nB,2\nC,3,,,\n", in: workspace).status == 0)
+    #expect(try importing(",name,,age\n,D,,4\n", in: workspace).status == 0)
+    #expect(try workspace.run("list").output == "1\tA\t\tage=1\n2\tB\t\tage=2\n3\tC\t\tage=3\n4\tD\t\tage=4\n")
+    for (text, words) in [
+      ("name,,age\nA,x,1\n", "in.csv:2: column 2, after \"name\", has no name, but here it has the field \"x\""),
+      (",name\n0,A\n", "in.csv:2: column 1 has no name, but here it has the field \"0\""),
+      ("name,age,\nA,1,x\n", "in.csv:2: column 3, after \"age\", has no name, but here it has the field \"x\""),
+      ("name,age\nA\n", "in.csv:2: the header has 2 columns, but this record has 1"),
+    ] {
+      let outcome = try importing(text, in: workspace)
+      #expect(outcome.status == 65 && outcome.errors.contains(words), "\(outcome)")
+    }
+  }
+
+  @Test func `a column with numbers and their lookalikes is noted, with an option that is accepted`() throws {
+    let workspace = try Workspace()
+    let decimal = try importing("Name;Betrag\nA;1,5\nB;12\n", ["-n"], in: workspace)
+    #expect(decimal.errors.contains("--type Betrag=decimal-comma stores all as numbers"), "\(decimal)")
+    let mixed = try importing("name,my plz,price,n\nA,01067,1.50,1\nB,80331,2.25,2\n", in: workspace)
+    #expect(
+      mixed.errors == """
+        note: the column "my plz" has numbers (80331), and text that as a number would be written in another way (01067); \
+        --text 'my plz' stores all as text
+        note: the column "price" has numbers (2.25), and text that as a number would be written in another way (1.50); \
+        --type price=real stores all as numbers
+        imported 2 users as one change set
+
+        """)
+    let options = ["--text", "my plz", "--type", "price=real"]
+    let typed = try importing("name,my plz,price,n\nA,01067,1.50,1\nB,80331,2.25,2\n", options, in: workspace)
+    #expect(typed.errors == "imported 2 users as one change set\n")
+    #expect(
+      try workspace.run("list", "--format", "jsonl", "--where", "id>=3").output == """
+        {"id":3,"name":"A","hair_color":null,"my plz":"01067","n":1,"price":1.5}
+        {"id":4,"name":"B","hair_color":null,"my plz":"80331","n":2,"price":2.25}
+
+        """)
+  }
+
+  @Test func `a dry run shows the first five users as they would be stored, with their types`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX", "--set", "note=x")
+    let rows = "1,Nix,1,01067\n,B,2.5,\n" + (1...5).map { ",u\($0),,\n" }.joined()
+    let outcome = try importing("id,name,age,plz\n" + rows, ["--update", "-n"], in: workspace)
+    #expect(
+      outcome.output == """
+        user 1
+          name  text     "Nix"
+          age   integer  1
+          note  text     "x"
+          plz   text     "01067"
+        user 2
+          name  text     "B"
+          age   real     2.5
+        user 3
+          name  text     "u1"
+        user 4
+          name  text     "u2"
+        user 5
+          name  text     "u3"
+
+        """)
+    #expect(outcome.errors == "dry run: would import 7 users (6 added, 1 changed); nothing was changed\n")
+    #expect(try importing("name\nA\n", ["-n", "-q"], in: workspace).output.isEmpty)
+  }
+}
