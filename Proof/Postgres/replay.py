@@ -11,7 +11,7 @@ Judged:
   * every set of the library that was acknowledged is there, with its nonce and its rows, at the place that it was told;
   * readers with a cursor see each row once and in order, and never another nonce at their cursor;
   * a snapshot of the tables and the end of the log in that snapshot belong together: the rows after it lead to each later snapshot;
-  * ids that the store gave were never used before.
+  * ids that the store gave were never used before, except those that a program had chosen (the limit in README.md).
 """
 import argparse, collections, hashlib, multiprocessing as mp, os, random, subprocess, sys, time
 import psycopg
@@ -245,32 +245,28 @@ class Replay:
     def __init__(self, state=None, place=0):
         self.state, self.place, self.bad = state or {}, place, []
         self.users = {u for u, a in self.state if a == "name"}
-        self.given = set(self.users)
-        self.sets, self.lives = 0, collections.defaultdict(list)  # where users were added and removed: set, place, op, name
+        self.used = set(self.users)
+        # Users that another program has added, or may have added: the name may have been changed since.
+        self.chosen = {u for (u, a), v in self.state.items() if a == "name" and not is_given(v[2][1:-1])}
+        self.lives = collections.defaultdict(list)  # where users were added and removed: place, op, name
         self.digests = {}
-
-    def is_chosen_at_once(self, u):
-        """Whether the last user with this id was added with a chosen id, and removed, by one transaction: the limit in README.md."""
-        before = self.lives[u][-2:]
-        return [life[2] for life in before] == [1, 3] and before[0][0] == before[1][0] and not is_given(before[0][3])
 
     def apply(self, row):
         seq, op, u, a, *v = row[:14]
         old, new = tuple(map(repr, v[:5])), tuple(map(repr, v[5:]))
         if seq != self.place + 1: self.bad.append(f"{seq} follows {self.place}")
         self.place = seq
-        if op == 0:
-            self.sets += 1
-            return
+        if op == 0: return
         present = self.state.get((u, a), NONE)
         if old != present: self.bad.append(f"{seq}: op {op} user {u} {a}: the old value is {old}, but the log said {present}")
         if op == 2 and old == new: self.bad.append(f"{seq}: nothing changes")
         if op == 1 and a == "name":
             if u in self.users: self.bad.append(f"{seq}: user {u} is added twice")
-            if is_given(v[7]) and u in self.given and not self.is_chosen_at_once(u):
+            if not is_given(v[7]): self.chosen.add(u)
+            elif u in self.used and u not in self.chosen:
                 self.bad.append(f"{seq}: the id {u} is given again, after {self.lives[u]}")
-            self.users.add(u); self.given.add(u)
-        if a == "name" and op != 2: self.lives[u].append((self.sets, seq, op, v[7] or v[2]))
+            self.users.add(u); self.used.add(u)
+        if a == "name" and op != 2: self.lives[u].append((seq, op, v[7] or v[2]))
         if op == 3 and a == "name": self.users.discard(u)
         elif op == 3 and u in self.users: self.bad.append(f"{seq}: {a} is removed with the user {u}, who is still there")
         if new == NONE: self.state.pop((u, a), None)
@@ -415,11 +411,43 @@ def run(seed, count, writers, libraries, readers, verbose=False):
         # Attributes without users, and raw values that are no text, are written on purpose.
         if code != "orphan" and "UTF-8" not in message: bad.append(f"check: {code}: {message}")
     c.execute("COMMIT")
+    bad += choose_and_give(c)
     looks = sum(s[3] for s in seen); compared = sum(s[4] for s in seen)
     print(f"seed {seed}: {total.get('committed', 0)} foreign commits, {total.get('library: committed', 0)} of the library, {len(rows)} rows, "
           f"{len(commits)} places, {foreign_sets} foreign sets, {looks} looks of readers, {compared} snapshots compared, broken: {len(bad)}", flush=True)
     if verbose: print({k: total[k] for k in sorted(total)})
     return bad
+
+
+def choose_and_give(c):
+    """What is wrong with the ids that the store gives after one was chosen and removed, while nobody else writes."""
+    chosen, = c.execute("INSERT INTO userstore.users (id, name) SELECT last_value + 3, 'chosen' FROM userstore.users_id_seq RETURNING id").fetchone()
+    c.execute("DELETE FROM userstore.users WHERE id = %s", (chosen,))
+    given = [i for i, in c.execute("INSERT INTO userstore.users (name) SELECT 'b' || g FROM generate_series(1, 5) g RETURNING id").fetchall()]
+    c.execute("DELETE FROM userstore.users WHERE id = ANY (%s)", (given,))
+    return [f"the id {chosen}, which was chosen and removed, is given again: {given}"] if chosen in given else []
+
+
+def judge_of_ids(*names):
+    """What the judge says of one id that is added with each of the names, and removed, by transactions of their own."""
+    replay, empty = Replay(), (None,) * 5
+    for i, name in enumerate(names):
+        values = (None, None, name, None, None)
+        replay.apply((4 * i + 1, 1, 7, "name") + empty + values)
+        replay.apply((4 * i + 2, 0, None, None) + empty + empty)
+        replay.apply((4 * i + 3, 3, 7, "name") + values + empty)
+        replay.apply((4 * i + 4, 0, None, None) + empty + empty)
+    return replay.bad
+
+
+def keep(seed, bad):
+    """Prints what was wrong, and writes all of it to a file."""
+    folder = os.path.join(HERE, "..", "..", ".build", "replay")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.realpath(os.path.join(folder, f"{seed}.txt"))
+    with open(path, "w") as file: file.writelines(b + "\n" for b in bad)
+    for b in list(dict.fromkeys(bad))[:6]: print("   ", b.replace("\n", " "))
+    print(f"    all of it: {path}", flush=True)
 
 
 def install():
@@ -499,12 +527,13 @@ if __name__ == "__main__":
     p.add_argument("--short", action="store_true")
     p.add_argument("-v", action="store_true")
     o = p.parse_args()
+    assert judge_of_ids("n1", "n2") and judge_of_ids("n1", "far", "n2") == [] == judge_of_ids("far", "b1", "x", "cte")
     print(f"seed {o.seed}", flush=True)
     failed = 0
     if o.controls is None or o.short:
         install()
         bad = run(o.seed, 45 if o.short else o.count, o.writers, o.library, o.readers, o.v)
-        for b in list(dict.fromkeys(x[:300] for x in bad))[:6]: print("   ", b.replace("\n", " "))
+        if bad: keep(o.seed, bad)
         failed += bool(bad)
     if o.controls is not None or o.short: failed += controls(o.seed, o.controls)
     sys.exit(bool(failed))

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 // Only what Swift cannot import, and what is shorter in C.
@@ -22,10 +23,14 @@ static inline int userstore_pq_wait(int socket, int reads, int writes, int wake,
          (ends[1].revents ? 4 : 0);
 }
 
-// libpq prints notices to standard error otherwise.
-static inline void userstore_pq_ignore_notice(void *context, const PGresult *result) { (void)context, (void)result; }
-static inline void userstore_pq_ignore_notices(PGconn *connection) {
-  PQsetNoticeReceiver(connection, userstore_pq_ignore_notice, 0);
+// Notes the warning that a COMMIT did not wait for a synchronous standby: the server may translate its text, but not the name of
+// its function. libpq prints other notices to standard error, unless there is a receiver.
+static inline void userstore_pq_note_notice(void *is_unreplicated, const PGresult *notice) {
+  const char *function = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+  if (function && strcmp(function, "SyncRepWaitForLSN") == 0) *(int *)is_unreplicated = 1;
+}
+static inline void userstore_pq_note_notices(PGconn *connection, int *is_unreplicated) {
+  PQsetNoticeReceiver(connection, userstore_pq_note_notice, is_unreplicated);
 }
 
 struct userstore_pq_cancellation {

@@ -19,7 +19,11 @@ public struct PostgresConfiguration: Sendable {
   ///
   /// `createIfMissing` creates the schema `userstore` in the database, if the role may do so.
   public var store: UserStore.Configuration
-  /// How long to wait for a connection to each host of the address; by default 10 seconds.
+  /// How long to wait for a connection to each host of the address, and how long a server may say nothing when a reply is due; by
+  /// default 10 seconds.
+  ///
+  /// A statement may take longer: after half of the time, the store asks on another connection whether the server works on it. If
+  /// not, the connection is lost.
   public var connectTimeout = Duration.seconds(10)
   /// How long a transaction of this process may wait, between two statements, before the server ends it; by default 10 seconds.
   ///
@@ -27,6 +31,8 @@ public struct PostgresConfiguration: Sendable {
   public var idleInTransactionTimeout = Duration.seconds(10)
 
   /// How often the watcher looks at the log without a notification, in case that one was lost; on a replica, it polls.
+  ///
+  /// Together with two fifths of `connectTimeout`, after which its connections count as lost, that is less than ten seconds.
   var idleLook = Duration.seconds(5)
 
   /// Creates a configuration.
@@ -37,6 +43,7 @@ public struct PostgresConfiguration: Sendable {
   var settings: PostgresSettings {
     var settings = PostgresSettings(address)
     settings.connectTimeout = connectTimeout
+    settings.replyTimeout = connectTimeout
     settings.lockTimeout = store.busyTimeout
     settings.idleInTransactionTimeout = idleInTransactionTimeout
     settings.needsPrimary = store.access != .readOnly

@@ -20,6 +20,11 @@ public enum DatabaseAddress: Sendable, CustomStringConvertible {
   public init(argument: String) throws(TextError) {
     self.init(argument)
     guard case .postgres(let url) = self, PostgresURL(url)?.hasPassword ?? true else { return }
+    if PostgresURL(url, withAnyPort: true)?.hasPassword == false {
+      throw TextError(
+        .notation, "the port in the address is not between 1 and 65535",
+        hint: "the form is postgres://user@host:port/database; write a password to ~/.pgpass, or set PGPASSWORD")
+    }
     throw TextError(
       .notation, "a password in an argument can be read by every user of this machine",
       hint: "write it to ~/.pgpass, or set PGPASSWORD; in names, write @ as %40, : as %3A, and / as %2F")
@@ -46,7 +51,9 @@ private struct PostgresURL {
   private let parameters: [Text]
 
   /// Reads a URL; nil if a character of a password that is not percent-encoded may have ended a part early.
-  init?(_ url: String) {
+  ///
+  /// `withAnyPort` is whether a number may be larger than ports are.
+  init?(_ url: String, withAnyPort: Bool = false) {
     let url = url[...].unicodeScalars
     let start = url.firstIndex(of: ":").map { url.index($0, offsetBy: 3) } ?? url.endIndex
     scheme = url[..<start]
@@ -56,9 +63,9 @@ private struct PostgresURL {
     user = userinfo.prefix { $0 != ":" }
     password = userinfo.dropFirst(user.count + 1)
     let hosts = authority[(at.map { url.index(after: $0) } ?? start)...]
-    guard !url[hosts.startIndex...].contains("@"), hosts.split(separator: ",").allSatisfy(Self.isHost) else {
-      return nil
-    }
+    guard !url[hosts.startIndex...].contains("@"),
+      hosts.split(separator: ",").allSatisfy({ Self.isHost($0, withAnyPort) })
+    else { return nil }
     place = url[hosts.startIndex...].prefix { $0 != "?" }
     parameters = url[place.endIndex...].dropFirst().split(separator: "&")
   }
@@ -72,11 +79,13 @@ private struct PostgresURL {
   }
 
   /// Whether a port is a number: in `user:password/database`, which lacks a host, the password is in its place.
-  private static func isHost(_ host: Text) -> Bool {
+  private static func isHost(_ host: Text, _ withAnyPort: Bool) -> Bool {
     let name = host.first == "[" ? host.prefix { $0 != "]" } : host.prefix { $0 != ":" }
     let rest = host[name.endIndex...].drop { $0 == "]" }
     guard (host.first == "[") == host.contains("]"), (rest.first ?? ":") == ":" else { return false }
-    return rest.count < 2 || UInt16(String(rest.dropFirst())) != nil
+    let port = rest.dropFirst()
+    let isNumber = withAnyPort && port.allSatisfy { ("0"..."9").contains($0) }
+    return port.isEmpty || isNumber || UInt16(String(port)).map { $0 > 0 } ?? false
   }
 
   /// Whether a parameter may be a password, also if its name is percent-encoded or misspelled.

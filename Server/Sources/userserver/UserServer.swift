@@ -50,8 +50,9 @@ struct Failure: Error {
     switch error.code {
     case .notFound: self.init(66, message, hint: "create it with usertool init, or leave out --read-only")
     case .cannotOpen, .connectionLost:
-      self.init(66, message, hint: "psql must be able to connect to the same address")
-    case .noPermission, .readOnly:
+      self.init(66, message, hint: error.hint ?? "psql must be able to connect to the same address")
+    case .readOnly: self.init(77, message, hint: error.hint ?? "to serve a database that is only read, use --read-only")
+    case .noPermission:
       self.init(
         77, message,
         hint: "ask its owner to run usertool init --writer with your role; --reader is enough for --read-only"
@@ -59,7 +60,7 @@ struct Failure: Error {
     case .schemaTooNew: self.init(65, message, hint: "update userserver")
     case .schemaTooOld: self.init(65, message, hint: "ask its owner to run usertool init")
     case .notAUserStore, .schemaChanged: self.init(65, message, hint: "usertool check lists the damage")
-    default: self.init(1, message)
+    default: self.init(1, message, hint: error.hint)
     }
   }
 

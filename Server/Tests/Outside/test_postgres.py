@@ -80,10 +80,13 @@ class Starting(WithDatabase):
                 self.assertEqual(server.get("/about")["path"], self.database)
 
     def test_a_server_that_cannot_be_reached_is_66_with_a_hint(self):
-        for database in ("postgres:///x?host=/nowhere", "postgres://127.0.0.1:1/x", self.database + "x"):
+        for database, advice in (
+            ("postgres:///x?host=/nowhere", "psql"), ("postgres://127.0.0.1:1/x", "psql"), (self.database + "x", "createdb"),
+            ("postgres://nowhere.invalid/x", "no machine has this name"),
+        ):
             message, hint = self.failure(66, "--db", database)
             self.assertIn(f"{database}: cannot connect: ", message)
-            self.assertIn("psql", hint)
+            self.assertIn(advice, hint)
 
     def test_what_cannot_be_served_says_why(self):
         self.assertIn("usertool init", self.failure(66, "--db", self.database, "--read-only")[1])

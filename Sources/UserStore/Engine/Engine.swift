@@ -89,6 +89,9 @@ package protocol CommitEvents: Sendable {
   /// Waits up to `microseconds` for events, and returns those since the last call; with 0, it does not wait.
   func wait(microseconds: Int) -> CommitEvent
 
+  /// Called on the thread that waits when a look found what no event has announced: the events may have been lost.
+  func missedEvent()
+
   /// Asks the system to report writes, or not to: while this store writes all the time, they only cost.
   func setReportsWrites(_ reportsWrites: Bool)
 
@@ -97,6 +100,11 @@ package protocol CommitEvents: Sendable {
 
   /// Closes the system's resources, after the last `wait`.
   func closeEvents()
+}
+
+extension CommitEvents {
+  /// The system reports lost events by itself.
+  package func missedEvent() {}
 }
 
 /// A backup in progress.

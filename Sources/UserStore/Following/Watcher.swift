@@ -85,9 +85,12 @@ final class Watcher: Sendable {
       // An overflow may have dropped the event of a write.
       if !received.isDisjoint(with: [.written, .renamed, .overflowed]) { schedule.written() }
       let before = publication.ownCommits
+      let wasReported = memory.isReported
       guard let result = look(&memory) else { return }
-      // A signal is sent once, so a failed look must be repeated.
-      if result == .failed, !received.isEmpty { schedule.written() }
+      // A signal is sent once, so a failed look must be repeated; so is one that has found a connection lost, at once.
+      let isNewlyLost = memory.isReported && !wasReported && schedule.hasEvents
+      if result == .failed, !received.isEmpty || isNewlyLost { schedule.written() }
+      if result == .found, received.isEmpty, schedule.hasEvents { events.missedEvent() }
       schedule.looked(found: result == .found || result == .own)
       let rest = schedule.rest(ownCommits: before - ownCommits, found: result == .found)
       if reportsWrites == schedule.isUnderLoad {
@@ -108,7 +111,7 @@ final class Watcher: Sendable {
     var seen: (counter: Int64, end: Cursor)?
     /// Whether the file was missing or replaced at the last look; it may return.
     var hasMoved = false
-    /// Whether an error of opening the session was reported, which every look would repeat.
+    /// Whether an error was reported that every look repeats, until one succeeds: the session cannot be opened, or was lost.
     var isReported = false
     /// Since when the server has been a replica that is behind the publication's position, and whether that was reported.
     var lag: (since: ContinuousClock.Instant, isReported: Bool)?
@@ -159,6 +162,7 @@ final class Watcher: Sendable {
       }
       memory.hasMoved = false
       let current = try session.commitCounter(beforeReadingAfter: publication.position)
+      memory.isReported = false
       // Also the position: after a failover, the log may be as it was before a write of our own that was lost.
       if let seen = memory.seen, seen.counter == current, seen.end == publication.position {
         memory.lag = nil
@@ -168,9 +172,21 @@ final class Watcher: Sendable {
       if result != .failed { (memory.seen, memory.lag) = ((current, end), nil) }
       return result
     } catch {
-      if error.code == .behind { reportLag(error, &memory) }
+      switch error.code {
+      case .behind: reportLag(error, &memory)
+      case .connectionLost: reportLoss(error, &memory)
+      default: break
+      }
       return .failed
     }
+  }
+
+  /// Reports once that the connection to the server was lost: until it is made again, nothing is delivered.
+  private func reportLoss(_ error: StoreError, _ memory: inout Memory) {
+    if memory.isReported || isStopped { return }
+    memory.isReported = true
+    let message = "changes of other programs are delivered when the server can be reached again: \(error.message)"
+    publication.hub.handleError(nil, StoreError(error.code, message, hint: error.hint, cause: error))
   }
 
   /// Reports once that the server is behind, if that lasts: until it has caught up, nothing is delivered.
@@ -192,7 +208,7 @@ final class Watcher: Sendable {
         if !memory.isReported, error.code != .busy, !isStopped {
           memory.isReported = true
           let message = "cannot watch the database, and tries again: \(error.message)"
-          publication.hub.handleError(nil, StoreError(error.code, message, cause: error))
+          publication.hub.handleError(nil, StoreError(error.code, message, hint: error.hint, cause: error))
         }
         throw error
       }

@@ -47,7 +47,8 @@ extension UserStore {
     /// Receives the errors that listeners throw, with the listener's name, on the thread that called the listener.
     ///
     /// It also receives failures of the store's own work between changes, without a name: for example, once, that the
-    /// connection that watches other processes cannot be opened, which the store then tries again.
+    /// connection that watches other processes cannot be opened, or that the one to a server was lost, which the store then
+    /// tries again.
     ///
     /// By default, it writes a line to standard error.
     public var onListenerError: @Sendable (_ listener: String?, any Error) -> Void = ListenerErrors.print

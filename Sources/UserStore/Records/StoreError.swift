@@ -4,18 +4,21 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// What happened; names the user, the attribute or the file.
   public let message: String
+  /// What you can do about it, if that follows from the error.
+  public let hint: String?
   /// The underlying error, if there is one.
   public let cause: (any Error)?
 
   /// Creates an error.
-  public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+  public init(_ code: Code, _ message: String, hint: String? = nil, cause: (any Error)? = nil) {
     self.code = code
     self.message = message
+    self.hint = hint
     self.cause = cause
   }
 
-  /// The message.
-  public var description: String { message }
+  /// The message, and the hint in parentheses.
+  public var description: String { message + (hint.map { " (\($0))" } ?? "") }
 }
 
 extension StoreError {
@@ -87,7 +90,8 @@ public extension StoreError.Code {
   static let ioError = Self(rawValue: "ioError")
   /// The open file was moved, deleted or replaced, so that a write would be lost; reopen the store.
   static let moved = Self(rawValue: "moved")
-  /// COMMIT failed in a sync, so that the change may or may not be there after a crash; or no server answered in time after COMMIT.
+  /// COMMIT failed in a sync, so that the change may or may not be there after a crash; or no server answered in time after COMMIT;
+  /// or the server has committed, but its wait for a synchronous standby was ended, so that a failover may lose the change.
   ///
   /// A store in a file refuses writes until you reopen it. One on a server can write again. If the change survived, the log
   /// delivers it then.

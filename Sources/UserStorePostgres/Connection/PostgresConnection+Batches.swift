@@ -53,16 +53,16 @@ extension PostgresConnection {
     let purpose = batch.entries[0].statement.purpose
     let handle = unsafe try openHandle(purpose)
     let status = transactionStatus
-    let deadline = replyTimeout.map { ContinuousClock.now + $0 }
+    var silence = beginReply()
     countRoundTrip()
     var failure: PostgresError?
     do throws(PostgresError) {
       // The server may run what it has received, even if this throws.
       let replies = unsafe try send(batch, on: handle, status)
       for reply in replies {
-        if let error = try receive(reply, of: batch, deadline), failure == nil { failure = error }
+        if let error = try receive(reply, of: batch, &silence), failure == nil { failure = error }
       }
-      do throws(PostgresError) { try receiveSync(deadline, purpose) } catch {
+      do throws(PostgresError) { try receiveSync(&silence, purpose) } catch {
         // The reply to a COMMIT, the last one, says that it is committed, also if the connection ends then.
         guard failure == nil, batch.entries.last?.statement.effect == .commits else { throw error }
       }
@@ -74,6 +74,7 @@ extension PostgresConnection {
       throw error
     }
     if let failure { throw failure }
+    if isUnreplicated { throw PostgresError(unreplicated: purpose) }
   }
 
   /// A reply that the server will send.
@@ -128,7 +129,7 @@ extension PostgresConnection {
 
   /// Receives the reply to one statement, and returns the server's error if it failed.
   private func receive(
-    _ reply: Reply, of batch: PostgresBatch, _ deadline: ContinuousClock.Instant?
+    _ reply: Reply, of batch: PostgresBatch, _ silence: inout Silence
   ) throws(PostgresError) -> PostgresError? {
     let entry: PostgresBatch.Entry? =
       switch reply {
@@ -136,7 +137,7 @@ extension PostgresConnection {
       case .prepare(let index), .execute(let index): batch.entries[index]
       }
     let statement = entry?.statement ?? .closeCursors
-    guard let result = unsafe try nextResult(deadline, statement.purpose) else { throw lost(statement.purpose) }
+    guard let result = unsafe try nextResult(&silence, statement.purpose) else { throw lost(statement.purpose) }
     var failure: PostgresError?
     switch unsafe PQresultStatus(result) {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
@@ -160,7 +161,7 @@ extension PostgresConnection {
         .unexpected, "the statement is of a kind that is not supported (\(status))", purpose: statement.purpose)
     }
     // Each statement's results end with nil.
-    if let result = unsafe try nextResult(deadline, statement.purpose) {
+    if let result = unsafe try nextResult(&silence, statement.purpose) {
       unsafe PQclear(result)
       throw lost(statement.purpose)
     }
@@ -181,7 +182,8 @@ extension PostgresConnection {
       case .closedCursors: nil
       case .prepare(let index), .execute(let index): index
       }
-    let error = PostgresError(result, purpose: statement.purpose, statementIndex: index)
+    var error = PostgresError(result, purpose: statement.purpose, statementIndex: index)
+    if error.hint == nil { error.hint = hint(for: error) }
     if error.isStalePlan, statement.index >= 0 { statements.forget(statement.index) }
     return error
   }
@@ -198,8 +200,8 @@ extension PostgresConnection {
     return error
   }
 
-  private func receiveSync(_ deadline: ContinuousClock.Instant?, _ purpose: String) throws(PostgresError) {
-    let result = unsafe try nextResult(deadline, purpose)
+  private func receiveSync(_ silence: inout Silence, _ purpose: String) throws(PostgresError) {
+    let result = unsafe try nextResult(&silence, purpose)
     defer { unsafe PQclear(result) }
     guard unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC else { throw lost(purpose) }
   }
@@ -209,13 +211,13 @@ extension PostgresConnection {
   /// `purpose` completes error messages: “cannot PURPOSE: …”.
   func execute(_ sql: String, to purpose: String) throws(PostgresError) {
     let handle = unsafe try openHandle(purpose)
-    let deadline = replyTimeout.map { ContinuousClock.now + $0 }
+    var silence = beginReply()
     // Pipeline mode has only statements one by one.
     guard unsafe PQexitPipelineMode(handle) == 1, unsafe PQsendQuery(handle, sql) == 1 else { throw lost(purpose) }
     countRoundTrip()
     var failure: PostgresError?
     do throws(PostgresError) {
-      while let result = unsafe try nextResult(deadline, purpose) {
+      while let result = unsafe try nextResult(&silence, purpose) {
         switch unsafe PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: unsafe PQclear(result)
         case PGRES_FATAL_ERROR:
@@ -237,5 +239,6 @@ extension PostgresConnection {
       throw error
     }
     if let failure { throw failure }
+    if isUnreplicated { throw PostgresError(unreplicated: purpose) }
   }
 }

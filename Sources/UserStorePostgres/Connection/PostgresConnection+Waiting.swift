@@ -28,7 +28,8 @@ extension PostgresConnection {
       if let deadline {
         milliseconds = max(0, (deadline - .now).wholeMilliseconds)
         if milliseconds == 0, !endsAtDeadline {
-          abandon()
+          // There is nothing to cancel: the server does not work on a reply, or cannot be reached.
+          close()
           throw PostgresError(.timeout, "the server did not answer in time", purpose: purpose)
         }
       }
@@ -46,18 +47,44 @@ extension PostgresConnection {
     }
   }
 
+  /// Starts to wait for the reply to a batch.
+  func beginReply() -> Silence {
+    isUnreplicated = false
+    blockers = nil
+    // Before the server has named its process, it cannot be asked about it.
+    guard process != nil else { return Silence(settings.connectTimeout, asks: false) }
+    // Who holds a lock can only be asked while somebody waits for it.
+    let lockWait = settings.lockTimeout.flatMap { $0 < .seconds(1) ? nil : $0 / 2 }
+    return Silence(replyTimeout, asks: true, firstQuestion: lockWait)
+  }
+
+  /// Waits until the socket can be read or written, as long as the server may say nothing.
+  private func awaitReply(
+    writes: Bool, _ silence: inout Silence, _ purpose: String
+  ) throws(PostgresError) -> SocketEvents {
+    while true {
+      let events = try awaitSocket(
+        writes: writes, silence.next, purpose, endsAtDeadline: silence.isQuestionDue)
+      if !events.isEmpty {
+        if events != .woken { silence.restart() }
+        return events
+      }
+      if askAboutReply() { silence.restart() } else { silence.isUnanswered() }
+    }
+  }
+
   /// Sends what is left to send, and returns the next result; nil at the end of a statement's results.
   ///
   /// The caller owns the result.
   ///
   /// - Throws: `.connectionLost`, `.timeout`, `.interrupted`; the connection is closed then.
   @unsafe func nextResult(
-    _ deadline: ContinuousClock.Instant?, _ purpose: String
+    _ silence: inout Silence, _ purpose: String
   ) throws(PostgresError) -> OpaquePointer? {
     while unsafe PQisBusy(handle) == 1 {
       // If it fails, reading does too, and libpq then reports the server's last words.
       let isFlushed = unsafe PQflush(handle) != 1
-      let events = try awaitSocket(writes: !isFlushed, deadline, purpose)
+      let events = try awaitReply(writes: !isFlushed, &silence, purpose)
       // The server may stop to read until its replies are read: always read first.
       if events.contains(.readable), unsafe PQconsumeInput(handle) == 0 { throw lost(purpose) }
     }

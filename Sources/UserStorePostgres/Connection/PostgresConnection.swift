@@ -15,10 +15,15 @@ import CUserStoreLibPQ
   let interrupter: PostgresInterrupter
   /// The number of times that the connection has sent something and waited for the reply, for tests; connecting is not counted.
   private(set) var roundTrips = 0
-  /// The longest time to wait for the reply to a batch; nil for no limit.
+  /// How long the server may say nothing while a reply is due, unless it says on another connection that it works on it; nil for
+  /// no limit.
+  ///
+  /// `reconnect` sets it to that of the settings.
   var replyTimeout: Duration?
 
   private(set) var handle: OpaquePointer?
+  /// Where the shim notes that the server has committed without waiting for a standby.
+  private let notes: UnsafeMutablePointer<Int32>
   /// Whether the settings allow a replica.
   private(set) var mayBeReplica = false
   /// Whether there is a pooler between the connection and the server: it gave the number of another process than the server.
@@ -30,6 +35,12 @@ import CUserStoreLibPQ
   var scanDepth = 0
   /// The number of scans so far, for the names of their cursors.
   var scanCount = 0
+  /// The process of the server; nil while the connection is made.
+  ///
+  /// That of libpq can be a pooler's.
+  private(set) var process: Int32?
+  /// Who held up the reply to the last batch when that was asked.
+  var blockers: String?
   /// Whether a wake-up came while the connection waited for a reply.
   var hasPendingWakeUp = false
 
@@ -42,11 +53,15 @@ import CUserStoreLibPQ
   init(_ settings: PostgresSettings, interrupter: PostgresInterrupter? = nil) throws(PostgresError) {
     self.settings = settings
     if let interrupter { self.interrupter = interrupter } else { self.interrupter = try PostgresInterrupter() }
-    replyTimeout = settings.replyTimeout
+    unsafe notes = .allocate(capacity: 1)
+    unsafe notes.initialize(to: 0)
     try reconnect()
   }
 
-  deinit { unsafe PQfinish(handle) }
+  deinit {
+    unsafe PQfinish(handle)
+    unsafe notes.deallocate()
+  }
 
   /// Closes the connection if it is open, and connects again; the statements will be prepared again.
   ///
@@ -54,6 +69,7 @@ import CUserStoreLibPQ
   func reconnect() throws(PostgresError) {
     close()
     statements = PreparedStatements()
+    (process, replyTimeout) = (nil, settings.replyTimeout)
     let target = try settings.target()
     mayBeReplica = target.mayBeReplica
     interrupter.isInUse = true
@@ -62,8 +78,10 @@ import CUserStoreLibPQ
       try awaitConnection(hostCount: target.hostCount)
       try prepareSession()
     } catch {
+      var error = error
+      if error.hint == nil { error.hint = connectionHint(for: error, target) }
       close()
-      throw error.hint == nil ? error.withHint(error.isReplica ? Self.replicaHint : tlsHint(target, error)) : error
+      throw error
     }
   }
 
@@ -110,6 +128,12 @@ import CUserStoreLibPQ
     unsafe PQparameterStatus(handle, "in_hot_standby").map { unsafe String(cString: $0) } == "on"
   }
 
+  /// Whether the server has said, with the last reply, that a standby may not have what was committed.
+  var isUnreplicated: Bool {
+    get { unsafe notes.pointee != 0 }
+    set { unsafe notes.pointee = newValue ? 1 : 0 }
+  }
+
   func countRoundTrip() { roundTrips += 1 }
 
   // MARK: Connecting
@@ -118,14 +142,17 @@ import CUserStoreLibPQ
     let deadline = ContinuousClock.now + settings.connectTimeout * max(1, hostCount)
     var state = PGRES_POLLING_WRITING
     guard unsafe PQstatus(handle) != CONNECTION_BAD else { throw cannotConnect }
+    // With the codes of errors, which libpq does not keep otherwise.
+    unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
     while state != PGRES_POLLING_OK {
       guard state != PGRES_POLLING_FAILED else { throw cannotConnect }
       let writes = state == PGRES_POLLING_WRITING
       while try awaitSocket(reads: !writes, writes: writes, deadline, "connect") == .woken {}
       state = unsafe PQconnectPoll(handle)
     }
+    unsafe PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
     unsafe PQsetnonblocking(handle, 1)
-    unsafe userstore_pq_ignore_notices(handle)
+    unsafe userstore_pq_note_notices(handle, notes)
     let encoding = unsafe PQparameterStatus(handle, "server_encoding").map { unsafe String(cString: $0) } ?? "unknown"
     guard encoding == "UTF8" else {
       throw PostgresError(
@@ -136,8 +163,8 @@ import CUserStoreLibPQ
   }
 
   private var cannotConnect: PostgresError {
-    let message = unsafe handle == nil ? "out of memory" : String(cString: PQerrorMessage(handle)).singleLine
-    var error = PostgresError(.cannotConnect, message, purpose: "connect")
+    var error = PostgresError(
+      refusal: unsafe handle == nil ? "out of memory" : String(cString: PQerrorMessage(handle)), purpose: "connect")
     error.isReplica = settings.needsPrimary && isReplica
     return error
   }
@@ -154,30 +181,9 @@ import CUserStoreLibPQ
       text: "SELECT pg_catalog.pg_backend_pid(), " + calls.joined(separator: ", "),
       types: Array(repeating: .text, count: parameters.count * 2), effect: .none, index: -1)
     let values = parameters.flatMap { [PostgresValue.text($0.key), .text($0.value)] }
-    let deadline = replyTimeout
-    replyTimeout = settings.connectTimeout
-    defer { replyTimeout = deadline }
-    isPooled = try run(statement, values).first?.int4(0) != serverProcess
+    let named = try run(statement, values).first?.int4(0)
+    isPooled = named != serverProcess
+    process = settings.server.isEmpty ? named : nil
   }
 
-  static let replicaHint = """
-    a store that writes needs the primary: give its address, or those of all servers (host=a,b); or open the store only for \
-    reading
-    """
-
-  private func tlsHint(_ target: PostgresTarget, _ error: PostgresError) -> String? {
-    guard let hosts = target.verifiedHosts, error.kind == .cannotConnect else { return nil }
-    return """
-      \(hosts) is another machine, so TLS with a verified certificate is required: set sslrootcert to the certificate of its \
-      authority, or choose another sslmode in the connection string or PGSSLMODE
-      """
-  }
-}
-
-extension PostgresError {
-  fileprivate func withHint(_ hint: String?) -> PostgresError {
-    var error = self
-    error.hint = hint
-    return error
-  }
 }

@@ -9,6 +9,9 @@ struct PostgresError: Error, CustomStringConvertible {
     case server(SQLState)
     /// No connection was made.
     case cannotConnect
+    /// The server has committed, but did not wait until a synchronous standby has what was committed. The connection can be used
+    /// further.
+    case unreplicated
     /// The connection broke. It is closed; the server rolls back its open transaction.
     case connectionLost
     /// The server did not answer in time. The connection is closed.
@@ -40,6 +43,9 @@ struct PostgresError: Error, CustomStringConvertible {
   /// a transaction.
   var isOutcomeUnknown = false
 
+  /// The code with which the server has refused the connection; nil if it was not the server that refused it.
+  private(set) var refusal: SQLState?
+
   /// Whether the last server that was tried is a replica, and a primary was needed.
   var isReplica = false
 
@@ -49,8 +55,11 @@ struct PostgresError: Error, CustomStringConvertible {
     self.purpose = purpose
   }
 
-  var description: String {
-    let reason = "cannot \(purpose): \(message)" + (hint.map { " (\($0))" } ?? "")
+  var description: String { withoutHint + (hint.map { " (\($0))" } ?? "") }
+
+  /// The description without the hint.
+  var withoutHint: String {
+    let reason = kind == .unreplicated ? message : "cannot \(purpose): \(message)"
     if case .server(let state) = kind { return "\(reason) [SQLSTATE \(state.rawValue)]" }
     return reason
   }
@@ -69,6 +78,10 @@ struct PostgresError: Error, CustomStringConvertible {
 struct SQLState: RawRepresentable, Hashable, Sendable {
   let rawValue: String
 
+  static let tooManyConnections = SQLState(rawValue: "53300")
+  /// `lock_timeout`, or NOWAIT.
+  static let lockNotAvailable = SQLState(rawValue: "55P03")
+  static let insufficientPrivilege = SQLState(rawValue: "42501")
   static let featureNotSupported = SQLState(rawValue: "0A000")
   /// A statement that writes, or LISTEN, on a replica or in a session that only reads.
   static let readOnlyTransaction = SQLState(rawValue: "25006")
@@ -81,6 +94,45 @@ struct SQLState: RawRepresentable, Hashable, Sendable {
 }
 
 extension PostgresError {
+  /// Creates the error of a COMMIT whose wait for a standby was ended.
+  init(unreplicated purpose: String) {
+    self.init(
+      .unreplicated,
+      "the server has committed, but its wait for a synchronous standby was ended: the standby may not have the write",
+      purpose: purpose)
+  }
+
+  /// Creates the error of a connection that was refused, from libpq's verbose message.
+  init(refusal message: String, purpose: String) {
+    let lines = message.split(whereSeparator: \.isNewline).filter { !Self.isLocation($0) }
+    let parts = lines.map { Self.splitCode($0) }
+    self.init(.cannotConnect, parts.map(\.text).joined(separator: "\n").singleLine, purpose: purpose)
+    // That of the last server.
+    refusal = parts.compactMap(\.code).last
+  }
+
+  /// Whether a line names the place in the server's source: `LOCATION:  ClientAuthentication, auth.c:536`.
+  private static func isLocation(_ line: Substring) -> Bool {
+    let parts = line.split(separator: ":")
+    return parts.count > 1 && parts[parts.count - 2].hasSuffix(".c") && parts[parts.count - 1].allSatisfy(\.isNumber)
+  }
+
+  /// Takes the code out of `FATAL:  28000: the message`; the server may translate the first word.
+  private static func splitCode(_ line: Substring) -> (text: String, code: SQLState?) {
+    for colon in line.indices where line[colon...].hasPrefix(":  ") {
+      let rest = line[line.index(colon, offsetBy: 3)...]
+      let code = rest.prefix(5)
+      if code.count == 5, code.utf8.allSatisfy(isOfCode), rest.dropFirst(5).hasPrefix(": ") {
+        return ("\(line[...colon]) \(rest.dropFirst(7))", SQLState(rawValue: String(code)))
+      }
+    }
+    return (String(line), nil)
+  }
+
+  private static func isOfCode(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+  }
+
   /// Creates the error that a failed result reports.
   @safe init(_ result: OpaquePointer, purpose: String, statementIndex: Int?) {
     func field(_ code: Int) -> String? {

@@ -30,6 +30,7 @@ extension PostgresSettings {
       // libpq parses a connection string in place of the name of a database.
       ("dbname", connectionString), ("client_encoding", "UTF8"),
     ]
+    keywords += server
     let effective = Self.effective(keywords)
     let hosts = Self.hosts(effective["hostaddr"] ?? "", named: effective["host"] ?? "")
     let isServerChosen =

@@ -12,9 +12,9 @@ struct PostgresSettings: Sendable {
   ///
   /// Looking up a name is not included: libpq blocks for it.
   var connectTimeout: Duration = .seconds(10)
-  /// How long to wait for the reply to a batch; nil for no limit.
+  /// How long the server may say nothing while a reply is due, unless it works on it; nil for no limit.
   ///
-  /// The connection is closed then: prefer `statementTimeout`.
+  /// The connection is closed then. `statementTimeout` also ends what the server works on.
   var replyTimeout: Duration?
   /// The time after which the server ends a statement, and the connection remains usable; nil for no limit.
   var statementTimeout: Duration?
@@ -26,6 +26,8 @@ struct PostgresSettings: Sendable {
   ///
   /// With several hosts, libpq then finds the primary, also after another server has become it.
   var needsPrimary = false
+  /// Options of libpq that name one server of the connection string; a connection to it does not ask about replies.
+  var server: [(name: String, value: String)] = []
   /// Further parameters of the session, which take precedence over those that the library sets.
   var sessionParameters: [String: String] = [:]
 
@@ -67,13 +69,15 @@ struct PostgresSettings: Sendable {
       let text = Self.mayHavePassword(connectionString) ? "" : ": \(reason)"
       throw failure("the connection string cannot be parsed\(text)")
     }
-    guard Self.arePorts(options["port"]) else { throw failure("the port in the connection string is not a number") }
+    guard Self.arePorts(options["port"]) else {
+      throw failure("the port in the connection string is not a number from 1 to 65535")
+    }
   }
 
   /// Whether the ports are numbers: in “postgres://user:password/database”, which lacks the host, the password is in the
   /// port's place.
   private static func arePorts(_ text: String?) -> Bool {
-    (text ?? "").split(separator: ",").allSatisfy { UInt16($0) != nil }
+    (text ?? "").split(separator: ",").allSatisfy { UInt16($0).map { $0 > 0 } ?? false }
   }
 
   /// Whether libpq parses the string: otherwise it is the name of a database.

@@ -10,7 +10,15 @@ final class PostgresConnections: Sendable {
 
   init(_ settings: PostgresSettings) { self.settings = settings }
 
-  func open() throws(StoreError) -> PostgresConnection {
+  /// The settings of the two connections that watch, which notice sooner that nothing is answered.
+  var watching: PostgresSettings {
+    var settings = settings
+    settings.replyTimeout = settings.replyTimeout.map { $0 * 2 / 5 }
+    return settings
+  }
+
+  func open(watches: Bool = false) throws(StoreError) -> PostgresConnection {
+    let settings = watches ? watching : settings
     do throws(PostgresError) {
       let interrupter = try PostgresInterrupter()
       interrupters.withLock { interrupters in
@@ -24,8 +32,11 @@ final class PostgresConnections: Sendable {
   }
 
   /// Opens a session of a store that is open: if no server can be reached, that is a lost connection.
-  func openSession(patience: Duration? = nil) throws(StoreError) -> PostgresSession {
-    do { return PostgresSession(try open(), progress, patience: patience) } catch {
+  func openSession(watches: Bool = false) throws(StoreError) -> PostgresSession {
+    do {
+      // Without patience: a look that fails is repeated.
+      return PostgresSession(try open(watches: watches), progress, patience: watches ? .zero : nil)
+    } catch {
       throw (error.cause as? PostgresError).map { StoreError(inOpenStore: $0) } ?? error
     }
   }

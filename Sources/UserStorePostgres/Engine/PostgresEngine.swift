@@ -38,8 +38,7 @@ final class PostgresEngine: Engine {
   )? {
     guard configuration.store.watchesOtherProcesses else { return nil }
     let events = try PostgresEvents(connections, idleLook: configuration.idleLook)
-    // Without patience: a look that fails is repeated.
-    return ({ [connections] () throws(StoreError) in try connections.openSession(patience: .zero) }, events)
+    return ({ [connections] () throws(StoreError) in try connections.openSession(watches: true) }, events)
   }
 
   /// The transaction itself notifies.

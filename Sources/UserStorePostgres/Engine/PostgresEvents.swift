@@ -19,7 +19,7 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
   init(_ connections: PostgresConnections, idleLook: Duration) throws(StoreError) {
     let mean = Int(idleLook / .microseconds(1))
     self.idleLook = .random(in: mean - mean / 10...mean + mean / 10)
-    connection = try connections.open()
+    connection = try connections.open(watches: true)
     interrupter = connection.interrupter
     progress = connections.progress
     do throws(PostgresError) { try listen() } catch { throw StoreError(error) }
@@ -60,6 +60,14 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
       return []
     }
   }
+
+  /// Tests whether the connection still answers: one whose network swallows everything receives no notification, for good.
+  func missedEvent() {
+    guard isConnected else { return }
+    do throws(PostgresError) { try connection.run(Self.test) } catch { isConnected = false }
+  }
+
+  private static let test = PostgresStatement("test the connection for notifications", "SELECT")
 
   /// The server's notifications cost nothing that could be saved.
   func setReportsWrites(_ reportsWrites: Bool) {}

@@ -72,6 +72,10 @@ extension PostgresSession {
     WHERE m.id = 1 AND c.last > $1 AND h.op = 0 AND h.nonce = ANY ($2::text::int8[]) ORDER BY h.n DESC LIMIT 1
     """, .int8, .text)
 
+  /// Writes something that changes nothing: a COMMIT waits for a standby only if its transaction has written.
+  static let leaveMark = PostgresStatement(
+    "find a write in the log", "SELECT FROM pg_catalog.pg_logical_emit_message(true, 'userstore', '')")
+
   static var noMeta: StoreError { StoreError(.corrupt, "the database is damaged: its log has no meta row") }
 
   // MARK: The end

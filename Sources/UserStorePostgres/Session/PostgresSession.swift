@@ -351,7 +351,8 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   /// Decides a COMMIT of unknown outcome: whether the log has a set with one of the random numbers, and returns its end.
   ///
-  /// The old transaction may still be open on the server; it is over as soon as another one has the lock of writers.
+  /// The old transaction may still be open on the server; it is over as soon as another one has the lock of writers. This one
+  /// commits, too: if the server waits for a synchronous standby, the standby then also has what was committed before.
   ///
   /// - Throws: `.connectionLost` if the transaction was not committed; `.commitUnknown` if no server tells in time.
   private func decide(_ start: Cursor, _ nonces: [Int64], _ loss: PostgresError) throws(StoreError) -> Cursor {
@@ -367,7 +368,8 @@ final class PostgresSession: Session, @unchecked Sendable {
           try batch.add(.begin)
           try batch.add(Self.beginWriting, .bool(true))
           let found = try batch.add(Self.selectSet, .int8(start.revision.rawValue), .text(list))
-          try batch.add(.rollback)
+          try batch.add(Self.leaveMark)
+          try batch.add(.commit)
           return found
         }
         rollBack()

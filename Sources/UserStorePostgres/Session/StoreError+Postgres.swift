@@ -2,28 +2,31 @@ import UserStore
 
 extension StoreError {
   /// Creates the error of the store for one of a connection, which was not lost during a COMMIT.
-  init(_ error: PostgresError) {
-    self.init(Self.code(of: error), "\(error)", cause: error)
-  }
+  init(_ error: PostgresError) { self.init(Self.code(of: error), error) }
 
   /// Creates the error of a session: to it, a server that cannot be reached again is a lost connection.
   init(inOpenStore error: PostgresError) {
-    self.init(error.kind == .cannotConnect ? .connectionLost : Self.code(of: error), "\(error)", cause: error)
+    self.init(error.kind == .cannotConnect ? .connectionLost : Self.code(of: error), error)
   }
 
   /// Creates the error of a COMMIT whose outcome cannot be found out.
   init(unknown error: PostgresError) {
-    self.init(.commitUnknown, "it is unknown whether the last write was committed: \(error)", cause: error)
+    self.init(.commitUnknown, error, preamble: "it is unknown whether the last write was committed: ")
+  }
+
+  private init(_ code: Code, _ error: PostgresError, preamble: String = "") {
+    self.init(code, preamble + error.withoutHint, hint: error.hint, cause: error)
   }
 
   /// The error of opening a store that writes on a replica.
   static func replica(_ cause: (any Error)? = nil) -> StoreError {
-    StoreError(.readOnly, "the server is a replica: \(PostgresConnection.replicaHint)", cause: cause)
+    StoreError(.readOnly, "the server is a replica", hint: PostgresConnection.replicaHint, cause: cause)
   }
 
   private static func code(of error: PostgresError) -> Code {
     switch error.kind {
     case .connectionLost, .timeout: .connectionLost
+    case .unreplicated: .commitUnknown
     case .cannotConnect: .cannotOpen
     case .interrupted: .closed
     case .badValue: .badValue

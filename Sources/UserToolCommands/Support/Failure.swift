@@ -26,13 +26,13 @@ struct Failure: Error {
 }
 
 extension Failure {
-  /// A failure for an error of the store, with the command's own hint, or else that of the error's code.
+  /// A failure for an error of the store, with the command's own hint, or else that of the error or of its code.
   init(_ error: StoreError, hint: String? = nil) {
     // Not the status of `cannotOpen`: nothing is wrong with the file.
     let lacksDescriptors = error.meansNoDescriptors
     self.init(
       lacksDescriptors ? .failure : ExitStatus(error.code), error.message,
-      hint: lacksDescriptors ? Self.moreDescriptors : hint ?? Self.hint(for: error.code))
+      hint: lacksDescriptors ? Self.moreDescriptors : hint ?? error.hint ?? Self.hint(for: error.code))
     code = error.code
     tellsOfCommit = error.code == .commitUnknown
   }
@@ -51,7 +51,7 @@ extension Failure {
   /// A failure with a hint that fits the database.
   init(_ error: StoreError, in database: DatabaseAddress) {
     self.init(error)
-    guard case .postgres = database else { return }
+    guard case .postgres = database, error.hint == nil else { return }
     switch error.code {
     case .cannotOpen, .connectionLost: hint = "psql must be able to connect to the same address"
     case .readOnly: hint = "connect to the primary, with a role that may write"

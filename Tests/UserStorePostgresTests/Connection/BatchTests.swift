@@ -151,7 +151,7 @@ extension AllTests {
             "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '\(state)', HINT = 'try'; END $$", to: "raise")
         }
         #expect(error.map { StoreError($0).code } == code)
-        #expect(error?.description == "cannot raise: x (try) [SQLSTATE \(state)]")
+        #expect(error?.description == "cannot raise: x [SQLSTATE \(state)] (try)")
       }
     }
 

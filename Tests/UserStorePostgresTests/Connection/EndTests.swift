@@ -88,16 +88,17 @@ extension AllTests {
     }
 
     @Test func `reply deadline`() throws {
-      let connection = try Server.connect { $0.replyTimeout = .milliseconds(100) }
+      let relay = try Relay()
+      let connection = try PostgresConnection(PostgresSettings(relay.address("postgres")))
+      connection.replyTimeout = .milliseconds(100)
       let process = connection.serverProcess
-      try connection.run(one)
+      relay.arm(.silentReply)
       let start = ContinuousClock.now
-      let error = failure { try connection.run(sleep) }
+      let error = failure { try connection.run(one) }
       #expect(error?.kind == .timeout && error?.isOutcomeUnknown == true)
       #expect(start.duration(to: .now) >= .milliseconds(100))
       #expect(!connection.isOpen)
       try observer.awaitEnd(of: process)
-      connection.replyTimeout = nil
       try connection.reconnect()
       #expect(try connection.run(one)[0].int8(0) == 1)
     }
@@ -299,8 +300,12 @@ extension AllTests {
       let before = openDescriptors
       for _ in 0..<20 {
         #expect(failure { _ = try PostgresConnection(PostgresSettings(Server.string + " dbname=missing")) } != nil)
-        let connection = try Server.connect { $0.replyTimeout = .milliseconds(20) }
-        #expect(failure { try connection.run(sleep) }?.kind == .timeout)
+        let connection = try Server.connect()
+        let (process, interrupter) = (connection.serverProcess, connection.interrupter)
+        let work = Work { try connection.run(sleep).count }
+        try observer.awaitProcess(process, waitsFor: "PgSleep")
+        interrupter.interrupt()
+        #expect(work.failure()?.kind == .interrupted)
       }
       // The thread that asks the server to cancel closes its descriptors at the latest when the server has answered.
       while openDescriptors > before { sched_yield() }

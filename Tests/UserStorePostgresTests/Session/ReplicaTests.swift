@@ -82,7 +82,7 @@ extension AllTests {
         Issue.record("it was opened")
       } catch let error as StoreError {
         #expect(error.code == .readOnly)
-        #expect(error.message.contains("needs the primary"))
+        #expect(error.hint?.contains("needs the primary") == true)
       }
     }
 
@@ -140,7 +140,8 @@ extension AllTests {
       for _ in 1...3 { values.awaitNext() }
       try replica.stop()
       defer { try? replica.start() }
-      errors.awaitNext()
+      // The loss of the first replica is reported, too, if it ends within a look.
+      repeat { errors.awaitNext() } while errors.all.last != .behind
       // A listener has received 3: no read returns an older value.
       #expect(code { _ = try store.read { try $0.userCount } } == .behind)
       #expect(code { _ = try store.page(after: start) } == .behind)
@@ -148,7 +149,7 @@ extension AllTests {
       try write(4)
       values.awaitNext()
       #expect(values.all == [1, 2, 3, 4])
-      #expect(errors.all == [.behind])
+      #expect(errors.all.filter { $0 != .connectionLost } == [.behind])
       #expect(try value(in: store) == .integer(4))
 
       try other.awaitReplay(of: primary)
@@ -165,7 +166,7 @@ extension AllTests {
       try write(6, in: promoted)
       values.awaitNext()
       #expect(values.all == [1, 2, 3, 4, 5, 6])
-      #expect(errors.all == [.behind])
+      #expect(errors.all.filter { $0 != .connectionLost } == [.behind])
     }
   }
 }

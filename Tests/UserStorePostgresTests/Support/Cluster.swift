@@ -81,6 +81,12 @@ final class Cluster: Sendable {
     }
   }
 
+  /// The process of a client for which a condition holds.
+  func process(where condition: String) throws -> Int32? {
+    try connect().run(PostgresStatement(once: "look", "SELECT pid FROM pg_stat_activity WHERE \(condition)")).first?
+      .int4(0)
+  }
+
   /// Returns when the replica has replayed what the primary has written.
   func awaitReplay(of primary: Cluster) throws { try `await`("pg_last_wal_replay_lsn() >= '\(primary.end())'") }
 

@@ -17,15 +17,30 @@ final class Relay: Sendable {
     case inReply(afterBytes: Int)
     /// The client's connection ends; the server receives everything when `release` is called.
     case held
+    /// Nothing is forwarded any more, also what the client sends now, and everything is acknowledged.
+    case silentRequest
+    /// The server receives what the client sends now; then nothing is forwarded any more, and everything is acknowledged.
+    case silentReply
+  }
+
+  /// One connection through the relay.
+  private final class Link: Sendable {
+    let state = Mutex((isSilent: false, listens: false))
+
+    var isSilent: Bool { state.withLock { $0.isSilent } }
+    func silence() { state.withLock { $0.isSilent = true } }
   }
 
   private struct State {
     var cut: Cut?
+    var requestsBefore = 0
     var sentBytes = 0
     var repliedBytes = 0
     var held: (server: Int32, bytes: [UInt8])?
     var refuses = false
     var refusals = 0
+    var isSilent = false
+    var links: [Link] = []
   }
 
   let port: UInt16
@@ -46,8 +61,9 @@ final class Relay: Sendable {
           close(client)
           continue
         }
-        relay.start { relay in relay.forward(from: client, to: server) }
-        relay.start { relay in relay.reply(from: server, to: client) }
+        let link = relay.addLink()
+        relay.start { relay in relay.forward(from: client, to: server, link) }
+        relay.start { relay in relay.reply(from: server, to: client, link) }
       }
     }
   }
@@ -57,13 +73,48 @@ final class Relay: Sendable {
     "host=127.0.0.1 port=\(port) user=postgres sslmode=disable gssencmode=disable dbname=\(database)"
   }
 
-  func arm(_ cut: Cut) { state.withLock { ($0.cut, $0.sentBytes, $0.repliedBytes) = (cut, 0, 0) } }
+  /// Applies a cut to what a client sends next, or after so many requests.
+  func arm(_ cut: Cut, afterRequests count: Int = 0) {
+    state.withLock { ($0.cut, $0.sentBytes, $0.repliedBytes, $0.requestsBefore) = (cut, 0, 0, count) }
+  }
 
   /// Refuses new connections, or accepts them again.
   func refuse(_ refuses: Bool = true) { state.withLock { $0.refuses = refuses } }
 
   /// Accepts new connections again.
   func accept() { state.withLock { $0.refuses = false } }
+
+  /// Acknowledges everything and forwards nothing, on all connections so far and, until it is called with false, on new ones.
+  func silence(_ isSilent: Bool = true) {
+    let links = state.withLock { state in
+      state.isSilent = isSilent
+      return state.links
+    }
+    if isSilent { for link in links { link.silence() } }
+  }
+
+  /// Does so on the connections so far that have sent LISTEN.
+  func silenceListeners() {
+    for link in state.withLock({ $0.links }) where link.state.withLock({ $0.listens }) { link.silence() }
+  }
+
+  /// The number of connections that have sent LISTEN.
+  var listeners: Int { state.withLock { $0.links }.count { $0.state.withLock { $0.listens } } }
+
+  /// The number of connections that were accepted.
+  var connections: Int { state.withLock { $0.links.count } }
+
+  /// Whether a cut is armed that was not made.
+  var isArmed: Bool { state.withLock { $0.cut != nil } }
+
+  private func addLink() -> Link {
+    let link = Link()
+    state.withLock { state in
+      state.links.append(link)
+      if state.isSilent { link.silence() }
+    }
+    return link
+  }
 
   /// The number of connections that were refused.
   var refusals: Int { state.withLock { $0.refusals } }
@@ -87,9 +138,15 @@ final class Relay: Sendable {
     Thread { body(self) }.start()
   }
 
-  private func forward(from client: Int32, to server: Int32) {
+  private func forward(from client: Int32, to server: Int32, _ link: Link) {
     while let bytes = read(client) {
+      if link.isSilent { continue }
+      if bytes.contains(Array("LISTEN".utf8)) { link.state.withLock { $0.listens = true } }
       let cut = state.withLock { state in
+        if state.cut != nil, state.requestsBefore > 0 {
+          state.requestsBefore -= 1
+          return Cut?.none
+        }
         if state.cut != nil { state.sentBytes = bytes.count }
         // The reply is cut, too.
         if case .inReply? = state.cut { return Cut?.none }
@@ -109,14 +166,19 @@ final class Relay: Sendable {
         state.withLock { $0.held = (server, bytes) }
         shutdown(client, Int32(SHUT_RDWR))
         return
+      case .silentRequest: link.silence()
+      case .silentReply:
+        link.silence()
+        write(bytes, to: server)
       case .inReply, nil: write(bytes, to: server)
       }
     }
     shutdown(server, Int32(SHUT_WR))
   }
 
-  private func reply(from server: Int32, to client: Int32) {
+  private func reply(from server: Int32, to client: Int32, _ link: Link) {
     while let bytes = read(server) {
+      if link.isSilent { continue }
       let count = state.withLock { state -> Int? in
         guard case .inReply(let count)? = state.cut, state.sentBytes > 0 else { return nil }
         (state.cut, state.repliedBytes) = (nil, bytes.count)
@@ -125,7 +187,8 @@ final class Relay: Sendable {
       write(Array(bytes.prefix(count ?? bytes.count)), to: client)
       if count != nil { end(client, server) }
     }
-    shutdown(client, Int32(SHUT_RDWR))
+    // The end of a connection is not delivered either.
+    if !link.isSilent { shutdown(client, Int32(SHUT_RDWR)) }
   }
 
   private func end(_ client: Int32, _ server: Int32) {

@@ -118,8 +118,6 @@ final class Observer {
 
 extension SQLState {
   static let uniqueViolation = SQLState(rawValue: "23505")
-  /// `lock_timeout`, or NOWAIT.
-  static let lockNotAvailable = SQLState(rawValue: "55P03")
   /// `statement_timeout`, or a request to cancel.
   static let queryCanceled = SQLState(rawValue: "57014")
 }

@@ -60,6 +60,17 @@ import UserStoreText
     #expect("\(DatabaseAddress(text))" == shown)
   }
 
+  @Test(arguments: ["99999", "65536", "0", "123456789012345678901234567890"])
+  func `a number that is no port is not taken for a password, and not shown`(_ port: String) throws {
+    for text in ["postgres://db.example.com:\(port)/x", "postgres://a:1,b:\(port)/x", "postgres://[::1]:\(port)"] {
+      let error = try #require(throws: TextError.self) { try DatabaseAddress(argument: text) }
+      #expect(error.message.contains("the port") && !"\(error)".contains(port))
+      #expect("\(DatabaseAddress(text))" == "postgres://…")
+    }
+    let error = #expect(throws: TextError.self) { try DatabaseAddress(argument: "postgres://me:secret@a:\(port)/x") }
+    #expect(error?.message.contains("password") == true)
+  }
+
   @Test func `an address in which libpq finds a password is refused, and its description has none`() throws {
     let pieces = [
       "me", "host", ":", "secret", "@", "/", "?", "&", "=", "password", "sslpassword=", "%70assword=", "5432", "%40",

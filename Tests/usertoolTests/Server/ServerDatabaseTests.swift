@@ -178,6 +178,16 @@ import Testing
     #expect(try workspace.run("get", "1", "name").output == "NIX\n")
   }
 
+  @Test func `what the server refuses has a hint that says what to do`() throws {
+    let missing = try workspace.run("--db", workspace.database + "x", "list")
+    #expect(missing.status == 66 && missing.errors.contains("hint: create the database with createdb"), "\(missing)")
+    let unknown = try workspace.run("--db", "postgres://nowhere.invalid/x", "list")
+    #expect(unknown.status == 66 && unknown.errors.contains("hint: no machine has this name"), "\(unknown)")
+    let port = try workspace.run("--db", "postgres://db.example.com:99999/x", "list")
+    #expect(port.status == 64 && port.errors.contains("the port in the address"), "\(port)")
+    for outcome in [missing, unknown, port] { #expect(!outcome.errors.contains("psql"), "\(outcome)") }
+  }
+
   @Test func `a password is neither accepted as an argument nor shown`() throws {
     for address in [
       "postgres://me:secret@nowhere.test/x", "postgresql://me:se@cret@nowhere.test/x",
@@ -188,7 +198,7 @@ import Testing
       #expect(argument.status == 64 && argument.errors.contains("PGPASSWORD"), "\(argument)")
       let variable = try workspace.run("init", environment: ["USERTOOL_DB": address])
       #expect(variable.status == 66 && !variable.description.contains("cret"), "\(variable)")
-      #expect(variable.errors.contains("psql must be able to connect"), "\(variable)")
+      #expect(variable.errors.contains("\nusertool: hint: "), "\(variable)")
     }
   }
 }

@@ -77,6 +77,46 @@ import Testing
     #expect(command.errors.rest().isEmpty)
   }
 
+  /// Forwards connections to the server until one sends `text`: that one is acknowledged everything, and answered nothing.
+  private func startProxy(silentAfter text: String) throws -> Child {
+    try workspace.start([
+      "python3", "-c",
+      """
+      import os, select, socket, sys, threading
+      def forward(client):
+          server = socket.socket(socket.AF_UNIX)
+          server.connect(f"{os.environ['PGHOST']}/.s.PGSQL.{os.environ['PGPORT']}")
+          other, is_silent = {client: server, server: client}, False
+          while True:
+              for end in select.select(list(other), [], [])[0]:
+                  data = end.recv(1 << 16)
+                  if not data and not is_silent: return
+                  # The end of a connection is not delivered either.
+                  if not data: del other[end]
+                  is_silent = is_silent or sys.argv[1].encode() in data
+                  if not is_silent: other[end].sendall(data)
+      listener = socket.create_server(("127.0.0.1", 0))
+      print(listener.getsockname()[1], flush=True)
+      while True: threading.Thread(target=forward, args=[listener.accept()[0]], daemon=True).start()
+      """, text,
+    ])
+  }
+
+  @Test(arguments: [("begin_writing", ["rename", "1", "Zoë"]), ("userstore_scan", ["list"])])
+  func `a command whose connection is not answered any more ends, and says why`(
+    _ text: String, _ arguments: [String]
+  ) throws {
+    try workspace.run("add", "NIX")
+    let proxy = try startProxy(silentAfter: text)
+    let port = try #require(proxy.output.next())
+    let name = workspace.database.dropFirst("postgres:///".count)
+    let address = "postgres://postgres@127.0.0.1:\(port)/\(name)?sslmode=disable&gssencmode=disable"
+    let outcome = try workspace.finish([Workspace.tool] + arguments + ["--db", address])
+    #expect(outcome.status == 1 && outcome.errors.contains("the server did not answer in time"), "\(outcome)")
+    #expect(try workspace.run("get", "1", "name").output == "NIX\n")
+    proxy.send(SIGKILL)
+  }
+
   @Test func `a signal during a COMMIT says that the change may have been written`() throws {
     try workspace.run("add", "NIX")
     try delayCommits()

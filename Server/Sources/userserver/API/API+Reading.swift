@@ -12,7 +12,7 @@ extension API {
     if Task.isShuttingDownGracefully {
       throw Problem(.serviceUnavailable, "shuttingDown", "the server is shutting down", retryAfter: 1)
     }
-    do { _ = try await store.read { users in try users.cursor } } catch let error as StoreError {
+    do { try await healthCheck.run() } catch let error as StoreError {
       logFailure(error, request)
       // Without the reason, which has names: anybody may ask.
       throw Problem(.serviceUnavailable, error.code.rawValue, "the database cannot be read", retryAfter: 1)

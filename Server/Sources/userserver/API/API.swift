@@ -18,6 +18,7 @@ struct API: HTTPResponder {
   let onReplaced: @Sendable () -> Void
   /// Why the server is shutting down, for the last event of a stream.
   let endReason: @Sendable () -> String
+  let healthCheck: HealthCheck
   /// The connection of the request that is being answered.
   private(set) var channel: (any Channel)?
   /// The memory of its bodies.
@@ -30,6 +31,7 @@ struct API: HTTPResponder {
     (self.store, self.requestGuard, self.settings) = (store, requestGuard, settings)
     (self.streams, self.memory, self.logger) = (streams, memory, logger)
     (self.onReplaced, self.endReason) = (onReplaced, endReason)
+    healthCheck = HealthCheck { _ = try await store.read { users in try users.cursor } }
   }
 
   struct Settings: Sendable {

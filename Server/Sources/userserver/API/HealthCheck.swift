@@ -1,0 +1,43 @@
+import Synchronization
+import UserStore
+
+/// Looks whether the database can be read, within a limit.
+///
+/// A read waits for a connection, and all connections may be waiting for a server that does not answer. Reads for all requests at
+/// the same time are one, so that those who ask again and again do not make that worse.
+final class HealthCheck: Sendable {
+  private let limit: Duration
+  private let read: @Sendable () async throws -> Void
+  private let running = Mutex<Task<Void, any Error>?>(nil)
+
+  /// The limit is by default that of a connection to a server.
+  init(within limit: Duration = .seconds(10), read: @escaping @Sendable () async throws -> Void) {
+    (self.limit, self.read) = (limit, read)
+  }
+
+  /// Returns when the database was read.
+  ///
+  /// - Throws: `StoreError.Code.busy` after the limit, and what reading throws.
+  func run() async throws {
+    let check = running.withLock { running in
+      let check =
+        running
+        ?? Task { [self] in
+          defer { self.running.withLock { $0 = nil } }
+          try await read()
+        }
+      running = check
+      return check
+    }
+    let (results, answer) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
+    Task { answer.yield(await check.result) }
+    let timer = Task { [limit] in
+      try await Task.sleep(for: limit)
+      answer.yield(.failure(StoreError(.busy, "the database was not read in time")))
+    }
+    defer { timer.cancel() }
+    for await result in results { return try result.get() }
+    // The client has left.
+    throw CancellationError()
+  }
+}

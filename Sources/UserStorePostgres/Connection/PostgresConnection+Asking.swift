@@ -1,0 +1,53 @@
+import CUserStoreLibPQ
+
+/// What the server is asked on another connection, while a reply is due that does not come.
+///
+/// A firewall, a proxy or a dead host behind a load balancer can acknowledge everything and deliver nothing: for the system, such
+/// a connection is sound. A time limit alone would also end a statement that works for long.
+extension PostgresConnection {
+  private static let selectWork = PostgresStatement(
+    once: "ask about a reply",
+    """
+    SELECT a.wait_event_type IS DISTINCT FROM 'Client', (
+      SELECT string_agg(format('process %s of the server (%s)', b.pid,
+        concat_ws(', ', nullif(b.application_name, ''), b.usename, b.client_addr, b.state)), ', ' ORDER BY b.pid)
+      FROM pg_stat_activity b WHERE b.pid = ANY (pg_blocking_pids($1)))
+    FROM pg_stat_activity a WHERE a.pid = $1
+    """, .int4)
+
+  /// Returns whether the server works on the reply, and notes who holds it up.
+  ///
+  /// It does not if its process waits for the client, or does not exist, or if the server cannot be reached. Of a pooler, another
+  /// connection must be free.
+  func askAboutReply() -> Bool {
+    guard let process else { return false }
+    // A wake-up may end the other connection's wait, so that it would be lost.
+    hasPendingWakeUp = true
+    defer { interrupter.isInUse = true }
+    do throws(PostgresError) {
+      let other = try PostgresConnection(questioner, interrupter: interrupter)
+      defer { other.close() }
+      guard let row = try other.run(Self.selectWork, .int4(process)).first else { return false }
+      blockers = try row.textOrNil(1)
+      return try row.bool(0)
+    } catch {
+      // A server that refuses another connection is alive, but cannot be asked.
+      return error.refusal == .tooManyConnections
+    }
+  }
+
+  /// The settings of a connection that asks: to the same server, and within half of the time that is left.
+  private var questioner: PostgresSettings {
+    func text(_ part: UnsafeMutablePointer<CChar>?) -> String { unsafe part.map { unsafe String(cString: $0) } ?? "" }
+    var settings = settings
+    settings.server = unsafe [
+      ("host", text(PQhost(handle))), ("hostaddr", text(PQhostaddr(handle))), ("port", text(PQport(handle))),
+      ("target_session_attrs", "any"),
+    ]
+    settings.needsPrimary = false
+    let limit = (settings.replyTimeout ?? settings.connectTimeout) / 2
+    settings.connectTimeout = min(settings.connectTimeout, limit)
+    settings.replyTimeout = limit
+    return settings
+  }
+}
