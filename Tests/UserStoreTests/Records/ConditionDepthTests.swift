@@ -56,7 +56,8 @@ import Testing
         }
         if part != parts.last { parts.append(part) } else if part == "!" { parts.removeLast() }
       }
-      let result = code { try store.read { try $0.userCount(where: condition) } }
+      var result: StoreError.Code?
+      do { _ = try store.read { try $0.userCount(where: condition) } } catch { result = StoreError(error).code }
       let isTooDeep = parts.count > Limits.conditionDepth
       #expect(result == (isTooDeep ? .badValue : nil), "USERSTORE_SEED=\(Seed.base): \(String(parts))")
     }
