@@ -227,8 +227,20 @@ class Server:
     @property
     def peak_memory(self):
         """The most memory that the process has had, in bytes."""
+        return self.status("VmHWM:")
+
+    @property
+    def memory(self):
+        """The memory that the process has now, in bytes."""
+        return self.status("VmRSS:")
+
+    def status(self, name):
         with open(f"/proc/{self.process.pid}/status") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:"))
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith(name))
+
+    def forget_peak_memory(self):
+        """Lets `peak_memory` begin with what the process has now (proc_pid_clear_refs(5))."""
+        pathlib.Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
 
     def authorization(self, token):
         token = self.token if token is True else token

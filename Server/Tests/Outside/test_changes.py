@@ -20,7 +20,7 @@ class Events(TestCase):
             self.assertEqual(stream.headers["cache-control"], "no-store, no-transform")
             self.assertEqual(stream.headers["x-accel-buffering"], "no")
             hello = next(stream)
-            self.assertEqual((stream.retry, hello.event, hello.id), (1000, "hello", None))
+            self.assertEqual((stream.retry, hello.event, hello.id), (1000, "hello", end["cursor"]))
             store = server.get("/about")["store"]
             self.assertSame(hello.data, {"store": store, "revision": end["revision"], "heartbeat": 15, "version": 1})
             progress = next(stream)

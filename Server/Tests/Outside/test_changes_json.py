@@ -199,6 +199,11 @@ class Requests(TestCase):
     def test_a_bad_last_event_id_is_refused(self, server):
         response = server.request("GET", "/changes?after=now", headers={"Last-Event-ID": "nonsense", "Accept": "text/event-stream"})
         self.assertProblem(response, 400, "badCursor")
+        # The words of the parameter are no ids: to take them for the end of the log would leave changes out.
+        for word in ("oldest", "now", "0", "null"):
+            for accept in ("text/event-stream", "application/jsonl", "application/json"):
+                response = server.request("GET", "/changes", headers={"Last-Event-ID": word, "Accept": accept})
+                self.assertProblem(response, 400, "badCursor", parameter="Last-Event-ID")
 
     @served()
     def test_the_accept_header_chooses_the_form(self, server):

@@ -53,6 +53,27 @@ class Model(TestCase):
         print(f"\n{self.id()}: SEED={self.seed}")
 
     @served()
+    def test_a_client_that_is_cut_after_any_event_misses_nothing(self, server):
+        first = server.add("first", age=1)
+        server.add("second")
+        for path, headers, start in (("/changes", {}, None), ("/changes?after=now", {}, None), ("/changes?after=oldest", {}, 0),
+                                     (at("/changes", after=first["cursor"]), {}, first["revision"]),
+                                     ("/changes", {"Last-Event-ID": first["cursor"]}, first["revision"])):
+            # A stream from now has two events before the first write.
+            for count in range(1, 3 if start is None else 4):
+                begin = server.get("/about")["revision"] if start is None else start
+                with server.stream(path, headers) as stream:
+                    events = [next(stream) for _ in range(count)]
+                    last = stream.last_id
+                write = server.patch(1, age=self.source.randrange(1 << 40))
+                with server.follow(last) as stream:
+                    events += stream.sets_until(write["revision"])
+                with server.follow(None, after="oldest") as stream:
+                    sets = stream.sets_until(write["revision"])
+                self.assertEqual([event.data["revision"] for event in events if event.event == "changes"],
+                                 [event.data["revision"] for event in sets if event.data["revision"] > begin], (path, count))
+
+    @served()
     def test_resuming_anywhere_has_no_gap_and_no_double(self, server):
         random_writes(server, self.source, 80)
         usertool("import", "-", database=server.database, input="".join(f'{{"name":"u{n}"}}\n' for n in range(1250)))

@@ -115,6 +115,33 @@ class Streams(BrowserTestCase):
             page.wait_list(between.server.patch(1, name="Chloe")["revision"])
             page.wait_text(1, "name", "Chloe")
 
+    def test_the_page_becomes_live_again_whatever_a_proxy_has_answered(self):
+        with Between("--heartbeat", "1s") as between:
+            server = between.server
+            server.add("NIX")
+            page = self.open(server)
+            for status in (301, 400, 403, 404, 405, 406, 413, 421, 502):
+                answered, lock = set(), threading.Lock()
+
+                def tamper(path):
+                    """Answers once in place of the server."""
+                    with lock:
+                        isFirst = path.startswith(("/changes", "/lists")) and path not in answered
+                        answered.add(path)
+                    answer = f"HTTP/1.1 {status} Proxy\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nno".encode()
+                    parts = [answer, None]
+                    return (lambda part: parts.pop(0)) if isFirst else (lambda part: part)
+
+                between.tamper = tamper
+                page.go(f"{server.url}/?limit={status}")
+                page.wait_live()
+                page.wait_text(1, "name", "NIX")
+                self.assertTrue(any(path.startswith("/lists") for path in answered), status)
+                between.tamper = lambda path: lambda part: part
+                revision = server.patch(1, age=status)["revision"]
+                page.wait_log(revision)
+                page.wait_list(revision)
+
     def test_streams_that_break_off_anywhere_leave_no_gap(self):
         """Some sets come in parts; a part that came before the break comes again, and is shown once."""
         seed = random.randrange(1 << 32)

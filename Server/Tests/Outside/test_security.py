@@ -51,6 +51,23 @@ class Hosts(TestCase):
                 self.assertIn(self.status(server, lines, path), (400, 421), lines)
         self.assertIn(self.status(server, [], version="1.0"), (400, 421))
 
+    @served()
+    def test_a_foreign_host_in_the_target_is_421_whatever_the_header_says(self, server):
+        own = f"127.0.0.1:{server.port}"
+        for host in (f"evil.test:{server.port}", "evil.test", f"user@{own}", f"{own}.evil.test", "", f"{own}@evil.test", f"evil.test#{own}",
+                     f"evil.test?{own}"):
+            for scheme in ("http://", "https://", "HTTP://", "x://"):
+                for path in PATHS:
+                    for method in ("GET", "DELETE", "OPTIONS"):
+                        status = self.status(server, [f"Host: {own}"], scheme + host + path, method=method)
+                        self.assertIn(status, (400, 421), (host, path))
+        # The same name in both is as in Host alone.
+        for scheme in ("http", "HTTP", "https"):
+            self.assertEqual(self.status(server, [f"Host: {own}"], f"{scheme}://{own}/about"), 200)
+        for host in (f"localhost:{server.port}", "evil.test", ""):
+            self.assertEqual(self.status(server, [f"Host: {host}"], f"http://{own}/about"), 400)
+        self.assertEqual(self.status(server, ["Host: evil.test"], "http://evil.test/about"), 421)
+
     @served("--host", "users.example", "--host", "users.example:8443")
     def test_further_hosts_can_be_allowed(self, server):
         self.assertEqual(self.status(server, ["Host: users.example"]), 200)

@@ -1,5 +1,7 @@
 """Bodies and framing: media types, sizes, deadlines, and requests that two servers would read differently."""
 
+import codecs
+import gzip
 import select
 import threading
 import time
@@ -37,6 +39,33 @@ class MediaTypes(TestCase):
                 b"\r\n\r\n", b'\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"name":"NIX"}'))
             self.assertIn(raw.response().status, (400, 415))
         self.assertEqual(server.get("/about")["users"], users + 1)
+
+    @served()
+    def test_a_body_that_is_encoded_is_refused_with_the_reason(self, server):
+        server.add()
+        for encoding in ("gzip", "deflate", "br", "x-gzip", "gzip, identity"):
+            for body in (gzip.compress(b'{"name":"NIX"}'), b'{"name":"NIX"}'):
+                for method, path in (("POST", "/users"), ("PUT", "/users/1"), ("PATCH", "/users/1")):
+                    response = self.post(server, "application/json", method, path, body, {"Content-Encoding": encoding, "If-Match": "*"})
+                    problem = self.assertProblem(response, 415, "unsupportedMediaType")
+                    self.assertIn("compressed", problem["detail"])
+                    self.assertEqual(response.headers["accept-encoding"], "identity")
+        self.assertEqual(self.post(server, "application/json", headers={"Content-Encoding": "identity"}).status, 201)
+        for body, word in ((gzip.compress(b'{"name":"NIX"}'), "gzip"), ('{"name":"NIX"}'.encode("utf-16"), "UTF-16"),
+                           (codecs.BOM_UTF16_BE + '{"name":"NIX"}'.encode("utf-16-be"), "UTF-16")):
+            problem = self.assertProblem(self.post(server, "application/json", body=body), 400, "badRequest")
+            self.assertIn(word, problem["detail"])
+            self.assertTrue(problem["hint"])
+
+    @served()
+    def test_a_byte_order_mark_before_a_body_is_no_part_of_it(self, server):
+        mark = codecs.BOM_UTF8
+        self.assertEqual(self.post(server, "application/json", body=mark + b'{"name":"NIX"}').status, 201)
+        for method, body in (("PUT", b'{"name":"Zo\xc3\xab"}'), ("PATCH", b'{"set":{"name":"Zo\xc3\xab"}}')):
+            self.assertEqual(self.post(server, "application/json", method, "/users/1", mark + body, {"If-Match": "*"}).status, 200)
+        self.assertEqual(server.get("/users/1")["name"], "Zoë")
+        self.assertProblem(self.post(server, "application/json", body=mark + mark + b'{"name":"NIX"}'), 400)
+        self.assertProblem(self.post(server, "application/json", body=mark), 400)
 
     @served()
     def test_a_write_without_a_body_needs_no_media_type(self, server):

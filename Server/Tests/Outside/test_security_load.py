@@ -1,13 +1,15 @@
 """Clients that are slow, many, or leave: none of them stops the others."""
 
 import errno
+import pathlib
 import resource
 import select
 import socket
 import threading
+import time
 import unittest
 
-from support import Stream, TestCase, Writer, at, eventually, served, sql
+from support import DEADLINE, Stream, TestCase, Writer, at, eventually, on_files, served, sql
 
 MIB = 1 << 20
 
@@ -195,6 +197,26 @@ class ManyStreams(TestCase):
             for stream in opened:
                 stream.close()
 
+    @on_files
+    @served("--max-memory", "1024")
+    def test_sigterm_stops_large_answers_and_leaves_one_file(self, server):
+        server.add("NIX")
+        for number in range(40):
+            server.add(f"u{number}")
+        sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(1048576)) FROM users")
+        raws = [server.connect(receive_buffer=4096) for _ in range(40)]
+        try:
+            for number, raw in enumerate(raws):
+                path = ("/users", "/users/1", "/lists", "/changes?after=oldest")[number % 4]
+                raw.send(server.head("GET", path, {"Accept": "text/event-stream" if number % 4 > 1 else "application/json"}))
+            # Some answers have begun, and the others are being rendered.
+            self.assertIsNotNone(raws[1].head())
+            self.assertEqual(server.stop(), 0)
+            self.assertEqual([path.name for path in pathlib.Path(server.database).parent.glob("users.db*")], ["users.db"])
+        finally:
+            for raw in raws:
+                raw.close()
+
     @served()
     def test_sigterm_does_not_wait_for_a_reader_that_stopped(self, server):
         server.add("NIX", text="")
@@ -277,6 +299,57 @@ class ManyConnections(TestCase):
             for connection in opened:
                 connection.close()
         eventually(lambda: self.answers(server), "the server does not answer after the streams have closed", within=15)
+
+    @served(descriptors=256)
+    def test_the_connections_that_have_been_idle_for_longest_make_room(self, server):
+        sockets = self.idle(server, 240)
+        try:
+            self.assertEqual(server.request("GET", "/health").status, 200)
+            closed = [number for number, connection in enumerate(sockets) if self.is_closed(connection)]
+            # As many as necessary, which is about 73: to wait until they are too late would close all that find room.
+            self.assertLess(len(closed), 120)
+            # The first ones, but for those that two threads have accepted at the same time.
+            self.assertLess(max(closed), len(closed) + 16)
+        finally:
+            for connection in sockets:
+                connection.close()
+
+    def is_closed(self, connection):
+        try:
+            return connection.recv(1) == b""
+        except BlockingIOError:
+            return False
+        except ConnectionError:
+            return True
+
+    @served(descriptors=160)
+    def test_busy_connections_stay_and_others_get_503(self, server):
+        server.add()
+        busy, refusal = [], None
+        head = server.head("PATCH", "/users/1", {"Content-Type": "application/json", "Content-Length": "20"})
+        try:
+            with server.stream("/changes") as stream:
+                stream.wait("progress")
+                while refusal is None and len(busy) < 160:
+                    raw = server.connect()
+                    busy.append(raw)
+                    # The head makes a connection busy as soon as the server has taken it, which the answer to Expect says.
+                    raw.send(head.replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n"))
+                    answer = raw.head()
+                    if answer.status != 100:
+                        refusal = answer
+                self.assertIsNotNone(refusal, "160 connections find room")
+                refusal.body = busy.pop().exactly(int(refusal.headers["content-length"]), time.monotonic() + DEADLINE, "the problem")
+                self.assertProblem(refusal, 503, "tooManyConnections")
+                self.assertEqual((refusal.headers["retry-after"], refusal.headers["connection"]), ("1", "close"))
+                for number, raw in enumerate(busy):
+                    raw.send(b'{"set":{"n":%06d}}'.replace(b"%06d", b"%d" % (100_000 + number)).ljust(20))
+                    self.assertEqual(raw.response().status, 200)
+                stream.wait("changes", until=lambda event: f'"new":{100_000 + len(busy) - 1}' in event.text)
+        finally:
+            for raw in busy:
+                raw.close()
+        self.assertEqual(server.request("GET", "/users/1").status, 200, "there is room again")
 
     @served()
     def test_idle_connections_do_not_stop_others(self, server):

@@ -180,6 +180,37 @@ class Replacing(TestCase):
         self.assertEqual(server.get("/users/1")["name"], "NIX")
 
     @served()
+    def test_a_list_of_tags_is_read_as_the_standard_says(self, server):
+        tag = server.request("POST", "/users", {"name": "NIX"}).headers["etag"]
+        patch = lambda tags: server.request("PATCH", "/users/1", {"set": {"name": "NIX"}}, {"If-Match": tags})
+        # No list of tags, although a part of it is one: nothing may be written.
+        for tags in (f"{tag}, *", f"*, {tag}", "*, *", f"{tag} {tag}", f"{tag}x", f"x{tag}", f"{tag}; q=1", '"', f'{tag}, "x', "w/" + tag,
+                     f"W/ {tag}", ",", "**"):
+            for method, body in (("PUT", {"name": "Zoë"}), ("PATCH", {"set": {"name": "Zoë"}}), ("DELETE", None)):
+                self.assertProblem(server.request(method, "/users/1", body, {"If-Match": tags}), 400, "badRequest", parameter="If-Match")
+            self.assertProblem(server.request("GET", "/users/1", headers={"If-None-Match": tags}), 400, "badRequest")
+        for tags in (f'"x","y",{tag}', f'"x"\t,\t{tag}', f'"x, *", {tag}', f",,{tag},", f'W/"x", {tag}', f'"", {tag}'):
+            self.assertEqual(patch(tags).status, 200, tags)
+            self.assertEqual(server.request("GET", "/users/1", headers={"If-None-Match": tags}).status, 304, tags)
+        for tags in (f'"x, {tag[1:]}', '"*"', '"x, *"', f"W/{tag}"):
+            self.assertEqual(patch(tags).status, 412, tags)
+        self.assertEqual(server.get("/users/1")["name"], "NIX")
+
+    @served()
+    def test_a_condition_that_a_request_cannot_have_is_refused(self, server):
+        revision = server.add()["revision"]
+        tag = server.request("GET", "/users/1").headers["etag"]
+        match, none = {"If-Match": tag}, {"If-None-Match": "*"}
+        for method, path, body, headers in (
+                ("PUT", "/users/1", {"name": "Zoë"}, {**match, **none}), ("PUT", "/users/2", {"name": "Zoë"}, {**match, **none}),
+                ("POST", "/users", {"name": "Zoë"}, match), ("POST", "/users", {"name": "Zoë"}, none),
+                ("PATCH", "/users/1", {"set": {"name": "Zoë"}}, none), ("PATCH", "/users/1", {"set": {"name": "Zoë"}}, {**match, **none}),
+                ("DELETE", "/users/1", None, none), ("DELETE", "/users/1", None, {**match, **none}),
+                ("POST", f"/changes/{revision}/undo", None, match), ("POST", f"/changes/{revision}/undo", None, none)):
+            self.assertProblem(server.request(method, path, body, headers), 400, "badRequest")
+        self.assertEqual((server.get("/about")["revision"], server.get("/users/1")["name"]), (revision, "NIX"))
+
+    @served()
     def test_a_weak_tag_does_not_allow_a_write(self, server):
         tag = server.request("POST", "/users", {"name": "NIX"}).headers["etag"]
         response = server.request("DELETE", "/users/1", headers={"If-Match": f"W/{tag}"})

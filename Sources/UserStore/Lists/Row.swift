@@ -5,11 +5,14 @@ final class Row: Sendable {
   let values: [StoredValue]
   /// The attributes that are no columns; only if the list shows all attributes.
   let others: [AttributeName: StoredValue]
+  /// About how much memory it takes.
+  let byteCount: Int
 
   init(_ id: User.ID, _ values: [StoredValue], others: [AttributeName: StoredValue] = [:]) {
     self.id = id
     self.values = values
     self.others = others
+    byteCount = others.values.reduce(values.reduce(StoredValue.overhead) { $0 + $1.memory }) { $0 + $1.memory }
   }
 
   func isEqual(to other: Row) -> Bool { id == other.id && values == other.values && others == other.others }

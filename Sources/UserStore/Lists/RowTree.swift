@@ -11,14 +11,16 @@ struct RowTree: Sendable {
     let rows: [Row]
     /// The children of another node; all leaves have the same depth.
     let children: [Node]
-    /// The number of rows below, and the last of them.
+    /// The number of rows below, about how much memory they take, and the last of them.
     let count: Int
+    let byteCount: Int
     let last: Row?
 
     init(rows: [Row]) {
       self.rows = rows
       children = []
       count = rows.count
+      byteCount = rows.reduce(0) { $0 + $1.byteCount }
       last = rows.last
     }
 
@@ -26,6 +28,7 @@ struct RowTree: Sendable {
       rows = []
       self.children = children
       count = children.reduce(0) { $0 + $1.count }
+      byteCount = children.reduce(0) { $0 + $1.byteCount }
       last = children.last?.last
     }
 

@@ -13,6 +13,10 @@ extension UserStore {
     let layout: RowLayout
     /// The number of rows.
     public let count: Int
+    /// About how many bytes of memory the rows take, with those beyond the limit that the list keeps; takes constant time.
+    ///
+    /// For programs that limit what their clients can make them hold.
+    public var byteCount: Int { tree.root.byteCount }
     /// The end of the last change set that changed a row; for rows that were read from the store, of the last one that they include.
     ///
     /// It is nil for the version that `init()` creates.

@@ -115,8 +115,11 @@ enum Limits {
 
   /// Throws `StoreError.Code.badValue` for a condition that cannot be evaluated.
   static func check(_ condition: Condition) throws(StoreError) {
+    if condition.isTooDeep {
+      throw StoreError(.badValue, "the parts of a condition can be nested at most \(conditionDepth) times")
+    }
     var size = (parts: 0, values: 0)
-    try check(condition.node, depth: 0, &size)
+    try check(condition.node, isPart: false, &size)
     guard size.values <= queryValues else {
       throw StoreError(.badValue, "a condition can have at most \(queryValues) values, not \(size.values)")
     }
@@ -126,20 +129,17 @@ enum Limits {
   }
 
   private static func check(
-    _ node: Condition.Node, depth: Int, _ size: inout (parts: Int, values: Int)
+    _ node: Condition.Node, isPart: Bool, _ size: inout (parts: Int, values: Int)
   ) throws(StoreError) {
-    guard depth <= conditionDepth else {
-      throw StoreError(.badValue, "the parts of a condition can be nested at most \(conditionDepth) times")
-    }
     // The outermost junction and negations are not counted, so that 500 conditions that must all hold are 500 parts.
     switch node {
-    case .all, .any: size.parts += depth > 0 ? 1 : 0
+    case .all, .any: size.parts += isPart ? 1 : 0
     case .not: break
     default: size.parts += 1
     }
     switch node {
-    case .all(let parts), .any(let parts): for part in parts { try check(part, depth: depth + 1, &size) }
-    case .not(let part): try check(part, depth: depth + 1, &size)
+    case .all(let parts), .any(let parts): for part in parts { try check(part, isPart: true, &size) }
+    case .not(let part): try check(part, isPart: true, &size)
     case .comparison(let attribute, _, let value): try check([value], of: attribute, &size.values)
     case .isOneOf(let attribute, let values): try check(values, of: attribute, &size.values)
     case .exists(let attribute): try checkAttribute(attribute)

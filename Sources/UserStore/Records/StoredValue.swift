@@ -30,6 +30,12 @@ public enum StoredValue: Sendable {
     case .blob(let bytes), .invalidText(let bytes): bytes.count
     }
   }
+
+  /// About how much memory the value takes in a record, with its part of the record's tables.
+  var memory: Int { byteCount + Self.overhead }
+
+  /// About how much memory a value or a record takes whatever is in it.
+  static let overhead = 64
 }
 
 extension StoredValue: Hashable {

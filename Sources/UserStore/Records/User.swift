@@ -45,6 +45,14 @@ extension UserStore {
       return values
     }
 
+    /// About how many bytes of memory the user takes.
+    ///
+    /// For programs that limit what their clients can make them hold.
+    public var byteCount: Int {
+      let values = [nameValue, hairColorValue].compactMap(\.self)
+      return otherValues.values.reduce(values.reduce(StoredValue.overhead) { $0 + $1.memory }) { $0 + $1.memory }
+    }
+
     package init(id: ID, name: StoredValue? = nil, hairColor: StoredValue? = nil) {
       self.id = id
       (nameValue, hairColorValue) = (name, hairColor)

@@ -8,9 +8,8 @@ extension API {
   func json(_ text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()) -> Response {
     var headers = headers
     headers[.contentType] = "application/json"
-    let body = ResponseBody(contentLength: text.utf8.count) { [permit = bodyPermit, channel] writer in
-      // In parts that wait for a slow client, so that the permit lasts until all but the last of them were sent.
-      defer { withExtendedLifetime(permit) {} }
+    let body = ResponseBody(contentLength: text.utf8.count) { [channel] writer in
+      // In parts that wait for a slow client, so that the memory counts until all but the last of them were sent.
       let response = ResponseStream(writer, to: channel)
       try await response.write(text)
       try await response.finish()
@@ -33,10 +32,18 @@ extension API {
   /// Checks a body before it is read, also one that the request does not need: a page of another site can send text, but not
   /// JSON, without asking.
   func checkBody(_ request: Request) throws(Problem) {
-    let type = request.headers[.contentType]?.split(separator: ";").map { $0.trimming(" ").lowercased() }
+    let type = request.headers[.contentType]?.split(separator: ";").map { $0.trimmed.lowercased() }
     guard request.hasBody || type != nil else { return }
     guard type?.first == "application/json", type?.dropFirst().allSatisfy({ $0 == "charset=utf-8" }) ?? false else {
       throw Problem(.unsupportedMediaType, "unsupportedMediaType", "a body must be application/json")
+    }
+    let encoding = request.headers[.contentEncoding]?.lowercased() ?? "identity"
+    guard encoding == "identity" else {
+      var problem = Problem(
+        .unsupportedMediaType, "unsupportedMediaType", "a body must not be compressed",
+        hint: "send it without Content-Encoding: \(encoding)")
+      problem.headers[.acceptEncoding] = "identity"
+      throw problem
     }
     if request.bodyLength > Self.bodyLimit { throw Self.tooLarge }
   }
@@ -51,6 +58,18 @@ extension API {
       if bytes.count + part.readableBytes > Self.bodyLimit { throw Self.tooLarge }
       try bodyPermit?.grow(by: part.readableBytes)
       bytes += part.readableBytesView
+    }
+    return try Self.text(of: bytes)
+  }
+
+  /// The bytes of a body without a byte order mark, which some programs write before UTF-8.
+  private static func text(of bytes: [UInt8]) throws(Problem) -> [UInt8] {
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
+    if bytes.starts(with: [0x1F, 0x8B]) {
+      throw .badRequest("the body is compressed with gzip", hint: "send it uncompressed")
+    }
+    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+      throw .badRequest("the body is UTF-16", hint: "JSON is UTF-8 (RFC 8259)")
     }
     return bytes
   }
@@ -80,7 +99,7 @@ private struct MediaRange {
   let quality: Double
 
   init(_ text: Substring) {
-    let parts = text.split(separator: ";").map { $0.trimming(" ").lowercased() }
+    let parts = text.split(separator: ";").map { $0.trimmed.lowercased() }
     type = parts.first ?? ""
     quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
   }
@@ -90,11 +109,5 @@ private struct MediaRange {
 
   func covers(_ other: String) -> Bool {
     type == other || type == "*/*" || (type.hasSuffix("/*") && other.hasPrefix(type.dropLast()))
-  }
-}
-
-extension StringProtocol {
-  fileprivate func trimming(_ character: Character) -> String {
-    String(drop { $0 == character }.reversed().drop { $0 == character }.reversed())
   }
 }

@@ -17,7 +17,7 @@ extension API {
     let (head, start) = try await bounds(request, parameters)
     if type == Self.eventStream {
       let stream = ChangeStream(api: self, start: start, head: head, filter: filter, clock: clock, limit: limit)
-      return try streaming(request, type, streams.permit(1)) { response in try await stream.run(response) }
+      return try eventStream(request) { try await stream.run($0) }
     }
     // A feed would throw the same, but only after the response has begun.
     do throws(StoreError) { try await verify(start) } catch {
@@ -48,7 +48,7 @@ extension API {
     if rows != nil, after != nil { throw Problem.badRequest("last and after cannot be combined", parameter: "last") }
     // After a lost connection, a browser repeats the address, with the header.
     let last = request.headers[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
-    let given = try cursor(last ?? after, last == nil ? "after" : "Last-Event-ID")
+    let given = try last.map { try cursor($0, "Last-Event-ID") } ?? cursor(of: after)
     return try await store.read { users in
       let head = try users.cursor
       if let given { return (head, given) }
@@ -60,8 +60,13 @@ extension API {
     }
   }
 
-  private func cursor(_ text: String?, _ parameter: String) throws(Problem) -> Cursor? {
-    guard let text, !["now", "oldest"].contains(text) else { return nil }
+  /// The cursor that `after` names; nil for its words.
+  private func cursor(of after: String?) throws(Problem) -> Cursor? {
+    guard let after, !["now", "oldest"].contains(after) else { return nil }
+    return try cursor(after, "after")
+  }
+
+  private func cursor(_ text: String, _ parameter: String) throws(Problem) -> Cursor {
     do throws(StoreError) { return try Cursor(text) } catch {
       var problem = Problem(error)
       problem.parameter = parameter

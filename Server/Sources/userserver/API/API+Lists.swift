@@ -13,13 +13,20 @@ extension API {
     let text = try parameters.query()
     let query = try text.query(.parameters)
     let clock = try clock(parameters)
+    let memory = try memory.permit(0)
     let head = try await store.read { users in
       try text.check(.parameters, in: &users)
+      // The rows that the list will keep count before it has them, with those beyond its limit.
+      var kept = query
+      kept.limit = query.limit.map { 2 * $0 + 16 }
+      try users.iterateUsers(matching: kept) { user in
+        try memory.grow(by: user.byteCount)
+        return true
+      }
       return try users.cursor
     }
-    let rows = try await store.list(query)
-    let stream = ListStream(api: self, rows: rows, head: head, clock: clock)
-    return try streaming(request, Self.eventStream, streams.permit(1)) { response in try await stream.run(response) }
+    let stream = ListStream(api: self, rows: try await store.list(query), memory: memory, head: head, clock: clock)
+    return try eventStream(request) { try await stream.run($0) }
   }
 }
 
@@ -27,6 +34,8 @@ extension API {
 private struct ListStream: Sendable {
   let api: API
   let rows: Listenable<UserStore.Rows>
+  /// The memory of the rows.
+  let memory: Budget.Permit
   let head: Cursor
   let clock: StreamClock
 
@@ -35,8 +44,8 @@ private struct ListStream: Sendable {
     case tick
   }
 
-  func run(_ response: ResponseStream) async throws {
-    let stream = EventStream(response: response)
+  /// Sends events until the stream ends; returns why.
+  func run(_ stream: EventStream) async throws -> String {
     try await stream.send("hello", retry: API.retry, api.hello(head, clock))
     let versions = rows.signal.results.map { Event.rows($0) }
     let ticks = AsyncTimerSequence.repeating(every: clock.interval).map { _ in Event.tick }
@@ -47,17 +56,19 @@ private struct ListStream: Sendable {
         // A list that cannot be read keeps its rows: the client must not take them for current.
         let rows = try result.get()
         let isFirst = shown == nil || rows.discontinuity != nil
-        try await send(rows, after: shown, to: stream)
+        try memory.resize(to: max(rows.byteCount, shown?.byteCount ?? 0))
+        try await stream.response.inTurn { try await send(rows, after: shown, to: stream) }
+        try memory.resize(to: rows.byteCount)
         shown = rows
         if isFirst { try await progress(rows, stream) }
       case .tick:
         // As in a feed: while the database cannot be read, there is no heartbeat.
         if let shown, (try? await api.store.read { try $0.cursor }) != nil { try await progress(shown, stream) }
       }
-      if let reason = clock.isOver { return try await stream.close(because: reason) }
+      if let reason = clock.isOver { return reason }
     }
     try Task.checkCancellation()
-    try await stream.close(because: api.endReason())
+    return api.endReason()
   }
 
   private func send(_ rows: UserStore.Rows, after shown: UserStore.Rows?, to stream: EventStream) async throws {

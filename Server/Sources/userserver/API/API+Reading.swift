@@ -43,9 +43,9 @@ extension API {
     let text = try parameters.query()
     let query = try text.query(.parameters)
     let isCounted = try parameters.flag("count")
-    let page = try await store.read { users in
+    let page = try await store.read { [bodyPermit] users in
       try text.check(.parameters, in: &users)
-      var page = UserPage(query)
+      var page = UserPage(query, bodyPermit)
       var all = query
       // One more, to know whether there is a next page.
       all.limit = query.limit.map { $0 + 1 }
@@ -64,10 +64,13 @@ extension API {
   func user(_ id: String, _ request: Request) async throws -> Response {
     _ = try Parameters(request)
     let id = try userID(id)
-    guard let user = try await store.read({ try $0.user(id) }) else { throw Self.noUser(id) }
-    let text = RecordText.json(user)
-    let tag = ETag(of: text)
-    if let tags = request.headers[.ifNoneMatch], tag.isListed(in: tags, isWeak: true) {
+    let (text, tag) = try await store.read { [bodyPermit] users in
+      guard let user = try users.user(id) else { throw Self.noUser(id) }
+      try bodyPermit?.grow(by: user.byteCount)
+      let text = RecordText.json(user)
+      return (text, ETag(of: text))
+    }
+    if try EntityTags(.ifNoneMatch, of: request)?.contain(tag, isWeak: true) ?? false {
       return Response(status: .notModified, headers: [.eTag: tag.text])
     }
     return json(text, headers: [.eTag: tag.text])
@@ -102,6 +105,7 @@ typealias Cursor = UserStore.Cursor
 /// A page of users, which ends early if the users are large.
 private struct UserPage {
   private let query: UserStore.Query
+  private let memory: Budget.Permit?
   private var rows: [String] = []
   private var last: User?
   private var bytes = 0
@@ -111,7 +115,8 @@ private struct UserPage {
   /// A place is a part of an address, where a byte takes up to three.
   private static let placeLimit = 16_000
 
-  init(_ query: UserStore.Query) { self.query = query }
+  /// The rows count as `memory`.
+  init(_ query: UserStore.Query, _ memory: Budget.Permit?) { (self.query, self.memory) = (query, memory) }
 
   var json: String { JSONText.array(rows) }
 
@@ -125,46 +130,11 @@ private struct UserPage {
         hint: "sort by another attribute, or take all users with a larger limit")
     }
     let row = RecordText.json(user)
+    try memory?.grow(by: row.utf8.count)
     bytes += row.utf8.count
     rows.append(row)
     last = user
     return true
-  }
-}
-
-/// A hash of a user's exact values: it is the same after the log was compacted, and on a restored copy.
-struct ETag: Equatable {
-  let text: String
-
-  init(of user: User) { self.init(of: RecordText.json(user)) }
-
-  init(of json: String) { self.init(of: [UInt8](json.utf8)) }
-
-  /// FNV-1a with 128 bits, over words of eight bytes: it finds differences, and does not resist somebody who looks for two
-  /// records with the same hash.
-  init(of bytes: [UInt8]) {
-    var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
-    var word: UInt64 = 0
-    var index = 0
-    while index < bytes.count {
-      word = word &* 256 | UInt64(bytes[index])
-      index += 1
-      if index % 8 == 0 || index == bytes.count {
-        hash = (hash ^ UInt128(word)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b
-        word = 0
-      }
-    }
-    text = "\"" + String(hash, radix: 16) + "\""
-  }
-
-  /// Whether a header names this tag, or `*`.
-  ///
-  /// A proxy that compresses an answer makes its tag weak (`W/"…"`), which only If-None-Match accepts (RFC 9110, 13.1).
-  func isListed(in header: String, isWeak: Bool = false) -> Bool {
-    header.split(separator: ",").contains { entry in
-      let entry = entry.drop { $0 == " " }.prefix { $0 != " " }
-      return entry == "*" || entry == text || (isWeak && entry == "W/" + text)
-    }
   }
 }
 

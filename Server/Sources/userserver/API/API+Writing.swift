@@ -7,25 +7,32 @@ import UserStoreText
 extension API {
   func add(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
+    try checkConditions(of: request)
     let (id, values) = try RecordText.record(try await writtenBody(request))
     if id != nil { throw Problem.badRequest("a new user gets its id from the server", hint: "PUT /users/ID takes one") }
-    let written = try await write(request) { users in try Self.user(users.add(values), in: &users) }
+    let written = try await writeUser(request) { users in try users.add(values) }
     return try await answer(written, status: .created)
   }
 
   func put(_ text: String, _ request: Request) async throws -> Response {
     _ = try Parameters(request)
+    try checkConditions(of: request, .ifMatch, .ifNoneMatch)
     let id = try userID(text)
     let record = try RecordText.record(try await writtenBody(request))
     if let other = record.id, other != id { throw Problem.badRequest("the id in the body is \(other), not \(id)") }
-    if request.headers[.ifNoneMatch] != nil { return try await create(id, record.values, request) }
+    if let none = try EntityTags(.ifNoneMatch, of: request) {
+      guard none.isAny else {
+        throw Problem.badRequest("If-None-Match can only be * here", hint: "If-Match replaces a user")
+      }
+      return try await create(id, record.values, request)
+    }
     let tags = try requiredTags(request)
     let kept = Set(record.values.map(\.attribute))
-    let written = try await write(request) { users in
+    let written = try await writeUser(request) { users in
       let user = try Self.matching(tags, id, in: &users)
       let dropped = user.storedValues.keys.filter { !kept.contains($0) }
       try users.set(record.values + dropped.map { ($0, .null) }, of: id)
-      return try Self.user(id, in: &users)
+      return id
     }
     return try await answer(written)
   }
@@ -33,42 +40,41 @@ extension API {
   private func create(_ id: User.ID, _ values: [(attribute: AttributeName, value: StoredValue)], _ request: Request)
     async throws -> Response
   {
-    guard request.headers[.ifNoneMatch] == "*" else {
-      throw Problem.badRequest("If-None-Match can only be * here", hint: "If-Match replaces a user")
-    }
-    let written = try await write(request) { users in
+    let written = try await writeUser(request) { users in
       // A repeated request finds the user that the first one has added.
       if try users.user(id) != nil {
         throw Problem(.preconditionFailed, "preconditionFailed", "user \(id) exists")
       }
-      return try Self.user(users.add(values, as: id), in: &users)
+      return try users.add(values, as: id)
     }
     return try await answer(written, status: .created)
   }
 
   func patch(_ text: String, _ request: Request) async throws -> Response {
     _ = try Parameters(request)
+    try checkConditions(of: request, .ifMatch)
     let id = try userID(text)
     let bytes = try await writtenBody(request)
     let records = try RecordText.records(bytes, named: ["set", "expect"], asStored: ["expect"])
     guard let values = records["set"] else { throw Problem.badRequest("the member \"set\" is missing") }
     let expected = records["expect"] ?? []
-    let tags = try tags(request)
-    let written = try await write(request) { users in
+    let tags = try EntityTags(.ifMatch, of: request)
+    let written = try await writeUser(request) { users in
       if let tags {
         _ = try Self.matching(tags, id, in: &users)
       } else {
         _ = try Self.user(id, in: &users)
       }
-      try Self.check(expected, of: id, in: &users)
+      try check(expected, of: id, in: &users)
       try users.set(values, of: id)
-      return try Self.user(id, in: &users)
+      return id
     }
     return try await answer(written)
   }
 
   func remove(_ text: String, _ request: Request) async throws -> Response {
     _ = try Parameters(request)
+    try checkConditions(of: request, .ifMatch)
     try requireWriting()
     let id = try userID(text)
     let tags = try requiredTags(request)
@@ -81,6 +87,7 @@ extension API {
 
   func undo(_ text: String, _ request: Request) async throws -> Response {
     _ = try Parameters(request)
+    try checkConditions(of: request)
     try requireWriting()
     guard let number = Int64(canonical: text), number > 0 else {
       throw Problem(.notFound, "revisionNotFound", "\"\(text.prefix(40))\" is not a revision")
@@ -95,28 +102,32 @@ extension API {
   // MARK: Conditions
 
   /// The tags of If-Match, without which a request could overwrite what its client has not seen.
-  private func requiredTags(_ request: Request) throws(Problem) -> String {
-    if let tags = try tags(request) { return tags }
+  private func requiredTags(_ request: Request) throws(Problem) -> EntityTags {
+    if let tags = try EntityTags(.ifMatch, of: request) { return tags }
     throw Problem(
       .preconditionRequired, "preconditionRequired", "the header If-Match is missing",
       hint: "send the ETag of the user as you have read it, or * for any")
   }
 
-  /// The tags of If-Match; throws if they have no quotes, which shells remove.
-  private func tags(_ request: Request) throws(Problem) -> String? {
-    guard let tags = request.headers[.ifMatch] else { return nil }
-    if tags == "*" || tags.contains("\"") { return tags }
-    throw .badRequest(
-      "a tag has quotes", parameter: "If-Match", hint: "send the ETag with its quotes: If-Match: \"…\"; or * for any")
+  /// Refuses conditions that a request cannot have: its client relies on what would be ignored.
+  private func checkConditions(of request: Request, _ known: HTTPField.Name...) throws(Problem) {
+    let given = [HTTPField.Name.ifMatch, .ifNoneMatch].filter { request.headers[$0] != nil }
+    if let other = given.first(where: { !known.contains($0) }) {
+      throw .badRequest("\(other.rawName) has no meaning here", parameter: other.rawName)
+    }
+    if given.count > 1 {
+      throw .badRequest("If-Match and If-None-Match cannot be combined", parameter: "If-None-Match")
+    }
   }
 
-  private static func matching(_ tags: String, _ id: User.ID, in users: inout UserStore.WriteTransaction) throws -> User
-  {
+  private static func matching(
+    _ tags: EntityTags, _ id: User.ID, in users: inout UserStore.WriteTransaction
+  ) throws -> User {
     let user = try user(id, in: &users)
     let tag = ETag(of: user)
-    if tag.isListed(in: tags) { return user }
+    if tags.contain(tag) { return user }
     var problem = Problem(.preconditionFailed, "preconditionFailed", "user \(id) has changed since")
-    if tag.isListed(in: tags, isWeak: true) {
+    if tags.contain(tag, isWeak: true) {
       problem.detail = "the tag is weak, and If-Match needs a strong one"
       problem.hint = "a proxy that compresses answers makes tags weak: remove W/ from it"
     }
@@ -124,7 +135,7 @@ extension API {
     throw problem
   }
 
-  private static func check(
+  private func check(
     _ expected: [(attribute: AttributeName, value: StoredValue)], of id: User.ID,
     in users: inout UserStore.WriteTransaction
   ) throws {
@@ -133,7 +144,9 @@ extension API {
     for (attribute, value) in expected {
       let stored = try users.storedValue(attribute, of: id)
       isSame = isSame && stored == value
-      current.append((attribute.text, RecordText.json(stored)))
+      let json = RecordText.json(stored)
+      try bodyPermit?.grow(by: json.utf8.count)
+      current.append((attribute.text, json))
     }
     if isSame { return }
     var problem = Problem(.conflict, "conflict", "user \(id) has other values than expected")
@@ -158,6 +171,18 @@ extension API {
   private static func user(_ id: User.ID, in users: inout UserStore.WriteTransaction) throws -> User {
     guard let user = try users.user(id) else { throw noUser(id) }
     return user
+  }
+
+  /// Changes a user, whose id `change` returns; refuses to if there is no memory for the answer.
+  private func writeUser(
+    _ request: Request, _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> User.ID
+  ) async throws -> Written<User> {
+    try await write(request) { users in
+      let user = try Self.user(change(&users), in: &users)
+      // In place of the body, which was read.
+      try bodyPermit?.resize(to: user.byteCount)
+      return user
+    }
   }
 
   private func write<Value: Sendable>(

@@ -12,6 +12,9 @@ struct API: HTTPResponder {
   let requestGuard: RequestGuard
   let streams: Budget
   let memory: Budget
+  /// Rings when something was committed.
+  let bell: Bell
+  let turns = Turns(8)
   let settings: Settings
   let logger: Logger
   /// Called when the database file was replaced, so that only a restart helps.
@@ -21,15 +24,16 @@ struct API: HTTPResponder {
   let healthCheck: HealthCheck
   /// The connection of the request that is being answered.
   private(set) var channel: (any Channel)?
-  /// The memory of its bodies.
+  /// The memory of its bodies, and of what is read for them.
   private(set) var bodyPermit: Budget.Permit?
 
   init(
-    store: UserStore, requestGuard: RequestGuard, streams: Budget, memory: Budget, settings: Settings, logger: Logger,
+    store: UserStore, requestGuard: RequestGuard, streams: Budget, memory: Budget, bell: Bell, settings: Settings,
+    logger: Logger,
     onReplaced: @escaping @Sendable () -> Void, endReason: @escaping @Sendable () -> String
   ) {
     (self.store, self.requestGuard, self.settings) = (store, requestGuard, settings)
-    (self.streams, self.memory, self.logger) = (streams, memory, logger)
+    (self.streams, self.memory, self.bell, self.logger) = (streams, memory, bell, logger)
     (self.onReplaced, self.endReason) = (onReplaced, endReason)
     healthCheck = HealthCheck { _ = try await store.read { users in try users.cursor } }
   }
@@ -64,6 +68,7 @@ struct API: HTTPResponder {
       // Only a stream itself takes the rest of its connection.
       response.headers[.connection] = nil
     }
+    response.body = response.body.keeping(api.bodyPermit)
     response.headers.addSecurity()
     requestGuard.addSharing(with: request, to: &response.headers)
     return response
@@ -91,13 +96,18 @@ struct API: HTTPResponder {
       }
       try checkBody(request)
       if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
-      let response = try await handler(request)
-      // What was written is answered in any case.
-      if method == .get { try bodyPermit?.grow(by: response.body.contentLength ?? 0) }
-      return response
+      return try counted(await handler(request), isRequired: method != .get)
     } catch {
-      return try problem(error, request).response
+      return try counted(problem(error, request).response, isRequired: true)
     }
+  }
+
+  /// The response, whose body counts from now on, in place of what was received and read for it.
+  ///
+  /// What was written is answered in any case, and so is a mistake.
+  private func counted(_ response: Response, isRequired: Bool) throws(Problem) -> Response {
+    try bodyPermit?.resize(to: response.body.contentLength ?? 0, isRequired: isRequired)
+    return response
   }
 
   private func resource(at path: String) -> Resource? {

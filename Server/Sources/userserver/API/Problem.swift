@@ -46,11 +46,15 @@ struct Problem: Error {
   }
 
   var response: Response {
-    var headers = headers
-    headers[.contentType] = "application/problem+json"
-    if let retryAfter { headers[.retryAfter] = "\(retryAfter)" }
-    return Response(
-      status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: json)))
+    Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: json)))
+  }
+
+  /// The headers of the response.
+  var fields: HTTPFields {
+    var fields = headers
+    fields[.contentType] = "application/problem+json"
+    if let retryAfter { fields[.retryAfter] = "\(retryAfter)" }
+    return fields
   }
 }
 

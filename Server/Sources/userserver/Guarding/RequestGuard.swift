@@ -38,7 +38,7 @@ final class RequestGuard: Sendable {
   private func checkHost(_ request: Request) throws(Problem) {
     // The first one is the authority.
     guard let host = request.head.authority, request.headers[values: .host].isEmpty else {
-      throw .badRequest("a request must have exactly one Host")
+      throw .badRequest("a request must have exactly one Host, and no other host in its target")
     }
     if names.withLock({ $0.contains(host.lowercased()) }) { return }
     throw Problem(

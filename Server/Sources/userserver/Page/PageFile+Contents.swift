@@ -44,6 +44,7 @@ extension PageFile {
       ("polled-list.js", PackageResources.polled_list_js),
       ("pulse-model.js", PackageResources.pulse_model_js),
       ("pulse-view.js", PackageResources.pulse_view_js),
+      ("refusal.js", PackageResources.refusal_js),
       ("router.js", PackageResources.router_js),
       ("row-order.js", PackageResources.row_order_js),
       ("sample-users.js", PackageResources.sample_users_js),

@@ -30,7 +30,7 @@ struct PageFile: Sendable {
 
   func response(_ request: Request) async throws -> Response {
     var headers: HTTPFields = [.eTag: tag.text, .cacheControl: "no-cache"]
-    if let tags = request.headers[.ifNoneMatch], tag.isListed(in: tags, isWeak: true) {
+    if try EntityTags(.ifNoneMatch, of: request)?.contain(tag, isWeak: true) ?? false {
       return Response(status: .notModified, headers: headers)
     }
     headers[.contentType] = type

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Hummingbird
 import Synchronization
 
 /// Limits what all requests use together, such as streams or memory.
@@ -12,23 +13,32 @@ final class Budget: Sendable {
 
     fileprivate init(_ budget: Budget) { self.budget = budget }
 
-    deinit { budget.usage.withLock { $0 -= amount.withLock { $0 } } }
+    deinit { budget.use(-amount.withLock { $0 }) }
 
     /// Adds to the use; throws if the budget is used up.
-    func grow(by more: Int) throws(Problem) {
-      try budget.use(more)
+    func grow(by more: Int) throws(Problem) { try resize(to: amount.withLock { $0 } + more) }
+
+    /// Changes the use, of which a permit has one change at a time; throws if more is used than is left.
+    ///
+    /// - Parameters:
+    ///   - new: The use from now on.
+    ///   - isRequired: Whether the use cannot be refused, such as for the answer to a write that was made.
+    /// - Throws: The problem of the budget.
+    func resize(to new: Int, isRequired: Bool = false) throws(Problem) {
+      let more = new - amount.withLock { $0 }
+      if isRequired || more <= 0 { budget.use(more) } else { try budget.tryToUse(more) }
       amount.withLock { $0 += more }
     }
   }
 
   private let limit: Int
   private let problem: Problem
-  private let usage = Mutex(0)
+  private let state = Mutex<(used: Int, end: Problem?)>((0, nil))
 
   /// `problem` answers a request for which nothing is left.
   init(_ limit: Int, problem: Problem) { (self.limit, self.problem) = (limit, problem) }
 
-  var used: Int { usage.withLock { $0 } }
+  var used: Int { state.withLock { $0.used } }
 
   /// Permits a request to use an amount; throws if there is less left.
   func permit(_ amount: Int) throws(Problem) -> Permit {
@@ -37,13 +47,19 @@ final class Budget: Sendable {
     return permit
   }
 
-  private func use(_ amount: Int) throws(Problem) {
-    let isFree = usage.withLock { used in
-      if used + amount > limit { return false }
-      used += amount
-      return true
+  /// Refuses every further use with this problem.
+  func end(with problem: Problem) { state.withLock { $0.end = problem } }
+
+  private func use(_ amount: Int) { state.withLock { $0.used += amount } }
+
+  private func tryToUse(_ amount: Int) throws(Problem) {
+    let refusal: Problem? = state.withLock { state in
+      if let end = state.end { return end }
+      if state.used + amount > limit { return problem }
+      state.used += amount
+      return nil
     }
-    if !isFree { throw problem }
+    if let refusal { throw refusal }
   }
 }
 
@@ -56,12 +72,23 @@ extension Budget {
         .serviceUnavailable, "tooManyStreams", "\(limit) streams are open", hint: "try again later", retryAfter: 5))
   }
 
-  /// The bytes of the bodies that are being received or sent, which slow clients make last.
+  /// The bytes of bodies that are being received or sent, which slow clients make last, of what is read for them, and of the
+  /// rows of open lists.
   static func memory(mebibytes: Int) -> Budget {
     Budget(
       mebibytes << 20,
       problem: Problem(
         .serviceUnavailable, "overloaded", "the server has too many large requests", hint: "try again later",
         retryAfter: 1))
+  }
+}
+
+extension ResponseBody {
+  /// The same body, which keeps a permit until it was written, or is released without having been written.
+  func keeping(_ permit: Budget.Permit?) -> ResponseBody {
+    ResponseBody(contentLength: contentLength) { [self] writer in
+      defer { withExtendedLifetime(permit) {} }
+      try await write(writer)
+    }
   }
 }

@@ -2,7 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose client is too slow, so that no client holds a connection without using it.
+/// Refuses a connection for which there is no room, and closes one whose client is too slow, so that no client holds a connection
+/// without using it.
 ///
 /// The head of the first request has 10 s, a body as a whole 30 s, and the next request 60 s from the end of the response. A
 /// response may take any time, as a stream does, but not wait for its reader: the connection is closed if the client takes
@@ -10,6 +11,7 @@ import NIOHTTPTypes
 final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
+  typealias OutboundOut = HTTPResponsePart
 
   /// The time of the first head, of a body, and of the next head, and between two checks of the client's progress.
   struct Limits {
@@ -25,6 +27,10 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   struct BodyTooSlow: Error {}
 
   private let limits: Limits
+  private let connections: Connections
+  /// The place among the idle connections; nil while a request is being answered.
+  private var place: Int?
+  private var isRefused = false
   private var deadline: Scheduled<Void>?
   private var progressChecks: RepeatedTask?
   /// Requests whose responses are not over.
@@ -35,7 +41,9 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   private var received = 0
   private var checksWithoutProgress = 0
 
-  init(_ limits: Limits = Limits()) { self.limits = limits }
+  init(_ connections: Connections, _ limits: Limits = Limits()) {
+    (self.connections, self.limits) = (connections, limits)
+  }
 
   func handlerAdded(context: ChannelHandlerContext) {
     if context.channel.isActive { start(context) }
@@ -47,16 +55,18 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    stop()
+    end()
     context.fireChannelInactive()
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { stop() }
+  func handlerRemoved(context: ChannelHandlerContext) { end() }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isRefused { return }
     switch unwrapInboundIn(data) {
     case .head:
       pending += 1
+      becomeBusy()
       let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
       schedule(context, limits.body) { bound.value.fireErrorCaught(BodyTooSlow()) }
     case .body: break
@@ -93,12 +103,17 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
       context.close(mode: .output, promise: nil)
       return close(context, after: limits.linger)
     }
-    if pending == 0 { close(context, after: limits.idle) }
+    if pending == 0 {
+      close(context, after: limits.idle)
+      becomeIdle(context)
+    }
   }
 
   private func start(_ context: ChannelHandlerContext) {
     if progressChecks != nil { return }
     close(context, after: limits.head)
+    // Before it is idle, so that it does not make room for itself.
+    if connections.open() { becomeIdle(context) } else { refuse(context) }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     progressChecks = context.eventLoop.scheduleRepeatedTask(
       initialDelay: limits.progressCheck, delay: limits.progressCheck
@@ -107,10 +122,43 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  private func stop() {
+  private func end() {
+    if progressChecks == nil { return }
     deadline?.cancel()
     progressChecks?.cancel()
     progressChecks = nil
+    becomeBusy()
+    connections.closed()
+  }
+
+  private func becomeIdle(_ context: ChannelHandlerContext) {
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    place = connections.becameIdle {
+      bound.eventLoop.execute {
+        // A request may have come in between.
+        if bound.value.0.pending == 0 { bound.value.1.close(promise: nil) }
+      }
+    }
+  }
+
+  private func becomeBusy() {
+    if let place { connections.becameBusy(place) }
+    place = nil
+  }
+
+  /// Answers without waiting for a request, which may never come.
+  private func refuse(_ context: ChannelHandlerContext) {
+    isRefused = true
+    pending += 1
+    let problem = Problem.tooManyConnections(connections.limit)
+    let body = ByteBuffer(string: problem.json)
+    var head = HTTPResponse(status: problem.status, headerFields: problem.fields)
+    head.headerFields[.connection] = "close"
+    head.headerFields[.contentLength] = "\(body.readableBytes)"
+    write(context: context, data: wrapOutboundOut(.head(head)), promise: nil)
+    write(context: context, data: wrapOutboundOut(.body(body)), promise: nil)
+    write(context: context, data: wrapOutboundOut(.end(nil)), promise: nil)
+    context.flush()
   }
 
   /// Closes the connection at the second check at which the client has received nothing although there is something to send.

@@ -14,6 +14,11 @@ final class MalformedRequests: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether the answer has begun; without it, the connection ends in the middle of another answer.
   private var hasBegun = false
 
+  func handlerAdded(context: ChannelHandlerContext) {
+    // Without it, a request could name two hosts.
+    do { try TargetHost.add(to: context.pipeline) } catch { context.close(promise: nil) }
+  }
+
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
     case HTTPParserError.headerOverflow:

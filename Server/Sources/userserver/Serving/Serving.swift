@@ -18,8 +18,10 @@ struct Serving {
   init(_ options: Options) { self.options = options }
 
   func run() async throws {
-    let connections = Descriptors.raise() - Descriptors.reserve
-    let streams = try streamLimit(connections)
+    let descriptors = Descriptors.raise() - Descriptors.reserve
+    // Some more for the moments until connections are closed that have made room for others, or were refused.
+    let connections = Connections(descriptors - Self.spare)
+    let streams = try streamLimit(connections.limit)
     let token =
       try options.noToken ? nil : options.tokenFile.map { path throws(Failure) in try Token(file: path) } ?? Token()
     let (store, name, isNew) =
@@ -29,9 +31,9 @@ struct Serving {
       }
     let shutdown = ShutdownTrigger()
     let requestGuard = RequestGuard(token: token, allowedOrigins: options.allowOrigin)
+    let (memory, bell) = (Budget.memory(mebibytes: options.maxMemory), Bell())
     let api = API(
-      store: store, requestGuard: requestGuard, streams: .streams(streams),
-      memory: .memory(mebibytes: options.maxMemory),
+      store: store, requestGuard: requestGuard, streams: .streams(streams), memory: memory, bell: bell,
       settings: API.Settings(
         database: name, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
         streamAge: options.streamAge.duration),
@@ -40,18 +42,18 @@ struct Serving {
         shutdown.trigger(because: Failure(1, "\(name) was moved, deleted, or replaced", hint: "start again"))
       },
       endReason: { shutdown.failure == nil ? "shutdown" : "replaced" })
-    let replaced = endWhenReplaced(store, api)
-    defer { replaced.dispose() }
+    let listener = listen(to: store, api)
+    defer { listener.dispose() }
 
     let address = options.listen
     let app = Application(
       responder: api,
       server: .http1(
         configuration: HTTP1Channel.Configuration(
-          additionalChannelHandlers: [ConnectionDeadlines(), MalformedRequests()])),
+          additionalChannelHandlers: [ConnectionDeadlines(connections), MalformedRequests()])),
       configuration: ApplicationConfiguration(
         address: .hostname(address.host, port: address.port),
-        availableConnectionsDelegate: .maximum(connections, logger: Self.logger)),
+        availableConnectionsDelegate: .maximum(descriptors, logger: Self.logger)),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? address.port
         requestGuard.setNames(address.names(port: port) + options.host.flatMap { [$0, "\($0):\(port)"] })
@@ -61,7 +63,7 @@ struct Serving {
       },
       logger: Self.logger)
     var services = ServiceGroupConfiguration(
-      services: [ClosingService(store: store), app, LastResort { shutdown.failure?.status ?? 0 }],
+      services: [ClosingService(store: store), app, Ending(memory: memory) { shutdown.failure?.status ?? 0 }],
       gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
     // A client that does not read must not keep the server from shutdown.
     services.maximumGracefulShutdownDuration = .seconds(3)
@@ -70,6 +72,8 @@ struct Serving {
     do { try await group.run() } catch { throw Self.failure(error, at: address) ?? error }
     if let failure = shutdown.failure { throw failure }
   }
+
+  private static let spare = 16
 
   private static let logger: Logger = {
     var logger = Logger(label: "userserver") { StreamLogHandler.standardError(label: $0) }
@@ -127,11 +131,12 @@ struct Serving {
     return wanted
   }
 
-  /// Ends the server when another file has taken the place of the database, which a new process would open.
-  private func endWhenReplaced(_ store: UserStore, _ api: API) -> ListenerToken {
-    // Every listener receives it; no user has this id.
-    store.listeners.bind("userserver", to: .user(User.ID(.min))) { set in
+  /// Wakes the streams after each commit, and ends the server when another file has taken the place of the database, which a
+  /// new process would open.
+  private func listen(to store: UserStore, _ api: API) -> ListenerToken {
+    store.listeners.bind("userserver", to: .everything) { set in
       if set.discontinuity == .replaced { api.onReplaced() }
+      api.bell.ring()
     }
   }
 
@@ -201,14 +206,18 @@ private final class ShutdownTrigger: Sendable {
   }
 }
 
-/// Ends the process if a query, or the lock of another program, outlasts the shutdown.
+/// Stops rendering answers, and ends the process if a query, or the lock of another program, outlasts the shutdown.
 ///
-/// It is safe: the database undoes a transaction that did not commit. The last service in the list is the first to be shut down.
-private struct LastResort: Service {
+/// Answers first, because the store is closed when nothing reads any more. The end of the process is safe: the database undoes a
+/// transaction that did not commit. The last service in the list is the first to be shut down.
+private struct Ending: Service {
+  let memory: Budget
   let status: @Sendable () -> Int32
 
   func run() async {
     try? await gracefulShutdown()
+    memory.end(
+      with: Problem(.serviceUnavailable, "shuttingDown", "the server is shutting down", retryAfter: 1))
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 4.5)
       _exit(status())

@@ -24,15 +24,8 @@ struct ChangeFilter: Sendable {
     }
   }
 
-  /// The topics of the feed, which hide other sets without reading their values.
-  var topics: [UserStore.Topic] {
-    switch (attributes.isEmpty, user) {
-    case (true, nil): [.everything]
-    case (true, let user?): [.user(user)]
-    case (false, nil): attributes.map { .attributeOfAll($0) }
-    case (false, let user?): attributes.map { .attributeOfUser($0, user) }
-    }
+  func accepts(_ change: UserStore.Change) -> Bool {
+    (user ?? change.user) == change.user && (attributes.isEmpty || attributes.contains(change.attribute))
+      && (operations.isEmpty || operations.contains(change.kind.rawValue))
   }
-
-  func accepts(_ change: UserStore.Change) -> Bool { operations.isEmpty || operations.contains(change.kind.rawValue) }
 }

@@ -1,5 +1,4 @@
 import Hummingbird
-import ServiceLifecycle
 import UserStore
 import UserStoreText
 
@@ -13,21 +12,18 @@ struct ChangeStream: Sendable {
   /// The number of sets after which the stream ends.
   let limit: Int?
 
-  func run(_ response: ResponseStream) async throws {
-    let stream = EventStream(response: response)
-    try await stream.send("hello", retry: API.retry, api.hello(head, clock))
+  /// Sends events until the stream ends; returns why.
+  func run(_ stream: EventStream) async throws -> String {
+    // With an id, so that a client that is cut before the next one misses nothing.
+    try await stream.send("hello", id: start.description, retry: API.retry, api.hello(head, clock))
     var (cursor, count) = (start, 0)
     while true {
-      do {
-        let reason = try await send(after: cursor, to: stream, &count)
-        try Task.checkCancellation()
-        return try await stream.close(because: reason)
-      } catch let error as StoreError {
+      do { return try await send(after: cursor, to: stream, &count) } catch let error as StoreError {
         switch error.code {
         case .compacted, .diverged: cursor = try await reset(because: error.code, stream)
         case .replaced, .moved:
           api.onReplaced()
-          return try await stream.close(because: "replaced")
+          return "replaced"
         default: throw error
         }
       }
@@ -36,24 +32,26 @@ struct ChangeStream: Sendable {
 
   /// Sends what the log has after the cursor, and what is committed from then on; counts the sets, and returns why it ends.
   private func send(after cursor: Cursor, to stream: EventStream, _ count: inout Int) async throws -> String {
-    let feed = api.store.changes(after: cursor, of: filter.topics, heartbeat: clock.interval)
     var sent = ContinuousClock.now
-    for try await set in feed.cancelOnGracefulShutdown() {
-      if let heartbeat = set.heartbeat {
-        try await progress(set.cursor, isUpToDate: heartbeat == .upToDate, stream)
-        sent = .now
-      } else if try await send(set, to: stream) {
-        count += 1
-        sent = .now
-        if count == limit { return "limit" }
-      } else if ContinuousClock.now - sent >= clock.interval {
-        // For the feed a set that the filter hides is a heartbeat.
-        try await progress(set.cursor, isUpToDate: false, stream)
-        sent = .now
+    var reason: String?
+    try await api.follow(after: cursor, every: clock.interval, in: stream.response) { step in
+      switch step {
+      case .set(let set):
+        if try await send(set, to: stream) {
+          count += 1
+          sent = .now
+          if count == limit { reason = "limit" }
+        } else if ContinuousClock.now - sent >= clock.interval {
+          try await progress(set.cursor, isUpToDate: false, stream)
+          sent = .now
+        }
+      case .end(let cursor, let isDue):
+        if isDue { try await progress(cursor, isUpToDate: true, stream) }
       }
-      if let reason = clock.isOver { return reason }
+      reason = reason ?? clock.isOver
+      return reason == nil
     }
-    return api.endReason()
+    return reason ?? api.endReason()
   }
 
   private func reset(because code: StoreError.Code, _ stream: EventStream) async throws -> Cursor {

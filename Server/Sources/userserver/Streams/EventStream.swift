@@ -5,18 +5,24 @@ import UserStore
 
 /// Writes server-sent events (html.spec.whatwg.org, section 9.2).
 struct EventStream {
-  let response: ResponseStream
+  let response: LiveResponse
 
   /// Sends an event; `id` becomes the Last-Event-ID of the client's next request.
   func send(_ event: String, id: String? = nil, retry: Int? = nil, _ data: String) async throws {
+    try await response.write(Self.text(event, id: id, retry: retry, data))
+  }
+
+  /// Sends the last event, also if there is no memory left.
+  func close(because reason: String) async throws {
+    let data = JSONText.object([("reason", JSONText.text(reason))])
+    try await response.write(Self.text("closing", data), isRequired: true)
+  }
+
+  private static func text(_ event: String, id: String? = nil, retry: Int? = nil, _ data: String) -> String {
     let first = retry.map { "retry: \($0)\n" } ?? ""
     let id = id.map { "id: \($0)\n" } ?? ""
     // JSON has no line breaks.
-    try await response.write(first + "event: \(event)\n" + id + "data: \(data)\n\n")
-  }
-
-  func close(because reason: String) async throws {
-    try await send("closing", JSONText.object([("reason", JSONText.text(reason))]))
+    return first + "event: \(event)\n" + id + "data: \(data)\n\n"
   }
 }
 
@@ -49,19 +55,34 @@ struct StreamClock {
 }
 
 extension API {
+  /// A response of events, which are sent until `body` returns why it ends.
+  func eventStream(
+    _ request: Request, _ body: @escaping @Sendable (EventStream) async throws -> String
+  ) throws(Problem) -> Response {
+    try streaming(request, Self.eventStream, streams.permit(1)) { response in
+      let stream = EventStream(response: response)
+      let reason: String
+      do { reason = try await body(stream) } catch let problem as Problem {
+        reason = Task.isShuttingDownGracefully ? endReason() : problem.code
+      }
+      try await stream.close(because: reason)
+    }
+  }
+
   /// A response whose body is written until `body` returns, or the client leaves, and keeps the permit until then.
   func streaming(
     _ request: Request, _ type: String, _ permit: Budget.Permit?,
-    _ body: @escaping @Sendable (ResponseStream) async throws -> Void
+    _ body: @escaping @Sendable (LiveResponse) async throws -> Void
   ) throws(Problem) -> Response {
     // Nobody reads it, and after four parts Hummingbird waits for a reader without end.
     if request.hasBody { throw .badRequest("this request cannot have a body") }
-    let responseBody = ResponseBody { [channel] writer in
-      defer { withExtendedLifetime(permit) {} }
+    let memory = try memory.permit(0)
+    let responseBody = ResponseBody { [channel, turns] writer in
       let response = ResponseStream(writer, to: channel)
+      let live = LiveResponse(response, memory, turns)
       // Hummingbird does not cancel a response otherwise when its client closes the connection (its issue 618).
       do {
-        try await request.body.consumeWithCancellationOnInboundClose { _ in try await body(response) }
+        try await request.body.consumeWithCancellationOnInboundClose { _ in try await body(live) }
       } catch let error as StoreError {
         logFailure(error, request)
         throw error
@@ -69,7 +90,8 @@ extension API {
       try await response.finish()
     }
     // Hummingbird cannot read another request after it.
-    return Response(status: .ok, headers: [.contentType: type, .connection: "close"], body: responseBody)
+    return Response(
+      status: .ok, headers: [.contentType: type, .connection: "close"], body: responseBody.keeping(permit))
   }
 
   /// The interval of a stream's heartbeats and its end, as the parameters say.

@@ -16,10 +16,12 @@ final class ResponseStream: @unchecked Sendable {
 
   /// Sends text; waits while the client is slower, so that nothing piles up.
   func write(_ text: String) async throws {
-    var rest = ByteBuffer(string: text)
-    while let part = rest.readSlice(length: min(Self.partLength, rest.readableBytes)), part.readableBytes > 0 {
-      try await writer.write(part)
-      ahead += part.readableBytes
+    var rest = text.utf8[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(Self.partLength)
+      rest = rest[part.endIndex...]
+      try await writer.write(ByteBuffer(bytes: part))
+      ahead += part.count
       if ahead >= Self.partLength { try await synchronize() }
     }
   }

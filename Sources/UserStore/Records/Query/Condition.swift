@@ -14,6 +14,10 @@ extension UserStore {
   ///   store a sort key as an attribute of its own.
   ///
   /// No user needs to have the attributes of a condition. A condition that no user can meet is allowed.
+  ///
+  /// The parts of a condition (`&&`, `||`, `!`) can be nested at most 20 times; a chain of the same operator is one part. A
+  /// condition that is nested deeper forgets its parts while it is built, and every query with it throws
+  /// `StoreError.Code.badValue`.
   public struct Condition: Hashable, Sendable {
     /// A comparison of an attribute with a value.
     public enum Comparison: Hashable, Sendable, CaseIterable {
@@ -47,9 +51,16 @@ extension UserStore {
     }
 
     package let node: Node
+    /// Whether the parts were nested too deeply; then the condition has none.
+    ///
+    /// Refused here and not when it is run: hashing, comparing, and releasing nested parts takes stack for each level, and an
+    /// operator cannot throw.
+    let isTooDeep: Bool
 
-    init(_ node: Node) {
-      self.node = node
+    /// Creates a condition from a node, which has the parts of some conditions.
+    init(_ node: Node, of conditions: [Condition] = []) {
+      isTooDeep = conditions.contains(where: \.isTooDeep) || node.depth > Limits.conditionDepth
+      self.node = isTooDeep ? .any([]) : node
     }
 
     /// Creates a comparison with an attribute whose name is known only at run time.
@@ -60,13 +71,14 @@ extension UserStore {
     ///   - value: The value to compare with. With `null`, `.equal` is true if the attribute is not set, `.notEqual` if it is
     ///     set, and the others are always false.
     public init(_ attribute: AttributeName, _ comparison: Comparison, _ value: StoredValue) {
-      node =
+      let node: Node =
         switch (comparison, value) {
         case (.equal, .null): .not(.exists(attribute))
         case (.notEqual, .null): .exists(attribute)
         case (.notEqual, _): .not(.comparison(attribute, .equal, value))
         default: .comparison(attribute, comparison, value)
         }
+      self.init(node)
     }
 
     /// Returns the condition that an attribute has one of some values; without any value, no user meets it.
@@ -84,23 +96,32 @@ extension UserStore {
 
     /// Returns the condition that both conditions are true.
     public static func && (left: Condition, right: Condition) -> Condition {
-      Condition(.all(left.node.parts(of: .all) + right.node.parts(of: .all)))
+      Condition(.all(left.node.parts(of: .all) + right.node.parts(of: .all)), of: [left, right])
     }
 
     /// Returns the condition that at least one of two conditions is true.
     public static func || (left: Condition, right: Condition) -> Condition {
-      Condition(.any(left.node.parts(of: .any) + right.node.parts(of: .any)))
+      Condition(.any(left.node.parts(of: .any) + right.node.parts(of: .any)), of: [left, right])
     }
 
     /// Returns the condition that a condition is false.
     public static prefix func ! (condition: Condition) -> Condition {
       if case .not(let node) = condition.node { return Condition(node) }
-      return Condition(.not(condition.node))
+      return Condition(.not(condition.node), of: [condition])
     }
   }
 }
 
 extension UserStore.Condition.Node {
+  /// How often its parts are nested; 0 without parts.
+  var depth: Int {
+    switch self {
+    case .all(let parts), .any(let parts): parts.map { $0.depth + 1 }.max() ?? 0
+    case .not(let part): part.depth + 1
+    case .comparison, .isOneOf, .exists: 0
+    }
+  }
+
   enum Junction {
     case all, any
   }

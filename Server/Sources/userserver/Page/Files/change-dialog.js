@@ -81,7 +81,8 @@ export class ChangeDialog {
 
 /** A table of attributes with their values before and after; those that differ are marked with a word, too. */
 function comparison(rows) {
-  const titles = ["attribute", "before", "after", ""].map((text) => element("th", { scope: "col" }, text));
+  const last = element("span", { class: "visually-hidden" }, "difference");
+  const titles = ["attribute", "before", "after", last].map((title) => element("th", { scope: "col" }, title));
   return element("div", { class: "table-scroll" }, element("table", { class: "comparison" },
     element("thead", {}, element("tr", {}, titles)),
     element("tbody", {}, rows.map(([name, before, after]) => {

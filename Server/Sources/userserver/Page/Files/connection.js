@@ -5,13 +5,12 @@
  * answers, the batch starts with the event `opened`, whose data is "resumed" if the stream continues after the last id.
  */
 import { EventStreamParser } from "./event-stream.js";
+import { isFinal } from "./refusal.js";
 
 const shortestDelay = 1_000;
 const longestDelay = 10_000;
 /** A stream that is silent for this many heartbeats is lost. */
 const silentHeartbeats = 2.5;
-/** Answers that asking again would only repeat. */
-const finalStatuses = [400, 404, 405, 406];
 
 export class Connection {
   #path;
@@ -135,13 +134,14 @@ export class Connection {
       // A proxy in between may answer with a page of its own.
     }
     const detail = problem?.detail ?? `the server answered ${response.status}`;
-    return { status: response.status, token, detail, problem: text, retryAfter: Number(response.headers.get("Retry-After")) };
+    const retryAfter = Number(response.headers.get("Retry-After"));
+    return { status: response.status, token, detail, problem: text, isFinal: isFinal(response), retryAfter };
   }
 
-  #end({ status, token, detail, problem, retryAfter, isOrderly }) {
+  #end({ status, token, detail, problem, isFinal, retryAfter, isOrderly }) {
     if (status === 401) {
       this.#report.status({ state: "unauthorized", token, detail });
-    } else if (finalStatuses.includes(status)) {
+    } else if (isFinal) {
       this.#report.status({ state: "refused", detail, problem });
     } else {
       const delay = Math.max(this.#nextDelay(), (retryAfter || 0) * 1_000);

@@ -5,6 +5,8 @@
  * lists are read this way, so that pages and edits never wait. The events are `opened` and `users`, whose data is the
  * answer to GET /users.
  */
+import { isFinal } from "./refusal.js";
+
 const interval = 1_000;
 const longestDelay = 10_000;
 
@@ -76,7 +78,7 @@ export class PolledList {
       this.#report.status({ state: "live", isPolled: true });
     } else if (response.status === 401) {
       this.#report.status({ state: "unauthorized", token });
-    } else if (response.status === 400) {
+    } else if (isFinal(response)) {
       this.#report.status({ state: "refused", problem: text });
     } else {
       this.#fail(`the server answered ${response.status}`);

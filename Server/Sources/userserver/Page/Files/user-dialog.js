@@ -92,7 +92,8 @@ export class UserDialog {
     const kind = element("span", { class: "kind" });
     const row = element("div", { class: "value-row" },
       element("dt", {}, element("bdi", {}, visibleText(name)), kind), content,
-      edit && element("div", { class: "value-edit" }, edit));
+      // The parts of a definition list are terms and details, and nothing else.
+      edit && element("dd", { class: "value-edit" }, edit));
     this.#rows.set(name, { element: row, content, kind, edit, value: null });
     this.#list.append(row);
   }

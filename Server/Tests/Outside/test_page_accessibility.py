@@ -1,0 +1,71 @@
+"""Every view and dialog of the page, by the rules of axe, and by a rule of its own for definition lists.
+
+$AXE names the file axe.min.js; Server/prove gets it.
+"""
+
+import os
+import pathlib
+import unittest
+
+from browser import BrowserTestCase
+from support import served, sql
+
+AXE = os.environ.get("AXE")
+# What a definition list may contain (HTML, 4.4.9): groups of terms and their details, each perhaps in a div.
+LISTS = """
+    const names = (element) => [...element.children].map((one) => one.localName);
+    const isGroups = (found) => /^((dt )+(dd )+)*$/.test(found.map((name) => name + ' ').join(''));
+    return [...document.querySelectorAll('dl')].filter((list) => {
+      const groups = names(list).every((name) => name === 'div') ? [...list.children].map(names) : [names(list)];
+      return !groups.every(isGroups);
+    }).map((list) => list.outerHTML);"""
+
+
+class Rules(BrowserTestCase):
+    def check(self, page, what):
+        """Checks the present state of a page in both color schemes."""
+        self.assertEqual(page.run(LISTS), [], what)
+        if not AXE:
+            return
+        page.run(pathlib.Path(AXE).read_text() + "; window.axe = axe")
+        for scheme in ("light", "dark"):
+            page.scheme(scheme)
+            page.focus()
+            violations = page.driver.execute_async_script(
+                "const done = arguments[0]; axe.run().then(({violations}) => done(violations.map(({id, help, nodes}) => "
+                "[id, help, nodes.map(({html}) => html.slice(0, 300))])), (error) => done([String(error)]));")
+            self.assertEqual(violations, [], f"{what}, {scheme}")
+
+    @served()
+    def test_every_view_and_dialog_keeps_the_rules(self, server):
+        for name, color, age in (("NIX", "auburn", 41), ("Zoë", "black", 36), ("Tim", "blond", 17)):
+            server.add(name, hair_color=color, age=age, note=None)
+        sql(server.database, "UPDATE users SET name = 'Zoe' WHERE id = 2")
+        page = self.open(server)
+        for width in (1280, 390):
+            page.size(width, 800)
+            for view in ("/", "/screens?user=2", "/log", "/pulse", "/?where=age>>1"):
+                page.go(server.url + view)
+                page.wait_live()
+                page.wait("document.querySelector('main').children.length > 0")
+                self.check(page, f"{view} at {width}")
+            for name, view, action in (
+                    ("a user", "/", lambda: page.press('tr[data-user="1"] [data-attribute="id"] button')),
+                    ("an edited user", "/", lambda: (page.press('tr[data-user="1"] [data-attribute="id"] button'),
+                                                      page.press("dialog .value-edit button"))),
+                    ("adding", "/", lambda: page.press("#add-user")),
+                    ("a change", "/log", lambda: page.run("[...document.querySelectorAll('.log-row')].at(-1).click()")),
+                    ("a name", "/screens?user=2", lambda: page.press("#with-names [data-testid=name-button]"))):
+                page.go(server.url + view)
+                page.wait_live()
+                page.wait("document.querySelector('main').children.length > 0")
+                page.wait("document.querySelector('tr[data-user], .log-row, [data-testid=name-button]')")
+                action()
+                page.wait("document.querySelector('dialog[open]')")
+                self.check(page, f"the dialog of {name} at {width}")
+        asked = self.open(server, token=False, ready=False)
+        self.check(asked, "the dialog of the token")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+"""Whatever clients ask for counts towards `--max-memory`: every operation of the description, many times at once."""
+
+import json
+import select
+import unittest
+
+from support import TestCase, at, eventually, served, sql
+
+MIB = 1 << 20
+# How many clients ask at the same time, and how large a value is: together several times the limit.
+CLIENTS = 40
+SIZE = 4 * MIB
+JSON = {"Content-Type": "application/json"}
+EVENTS = {"Accept": "text/event-stream"}
+
+
+def small(method, path, body=None, **headers):
+    """The same request for every client."""
+    return lambda number: (method, path, body, headers)
+
+
+# What a client asks for in each operation of the description, by the number of the client.
+OPERATIONS = {
+    "GET /": [small("GET", "/")],
+    "GET /screens": [small("GET", "/screens")],
+    "GET /log": [small("GET", "/log")],
+    "GET /pulse": [small("GET", "/pulse")],
+    "GET /health": [small("GET", "/health")],
+    "GET /openapi.json": [small("GET", "/openapi.json")],
+    "GET /about": [small("GET", "/about")],
+    "GET /consumers": [small("GET", "/consumers")],
+    "GET /users": [lambda number: ("GET", at("/users", where=f"n>{-number}", count="true"), None, {})],
+    "GET /users/{id}": [small("GET", "/users/1")],
+    "GET /lists": [
+        # Each list is another one, and so is what it keeps beyond its limit.
+        lambda number: ("GET", at("/lists", where=f"n>{-number}"), None, EVENTS),
+        lambda number: ("GET", at("/lists", where=f"n>{-number}", limit=1), None, EVENTS),
+    ],
+    "GET /changes": [
+        small("GET", "/changes?after=oldest", Accept="text/event-stream"),
+        small("GET", "/changes?after=oldest", Accept="application/jsonl"),
+        small("GET", "/changes?after=oldest", Accept="application/json"),
+        small("GET", "/changes?after=oldest&wait=25", Accept="application/json"),
+    ],
+    "POST /users": [lambda number: ("POST", "/users", {"name": "x", "text": "x" * SIZE}, JSON)],
+    "PUT /users/{id}": [lambda number: ("PUT", "/users/1", {"name": "x", "text": "x" * SIZE}, {**JSON, "If-Match": "*"})],
+    "PATCH /users/{id}": [
+        # The answer to a small body is large, and so is that to a conflict.
+        lambda number: ("PATCH", "/users/1", {"set": {"small": number}}, JSON),
+        small("PATCH", "/users/1", {"set": {"n": 1}, "expect": {"text": "other"}}, **JSON),
+    ],
+    "DELETE /users/{id}": [lambda number: ("DELETE", f"/users/{2 + number}", None, {"If-Match": "*"})],
+    "POST /changes/{revision}/undo": [small("POST", "/changes/1/undo")],
+}
+
+
+class Memory(TestCase):
+    def fill(self, server):
+        for number in range(16):
+            server.add(f"u{number}", n=number)
+        sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(?)) FROM users", (SIZE // 2,),
+            postgres="INSERT INTO attributes (user_id, name, text) SELECT id, 'text', repeat('00', ?) FROM users")
+
+    @served("--max-memory", "64")
+    def test_every_operation_stays_within_the_memory(self, server):
+        self.fill(server)
+        description = server.request("GET", "/openapi.json").json()
+        documented = {f"{method.upper()} {path}" for path, item in description["paths"].items()
+                      for method in item if method != "parameters"}
+        self.assertEqual(documented, set(OPERATIONS), "an operation is not tested")
+        for name, requests in OPERATIONS.items():
+            for request in requests:
+                with self.subTest(operation=name, request=str(request(0))[:200]):
+                    self.ask(server, request)
+
+    def ask(self, server, request):
+        """Sends a request from many clients that read nothing but the head of the answer."""
+        before = server.memory
+        server.forget_peak_memory()
+        raws = [server.connect(receive_buffer=4096) for _ in range(CLIENTS)]
+        try:
+            for number, raw in enumerate(raws):
+                method, path, body, headers = request(number)
+                data = b"" if body is None else json.dumps(body).encode()
+                fields = {**headers, **({"Content-Length": len(data)} if data else {})}
+                raw.socket.setblocking(False)
+                raw.pending = server.head(method, path, fields) + data
+            self.send(raws)
+            for raw in raws:
+                raw.head(within=120)
+            self.assertLess(server.peak_memory - before, 320 * MIB)
+        finally:
+            for raw in raws:
+                raw.abort()
+        eventually(lambda: server.get("/about", within=60)["streams"] == 0, "streams remain", within=60)
+
+    def send(self, raws):
+        """Sends what is pending in all connections, as far as the server takes it."""
+        waiting = {raw.socket: raw for raw in raws}
+        while waiting:
+            _, writable, _ = select.select([], list(waiting), [], 20)
+            if not writable:
+                return
+            for one in writable:
+                raw = waiting[one]
+                try:
+                    raw.pending = raw.pending[one.send(raw.pending[:MIB]):]
+                except OSError:
+                    # It was refused before its end.
+                    raw.pending = b""
+                if not raw.pending:
+                    del waiting[one]
+
+    @served("--max-memory", "64")
+    def test_a_list_that_grows_is_closed_and_its_memory_is_free(self, server):
+        for number in range(20):
+            server.add(f"u{number}")
+        with server.stream("/lists?sort=id&heartbeat=1") as stream:
+            stream.wait("progress")
+            sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(2097152)) FROM users",
+                postgres="INSERT INTO attributes (user_id, name, text) SELECT id, 'text', repeat('00', 2097152) FROM users")
+            self.assertEqual(stream.end(within=120)[-1].data, {"reason": "overloaded"})
+        eventually(lambda: server.request("GET", "/users/1").status == 200, "the memory of the list is free")
+
+
+if __name__ == "__main__":
+    unittest.main()
