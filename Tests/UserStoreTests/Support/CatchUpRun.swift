@@ -74,10 +74,13 @@ final class CatchUpRun {
     switch queries.random.choose(0, 0, 1, 1, 2) {
     case 0:
       let query = queries.query()
-      followed.append(FollowedList(query, try store.list(query), at: revision))
+      // One that is in use already is where it was.
+      let known = followed.lazy.compactMap { $0 as? FollowedList }.first { $0.query == query }
+      followed.append(FollowedList(query, try store.list(query), at: known?.readAt ?? revision))
     case 1:
       let condition = queries.condition(depth: 2)
-      followed.append(FollowedCount(condition, try store.count(where: condition), at: revision))
+      let known = followed.lazy.compactMap { $0 as? FollowedCount }.first { $0.condition == condition }
+      followed.append(FollowedCount(condition, try store.count(where: condition), at: known?.readAt ?? revision))
     default:
       guard let user = users.randomElement(using: &queries.random) else { return }
       let place: DeliveryPlace = queries.random.oneIn(2) ? .actor(late) : .inline
@@ -167,7 +170,7 @@ private protocol Followed: AnyObject {
 }
 
 private final class FollowedList: Followed {
-  private let query: Query
+  let query: Query
   private let list: Listenable<Rows>
   var readAt: Revision
 
@@ -186,7 +189,7 @@ private final class FollowedList: Followed {
 }
 
 private final class FollowedCount: Followed {
-  private let condition: Condition
+  let condition: Condition
   private let count: Listenable<Int>
   var readAt: Revision
 
