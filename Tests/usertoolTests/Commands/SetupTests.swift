@@ -34,10 +34,13 @@ import Testing
   }
 
   /// Writes a program that is found before the machine's.
+  ///
+  /// Another process writes it: a program that this process starts at the same moment would inherit the open file, and a file that
+  /// is open for writing cannot be run.
   private func program(_ name: String, _ script: String) throws {
-    let path = workspace.folder + "/" + name
-    try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    let write = #"printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod 755 "$1""#
+    try #require(
+      try workspace.finish(["/bin/sh", "-c", write, "sh", workspace.folder + "/" + name, script]).status == 0)
   }
 
   private func setUp(failures: Int, _ message: String, patience: Int = 600) throws -> Workspace.Outcome {
