@@ -27,7 +27,7 @@ import Testing
     printf 'name,age\\nAnn,1,2\\n' > people.csv
     """,
     "completion": "mkdir -p .zfunc .config/fish/completions", "undo": "usertool rename 7 Zoe -q",
-    "init": "unset USERTOOL_DB",
+    "init": "sqlite3 \"$USERTOOL_DB\" .dump | sqlite3 copy.db; unset USERTOOL_DB",
   ]
 
   /// Every example runs in a folder with users, the seventh of whom is Zoë; programs that are not the tool's are scripts.
