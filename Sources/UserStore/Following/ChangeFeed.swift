@@ -51,12 +51,15 @@ extension UserStore {
       let rings = publication.rings()
       let heartbeat = interval.map { Heartbeat(every: $0, on: clock, rings) }
       return Iterator(
-        step: step, ringing: rings.stream.makeAsyncIterator(), heartbeat: heartbeat,
+        isClosed: { [publication] in publication.isClosed }, step: step, ringing: rings.stream.makeAsyncIterator(),
+        heartbeat: heartbeat,
         retries: { [clock] in Heartbeat(every: Iterator.retryInterval, on: clock, rings) })
     }
 
     /// Reads the log in steps of up to 1,000 changes or 1 MiB.
     public struct Iterator: AsyncIteratorProtocol {
+      /// Whether the store was closed: sets that are in memory are then not delivered.
+      private let isClosed: @Sendable () -> Bool
       fileprivate let step: Step
       fileprivate var ringing: AsyncStream<Void>.Iterator
       fileprivate let heartbeat: Heartbeat?
@@ -72,9 +75,11 @@ extension UserStore {
       static let retryInterval = Duration.seconds(1)
 
       fileprivate init(
-        step: @escaping Step, ringing: AsyncStream<Void>.Iterator, heartbeat: Heartbeat?,
+        isClosed: @escaping @Sendable () -> Bool, step: @escaping Step, ringing: AsyncStream<Void>.Iterator,
+        heartbeat: Heartbeat?,
         retries: @escaping @Sendable () -> Heartbeat
       ) {
+        self.isClosed = isClosed
         self.step = step
         self.ringing = ringing
         self.heartbeat = heartbeat
@@ -88,7 +93,7 @@ extension UserStore {
 
       /// Waits for the next change set; returns nil when the task is canceled or the store is closed.
       public mutating func next(isolation actor: isolated (any Actor)?) async throws(StoreError) -> ChangeSet? {
-        while !Task.isCancelled {
+        while !Task.isCancelled, !isClosed() {
           if let set = pending.popFirst() {
             await turn.yieldIfOver()
             // A set is a sign of life too.

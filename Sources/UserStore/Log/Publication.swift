@@ -58,6 +58,9 @@ final class Publication: Sendable {
     signal()
   }
 
+  /// Whether the feeds have ended.
+  var isClosed: Bool { bell.isClosed }
+
   /// Ends the feeds, because the store is being closed.
   func close() { bell.close() }
 
