@@ -59,7 +59,7 @@ import Testing
       let changes = try set.changes
       #expect(!changes.isEmpty)
       let choice = random?.next() ?? 0
-      let index = Int(random?.next() ?? 0) % changes.count
+      let index = Int((random?.next() ?? 0) % UInt64(changes.count))
       switch choice % 5 {
       case 0: try await consumer.acknowledge(set)
       case 1: try await store.write { try consumer.acknowledge(set, in: &$0) }
