@@ -175,15 +175,15 @@ private let age = Attribute<Int>("age")
     let user = try await observable(listeners, Recorder(), failingAt: 3)
     post(.discontinuity(.diverged), 15, to: listeners)
     await turns { user.name == "read 2" }
-    post(.held([rename(to: "known")]), 20, to: listeners)
-    post(.held([rename(to: "new")]), 21, to: listeners)
+    post(.held([rename(to: "known", at: 20)]), 20, to: listeners)
+    post(.held([rename(to: "new", at: 21)]), 21, to: listeners)
     await turns { user.name != "read 2" }
     #expect(user.name == "new")
     post(.discontinuity(.diverged), 30, to: listeners)
     await errors.reached(1)
     #expect(errors.all == ["no"] && user.name == "new")
     // The values are from before the discontinuity, so that a change of one attribute does not make them current.
-    post(.held([rename(to: "later")]), 31, to: listeners)
+    post(.held([rename(to: "later", at: 31)]), 31, to: listeners)
     await turns { user.name == "read 4" }
   }
 
@@ -213,8 +213,8 @@ private let age = Attribute<Int>("age")
     }
     let reading = Task { try await user.reload() }
     await reads.reached(1)
-    post(.held([rename(to: "known")]), 20, to: listeners)
-    post(.held([rename(to: "new")]), 21, to: listeners)
+    post(.held([rename(to: "known", at: 20)]), 20, to: listeners)
+    post(.held([rename(to: "new", at: 21)]), 21, to: listeners)
     await turns(500)
     #expect(user.name == nil)
     mayRead.open()
@@ -230,8 +230,8 @@ private let age = Attribute<Int>("age")
     let user = try await observable(listeners, Recorder())
     post(.paged(PagedChanges(start: 10, end: 2_000, source: Deleted())), 15, to: listeners)
     await turns { user.name == "read 2" }
-    post(.held([rename(to: "known")]), 20, to: listeners)
-    post(.held([rename(to: "new")]), 21, to: listeners)
+    post(.held([rename(to: "known", at: 20)]), 20, to: listeners)
+    post(.held([rename(to: "new", at: 21)]), 21, to: listeners)
     await turns { user.name == "new" }
     #expect(errors.all == [])
   }
@@ -246,9 +246,9 @@ private let age = Attribute<Int>("age")
     }
   }
 
-  private func rename(to name: String) -> Change {
+  private func rename(to name: String, at sequence: Int64) -> Change {
     Change(
-      kind: .updated, user: id, attribute: "name", old: .null, new: .text(name), timestamp: 0, sequence: 1)
+      kind: .updated, user: id, attribute: "name", old: .null, new: .text(name), timestamp: 0, sequence: sequence)
   }
 
   private func post(_ content: ChangeSet.Content, _ position: Int128, to listeners: Listeners) {

@@ -38,13 +38,14 @@ struct DatabaseFile: Sendable {
     var path = try Files.canonical(given)
     try DatabasePath.checkLength(of: path, .cannotOpen)
     var isNew = false
-    if try Files.kind(of: path) == .missing {
-      guard access == .createIfMissing else { throw missing(given) }
+    if access == .createIfMissing, try Files.kind(of: path) == .missing {
       (path, isNew) = try create(given, path, configuration)
+    } else {
+      try checkFileSystem(of: path, given, configuration)
     }
     let kind = try Files.kind(of: path)
+    if kind == .missing { throw missing(given) }
     guard kind == .regular else { throw StoreError(.cannotOpen, "\(given) is \(kind)") }
-    try checkFileSystem(of: path, given, configuration)
     let identity = try Files.identity(of: path)
     try requireMain(identity, given)
     // An empty file is filled.
