@@ -543,8 +543,10 @@ class KeyboardOnly(BrowserTestCase):
             revision = server.patch(1, name=name)["revision"]
             page.wait_log(revision)
             self.assertEqual(page.run(stop), str(revision))
-        page.run("document.querySelector('.log-row').focus()")
+        page.run("document.querySelector('.log-row[tabindex=\"0\"]').focus()")
+        page.keys(Keys.ARROW_UP)
         chosen = page.run(stop)
+        self.assertNotEqual(chosen, str(revision))
         page.run("document.activeElement.blur()")
         page.wait_log(server.patch(1, name="Chloe")["revision"])
         self.assertEqual(page.run(stop), chosen)
