@@ -50,7 +50,7 @@ import Testing
     var users: [ObservableUser] = []
     var fields: [(user: User.ID, field: Thing, chain: BindingChain)] = []
     let faults = Faults()
-    for number in 0..<Repetitions.count {
+    for number in 0..<min(Repetitions.count, 12) {
       let user = User.ID(Int64(number % 20 + 1))
       // A condition of its own each, so that each is read.
       counts.append(try await store.count(where: .age >= 18 && .exists(AttributeName("name \(number)")) || adults))
@@ -62,6 +62,8 @@ import Testing
       let listenable = try await store.listenable(note, of: user)
       listenable.bindAndFire("values \(number)") { values.record($0) }
       heard.append((user, values, listenable))
+      // Each set of a user that is observed is a turn of the main actor.
+      if number >= 3 { continue }
       users.append(try await store.observable(user))
       let field = Thing()
       fields.append((user, field, faults.chain("chain \(number)").bind(store, .age, of: user).bind(field, \.age)))
