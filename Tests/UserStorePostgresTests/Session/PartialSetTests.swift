@@ -33,7 +33,7 @@ extension AllTests {
     }
 
     @Test func `the rest of another program's transaction is continued, and a later transaction is not`() async throws {
-      let insert = "INSERT INTO users (name) VALUES ('a'), ('b')"
+      let insert = "INSERT INTO userstore.users (name) VALUES ('a'), ('b')"
       for _ in 1...2 { try other.execute(insert, to: "add users") }
       let set = try firstSet()
       let changes = try set.changes
