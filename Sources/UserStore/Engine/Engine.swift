@@ -103,7 +103,7 @@ package protocol CommitEvents: Sendable {
 }
 
 extension CommitEvents {
-  /// The system reports lost events by itself.
+  /// The operating system reports lost events.
   package func missedEvent() {}
 }
 

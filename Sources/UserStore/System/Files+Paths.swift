@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// The text of paths, and what links make of it.
+/// Paths as text, and following links.
 extension Files {
   /// Whether relative paths mean something: the current folder may have been removed.
   static var hasCurrentFolder: Bool { resolved(".") != nil }

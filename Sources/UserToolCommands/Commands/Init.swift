@@ -16,7 +16,7 @@ struct InitCommand: ParsableCommand {
       Only you can read a new database. An existing database is checked and left unchanged.
 
       A copy that the sqlite3 shell made with .dump or .clone lacks the mark of a database of users. --adopt takes it over if \
-      its tables and triggers are those of usertool. Its records stay, and its log starts anew: saved cursors are not valid in it.
+      its tables and triggers are those of usertool. Its records stay. Its log starts again, so cursors that were saved before are no longer valid.
         usertool --db copy.db init --adopt
 
       On a PostgreSQL server, your role owns the database's schema userstore. Programs should not be its owner, who can change the

@@ -63,7 +63,7 @@ extension AllTests {
       #expect(relay.connections == before)
     }
 
-    @Test func `listeners are told of the loss once, and hear everything once and in order after it`() throws {
+    @Test func `the loss is reported once, and listeners then receive every change once and in order`() throws {
       try write(1)
       received.awaitNext()
       relay.silence()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// What reads a state and then follows the log: lists, counts, and attributes, wherever a set begins and ends.
+/// Lists, counts, and attributes read a state and then follow the log, wherever a set begins and ends.
 @Suite(.bounded, .timeLimit(.minutes(10))) struct CatchUpModelTests {
   @Test(arguments: 0..<30 as Range<UInt64>)
   func `each change is followed once, also in a set that begins before the state was read and ends after it`(

@@ -39,7 +39,7 @@ import Testing
     usertool add Zoë --hair-color auburn --set age=41 --set room:=007 -q
     """
 
-  /// A watch ends by itself, and an input that never comes does too.
+  /// Ends a watch, and a command that waits for input.
   private static let function = """
     usertool() {
       case " $* " in

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `each number is counted once, wherever the state is read and the log is divided`(_ index: UInt64) {
+  func `each number is counted once, for any place of the read and any division of the log`(_ index: UInt64) {
     let seed = Seed.base &+ index
     var random = SplitMix64(seed: seed)
     var (end, delivered) = (Int128(0), Int128(0))

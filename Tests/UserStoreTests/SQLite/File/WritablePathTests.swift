@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// Which paths the library writes to: for a new store, for a backup, and for whoever asks.
+/// The paths that the library accepts for a new store, a backup, and any other file.
 @Suite(.bounded, .timeLimit(.minutes(5))) struct WritablePathTests {
   let folder: Folder
   let store: UserStore
@@ -78,7 +78,7 @@ import Testing
     #expect(try WritablePath(folder.database).content == .file)
   }
 
-  @Test func `a store of which a -wal or -journal file is left is not created anew, nor replaced by a backup`() throws {
+  @Test func `a leftover -wal or -journal file prevents creating a store and a backup at its path`() throws {
     for addition in ["-wal", "-journal"] {
       let path = folder.path + "/left.db"
       try Files.createPrivate(path + addition)
