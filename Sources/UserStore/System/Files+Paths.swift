@@ -61,8 +61,8 @@ extension Files {
 
   /// Returns a new name beside a file, for what will replace it or become it: `NAME.….partial`.
   ///
-  /// The name of the file is shortened in it, so that a draft fits wherever the file does: its path has at most `longest` bytes,
-  /// and its name is so short that `addition` more bytes can be added to it.
+  /// NAME is shortened if necessary, so that a file whose name fits has a draft whose name fits too. The path has at most
+  /// `longest` bytes, and `addition` more bytes can be added to the name.
   package static func draft(of path: String, addition: Int = 0, longest: Int = Int(PATH_MAX) - 1) -> String {
     let (folder, name) = split(path)
     let suffix = "." + String(UInt64.random(in: .min ... .max), radix: 36) + ".partial"

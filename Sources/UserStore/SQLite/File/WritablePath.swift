@@ -64,7 +64,9 @@ package struct WritablePath: Sendable {
     }
   }
 
-  /// Names the database that a file belongs to: an open one, or the one that is named. Nil for any other file.
+  /// Names the database that a file belongs to: an open one, or the one that is named.
+  ///
+  /// Nil for any other file.
   ///
   /// A program must not open such a file either: closing it would drop the locks that SQLite has on it in this process.
   package static func owner(of path: String, besides database: String?) -> String? {
