@@ -167,7 +167,10 @@ struct Follower {
     let now = System.now
     try transaction.iterateUsers { user in
       let entries = Entry.state(of: user, at: now)
-      screenful.add(user, taking: printer.rows(of: entries, at: cursor, to: request.standIns, columns: size.columns))
+      if printer.shows(entries, to: request.standIns) {
+        screenful.add(
+          user, taking: printer.rows(of: entries, at: cursor, to: request.standIns, columns: size.columns))
+      }
       return Signals.shared.status == nil
     }
     return (screenful.users, screenful.note)

@@ -25,9 +25,12 @@ struct ScreenfulOfState {
   }
 
   /// Adds a user whose state takes some rows; the first user is chosen even if it does not fit.
-  mutating func add(_ user: User, taking height: Int) {
-    if height == 0 { return }
-    guard users.isEmpty || (others == 0 && height <= rows) else { return others += 1 }
+  ///
+  /// The rows are not counted when the screen is full: laying out the state of every user of a large database takes long.
+  mutating func add(_ user: User, taking count: @autoclosure () -> Int) {
+    if others > 0 { return others += 1 }
+    let height = count()
+    guard users.isEmpty || height <= rows else { return others += 1 }
     rows -= height
     users.append(user)
   }

@@ -97,6 +97,11 @@ struct StreamPrinter {
     output.flush()
   }
 
+  /// Whether a line is printed for any of the entries.
+  func shows(_ entries: [Entry], to standIns: [StandIn]?) -> Bool {
+    entries.contains { filter.accepts($0) && isReceived($0, standIns) }
+  }
+
   /// The number of rows that a user's part of the current state takes on a terminal.
   func rows(of entries: [Entry], at cursor: Cursor, to standIns: [StandIn]?, columns: Int) -> Int {
     let entries = entries.filter { filter.accepts($0) && isReceived($0, standIns) }
