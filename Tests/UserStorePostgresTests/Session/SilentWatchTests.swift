@@ -10,48 +10,34 @@ extension AllTests {
   struct SilentWatchTests {
     let database: String
     let relay: Relay
-    let writer: UserStore
-    let watching: UserStore
-    let user: User.ID
-    let received = Inbox<Int64>()
+    let both: WatchedWriter
     let errors = Inbox<StoreError>()
 
     init() throws {
       database = try Server.newDatabase()
       relay = try Relay()
-      var configuration = PostgresConfiguration(Server.address(database))
-      configuration.store.watchesOtherProcesses = false
-      writer = try UserStore(postgres: configuration)
-      configuration.address = relay.address(database)
-      configuration.store.watchesOtherProcesses = true
-      configuration.store.onListenerError = { [errors] _, error in errors.append(StoreError(error)) }
-      configuration.idleLook = .milliseconds(200)
-      configuration.connectTimeout = .seconds(5)
-      watching = try UserStore(postgres: configuration)
-      user = try writer.write { try $0.add(name: "Ann") }
-      watching.listeners.bind("values", to: .attribute(Attribute<Int64>("age"), of: user)) { [received] set in
-        for change in try set.changes { if case .integer(let value) = change.new { received.append(value) } }
+      both = try WatchedWriter(database) { [database, relay, errors] in
+        $0.address = relay.address(database)
+        $0.store.onListenerError = { _, error in errors.append(StoreError(error)) }
+        $0.idleLook = .milliseconds(200)
+        $0.connectTimeout = .seconds(5)
       }
     }
 
-    private func write(_ value: Int64) throws {
-      try writer.write { try $0.set(AttributeName("age"), of: user, to: .integer(value)) }
-    }
-
     @Test func `a connection for notifications that receives nothing is replaced when a look finds something`() throws {
-      try write(1)
-      received.awaitNext()
+      try both.write(1)
+      both.received.awaitNext()
       let before = relay.listeners
       relay.silenceListeners()
-      try write(2)
-      received.awaitNext()
+      try both.write(2)
+      both.received.awaitNext()
       let limit = ContinuousClock.now + .seconds(60)
       while relay.listeners == before, ContinuousClock.now < limit { sched_yield() }
       #expect(relay.listeners == before + 1)
-      try write(3)
-      received.awaitNext()
-      #expect(received.all == [1, 2, 3])
-      watching.close()
+      try both.write(3)
+      both.received.awaitNext()
+      #expect(both.received.all == [1, 2, 3])
+      both.watching.close()
     }
 
     @Test func `a connection for notifications that works is kept when a look is sooner`() throws {
@@ -64,18 +50,18 @@ extension AllTests {
     }
 
     @Test func `the loss is reported once, and listeners then receive every change once and in order`() throws {
-      try write(1)
-      received.awaitNext()
+      try both.write(1)
+      both.received.awaitNext()
       relay.silence()
       errors.awaitNext()
-      for value in 2...5 as ClosedRange<Int64> { try write(value) }
+      for value in 2...5 as ClosedRange<Int64> { try both.write(value) }
       relay.silence(false)
-      for _ in 2...5 { received.awaitNext() }
-      #expect(received.all == [1, 2, 3, 4, 5])
+      for _ in 2...5 { both.received.awaitNext() }
+      #expect(both.received.all == [1, 2, 3, 4, 5])
       let error = try #require(errors.all.first)
       #expect(errors.all.count == 1 && error.code == .connectionLost)
       #expect(error.message.contains("when the server can be reached again"))
-      watching.close()
+      both.watching.close()
     }
 
     @Test func `the time until a loss is noticed is less than ten seconds`() throws {
@@ -86,19 +72,19 @@ extension AllTests {
     }
 
     @Test func `a feed whose connections are silent continues at its cursor`() async throws {
-      let start = try await watching.read { try $0.cursor }
+      let start = try await both.watching.read { try $0.cursor }
       relay.silence()
-      let next = Task { [watching] in
-        var feed = watching.changes(after: start).makeAsyncIterator()
+      let next = Task { [both] in
+        var feed = both.watching.changes(after: start).makeAsyncIterator()
         return try await feed.next()?.revision
       }
       // Until a read has found its connection lost, and another connection is tried.
       while relay.connections < 4 { await Task.yield() }
-      try await writer.write { [user] in try $0.set(AttributeName("age"), of: user, to: .integer(1)) }
-      let end = try await writer.read { try $0.cursor.revision }
+      try await both.writer.write { [both] in try $0.set(AttributeName("age"), of: both.user, to: .integer(1)) }
+      let end = try await both.writer.read { try $0.cursor.revision }
       relay.silence(false)
-      let received = try await next.value
-      #expect(received == end)
+      let found = try await next.value
+      #expect(found == end)
     }
   }
 }

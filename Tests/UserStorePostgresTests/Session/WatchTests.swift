@@ -10,67 +10,51 @@ extension AllTests {
   struct WatchTests {
     let database: String
     let observer: Observer
-    let writer: UserStore
-    let watching: UserStore
-    let user: User.ID
-    let received = Inbox<Int64>()
+    let both: WatchedWriter
 
     init() throws {
       database = try Server.newDatabase()
       observer = try Observer()
-      var configuration = PostgresConfiguration(Server.address(database))
-      configuration.store.watchesOtherProcesses = false
-      writer = try UserStore(postgres: configuration)
-      configuration.store.watchesOtherProcesses = true
       // Only events make it look.
-      configuration.idleLook = .seconds(100_000)
-      watching = try UserStore(postgres: configuration)
-      user = try writer.write { try $0.add(name: "Ann") }
-      watching.listeners.bind("values", to: .attribute(Attribute<Int64>("age"), of: user)) { [received] set in
-        for change in try set.changes { if case .integer(let value) = change.new { received.append(value) } }
-      }
-    }
-
-    private func write(_ value: Int64) throws {
-      try writer.write { try $0.set(AttributeName("age"), of: user, to: .integer(value)) }
+      both = try WatchedWriter(database) { $0.idleLook = .seconds(100_000) }
     }
 
     @Test func `a notification makes the watcher look`() throws {
       // The first looks of a watcher are by the clock, but not a hundred of them.
       for value in 1...100 as ClosedRange<Int64> {
-        try write(value)
-        received.awaitNext()
+        try both.write(value)
+        both.received.awaitNext()
       }
-      #expect(received.all == Array(1...100))
-      watching.close()
+      #expect(both.received.all == Array(1...100))
+      both.watching.close()
     }
 
     @Test func `a watcher that loses its connections hears everything once, in order`() throws {
       for value in 1...30 as ClosedRange<Int64> {
         if value.isMultiple(of: 3) { try observer.terminateAll(in: database) }
-        try write(value)
+        try both.write(value)
         if value.isMultiple(of: 2) {
-          received.awaitNext()
-          received.awaitNext()
+          both.received.awaitNext()
+          both.received.awaitNext()
         }
       }
-      #expect(received.all == Array(1...30))
-      watching.close()
+      #expect(both.received.all == Array(1...30))
+      both.watching.close()
     }
 
     @Test func `closing ends all connections`() throws {
-      try write(1)
-      received.awaitNext()
-      watching.close()
-      writer.close()
+      try both.write(1)
+      both.received.awaitNext()
+      both.watching.close()
+      both.writer.close()
       try observer.awaitNoProcess(in: database)
     }
 
     @Test func `interrupting ends all connections of a store that watches`() throws {
-      try write(1)
-      received.awaitNext()
-      watching.interruptAndClose()
-      writer.close()
+      try both.write(1)
+      both.received.awaitNext()
+      both.watching.interruptAndClose()
+      both.writer.close()
       try observer.awaitNoProcess(in: database)
     }
 

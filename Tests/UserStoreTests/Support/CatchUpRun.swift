@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// One random run of a store that hears of another store's writes in sets that are merged and divided at random.
+/// One random run of a store that receives another store's writes in sets that are merged and divided at random.
 ///
 /// Lists, counts, and attributes are opened between any two of these writes. The run is on one thread, so that it knows what each
 /// of them was read at, and what it must be after each delivery.
@@ -14,7 +14,9 @@ final class CatchUpRun {
   private var queries: ListQueries
   private var states: [Revision: [User]] = [:]
   private var followed: [any Followed] = []
+  /// An actor that is busy until `releaseLate`, so that its listeners are behind.
   private let late = Place()
+  private var gate = Gate()
   private let errors = Recorder<String>()
   private(set) var failures: [String] = []
 
@@ -31,10 +33,12 @@ final class CatchUpRun {
     // So that there are rounds before the first list.
     store.listeners.bind("any", to: .everything) { _ in }
     for _ in 0..<12 { try write() }
+    late.hold(until: gate)
     try deliver(all: true)
   }
 
   func close() {
+    gate.open()
     store.close()
     other.close()
   }
@@ -44,13 +48,14 @@ final class CatchUpRun {
     case 0: try write()
     case 1: try open()
     case 2: try deliver(all: queries.random.oneIn(3))
-    default: if queries.random.oneIn(10) { try compact() }
+    default: if queries.random.oneIn(4) { try compact() }
     }
   }
 
   func finish() throws {
     try deliver(all: true)
-    try deliverLate()
+    releaseLate()
+    try check(after: nil, at: store.publication.position.revision, isDelivery: false)
     failures += errors.all
   }
 
@@ -74,13 +79,18 @@ final class CatchUpRun {
     switch queries.random.choose(0, 0, 1, 1, 2) {
     case 0:
       let query = queries.query()
-      // One that is in use already is where it was.
-      let known = followed.lazy.compactMap { $0 as? FollowedList }.first { $0.query == query }
-      followed.append(FollowedList(query, try store.list(query), at: known?.readAt ?? revision))
+      let list = try store.list(query)
+      follow("\(query)", at: revision) { users in
+        let (rows, expected) = (Array(list.value), query.evaluated(on: users))
+        return rows == expected ? nil : "is       \(rows.map(\.text))\nexpected \(expected.map(\.text))"
+      }
     case 1:
       let condition = queries.condition(depth: 2)
-      let known = followed.lazy.compactMap { $0 as? FollowedCount }.first { $0.condition == condition }
-      followed.append(FollowedCount(condition, try store.count(where: condition), at: known?.readAt ?? revision))
+      let count = try store.count(where: condition)
+      follow("\(condition.node)", at: revision) { users in
+        let expected = users.count { condition.isTrue(of: $0) }
+        return count.value == expected ? nil : "count \(count.value), not \(expected)"
+      }
     default:
       guard let user = users.randomElement(using: &queries.random) else { return }
       let place: DeliveryPlace = queries.random.oneIn(2) ? .actor(late) : .inline
@@ -90,13 +100,19 @@ final class CatchUpRun {
     }
   }
 
+  /// Follows a list or a count; one that is in use already is where it was.
+  private func follow(_ what: String, at revision: Revision, _ difference: @escaping ([User]) -> String?) {
+    let known = followed.lazy.compactMap { $0 as? FollowedQuery }.first { $0.what == what }
+    followed.append(FollowedQuery(what, at: known?.readAt ?? revision, difference))
+  }
+
   private func compact() throws {
     _ = try other.compact(keeping: RetentionPolicy(RetentionPolicy.Limits(changes: 3)))
     try note()
     try deliver(all: true)
   }
 
-  /// Delivers what the store has not heard of, as sets of one or several of the other store's.
+  /// Delivers what the store has not received, as sets of one or several of the other store's.
   private func deliver(all: Bool) throws {
     guard var sets = try newSets() else { return }
     if !all { sets = Array(sets.prefix(Int.random(in: 0...sets.count, using: &queries.random))) }
@@ -107,10 +123,9 @@ final class CatchUpRun {
       try append(merged)
       try check(after: merged, at: merged.revision)
     }
-    try deliverLate()
   }
 
-  /// The sets that the store has not heard of; nil if the log has lost them: then a discontinuity is delivered.
+  /// The sets that the store has not received; nil if the log has lost them: then a discontinuity is delivered.
   private func newSets() throws -> [ChangeSet]? {
     let position = store.publication.position
     do { return try store.page(after: position) } catch StoreError.Code.compacted {
@@ -141,17 +156,17 @@ final class CatchUpRun {
     return ChangeSet(cursor: end, origin: nil, isForeign: true, content: content)
   }
 
-  /// Waits for the actor on which some listeners are called.
-  private func deliverLate() throws {
-    let gate = Gate()
+  /// Lets the listeners on the actor receive everything that was delivered.
+  private func releaseLate() {
     gate.open()
+    for followed in followed { followed.release() }
+    gate = Gate()
     late.hold(until: gate)
   }
 
-  private func check(after set: ChangeSet?, at revision: Revision) throws {
-    for followed in followed { try followed.receive(set, at: revision) }
-    // A listener on the actor is late now and then.
-    if queries.random.oneIn(2) { try deliverLate() }
+  private func check(after set: ChangeSet?, at revision: Revision, isDelivery: Bool = true) throws {
+    if isDelivery { for followed in followed { try followed.receive(set, at: revision) } }
+    if queries.random.oneIn(2) { releaseLate() }
     for followed in followed {
       // What was read later than this set is as it was then.
       guard let users = states[max(revision, followed.readAt)] else { continue }
@@ -165,56 +180,42 @@ private protocol Followed: AnyObject {
   var readAt: Revision { get }
   /// Called after each delivery; nil for a discontinuity.
   func receive(_ set: ChangeSet?, at revision: Revision) throws
+  /// Called when the actor of late listeners is free.
+  func release()
   /// What differs from the users.
   func failure(_ users: [User]) -> String?
 }
 
-private final class FollowedList: Followed {
-  let query: Query
-  private let list: Listenable<Rows>
-  var readAt: Revision
+extension Followed {
+  func release() {}
+}
 
-  init(_ query: Query, _ list: Listenable<Rows>, at revision: Revision) {
-    self.query = query
-    self.list = list
+/// A list or a count.
+private final class FollowedQuery: Followed {
+  let what: String
+  var readAt: Revision
+  private let difference: ([User]) -> String?
+
+  init(_ what: String, at revision: Revision, _ difference: @escaping ([User]) -> String?) {
+    self.what = what
     readAt = revision
+    self.difference = difference
   }
 
   func receive(_ set: ChangeSet?, at revision: Revision) { if set == nil { readAt = revision } }
 
-  func failure(_ users: [User]) -> String? {
-    let (rows, expected) = (Array(list.value), query.evaluated(on: users))
-    return rows == expected ? nil : "\(query)\nis       \(rows.map(\.text))\nexpected \(expected.map(\.text))"
-  }
+  func failure(_ users: [User]) -> String? { difference(users).map { "\(what)\n\($0)" } }
 }
 
-private final class FollowedCount: Followed {
-  let condition: Condition
-  private let count: Listenable<Int>
-  var readAt: Revision
-
-  init(_ condition: Condition, _ count: Listenable<Int>, at revision: Revision) {
-    self.condition = condition
-    self.count = count
-    readAt = revision
-  }
-
-  func receive(_ set: ChangeSet?, at revision: Revision) { if set == nil { readAt = revision } }
-
-  func failure(_ users: [User]) -> String? {
-    let expected = users.count { condition.isTrue(of: $0) }
-    return count.value == expected ? nil : "count \(count.value), not \(expected): \(condition.node)"
-  }
-}
-
-/// An attribute, whose listener must hear each value once, in order.
+/// An attribute whose listener must receive each value once, in order.
 private final class FollowedAttribute: Followed {
   private let name: AttributeName
   private let user: User.ID
   private let listenable: Listenable<AnyValue?>
-  private let heard = Recorder<StoredValue?>()
-  private var expected: [StoredValue?]
+  private let received = Recorder<StoredValue?>()
   private let isInline: Bool
+  /// What the listener must have received, and what waits for its actor.
+  private var (expected, waiting): ([StoredValue?], [(value: StoredValue?, isRead: Bool)])
   var readAt: Revision
 
   init(
@@ -226,29 +227,37 @@ private final class FollowedAttribute: Followed {
     self.listenable = listenable
     readAt = revision
     isInline = place.actor == nil
-    expected = [user.storedValues[name]]
-    listenable.bindAndFire("\(ObjectIdentifier(self))", on: place) { [heard] in heard.record($0?.storedValue) }
+    expected = []
+    waiting = [(user.storedValues[name], false)]
+    listenable.bindAndFire("\(ObjectIdentifier(self))", on: place) { [received] in received.record($0?.storedValue) }
+    if isInline { release() }
   }
 
   func receive(_ set: ChangeSet?, at revision: Revision) throws {
-    guard let set else {
+    if let set {
+      let last = try set.changes.last {
+        $0.user == user && $0.attribute == name && $0.sequence > readAt.rawValue
+      }
+      if let last { waiting.append((last.new.isNull ? nil : last.new, false)) }
+    } else {
       readAt = revision
-      expected.append(listenable.value?.storedValue)
-      return
+      waiting.append((listenable.value?.storedValue, true))
     }
-    let last = try set.changes.last {
-      $0.user == user && $0.attribute == name && $0.sequence > readAt.rawValue
-    }
-    if let last { expected.append(last.new.isNull ? nil : last.new) }
+    if isInline { release() }
+  }
+
+  /// A value that was read after a discontinuity is left out if there is a later one already.
+  func release() {
+    expected += waiting.enumerated().filter { $0 == waiting.count - 1 || !$1.isRead }.map(\.element.value)
+    waiting = []
+    received.wait(for: expected.count)
   }
 
   func failure(_ users: [User]) -> String? {
-    let heard = heard.all
     let value = users.first { $0.id == user }?.storedValues[name]
     if listenable.value?.storedValue != value { return "\(name) of \(user) is not \(value ?? .null)" }
-    // A listener on an actor is late.
-    return heard == (isInline ? expected : Array(expected.prefix(heard.count)))
-      ? nil : "\(name) of \(user): heard \(heard), not \(expected)"
+    let received = received.all
+    return received == expected ? nil : "\(name) of \(user): received \(received), not \(expected)"
   }
 }
 

@@ -114,8 +114,8 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
     var progress = CatchUp<Content>()
     /// The value, and the round that set it; nil before the first read.
     var entry: (value: ErasedValue, position: Int128)?
-    /// Where the value was last read.
-    var readAt = Int128.min
+    /// The round for which the value was last read, and the place of the read, which may be within a later round.
+    var read = (position: Int128.min, through: Int128.min)
   }
 
   private let state = Lock(State())
@@ -138,8 +138,9 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
     return state.withLock { state in
       guard let entry = state.entry else { return .unknown(content, isOutdated: false) }
       if entry.position == position { return .value(entry.value) }
-      if entry.position < position, position <= state.progress.through { return .included }
-      guard let rest = content.dropping(through: state.readAt) else { return .included }
+      // A listener on an actor may be at a round before the last read.
+      let rest = state.read.position < position ? content.dropping(through: state.read.through) : content
+      guard let rest, position <= entry.position || position > state.progress.through else { return .included }
       return .unknown(rest, isOutdated: entry.position > position)
     }
   }
@@ -154,7 +155,7 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
     var other = decoded.map { (value: $0.value, position: position) }
     return state.withLock { state in
       if state.entry != nil, state.progress.through >= through { return false }
-      if through > position || state.entry == nil { state.readAt = through }
+      if through > position || state.entry == nil { state.read = (position, through) }
       state.progress.advance(through: through)
       if other != nil { swap(&state.entry, &other) }
       return true
