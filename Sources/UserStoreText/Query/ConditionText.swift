@@ -77,7 +77,7 @@ package struct ConditionText: Sendable {
     let written = String(scalars[sign] + further)
     let rest = String(scalars[further.endIndex...])
     let name = String(scalars[..<sign.lowerBound])
-    var hint = Self.meant[written].map { question(name + $0 + rest) } ?? Self.operatorList
+    var hint = Self.meant[written].map { question(name.trimmed + $0 + rest.trimmed) } ?? Self.operatorList
     if sign.count == 1, written.hasPrefix("=") {
       let asText = name + ":=" + String(further) + rest
       hint += argument(asText) { " (text that starts with \(further.first!) needs a colon: \($0))" } ?? ""
@@ -114,7 +114,7 @@ package struct ConditionText: Sendable {
     if let place, let sign = similar[scalars[place]] {
       return mistake(
         "there is no operator \(scalars[place])", at: place..<place + 1,
-        hint: question(String(scalars[..<place]) + sign + String(scalars[(place + 1)...])))
+        hint: question(String(scalars[..<place]).trimmed + sign + String(scalars[(place + 1)...]).trimmed))
     }
     let words = text.split(whereSeparator: \.isWhitespace)
     if words.count == 2 {

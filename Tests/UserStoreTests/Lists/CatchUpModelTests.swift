@@ -11,7 +11,7 @@ import Testing
   ) throws {
     let seed = Seed.base &+ index
     let run = try CatchUpRun(seed: seed)
-    for _ in 0..<80 where run.failures.isEmpty { try run.step() }
+    for _ in 0..<200 where run.failures.isEmpty { try run.step() }
     try run.finish()
     for failure in run.failures.prefix(3) { Issue.record("USERSTORE_SEED=\(seed): \(failure)") }
     run.close()

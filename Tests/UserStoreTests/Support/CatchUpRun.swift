@@ -64,6 +64,10 @@ final class CatchUpRun {
   private func write() throws {
     try other.write { transaction in
       for _ in 0..<queries.random.choose(1, 1, 2, 4) { try queries.change(&transaction) }
+      // What is listened to changes often.
+      let places = followed.compactMap { $0 as? FollowedAttribute }.suffix(3)
+      guard let place = places.randomElement(using: &queries.random), try transaction.hasUser(place.user) else { return }
+      try transaction.set(place.name, of: place.user, to: queries.value(of: place.name))
     }
     try note()
   }
@@ -128,13 +132,20 @@ final class CatchUpRun {
   /// The sets that the store has not received; nil if the log has lost them: then a discontinuity is delivered.
   private func newSets() throws -> [ChangeSet]? {
     let position = store.publication.position
-    do { return try store.page(after: position) } catch StoreError.Code.compacted {
-      let end = try store.read { try $0.cursor }
-      let ticket = store.publication.reset(from: position, to: end, because: .compacted)
-      store.publication.deliver(through: ticket)
-      try check(after: nil, at: end.revision)
-      return nil
+    do { return try store.page(after: position) } catch {
+      guard error.code == .compacted else { throw error }
     }
+    try deliverDiscontinuity(after: position)
+    return nil
+  }
+
+  private func deliverDiscontinuity(after position: Cursor) throws {
+    let end = try store.read { try $0.cursor }
+    let ticket = store.publication.reset(from: position, to: end, because: .compacted)
+    // What is read again may be later than the discontinuity, and the sets between them come afterwards.
+    for _ in 0..<queries.random.choose(0, 1, 3) { try write() }
+    store.publication.deliver(through: ticket)
+    try check(after: nil, at: try store.read { try $0.cursor.revision })
   }
 
   private func append(_ set: ChangeSet) throws {
@@ -166,7 +177,7 @@ final class CatchUpRun {
 
   private func check(after set: ChangeSet?, at revision: Revision, isDelivery: Bool = true) throws {
     if isDelivery { for followed in followed { try followed.receive(set, at: revision) } }
-    if queries.random.oneIn(2) { releaseLate() }
+    if queries.random.oneIn(4) { releaseLate() }
     for followed in followed {
       // What was read later than this set is as it was then.
       guard let users = states[max(revision, followed.readAt)] else { continue }
@@ -209,8 +220,8 @@ private final class FollowedQuery: Followed {
 
 /// An attribute whose listener must receive each value once, in order.
 private final class FollowedAttribute: Followed {
-  private let name: AttributeName
-  private let user: User.ID
+  let name: AttributeName
+  let user: User.ID
   private let listenable: Listenable<AnyValue?>
   private let received = Recorder<StoredValue?>()
   private let isInline: Bool

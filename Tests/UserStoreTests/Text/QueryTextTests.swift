@@ -68,6 +68,8 @@ import UserStoreText
     ),
     ("age >= 18", "the spaces would belong to the attribute", " >= ", #"did you mean "where=age>=18"?"#),
     ("age≥18", "there is no operator ≥", "≥", #"did you mean "where=age>=18"?"#),
+    ("age ≥ 18", "there is no operator ≥", "≥", #"did you mean "where=age>=18"?"#),
+    ("age << 18", "there is no operator <<", "<<", #"did you mean "where=age<18"?"#),
     ("O'Hara<>x", "there is no operator <>", "<>", #"did you mean "where=O'Hara!=x"?"#),
     ("age>:=3", "there is no operator >:=", ">:=", #"for text, the colon is before the operator: "where=age:>3""#),
     (

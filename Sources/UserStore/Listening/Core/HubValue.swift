@@ -114,8 +114,9 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
     var progress = CatchUp<Content>()
     /// The value, and the round that set it; nil before the first read.
     var entry: (value: ErasedValue, position: Int128)?
-    /// The round for which the value was last read, and the place of the read, which may be within a later round.
-    var read = (position: Int128.min, through: Int128.min)
+    /// The rounds for which the value was read, and the places of the reads, which may be within later rounds: one for the start,
+    /// and one for each discontinuity that others have written after.
+    var reads: [(position: Int128, through: Int128)] = []
   }
 
   private let state = Lock(State())
@@ -139,7 +140,8 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
       guard let entry = state.entry else { return .unknown(content, isOutdated: false) }
       if entry.position == position { return .value(entry.value) }
       // A listener on an actor may be at a round before the last read.
-      let rest = state.read.position < position ? content.dropping(through: state.read.through) : content
+      let read = state.reads.last { $0.position < position }
+      let rest = read.map { content.dropping(through: $0.through) } ?? content
       guard let rest, position <= entry.position || position > state.progress.through else { return .included }
       return .unknown(rest, isOutdated: entry.position > position)
     }
@@ -155,7 +157,7 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
     var other = decoded.map { (value: $0.value, position: position) }
     return state.withLock { state in
       if state.entry != nil, state.progress.through >= through { return false }
-      if through > position || state.entry == nil { state.read = (position, through) }
+      if through > position || state.entry == nil { state.reads.append((position, through)) }
       state.progress.advance(through: through)
       if other != nil { swap(&state.entry, &other) }
       return true
