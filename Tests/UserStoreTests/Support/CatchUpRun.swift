@@ -66,7 +66,8 @@ final class CatchUpRun {
       for _ in 0..<queries.random.choose(1, 1, 2, 4) { try queries.change(&transaction) }
       // What is listened to changes often.
       let places = followed.compactMap { $0 as? FollowedAttribute }.suffix(3)
-      guard let place = places.randomElement(using: &queries.random), try transaction.hasUser(place.user) else { return }
+      guard let place = places.randomElement(using: &queries.random) else { return }
+      guard try transaction.hasUser(place.user) else { return }
       try transaction.set(place.name, of: place.user, to: queries.value(of: place.name))
     }
     try note()

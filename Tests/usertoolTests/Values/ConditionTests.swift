@@ -41,7 +41,8 @@ import UserStoreText
     ("age≥18", "   ^", "'age>=18'"), ("age≠18", "   ^", "'age!=18'"), ("name~Z", "    ^", "'name*=Z'"),
     ("日本<>5", "    ^^", "'日本!=5'"), ("age 18", "   ^", "'age=18'"), ("age >= 18", "   ^^^^", "'age>=18'"),
     ("age>= 18", "   ^^^", "'age>=18'"), ("O'Hara==1", "      ^^", "'O'\\''Hara=1'"),
-    ("age ≥ 18", "    ^", "'age>=18'"), ("age == 18", "    ^^", "'age=18'"), ("name ~ Zoe Q", "     ^", "'name*=Zoe Q'"),
+    ("age ≥ 18", "    ^", "'age>=18'"), ("age == 18", "    ^^", "'age=18'"),
+    ("name ~ Zoe Q", "     ^", "'name*=Zoe Q'"),
   ])
   func `a mistake is pointed at, and the hint corrects it`(text: String, carets: String, meant: String) throws {
     let failure = try mistake(text)
