@@ -5,6 +5,11 @@ import PackageDescription
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "server", targets: ["server"]),
+    .executable(name: "mirror", targets: ["mirror"]),
+    .executable(name: "app", targets: ["app"]),
+  ],
   dependencies: [
     .package(name: "UserStore", path: "..", traits: []),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),

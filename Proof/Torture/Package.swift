@@ -16,8 +16,13 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "Torture",
   platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "torture", targets: ["torture"]),
+    .executable(name: "scenario", targets: ["scenario"]),
+    .executable(name: "embedder", targets: ["embedder"]),
+  ],
   dependencies: [
-    .package(name: "UserStore", path: "../.."),
+    .package(name: "UserStore", path: "../..", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [

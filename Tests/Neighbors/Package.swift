@@ -8,6 +8,9 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [
     .package(name: "UserStore", path: "../..", traits: []),
+    .package(name: "userserver", path: "../../Server"),
+    .package(name: "Examples", path: "../../Examples"),
+    .package(name: "Torture", path: "../../Proof/Torture"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -31,6 +34,13 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "SystemPackage", package: "swift-system"),
+        .product(name: "userserver", package: "userserver"),
+        .product(name: "server", package: "Examples"),
+        .product(name: "mirror", package: "Examples"),
+        .product(name: "app", package: "Examples"),
+        .product(name: "torture", package: "Torture"),
+        .product(name: "scenario", package: "Torture"),
+        .product(name: "embedder", package: "Torture"),
       ])
   ]
 )

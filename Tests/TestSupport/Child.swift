@@ -14,7 +14,8 @@ package final class Child {
 
   /// Starts a program.
   ///
-  /// SIGPIPE ends it even if the caller ignores SIGPIPE.
+  /// The signals that programs handle have their default action even if the caller ignores them, as the tests do if they were
+  /// started with nohup, or in the background.
   ///
   /// - Parameters:
   ///   - command: The program's name or path, and its arguments.
@@ -98,7 +99,7 @@ package final class Child {
     var flags = POSIX_SPAWN_SETSIGDEF
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
-    unsafe sigaddset(&signals, SIGPIPE)
+    for number in [SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM] { unsafe sigaddset(&signals, number) }
     unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
     if let group {
       flags |= POSIX_SPAWN_SETPGROUP

@@ -36,6 +36,7 @@ final class Signals: Sendable {
   /// Dispatch arms a source on a thread of its own. A signal that arrives before has its default action and ends the
   /// process, which has nothing open yet.
   func install() {
+    _ = System.ignoredAtStart
     System.ignore(SIGPIPE)
     let armed = DispatchGroup()
     for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated), (SIGHUP, .hungUp)] {

@@ -36,6 +36,7 @@ extension System {
   static func replaceProcess(by path: String, _ arguments: [String]) {
     // The program would inherit it. Handlers end with this program.
     signal(SIGPIPE, SIG_DFL)
+    ignoredAtStart.forEach(ignore)
     var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
     unsafe execv(path, &words)
     unsafe words.forEach { word in unsafe free(word) }

@@ -63,6 +63,9 @@ enum System {
     return unsafe unsafeBitCast(before, to: Int.self) == 1
   }
 
+  /// The signals that `Signals` handles and that were ignored when the program started, as after `trap '' INT` in a shell.
+  static let ignoredAtStart = [SIGPIPE, SIGINT, SIGTERM].filter(isIgnored)
+
   /// The system's message for the last call's error.
   static var lastError: String {
     unsafe String(cString: strerror(errno))

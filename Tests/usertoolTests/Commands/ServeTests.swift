@@ -53,7 +53,8 @@ import Testing
     #expect(outcome.output == "elsewhere\n")
   }
 
-  @Test func `userserver gets the signals as if it had been started without the tool`() throws {
+  @Test(arguments: ["", "trap '' HUP INT TERM PIPE; ", "trap '' INT; "])
+  func `userserver gets the signals as if it had been started without the tool`(trap: String) throws {
     let folder = try installed()
     try write("exec cat /proc/self/status", to: folder)
     func masks(_ outcome: Workspace.Outcome) -> [UInt64] {
@@ -61,9 +62,10 @@ import Testing
       // Not 32 and 33, which the C library uses for itself.
       return lines.compactMap { UInt64($0.split(separator: "\t").last ?? "", radix: 16) }.map { $0 & 0x7fff_ffff }
     }
-    let direct = masks(try workspace.finish([folder + "/userserver"]))
+    let start = ["sh", "-c", trap + "exec \"$0\" \"$@\""]
+    let direct = masks(try workspace.finish(start + [folder + "/userserver"]))
     #expect(direct.count == 3)
-    let served = masks(try serve(folder))
+    let served = masks(try workspace.finish(start + [folder + "/usertool", "serve"], ["PATH": "/usr/bin:/bin"]))
     #expect(served == direct)
   }
 
