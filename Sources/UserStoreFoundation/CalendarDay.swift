@@ -51,9 +51,9 @@ public struct CalendarDay: Hashable, Sendable {
 
   /// Counts in years from March to February, whose lengths have a period of 400 years, and whose last day is the leap day.
   private init?(daysSince1970 days: Int) {
+    guard -719_468...2_932_896 ~= days else { return nil }
     // Days since the first of March in the year 0.
     let count = days + 719_468
-    guard 0...3_652_364 ~= count else { return nil }
     let (period, inPeriod) = count.quotientAndRemainder(dividingBy: 146_097)
     let years = (inPeriod - inPeriod / 1_460 + inPeriod / 36_524 - inPeriod / 146_096) / 365
     let inYear = inPeriod - (365 * years + years / 4 - years / 100)

@@ -12,9 +12,14 @@ struct Acknowledgements {
   private(set) var last: Cursor?
   /// Whether a write has started and the rest after it has not ended.
   private var isResting = false
+  /// Changes whenever the position is moved to another place: what was concluded from the position before that no longer holds.
+  private(set) var generation = 0
 
+  /// - Parameter generation: The generation in which the position was read that makes this an acknowledgment; nil if it is one
+  ///   whatever the position is.
   /// - Returns: Whether the caller must write now.
-  mutating func add(_ cursor: Cursor) -> Bool {
+  mutating func add(_ cursor: Cursor, in generation: Int? = nil) -> Bool {
+    if let generation, generation != self.generation { return false }
     // A cursor of another log is later, because only cursors of the current log are acknowledged.
     let isLater = last.map { $0.epoch != cursor.epoch || $0.revision < cursor.revision } ?? true
     if isLater { (pending, last) = (cursor, cursor) }
@@ -26,11 +31,17 @@ struct Acknowledgements {
     if pending == cursor { pending = nil }
   }
 
+  /// Called before the position is moved to another place.
+  ///
   /// - Returns: What was pending.
   mutating func discard() -> Cursor? {
+    generation += 1
     defer { (pending, last) = (nil, nil) }
     return pending
   }
+
+  /// Called after the position was moved to another place, because it may have been read between `discard` and the commit.
+  mutating func moved() { generation += 1 }
 
   /// Takes back what `discard` has returned, unless there is another acknowledgment already.
   mutating func restore(_ cursor: Cursor) {

@@ -24,6 +24,7 @@ final class ConsumerPosition: Sendable {
   /// Reads the next page of an iteration, and acknowledges the sets that the topics hide.
   private func page(after last: Cursor?, _ progress: borrowing Lock<IterationProgress?>) throws(StoreError) -> LogPage {
     var acknowledged: Cursor?
+    let generation = state.withLock { $0.generation }
     let page = try consumers.reader.page(of: wanted.topics, mayContinue: last == nil) {
       transaction throws(StoreError) in
       // Before the row is read, as in `ConsumerClaim.isBefore`.
@@ -40,7 +41,7 @@ final class ConsumerPosition: Sendable {
           after: last ?? acknowledged, through: page.position, lastVisible: page.sets.last?.cursor,
           acknowledged: acknowledged)
       }
-      if let hidden { acknowledgeSoon(hidden) }
+      if let hidden { acknowledgeSoon(hidden, in: generation) }
     }
     return page
   }
@@ -60,9 +61,9 @@ final class ConsumerPosition: Sendable {
   /// Reads as `read` does, on a thread of the store.
   func readLater() async throws -> Cursor { try await consumers.reader.awaiting { try self.read() } }
 
-  /// Also if the task is canceled, as what was processed must not be delivered again.
+  /// Acknowledges the set up to a change, or all of it without one.
   ///
-  /// Without a change, acknowledges the whole set.
+  /// It does so in a canceled task too: what was processed must not be delivered again.
   func acknowledge(_ set: ChangeSet, through change: Change?) async throws(StoreError) {
     let new = try await consumers.reader.completing { [claim, reader = consumers.reader] () throws(StoreError) in
       try reader.reading { transaction throws(StoreError) -> Cursor? in
@@ -73,9 +74,10 @@ final class ConsumerPosition: Sendable {
     if let new, state.withLock({ $0.add(new) }) { try await writeAndRest() }
   }
 
-  /// Acknowledges as `acknowledge` does, and returns at once; an error is tried again with the next acknowledgment.
-  private func acknowledgeSoon(_ cursor: Cursor) {
-    guard state.withLock({ $0.add(cursor) }) else { return }
+  /// Acknowledges as `acknowledge` does, unless the position was moved meanwhile, and returns at once; an error is tried again
+  /// with the next acknowledgment.
+  private func acknowledgeSoon(_ cursor: Cursor, in generation: Int) {
+    guard state.withLock({ $0.add(cursor, in: generation) }) else { return }
     Task { [weak self] in try? await self?.writeAndRest() }
   }
 
@@ -94,6 +96,7 @@ final class ConsumerPosition: Sendable {
       if let pending = discarded.withLock({ $0 }) { state.withLock { $0.restore(pending) } }
       throw error
     }
+    state.withLock { $0.moved() }
   }
 
   // MARK: Writing

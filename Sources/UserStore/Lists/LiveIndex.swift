@@ -43,6 +43,8 @@ struct LiveIndex: Sendable {
   /// All queries, in the order in which they were made.
   var all: [LiveQuery] { queries.values.sorted { $0.ordinal < $1.ordinal } }
 
+  var isEmpty: Bool { queries.isEmpty }
+
   func contains(_ query: LiveQuery) -> Bool { queries[query.ordinal] === query }
 
   mutating func add(_ query: LiveQuery) {

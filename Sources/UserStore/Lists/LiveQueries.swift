@@ -32,18 +32,29 @@ final class LiveQueries: Sendable {
     var queries: [Key: LiveQuery] = [:]
     /// The number of queries that were made so far.
     var count = 0
-    /// The queries that are not where the rounds are, by their ordinals.
+    /// Which of all queries a change concerns, also of those that are being read for the first time.
+    var index = LiveIndex()
+    /// The queries of the index that are not where the rounds are, by their ordinals.
     ///
     /// They are being read for the first time, were read at a later place than the last round, or could not be read. They receive
     /// the next round whole, whatever it changes.
     var apart: [Int: LiveQuery] = [:]
     /// The number of queries at which those that nothing needs are looked for.
     var sweepCount = 64
-    var index = LiveIndex()
     var registration: SubscriptionToken?
     var hasEnded = false
 
-    var isEmpty: Bool { queries.isEmpty && apart.isEmpty }
+    mutating func add(_ query: LiveQuery) {
+      index.add(query)
+      apart[query.ordinal] = query
+    }
+
+    /// Returns the registration with the hub if it is not needed any more.
+    mutating func remove(_ query: LiveQuery) -> SubscriptionToken? {
+      index.remove(query)
+      apart[query.ordinal] = nil
+      return index.isEmpty ? registration.take() : nil
+    }
   }
 
   init(hub: ListenerHub<ChangeSet>, _ access: StateAccess) {
@@ -82,7 +93,7 @@ final class LiveQueries: Sendable {
       let query = LiveQuery(content, ordinal: state.count, access, hub.handleError) { [weak self] query in
         self?.forget(query, key) ?? true
       }
-      state.apart[query.ordinal] = query
+      state.add(query)
       return query
     }
     sweep()
@@ -94,7 +105,6 @@ final class LiveQueries: Sendable {
     let existing = state.withLock { state -> LiveQuery? in
       if let existing = state.queries[key] { return existing }
       state.queries[key] = query
-      state.index.add(query)
       return nil
     }
     guard let existing else { return query }
@@ -105,10 +115,7 @@ final class LiveQueries: Sendable {
 
   /// Releases a query that is not kept.
   private func release(_ query: LiveQuery) {
-    let registration = state.withLock { state in
-      state.apart[query.ordinal] = nil
-      return state.isEmpty ? state.registration.take() : nil
-    }
+    let registration = state.withLock { $0.remove(query) }
     registration?.dispose()
   }
 
@@ -118,9 +125,7 @@ final class LiveQueries: Sendable {
     let (isForgotten, registration): (Bool, SubscriptionToken?) = state.withLock { state in
       guard state.queries[key] === query, query.isUnheld(since: listenables) else { return (false, nil) }
       state.queries[key] = nil
-      state.apart[query.ordinal] = nil
-      state.index.remove(query)
-      return (true, state.isEmpty ? state.registration.take() : nil)
+      return (true, state.remove(query))
     }
     registration?.dispose()
     return isForgotten
@@ -187,8 +192,7 @@ final class LiveQueries: Sendable {
   private func end() {
     let queries = state.withLock { state in
       state.hasEnded = true
-      let others = state.apart.values.filter { !state.index.contains($0) }
-      return state.index.all + others.sorted { $0.ordinal < $1.ordinal }
+      return state.index.all
     }
     for query in queries { query.end() }
   }

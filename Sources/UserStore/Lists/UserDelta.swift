@@ -71,32 +71,49 @@ struct UserDelta: Sendable {
 
 /// A change set for lists: what it changed, by user.
 struct FoldedSet: Positioned {
-  /// In the order of first changes; nil if everything must be read again.
-  let deltas: [UserDelta]?
   private let source: ChangeSet
+  private let folded: Folded
+
+  private enum Folded {
+    /// In the order of first changes; nil if everything must be read again.
+    case deltas([UserDelta]?)
+    /// Not yet: what is cut is cut under a lock, and folding may read the log.
+    case later
+  }
 
   /// The number of changes from which reading the lists again is faster than folding them.
   static let limit = 20_000
 
-  init(_ set: ChangeSet) {
-    source = set
-    if set.discontinuity != nil {
-      deltas = nil
-      return
+  init(_ set: ChangeSet) { self.init(set, .deltas(Self.fold(set))) }
+
+  private init(_ source: ChangeSet, _ folded: Folded) {
+    self.source = source
+    self.folded = folded
+  }
+
+  /// In the order of first changes; nil if everything must be read again. Call it under no lock.
+  var deltas: [UserDelta]? {
+    switch folded {
+    case .deltas(let deltas): deltas
+    case .later: Self.fold(source)
     }
+  }
+
+  private static func fold(_ set: ChangeSet) -> [UserDelta]? {
+    if set.discontinuity != nil { return nil }
     var folded = Fold()
     var count = 0
     do {
       try set.iterate { change in
         count += 1
         folded.add(change)
-        return count <= Self.limit
+        return count <= limit
       }
     } catch {
       // A huge set that was deleted before it was delivered, for example: the records include it.
-      count = .max
+      return nil
     }
-    deltas = count <= Self.limit ? folded.deltas : nil
+    return count <= limit ? folded.deltas : nil
   }
 
   /// The position of the round.
@@ -105,9 +122,9 @@ struct FoldedSet: Positioned {
   var cursor: Cursor { source.cursor }
   var discontinuity: StoreError.Code? { source.discontinuity }
 
-  /// Folds again what remains of a set that was read in part; nil if all of it was.
+  /// What remains of a set that was read in part; nil if all of it was.
   func dropping(through position: Int128) -> FoldedSet? {
-    if source.reaches(across: position) { return source.dropping(through: position).map { FoldedSet($0) } }
+    if source.reaches(across: position) { return source.dropping(through: position).map { FoldedSet($0, .later) } }
     return self.position > position ? self : nil
   }
 

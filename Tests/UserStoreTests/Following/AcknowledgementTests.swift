@@ -106,6 +106,24 @@ import Testing
     #expect(acknowledgements.pending == cursors[2])
   }
 
+  @Test func `what was concluded from the position before a reset is no acknowledgment after it`() {
+    let cursors = (1...3).map { Cursor(epoch: 1, revision: $0, nonce: 1) }
+    var acknowledgements = Acknowledgements()
+    let before = acknowledgements.generation
+    _ = acknowledgements.add(cursors[0], in: before)
+    #expect(acknowledgements.pending == cursors[0])
+    _ = acknowledgements.discard()
+    _ = acknowledgements.add(cursors[1], in: before)
+    #expect(acknowledgements.pending == nil)
+    // Read after that, but before the commit of the reset.
+    let within = acknowledgements.generation
+    acknowledgements.moved()
+    _ = acknowledgements.add(cursors[1], in: within)
+    #expect(acknowledgements.pending == nil)
+    _ = acknowledgements.add(cursors[2], in: acknowledgements.generation)
+    #expect(acknowledgements.pending == cursors[2])
+  }
+
   @Test func `an iteration starts after all that was acknowledged, even while that is written`() async throws {
     let store = try folder.open()
     let mailer = try await store.consumer("mailer", from: .oldest)

@@ -56,6 +56,34 @@ import Testing
       ChangeSet(cursor: cursor, origin: nil, isForeign: false, content: content, position: position))
   }
 
+  @Test func `counts that several threads open beside two writers miss nothing`() async throws {
+    let store = store
+    let counts = Recorder<(condition: UserStore.Condition, count: Listenable<Int>)>()
+    let users = try store.writeNow { transaction in
+      try (0..<4).map { try transaction.add(name: "user \($0)") }
+    }
+    let note = Attribute<Int>("note")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<2 {
+        group.addTask {
+          for number in 0..<300 { try await store.write { try $0.set(note, of: users[writer], to: number % 3) } }
+        }
+      }
+      for opener in 0..<4 {
+        group.addTask {
+          for number in 0..<150 {
+            // Each a query of its own, so that each is read.
+            let condition = note >= 1 || note == 1_000 * opener + number + 10
+            counts.record((condition, try await store.count(where: condition)))
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let expected = try store.readNow { try $0.userCount(where: note >= 1) }
+    for (_, count) in counts.all { #expect(count.value == expected) }
+  }
+
   @Test func `rounds that come while it is read are followed afterwards, unless it includes them`() throws {
     let (reading, mayContinue) = (Gate(), Gate())
     let query = query(willLoad: { _ in

@@ -81,7 +81,10 @@ import UserStoreFoundation
     #expect(CalendarDay(moment, in: try #require(TimeZone(secondsFromGMT: -3_600)))?.description == "2001-05-16")
     #expect(
       CalendarDay(moment + 82_800, in: try #require(TimeZone(secondsFromGMT: 3_600)))?.description == "2001-05-18")
-    for seconds in [-62_135_596_801, 253_402_300_800, -1e30, 1e30, .infinity, .nan] {
+    for seconds in [
+      -62_135_596_801, 253_402_300_800, -1e30, 1e30, 7.968_993_439_842_525e23, -7.968_993_439_842_525e23, .infinity,
+      .nan,
+    ] {
       #expect(CalendarDay(Date(timeIntervalSince1970: seconds), in: utc) == nil)
     }
     #expect(CalendarDay(Date(timeIntervalSince1970: 253_402_300_799.9), in: utc)?.description == "9999-12-31")
