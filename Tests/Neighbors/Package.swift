@@ -26,7 +26,7 @@ let package = Package(
         .product(name: "UserStoreFoundation", package: "UserStore"),
         .product(name: "UserStorePostgres", package: "UserStore"),
         .product(name: "UserStoreText", package: "UserStore"),
-        .product(name: "Collections", package: "swift-collections"),
+        .product(name: "OrderedCollections", package: "swift-collections"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),

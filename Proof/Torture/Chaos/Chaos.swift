@@ -42,7 +42,7 @@ enum Chaos: Harness {
     for (what, number) in total.all { report.count(number, what) }
     report.count(total.kills, "kills in all")
     verdicts.report(to: &report)
-    if let first, !verdicts.hasViolations { try Controls.run(on: first, seed: plan.seed, programs, &report) }
+    if let first, !verdicts.hasViolations { try Controls.run(on: first, plan: plan, programs, &report) }
   }
 }
 

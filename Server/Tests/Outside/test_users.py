@@ -1,8 +1,9 @@
 """Users: reading, adding, replacing, changing and removing them, and the conditions of a write."""
 
+import subprocess
 import unittest
 
-from support import TestCase, at, eventually, served, sql, usertool
+from support import DEADLINE, TestCase, USERTOOL, at, eventually, served, sql, usertool
 
 
 class ServerFacts(TestCase):
@@ -39,8 +40,10 @@ class ServerFacts(TestCase):
     def test_consumers_have_a_position_and_a_lag(self, server):
         self.assertEqual(server.get("/consumers"), {"consumers": []})
         server.add()
-        usertool("watch", "--consumer", "mirror", "--per-change", "--count", "1", "--timeout", "100ms",
-                 database=server.database, status=124)
+        watch = subprocess.Popen([USERTOOL, "watch", "--consumer", "mirror", "--db", server.database], stdout=subprocess.DEVNULL)
+        eventually(lambda: server.get("/consumers")["consumers"], "the consumer has no position")
+        watch.terminate()
+        watch.wait(DEADLINE)
         behind = server.patch(1, age=1, room=2)
         [consumer] = server.get("/consumers")["consumers"]
         self.assertEqual(list(consumer), ["name", "revision", "cursor", "lag", "at"])

@@ -15,8 +15,8 @@ struct Acknowledgements {
   /// Changes whenever the position is moved to another place: what was concluded from the position before that no longer holds.
   private(set) var generation = 0
 
-  /// - Parameter generation: The generation in which the position was read that makes this an acknowledgment; nil if it is one
-  ///   whatever the position is.
+  /// With a generation, it is an acknowledgment only as long as that has not changed.
+  ///
   /// - Returns: Whether the caller must write now.
   mutating func add(_ cursor: Cursor, in generation: Int? = nil) -> Bool {
     if let generation, generation != self.generation { return false }

@@ -91,7 +91,9 @@ struct FoldedSet: Positioned {
     self.folded = folded
   }
 
-  /// In the order of first changes; nil if everything must be read again. Call it under no lock.
+  /// In the order of first changes; nil if everything must be read again.
+  ///
+  /// Call it under no lock.
   var deltas: [UserDelta]? {
     switch folded {
     case .deltas(let deltas): deltas

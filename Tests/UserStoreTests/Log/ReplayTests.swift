@@ -7,11 +7,9 @@ import Testing
 ///
 /// The first migration, which is never edited, says that this test is in this folder.
 @Suite(.bounded) struct ReplayTests {
-  static let seedCount: UInt64 = 100
-
   @Test(arguments: WriterSettings.all)
   func `replaying the log gives the tables`(settings: WriterSettings) throws {
-    for index in 0..<Self.seedCount {
+    for index in 0..<10 * UInt64(Repetitions.count) {
       let run = ReplayRun(schema: Migrations.all, settings: settings, seed: Seed.base &+ index)
       if let failure = try run.failure() {
         Issue.record("\(failure)")

@@ -71,7 +71,7 @@ import Testing
     try workspace.run("compact", "--keep", "0")
     try workspace.write(Data((cursor + "\n").utf8), to: "cursor")
     let file = workspace.folder + "/cursor"
-    let outcome = try workspace.run("watch", "--cursor-file", file, "--listener", "A=name", "--timeout", "2s")
+    let outcome = try workspace.firstLines(2, "watch", "--cursor-file", file, "--listener", "A=name")
     #expect(outcome.lines.first == #"{"op":"reset","reason":"compacted"}"#)
     #expect(try outcome.summaries.dropFirst() == ["snapshot 1 name null>'NIX 5' @A"])
     try workspace.run("rename", "1", "Zoë")

@@ -86,6 +86,16 @@ final class Workspace {
     #expect(watcher.wait() == 130, sourceLocation: sourceLocation)
   }
 
+  /// Runs the tool until it has printed so many lines, and then ends it with SIGINT.
+  func firstLines(_ count: Int, _ arguments: String...) throws -> Outcome {
+    let child = try start([Self.tool] + arguments)
+    let lines = child.output.next(count)
+    child.send(SIGINT)
+    let output = lines.map { $0 + "\n" }.joined() + String(decoding: child.output.rest(), as: UTF8.self)
+    let errors = String(decoding: child.errors.rest(), as: UTF8.self)
+    return Outcome(status: child.wait(), output: output, errors: errors)
+  }
+
   /// Runs any program to its end.
   @discardableResult
   func finish(_ command: [String], _ environment: [String: String] = [:], _ input: String = "") throws -> Outcome {

@@ -147,11 +147,11 @@ import UserStore
     try workspace.takePosition("--consumer", "sync")
     try workspace.sqlite("UPDATE meta SET epoch = epoch + 1")
     #expect(try workspace.run("watch", "--consumer", "sync", "--no-resync").status == 6)
-    let watch = ["watch", "--listener", "A=name", "--consumer", "sync", "--timeout", "2s"]
-    let restarted = try workspace.finish([Workspace.tool] + watch)
+    let restarted = try workspace.firstLines(2, "watch", "--listener", "A=name", "--consumer", "sync")
     #expect(restarted.lines.first == #"{"op":"reset","reason":"diverged"}"#)
     #expect(try restarted.summaries.dropFirst() == ["snapshot 1 name null>'NIX' @A"])
-    #expect(try workspace.finish([Workspace.tool] + watch).output.isEmpty)
+    #expect(
+      try workspace.run("watch", "--listener", "A=name", "--consumer", "sync", "--timeout", "2s").output.isEmpty)
   }
 
   @Test func `after the database file is replaced, the watch follows the new file under the same name`() throws {

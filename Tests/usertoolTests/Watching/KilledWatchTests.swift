@@ -5,8 +5,7 @@ import UserStore
 
 /// A watch that is killed repeatedly while other programs write, and while the log is compacted.
 @Suite(.bounded) struct `A watch that is killed` {
-  private static let kills =
-    ProcessInfo.processInfo.environment["USERSTORE_KILLS"].flatMap { Int($0) } ?? (Sanitizer.isThread ? 5 : 30)
+  private static let kills = Sanitizer.isThread ? 5 : Repetitions.count
 
   private let workspace: Workspace
   private var cursorFile: String { workspace.folder + "/cursor" }

@@ -68,7 +68,7 @@ import Testing
     #expect(state.user == 1 && state.new.words == "'\(name)'", "\(state)")
     // The second time, as many commits have followed as were lost.
     for _ in 0..<2 {
-      let resumed = try workspace.run("watch", "--after", cursor, "--listener", "A=name", "--timeout", "2s")
+      let resumed = try workspace.firstLines(1, "watch", "--after", cursor, "--listener", "A=name")
       #expect(try resumed.lines.first.map(Line.decode)?.reason == event.reasons.resumed, "\(resumed)")
       #expect(try workspace.run("watch", "--after", cursor, "--no-resync").status == 6)
       try workspace.sqlite((0..<12).map { "UPDATE users SET name = '\($0)';" }.joined())

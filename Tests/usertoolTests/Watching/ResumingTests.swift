@@ -87,7 +87,7 @@ import Testing
   @Test func `a cursor of another database resets the watch to the current state, or is exit code 6`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
-    let outcome = try workspace.run("watch", "--after", "v1-1-1-1", "--listener", "A=name", "--timeout", "2s")
+    let outcome = try workspace.firstLines(2, "watch", "--after", "v1-1-1-1", "--listener", "A=name")
     #expect(outcome.lines.first == #"{"op":"reset","reason":"diverged"}"#)
     #expect(try outcome.summaries.dropFirst() == ["snapshot 1 name null>'NIX' @A"])
     let refused = try workspace.run("watch", "--after", "v1-1-1-1", "--no-resync")

@@ -1,10 +1,10 @@
-import Collections
 import Foundation
 import GRDB
 import Hummingbird
 import NIOCore
 import NIOPosix
 import OpenCombine
+import OrderedCollections
 import SystemPackage
 import UserStore
 import UserStoreFoundation

@@ -7,7 +7,7 @@ import Testing
 @Suite(.bounded) struct QueryModelTests {
   private static let rounds = 40
 
-  /// 50 runs of 40 queries, or `USERSTORE_RUNS` runs.
+  /// As many runs of 40 queries as `Repetitions` says.
   @Test(arguments: 0..<UInt64(Repetitions.count))
   func `queries select, sort, and page as the same does in memory`(run: UInt64) throws {
     let seed = Seed.base &+ run
