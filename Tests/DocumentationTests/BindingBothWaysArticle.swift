@@ -6,6 +6,7 @@ import UserStore
   @MainActor private final class Lottery {
     var serial = 0
     var code = "000"
+    var isWin = false
   }
 
   @MainActor private final class Label {
@@ -71,6 +72,21 @@ import UserStore
 
     let lines = printed.taken()
     #expect(lines.first == "stored: Zoë" && lines.last == "form: Zoë" && lines.count == 3)
+  }
+
+  @Test func `a closure receives the values of a chain`() {
+    let print = printed.print
+    let label = Label()
+
+    let win = BindingChain("win")
+      .bind(lottery, \.isWin)
+      .bind(label, \.text, .out, converting: .incoming { (isWin: Bool) in isWin ? "You win" : "No luck" })
+      .on("log") { (isWin: Bool) in print("win:", isWin) }
+    lottery.isWin = true
+    win.update()
+
+    #expect(label.text == "You win")
+    #expect(printed.taken() == ["win: true"])
   }
 
   @Test func `an empty field unsets a text`() throws {

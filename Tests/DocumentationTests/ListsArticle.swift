@@ -182,6 +182,10 @@ import UserStore
   }
 }
 
+extension Attribute where Value == Int {
+  static var age: Attribute { Attribute("age") }
+}
+
 extension Attribute where Value == String {
   static var city: Attribute { Attribute("city") }
 }

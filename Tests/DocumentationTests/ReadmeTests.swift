@@ -1,49 +1,98 @@
 import Foundation
 import Testing
 import UserStore
+import UserStorePostgres
 
-/// Compiles and runs the README's examples, in a file and, within `scripts/postgres run`, on a server.
-struct ReadmeTests {
-  @Test(arguments: Place.present)
-  func `the example prints what the README says`(place: Place) async throws {
-    let output = Printed()
-    try await place.withStore { store in try example(store, output.print) }
+/// The README is short, in a fixed order, and its examples run: in a file and, within `scripts/postgres run`, on a server.
+@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
+  private let readme: Document
+
+  init() throws { readme = try Document("README.md") }
+
+  @Test func `it has at most 200 lines, and a whole program at the top`() throws {
+    #expect(readme.lines.count <= 201)  // the last line ends with a line break
+    let program = try #require(readme.blocks("swift").first)
+    #expect(program.line <= 30 && program.lines.count <= 25)
+    #expect(program.lines.first == "import UserStore")
+  }
+
+  @Test func `its parts come in the order in which a stranger asks`() {
     #expect(
-      output.taken() == [
-        "first screen: NIX", "first screen, entered again: NIX", "first screen, entered again: Zoë",
-        "audit: 1 null → integer(36)",
+      readme.headings == [
+        "UserStore", "Try it", "Why this, and when not", "How to depend on it", "A tour", "The tool", "The server",
+        "PostgreSQL", "Guarantees", "Speed", "What may change before 1.0", "Not tested", "Where everything else is",
       ])
   }
 
-  @Test
-  func `every line of the README's examples is compiled here`() throws {
-    let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
-    let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-    let example = try #require(readme.components(separatedBy: "```swift\nimport UserStore\n").dropFirst().first)
-    let lines = example.components(separatedBy: "```")[0].split(separator: "\n")
-      .filter { !$0.hasPrefix("let path") && !$0.hasPrefix("let store") }
-    let server = try #require(readme.components(separatedBy: "```swift\nimport UserStorePostgres\n").dropFirst().first)
-    #expect(server.hasPrefix("\nlet store = try UserStore(postgres: PostgresConfiguration(\"postgres://"))
-    #expect(lines.count > 10)
-    let feed = try #require(readme.components(separatedBy: "```swift\nvar cursor").dropFirst().first)
-    let feedLines = ("var cursor" + feed.components(separatedBy: "```")[0]).split(separator: "\n")
-    #expect(feedLines.count > 5)
-    let consumer = try #require(readme.components(separatedBy: "```swift\nlet counter").dropFirst().first)
-    let consumerLines = ("let counter" + consumer.components(separatedBy: "```")[0]).split(separator: "\n")
-    #expect(consumerLines.count > 5)
-    let list = try #require(readme.components(separatedBy: "```swift\nlet adults").dropFirst().first)
-    let listLines = ("let adults" + list.components(separatedBy: "```")[0]).split(separator: "\n")
-    #expect(listLines.count > 3)
-    for line in lines + feedLines + consumerLines + listLines {
-      #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+  @Test func `it shows the two commands and the installation`() {
+    for script in ["demo", "test", "install"] { #expect(readme.text.contains("\n    scripts/\(script) ")) }
+  }
+
+  @Test func `every example is compiled here, line by line`() throws {
+    let source = trimmed(try String(contentsOfFile: #filePath, encoding: .utf8).split(separator: "\n"))
+    var examples = readme.blocks("swift")
+    examples.removeAll { $0.lines[0].hasPrefix(".package(") }
+    #expect(examples.count == 8)
+    for example in examples {
+      // A program imports the library, and opens a store with a path of its own.
+      let lines = example.lines.filter { !$0.hasPrefix("import ") && !$0.hasPrefix("let store = try UserStore(path:") }
+      #expect(source.contains(trimmed(lines)), "\(example.line): \(trimmed(lines))")
+    }
+  }
+
+  @Test func `the products to depend on exist`() throws {
+    let manifest = try String(contentsOf: Document.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+    let names = readme.text.matches(of: /\.product\(name: "([A-Za-z]+)"/).map(\.1)
+    #expect(names.count == 4)
+    for name in names { #expect(manifest.contains(".library(name: \"\(name)\"")) }
+  }
+
+  @Test(arguments: Place.present)
+  func `the program prints what the README says`(place: Place) async throws {
+    let sentence = try #require(readme.lines.first { $0.hasPrefix("It prints ") })
+    let output = Printed()
+    try await place.withStore { store in try program(store, output.print) }
+    #expect(output.taken() == sentence.matches(of: /`([^`]+)`/).map { String($0.1) })
+  }
+
+  @Test(arguments: Place.present)
+  func `what is written is read`(place: Place) async throws {
+    try await place.withStore { store in
+      let ages = try await writeAndRead(store)
+      #expect(ages == [36])
+    }
+  }
+
+  @Test(arguments: Place.present) @MainActor
+  func `a screen shows the latest name, and ends its listener`(place: Place) async throws {
+    try await place.withStore { @MainActor store in
+      let user = try await store.write { try $0.add(name: "NIX") }
+      var screen: TitleScreen? = TitleScreen()
+      screen?.appear(try await store.listenable(.name, of: user))
+      #expect(screen?.title == "NIX")
+      try await store.write { try $0.rename(user, to: "Zoë") }
+      while screen?.title != "Zoë" { await Task.yield() }
+      screen = nil
+      #expect(store.listeners.count == 0)
     }
   }
 
   @Test(arguments: Place.present)
-  func `a list stays current`(place: Place) async throws {
-    let output = Printed()
-    try await place.withStore { store in try follow(store, output.print) }
-    #expect(output.taken() == ["found: []", "adults: []", "adults: [\"NIX\"]"])
+  func `a list says what differs`(place: Place) async throws {
+    try await place.withStore { store in
+      let (steps, continuation) = AsyncStream.makeStream(of: UserStore.RowChanges.Step.self)
+      let example = Task { try await follow(store) { continuation.yield($0) } }
+      let user = try await store.write { users in
+        let user = try users.add(name: "NIX")
+        try users.set(Attribute<Int>("age"), of: user, to: 36)
+        return user
+      }
+      let first = await steps.first { _ in true }
+      guard case .insert(let row, 0) = first else { throw StoreError(.unexpected, "\(String(describing: first))") }
+      #expect(row.id == user)
+      example.cancel()
+      _ = await example.result
+    }
   }
 
   @Test(arguments: Place.present)
@@ -55,8 +104,8 @@ struct ReadmeTests {
         try await store.write { try $0.rename(nix, to: new) }
         let output = Printed()
         let (cursors, continuation) = AsyncStream.makeStream(of: String.self)
-        let (start, print) = (saved, output.print)
-        let example = Task { try await consume(store, saved: start, print) { continuation.yield($0) } }
+        let (start, print) = (try UserStore.Cursor(saved), output.print)
+        let example = Task { try await consume(store, after: start, print) { continuation.yield($0) } }
         saved = try #require(await cursors.first { _ in true })
         example.cancel()
         _ = await example.result
@@ -66,95 +115,107 @@ struct ReadmeTests {
   }
 
   @Test(arguments: Place.present)
-  func `the consumer counts each change set once`(place: Place) async throws {
+  func `the consumer counts each rename once, also those before it was started again`(place: Place) async throws {
     try await place.withStore { store in
       let nix = try await store.write { try $0.add(name: "NIX") }
+      // A new name begins with the next change.
+      _ = try await store.consumer("counter", of: [.attribute(.name)])
       let seen = store.changes(after: try await store.read { try $0.cursor })
-      for name in ["one", "two"] { try await store.write { try $0.rename(nix, to: name) } }
+      for name in ["one", "two", "three"] { try await store.write { try $0.rename(nix, to: name) } }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await count(store, for: nix) }
         for try await set in seen where try set.changes.last?.new == .integer(3) { break }
         group.cancelAll()
       }
-      #expect(try await store.read { try $0.value(.setsSeen, of: nix) } == 3)
+      #expect(try await store.read { try $0.value(Attribute<Int>("seen"), of: nix) } == 3)
     }
   }
 
-  @Test
-  func `the README's lottery is the tested one`() throws {
-    let readme = try String(contentsOf: Self.root.appendingPathComponent("README.md"), encoding: .utf8)
-    let lottery = Self.root.appendingPathComponent("Tests/UserStoreTests/Listening/Binding/LotteryTests.swift")
-    let source = try String(contentsOf: lottery, encoding: .utf8)
-    let example = try #require(readme.components(separatedBy: "```swift\nlet serials").dropFirst().first)
-    let lines = ("let serials" + example.components(separatedBy: "```")[0]).split(separator: "\n")
-    #expect(lines.count > 10)
-    for line in lines { #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)") }
-  }
-
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-}
-
-extension Attribute where Value == Int {
-  static var age: Attribute { Attribute("age") }
-  fileprivate static var setsSeen: Attribute { Attribute("setsSeen") }
-}
-
-/// The list of the README.
-private func follow(_ store: UserStore, _ print: @escaping @Sendable (Any...) -> Void) throws {
-  let nix = try store.write { try $0.add(name: "NIX") }
-
-  let adults = UserStore.Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: 50)
-  let users = try store.read { try $0.users(matching: adults) }
-
-  let list = try store.list(adults)
-  print("found:", users)
-  list.bindAndFire("ListScreen") { rows in print("adults:", try rows.map { try $0.name }) }
-
-  try store.write { try $0.set(.age, of: nix, to: 36) }
-}
-
-/// The feed of the README.
-private func consume(
-  _ store: UserStore, saved: String?, _ print: (Any...) -> Void, save: (String) -> Void
-) async throws {
-  var cursor = try await store.read { try $0.cursor }
-  if let saved { cursor = try UserStore.Cursor(saved) }  // the last text that was saved
-  for try await set in store.changes(after: cursor) {
-    try await set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
-    cursor = set.cursor
-    save(cursor.description)
-  }
-}
-
-/// The consumer of the README.
-private func count(_ store: UserStore, for nix: UserStore.User.ID) async throws {
-  let counter = try await store.consumer("counter", from: .oldest)
-  for try await set in counter where set.origin != "counter" {
-    try await store.write(origin: "counter") { users in
-      try users.set(.setsSeen, of: nix, to: (try users.value(.setsSeen, of: nix) ?? 0) + 1)
-      try counter.acknowledge(set, in: &users)
-    }
-    // or, without effects in the store: try await counter.acknowledge(set)
+  @Test @MainActor func `a field and an attribute are bound both ways`() throws {
+    let store = try UserStore.inMemory()
+    let user = try store.write { try $0.add(name: "NIX") }
+    let form = Form()
+    bind(form, to: user, in: store)
+    #expect(form.name == "NIX")
   }
 }
 
 /// The first example of the README.
-private func example(_ store: UserStore, _ print: @escaping @Sendable (Any...) -> Void) throws {
-  let nix = try store.write { try $0.add(name: "NIX", hairColor: UserStore.Color("auburn")) }
+private func program(_ store: UserStore, _ print: @escaping @Sendable (Any...) -> Void) throws {
+  let age = Attribute<Int>("age")  // typed, and needs no migration
+  let nix = try store.write { try $0.add(name: "NIX") }
 
-  // Entering a screen twice: the same name, one listener.
+  // A listener has a name: entering the screen again replaces it.
   let name = try store.listenable(.name, of: nix)
-  name.bindAndFire("FirstScreen") { print("first screen:", $0 ?? "gone") }
-  name.bindAndFire("FirstScreen") { print("first screen, entered again:", $0 ?? "gone") }
+  name.bindAndFire("NameScreen") { print("name:", $0 ?? "gone") }
 
-  store.listeners.bind("audit", to: .attribute(.age)) { set in
-    for change in try set.changes { print("audit:", change.user, change.old, "→", change.new) }
-  }
+  // A list stays current without running its query again.
+  let adults = try store.list(UserStore.Query(where: age >= 18, sortedBy: [.ascending(.name)]))
+  adults.bindAndFire("ListScreen") { rows in print("adults:", try rows.map { try $0.name }) }
 
-  // One write: both changes are committed and delivered together.
+  // Both changes are committed and delivered together. Writes of other programs arrive in the same way.
   try store.write { users in
     try users.rename(nix, to: "Zoë")
-    try users.set(.age, of: nix, to: 36)
+    try users.set(age, of: nix, to: 36)
   }
+}
+
+private func writeAndRead(_ store: UserStore) async throws -> [Int] {
+  let age = Attribute<Int>("age")
+  let zoe = try await store.write { try $0.add(name: "Zoë", hairColor: UserStore.Color("auburn")) }
+  try await store.write { try $0.set(age, of: zoe, to: 36) }
+  let ages = try await store.read { users in try users.users().map { try $0[age] ?? 0 } }
+  return ages
+}
+
+@MainActor private final class TitleScreen {
+  var title = ""
+
+  func appear(_ name: Listenable<String?>) {
+    name.bindAndFire("NameScreen", on: .latestOnMain, owner: self) { screen, name in screen.title = name ?? "gone" }
+  }
+}
+
+private func follow(_ store: UserStore, apply: (UserStore.RowChanges.Step) -> Void) async throws {
+  let age = Attribute<Int>("age")
+  var shown = UserStore.Rows()
+  for await rows in try await store.list(UserStore.Query(where: age >= 18, limit: 50)).values {
+    for step in rows.changes(from: shown).steps { apply(step) }  // insert, remove, move, update
+    shown = rows
+  }
+}
+
+private func consume(
+  _ store: UserStore, after cursor: UserStore.Cursor, _ print: (Any...) -> Void, save: (String) -> Void
+) async throws {
+  for try await set in store.changes(after: cursor) {
+    try await set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
+    save(set.cursor.description)  // the next start continues after try UserStore.Cursor(saved)
+  }
+}
+
+private func count(_ store: UserStore, for zoe: UserStore.User.ID) async throws {
+  let seen = Attribute<Int>("seen")
+  let counter = try await store.consumer("counter", of: [.attribute(.name)])
+  for try await set in counter {
+    try await store.write { users in
+      try users.set(seen, of: zoe, to: (try users.value(seen, of: zoe) ?? 0) + 1)
+      try counter.acknowledge(set, in: &users)
+    }
+  }
+}
+
+@MainActor private final class Form {
+  var name = ""
+}
+
+@MainActor private func bind(_ form: Form, to zoe: UserStore.User.ID, in store: UserStore) {
+  let print = Printed().print
+  BindingChain("name form") { error in print("refused:", error) }.bind(store, .name, of: zoe).bind(form, \.name)
+}
+
+/// The example of PostgreSQL; `Place` opens stores on a server.
+private func storeOnServer() throws -> UserStore {
+  let store = try UserStore(postgres: PostgresConfiguration("postgres://db.example.com/app"))
+  return store
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// The README's promise “every writer”: changes by the sqlite3 shell, by Python and by another store.
+/// The promise “every writer”: changes by the sqlite3 shell, by Python and by another store.
 @Suite(.bounded, .timeLimit(.minutes(5))) struct ForeignWriterTests {
   let folder: Folder
 

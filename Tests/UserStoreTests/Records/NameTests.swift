@@ -6,7 +6,7 @@ import Testing
 private let composed: AttributeName = "\u{E9}"
 private let decomposed: AttributeName = "e\u{301}"
 
-/// The README's promise “listener names”: listener names are compared as Swift strings, everything that is stored by its bytes.
+/// The promise “listener names”: listener names are compared as Swift strings, everything that is stored by its bytes.
 @Suite(.bounded, .timeLimit(.minutes(5))) struct NameTests {
   private let store: UserStore
   private let id: User.ID

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UserStore
 
-/// The README's promise “one file”: after the last store was closed or released, the complete database is the only file.
+/// The promise “one file”: after the last store was closed or released, the complete database is the only file.
 ///
 /// The tests repeat their steps, because the result may depend on which thread closes its connection last.
 @Suite(.bounded) struct ClosingTests {

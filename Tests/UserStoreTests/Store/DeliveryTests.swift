@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-/// The README's promises “committed only”, “atomic” and “delivered before `write` returns”.
+/// The promises “committed only”, “atomic” and “delivered before `write` returns”.
 @Suite(.bounded, .timeLimit(.minutes(5))) struct DeliveryTests {
   let store: UserStore
   let errors = Recorder<String>()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-/// The README's promise “group commit”: threads and tasks that wait to write at the same time share a commit.
+/// The promise “group commit”: threads and tasks that wait to write at the same time share a commit.
 @Suite(.bounded, .timeLimit(.minutes(5))) struct SharedCommitTests {
   let folder: Folder
   let store: UserStore

@@ -4,7 +4,7 @@ import Testing
 
 /// After every process has ended in an orderly way, the database is the only file.
 ///
-/// The README allows copying and moving a database that no process has open. A -wal file that stays behind would contain
+/// The article “Upkeep” allows copying and moving a database that no process has open. A -wal file that stays behind would contain
 /// commits that are missing in the copy.
 @Suite(.bounded) struct `Files left behind` {
   private let workspace: Workspace

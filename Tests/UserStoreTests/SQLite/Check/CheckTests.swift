@@ -114,7 +114,7 @@ import Testing
     #expect(try kinds() == ["problem log"])
   }
 
-  /// How a connection bypasses the triggers and leaves no trace in the file; the README does not promise to log this.
+  /// How a connection bypasses the triggers and leaves no trace in the file; the article “Guarantees” does not promise to log this.
   enum Evasion: String, CaseIterable {
     case triggersOff, blobWrite, temporaryTrigger, function, checkConstraints
   }

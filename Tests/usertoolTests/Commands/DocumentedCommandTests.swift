@@ -1,12 +1,18 @@
 import Foundation
 import Testing
 
-/// The README's commands, from top to bottom, as a new user types them.
-@Suite(.bounded) struct `The README's commands` {
-  @Test func `all commands of the README succeed in their order`() throws {
+/// The commands of the README, of the article “Upkeep”, and of “usertool”, from top to bottom, as a new user types them.
+@Suite(.bounded) struct `The documented commands` {
+  @Test func `all commands of the documentation succeed in their order`() throws {
     let workspace = try Workspace()
-    let readme = try String(contentsOf: Workspace.project.appendingPathComponent("README.md"), encoding: .utf8)
-    let commands = Self.commands(in: readme)
+    let articles = "Sources/UserStore/UserStore.docc/"
+    let paths = ["README.md", articles + "Storing/Upkeep.md", articles + "Machines/UserTool.md"]
+    let commands = try paths.flatMap { path in
+      let text = try String(contentsOf: Workspace.project.appendingPathComponent(path), encoding: .utf8)
+      let commands = Self.commands(in: text)
+      #expect(commands.count > 2, "\(path)")
+      return commands
+    }
     #expect(commands.count > 12 && commands.contains { $0.hasPrefix("usertool undo") }, "\(commands)")
     let head = ["cd ~", "mkdir bin", "ln -s '\(Workspace.tool)' bin/usertool", "PATH=$HOME/bin:$PATH", Self.files]
     // Job control, as at a prompt, where %1 is the first command in the background.
@@ -23,8 +29,8 @@ import Testing
     + #"echo 'Kunde;PLZ;Betrag' > kunden.csv; echo 'Zoë;01067;1,5' >> kunden.csv"#
 
   /// The commands after prompts, and those in the lists of indented commands.
-  private static func commands(in readme: String) -> [String] {
-    readme.split(separator: "\n").compactMap { line in
+  private static func commands(in text: String) -> [String] {
+    text.split(separator: "\n").compactMap { line in
       for prompt in ["$ ", "    "] where line.hasPrefix(prompt + (prompt == "$ " ? "" : "usertool ")) {
         return String(line.dropFirst(prompt.count))
       }

@@ -1,0 +1,103 @@
+import Testing
+import UserStore
+
+/// Runs the examples of the article “Storing”.
+@Suite struct StoringArticle {
+  private let printed = Printed()
+  private let store: UserStore
+
+  init() throws { store = try UserStore.inMemory() }
+
+  @Test func `a user is written and read`() throws {
+    let print = printed.print
+
+    let role = Attribute<Role>("role")
+    let ann = try store.write { users in
+      let ann = try users.add(name: "Ann", hairColor: UserStore.Color("auburn"))
+      try users.set(.email, of: ann, to: "ann@example.com")
+      try users.set(role, of: ann, to: .member)
+      return ann
+    }
+
+    try store.write { try $0.set(role, of: ann, to: .admin, expecting: .member) }
+    #expect(throws: StoreError.self) { try store.write { try $0.set(role, of: ann, to: .admin, expecting: .member) } }
+
+    let (user, emails) = try store.read { users in
+      (try users.user(ann), try users.users(matching: UserStore.Query(where: role == .admin)).map { try $0[.email] })
+    }
+    print("read:", try user?.name ?? "gone", emails)
+    #expect(printed.taken() == ["read: Ann [Optional(\"ann@example.com\")]"])
+
+    try store.write { try $0.set(AttributeName("shoe size"), of: ann, to: .integer(38)) }
+    print("stored:", try store.read { try $0.storedValue("shoe size", of: ann) })
+    #expect(printed.taken() == ["stored: integer(38)"])
+
+    do {
+      try store.write { try $0.rename(ann, to: "") }
+    } catch StoreError.Code.badValue {
+      print("refused")
+    }
+    #expect(printed.taken() == ["refused"])
+  }
+
+  @Test func `a struct is written and read`() throws {
+    let profile = Profile(name: "Tim", email: "tim@example.com")
+    let tim = try store.write { try $0.add(profile.values) }
+    let copy = try store.read { try $0.user(tim).map(Profile.init) }
+    #expect(copy == profile)
+  }
+
+  @Test func `a second user with the same address is refused`() throws {
+    let first = try signUp("ann@example.com", as: "Ann", in: store)
+    #expect(throws: Taken.self) { try signUp("ann@example.com", as: "Anna", in: store) }
+    #expect(try store.read { try $0.users().map(\.id) } == [first])
+  }
+
+  @Test func `a name of this program stands beside the module's`() {
+    enum Signal {}
+    let (source, numbers) = UserStore::Signal<Int>.make()
+    let token = numbers.subscribe { [printed] in printed.print($0) }
+    source.send(7)
+    #expect(printed.taken() == ["7"])
+    token.dispose()
+  }
+}
+
+extension Attribute where Value == String {
+  static var email: Attribute { Attribute("email") }
+}
+
+enum Role: String, AttributeValue {
+  case admin, member
+
+  init?(storedValue: StoredValue) {
+    guard case .text(let text) = storedValue else { return nil }
+    self.init(rawValue: text)
+  }
+
+  var storedValue: StoredValue { .text(rawValue) }
+}
+
+struct Profile: Equatable {
+  var name: String
+  var email: String?
+
+  init(name: String, email: String?) { (self.name, self.email) = (name, email) }
+
+  init(_ user: UserStore.User) throws { (name, email) = (try user.name, try user[.email]) }
+
+  var values: [(attribute: AttributeName, value: StoredValue)] {
+    [(.name, name.storedValue), ("email", email?.storedValue ?? .null)]
+  }
+}
+
+struct Taken: Error {}
+
+func signUp(_ email: String, as name: String, in store: UserStore) throws -> UserStore.User.ID {
+  try store.write { users in
+    guard try users.userCount(where: .email == email) == 0 else { throw Taken() }
+    let user = try users.add(name: name)
+    try users.set(.email, of: user, to: email)
+    return user
+  }
+}
