@@ -17,8 +17,9 @@ public import UserStore
 public struct QueryText: Sendable {
   /// The conditions, all of which users must meet: an attribute (or `id`), an operator, and a value.
   ///
-  /// The operators are `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=` (starts with) and `*=` (contains). `age>=18` compares with a number;
-  /// a colon before the operator makes the value text: `room:=007`. The first operator in a condition counts.
+  /// The operators are `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=` (starts with), `*=` (contains) and `~=` (contains, in any case).
+  /// `age>=18` compares with a number; a colon before the operator makes the value text: `room:=007`. The first operator in a
+  /// condition counts.
   public var conditions: [String] = []
   /// The attributes that users must have.
   public var present: [String] = []

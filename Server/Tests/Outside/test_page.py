@@ -284,7 +284,7 @@ class Queries(BrowserTestCase):
             server.add(f"user {number:02}", age=number % 7)
         page = self.open(server, "/?limit=25")
         page.wait("document.querySelectorAll('tr[data-user]').length === 25")
-        page.wait("document.getElementById('row-count').innerText === '25 of 60 users'")
+        page.wait("document.getElementById('row-count').innerText === '1–25 of 60 users'")
         page.press("th[data-column=age]")
         page.wait("document.querySelector('th[data-column=age]').getAttribute('aria-sort') === 'ascending'")
         page.wait("document.querySelector('tbody [data-attribute=age]')?.innerText === '0'")

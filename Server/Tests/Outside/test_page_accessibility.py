@@ -44,7 +44,7 @@ class Rules(BrowserTestCase):
         page = self.open(server)
         for width in (1280, 390):
             page.size(width, 800)
-            for view in ("/", "/screens?user=2", "/log", "/pulse", "/?where=age>>1"):
+            for view in ("/", "/screens?user=2", "/log", "/pulse", "/?where=age>>1", "/?limit=2&after=1&log=hidden"):
                 page.go(server.url + view)
                 page.wait_live()
                 page.wait("document.querySelector('main').children.length > 0")

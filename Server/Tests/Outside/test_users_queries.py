@@ -29,7 +29,7 @@ class Queries(TestCase):
         for options in (
             [], [("where", "age>=18")], [("where", "age>=18"), ("where", "age<42")], [("where", "age=18.0")],
             [("where", "age:=18")], [("where", "age!=41")], [("where", "age<0")], [("where", "age=9007199254740993")],
-            [("where", "name^=Zo")], [("where", "name*=o")], [("where", "name=O'Neil & Söhne+1=2")], [("where", "name>Z")],
+            [("where", "name^=Zo")], [("where", "name*=o")], [("where", "name~=zOË")], [("where", "name=O'Neil & Söhne+1=2")], [("where", "name>Z")],
             [("where", "room:>=007")], [("where", "room=007")], [("where", "team:=")], [("where", "größe>1")],
             [("where", "hair_color=auburn")], [("where", "hair_color=#C0C0C0")], [("where", "id>=3")], [("where", "name=😀")],
             [("where", 'data={"base64":"AP8="}')], [("with", "age")], [("without", "age")], [("with", "age"), ("without", "room")],
@@ -56,11 +56,12 @@ class Queries(TestCase):
         for order in ([], [("sort", "age")], [("sort", "age:desc"), ("sort", "name")], [("sort", "x"), ("sort", "age:desc")]):
             whole = server.get(at("/users", *order, limit=1000))
             self.assertEqual((len(whole["users"]), whole["next"]), (100, None))
-            found, place, pages = [], None, 0
+            found, place, pages, places = [], None, 0, [None, None]
             while True:
-                page = server.get(at("/users", *order, limit=7, count="true", **({"after": place} if place else {})))
-                self.assertEqual(page["count"], 100)
+                page = server.get(at("/users", *order, limit=7, count="true", previous="true", **({"after": place} if place else {})))
+                self.assertEqual((page["count"], page["before"], page["previous"]), (100, len(found), places[-2]))
                 found += page["users"]
+                places.append(page["next"])
                 pages += 1
                 place = page["next"]
                 if place is None:
@@ -68,6 +69,46 @@ class Queries(TestCase):
                 self.assertEqual(len(page["users"]), 7)
             self.assertSame(found, whole["users"], order)
             self.assertEqual(pages, 15)
+
+    @served()
+    def test_a_page_knows_what_is_before_it_whatever_the_values_are(self, server):
+        values = [None, 1, 1.0, 2, -1.5, 1e999, "", "1", "a", "é", {"base64": ""}, {"base64": "AP8="}]
+        for number in range(60):
+            server.write("POST", "/users", {"name": "abc"[number % 3], "x": values[number % len(values)], "y": values[number % 5]})
+        for order in ([], ["x"], ["x:desc"], ["y:desc", "x"], ["name", "x:desc", "y"], ["id:desc"], ["name:desc", "id"]):
+            options = [("where", "name>=b"), *(("sort", key) for key in order)]
+            whole, place, before = server.get(at("/users", *options, limit=1000))["users"], None, 0
+            while before < 40:
+                page = server.get(at("/users", *options, limit=1, count="true", **({"after": place} if place else {})))
+                self.assertSame((page["before"], page["count"], page["users"]), (before, 40, whole[before:before + 1]), (order, before))
+                place, before = page["next"], before + 1
+
+    @served()
+    def test_the_previous_page_ends_where_a_page_starts(self, server):
+        for name in "abcdefgh":
+            server.add(name)
+        names = lambda page: "".join(user["name"] for user in page["users"])
+        third = server.get("/users?limit=3&after=6&count=true&previous=true")
+        self.assertEqual((names(third), third["before"], third["previous"]), ("gh", 6, "3"))
+        server.write("PUT", "/users/-1", {"name": "z"}, headers={"If-None-Match": "*"})
+        server.write("DELETE", "/users/6", headers={"If-Match": "*"})
+        server.write("DELETE", "/users/7", headers={"If-Match": "*"})
+        third = server.get("/users?limit=3&after=6&count=true&previous=true")
+        self.assertEqual((names(third), third["before"], third["count"]), ("h", 6, 7))
+        second = server.get(f"/users?limit=3&after={third['previous']}&previous=true")
+        self.assertEqual((names(second), second["previous"]), ("cde", None), "before them is only the first page")
+        self.assertNotIn("before", second)
+        first = server.get("/users?limit=3&previous=true&count=true")
+        self.assertEqual((names(first), first["before"], first["previous"]), ("zab", 0, None))
+
+    @served()
+    def test_a_text_is_found_in_upper_and_lower_case(self, server):
+        for name in ("Zoë", "ZOË", "zoe", "Straße", "Özgür", "İı", "50%_"):
+            server.add(name)
+        names = lambda part: [user["name"] for user in server.get(at("/users", where=f"name~={part}"))["users"]]
+        for part, found in (("zoë", ["Zoë", "ZOË"]), ("OE", ["zoe"]), ("SS", []), ("ßE", ["Straße"]), ("öZGÜ", ["Özgür"]), ("i", ["İı"]), ("%_", ["50%_"])):
+            self.assertEqual(names(part), found, part)
+        self.assertProblem(server.request("GET", at("/users", where="name~=" + "x" * 201)), 400)
 
     @served()
     def test_a_page_continues_after_a_user_that_was_removed_meanwhile(self, server):

@@ -79,6 +79,9 @@ enum Limits {
   static let conditionParts = 500
   /// How deep the parts of a condition can be nested; SQLite's parser has a stack of 100 symbols.
   static let conditionDepth = 20
+  /// The length of a text to find in any case, in Unicode scalars: SQLite takes a step for each letter that is not in ASCII.
+  static let caselessLength = 200
+
   /// The number of attributes that a query can sort by.
   static let sortKeys = 20
 
@@ -140,7 +143,11 @@ enum Limits {
     switch node {
     case .all(let parts), .any(let parts): for part in parts { try check(part, isPart: true, &size) }
     case .not(let part): try check(part, isPart: true, &size)
-    case .comparison(let attribute, _, let value): try check([value], of: attribute, &size.values)
+    case .comparison(let attribute, let comparison, let value):
+      try check([value], of: attribute, &size.values)
+      if comparison == .containsIgnoringCase, case .text(let text) = value, text.unicodeScalars.count > caselessLength {
+        throw StoreError(.badValue, "a text to find in any case can have at most \(caselessLength) characters")
+      }
     case .isOneOf(let attribute, let values): try check(values, of: attribute, &size.values)
     case .exists(let attribute): try checkAttribute(attribute)
     }

@@ -187,6 +187,13 @@ struct PostgresQuerySQL {
         tests.append("position(\(parameter(.bytea(bytes))) in \(asBytes)) > 0")
       }
       if let raw { tests.append("position(\(parameter(.bytea(bytes))) in \(raw)) > 0") }
+    case .containsIgnoringCase:
+      guard case .text(let part) = value else { return self.text(.contains, value, text: text, raw: raw) }
+      let caseless = CaselessText(part)
+      if valid != nil {
+        tests.append("strpos(\(lowercase(text, caseless)), \(parameter(.text(caseless.lowercase)))) > 0")
+      }
+      if let raw { tests.append("encode(\(raw), 'hex') ~ \(parameter(.text(caseless.hexPattern)))") }
     default:
       let sign = comparison.sign ?? "="
       if let valid {
@@ -197,6 +204,14 @@ struct PostgresQuerySQL {
       if let raw { tests.append("\(raw) \(sign) \(parameter(.bytea(bytes)))") }
     }
     return Self.junction(tests, "OR", empty: "false")
+  }
+
+  /// SQL for the text of a column in which the letters of another text are in lower case.
+  private mutating func lowercase(_ column: String, _ text: CaselessText) -> String {
+    let letters = text.letters
+    if letters.isEmpty { return column }
+    func list(_ letters: [Unicode.Scalar]) -> PostgresValue { .text(String(String.UnicodeScalarView(letters))) }
+    return "translate(\(column), \(parameter(list(letters.map(\.upper)))), \(parameter(list(letters.map(\.lower)))))"
   }
 
   /// Returns the test that a user's value is after another in the order of a key; users without a value are in other parts.
@@ -279,6 +294,18 @@ extension Condition.Comparison {
     case .greaterOrEqual: ">="
     default: nil
     }
+  }
+}
+
+extension CaselessText {
+  /// The regular expression that finds the text in bytes as hexadecimal digits, at a whole byte.
+  fileprivate var hexPattern: String {
+    let characters = characters.map { forms in "(?:\(forms.map(Self.hex).joined(separator: "|")))" }
+    return "^(?:..)*" + characters.joined()
+  }
+
+  private static func hex(_ scalar: Unicode.Scalar) -> String {
+    scalar.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }
 

@@ -133,7 +133,7 @@ extension ConditionText {
     let place = signs > 0 ? sign.lowerBound - signs..<sign.upperBound : 0..<1
     let wrong = String(scalars[place])
     let bare = String(name.unicodeScalars.dropFirst(signs > 0 ? 0 : 1).dropLast(signs))
-    let meant = wrong.hasPrefix("!") ? Self.negated[written] : wrong == "~=" ? "*=" : nil
+    let meant = wrong.hasPrefix("!") ? Self.negated[written] : nil
     return mistake(
       "there is no operator \(wrong)", at: place,
       hint: bare.isEmpty ? Self.operatorList : meant.map { question(bare + $0 + value) } ?? Self.operatorList)

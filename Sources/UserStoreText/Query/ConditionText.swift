@@ -26,10 +26,11 @@ package struct ConditionText: Sendable {
   /// The operators; those that start with another one precede it.
   static let operators: [(sign: String, comparison: Condition.Comparison)] = [
     ("!=", .notEqual), ("<=", .lessOrEqual), (">=", .greaterOrEqual), ("^=", .startsWith), ("*=", .contains),
-    ("=", .equal), ("<", .less), (">", .greater),
+    ("~=", .containsIgnoringCase), ("=", .equal), ("<", .less), (">", .greater),
   ]
 
-  package static let operatorList = "the operators are = != < <= > >= ^= (starts with) and *= (contains)"
+  package static let operatorList =
+    "the operators are = != < <= > >= ^= (starts with) *= (contains) and ~= (contains, in any case)"
 
   /// Reads the text; throws an error that points at the mistake.
   package func parsed() throws(TextError) -> ValueCondition {
@@ -87,7 +88,7 @@ package struct ConditionText: Sendable {
 
   private static let meant = [
     "==": "=", "===": "=", "=>": ">=", "=>=": ">=", ">==": ">=", "=<": "<=", "=<=": "<=", "<==": "<=", "<>": "!=",
-    "><": "!=", "!==": "!=", ">>": ">", "<<": "<", "^==": "^=", "*==": "*=",
+    "><": "!=", "!==": "!=", ">>": ">", "<<": "<", "^==": "^=", "*==": "*=", "~==": "~=",
   ]
 
   /// Throws for spaces around the operator, which would belong to the attribute and the value.
@@ -108,7 +109,7 @@ package struct ConditionText: Sendable {
   /// The mistake of a text without an operator.
   private func lacksOperator(_ scalars: [Unicode.Scalar]) -> TextError {
     let similar: [Unicode.Scalar: String] = [
-      "≥": ">=", "≤": "<=", "≠": "!=", "~": "*=", "!": "!=", "^": "^=", "*": "*=", ":": "=",
+      "≥": ">=", "≤": "<=", "≠": "!=", "~": "~=", "!": "!=", "^": "^=", "*": "*=", ":": "=",
     ]
     let place = scalars.indices.dropFirst().first { similar[scalars[$0]] != nil }
     if let place, let sign = similar[scalars[place]] {

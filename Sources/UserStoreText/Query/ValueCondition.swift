@@ -31,10 +31,10 @@ package struct ValueCondition: Sendable {
 
   private var notation: QueryNotation { source.notation }
 
-  /// The value in the attribute's type, as `set` reads it; `^=` and `*=` compare with text.
+  /// The value in the attribute's type, as `set` reads it; `^=`, `*=`, and `~=` compare with text.
   private var value: StoredValue {
     get throws(TextError) {
-      if [.startsWith, .contains].contains(comparison) { return .text(text) }
+      if [.startsWith, .contains, .containsIgnoringCase].contains(comparison) { return .text(text) }
       if attribute == .hairColor, text.isEmpty {
         let absent = notation.argument(.absent, "hair_color")
         throw mistake("\"\" is not a color", hint: "\(absent) finds users without a color")

@@ -25,9 +25,10 @@ struct UserConditions: ParsableArguments {
   /// The paragraph on conditions in the help texts.
   static let discussion = """
     A condition is an attribute (or id), an operator, and a value; quote it, because < and > mean something else to the \
-    shell. The operators are = != < <= > >= ^= (starts with) and *= (contains). A value is read as in set: age>=18 \
-    compares numbers, k:=TEXT and k:>=TEXT compare text. Numbers are not compared with text, and text is compared byte \
-    by byte, with upper and lower case distinct. != is also met by users that do not have the attribute. The first \
+    shell. The operators are = != < <= > >= ^= (starts with) *= (contains) and ~= (contains, in any case). A value is \
+    read as in set: age>=18 compares numbers, k:=TEXT and k:>=TEXT compare text. Numbers are not compared with text, \
+    and text is compared byte by byte; ~= also finds each letter in its other upper or lower case, but not without \
+    its accent. != is also met by users that do not have the attribute. The first \
     operator in a condition counts, so an attribute whose name contains one cannot be used. A condition has one \
     comparison: for age>=18 and age<30, use --where twice.
     """

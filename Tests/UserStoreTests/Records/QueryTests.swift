@@ -91,6 +91,41 @@ import Testing
     #expect(try ids(Query(where: Condition("text", .startsWith, .invalidText([0xFF])))) == [10])
   }
 
+  @Test func `letters are found in both cases, by one rule in memory and in the database`() throws {
+    let texts: [StoredValue] = [
+      .text("Zoë Ö"), .text("ZOË ö"), .text("zoe"), .text("Zoe\u{308}"), .text("Straße"), .text("STRASSE"), .text("İı"),
+      .text("iI"), .text("ΝΊΚΟΣ"), .text("Νίκος"), .text("Ⱥⱥ"), .text("Ǆǅǆ"), .text("k\u{212A}ſs"),
+      .text("Ж\u{0}ж%_\\"),
+      .invalidText([0xFF] + Array("ZOË".utf8) + [0xC3]), .invalidText([0x4B, 0x8B, 0xC3, 0xAB]), .integer(5),
+      .blob(Array("zoë".utf8)),
+    ]
+    try store.write { users in
+      for text in texts { try users.session.insert("text", of: users.add(name: "t"), text) }
+    }
+    let cases: [(String, [Int64])] = [
+      ("zoË", [1, 2, 15]), ("ZOE", [3, 4]), ("ß", [5]), ("ss", [6]), ("i", [8]), ("ı", [7]), ("ί", [9, 10]), ("Σ", [9]),
+      ("ςς", []), ("ⱥȺ", [11]), ("ǆǅ", [12]), ("K", [13, 16]), ("\u{212A}ſS", [13]), ("\u{212A}\u{212A}", []),
+      ("ж\u{0}Ж", [14]), ("ж%_\\", [14]), ("Öö", []), ("ë ö", [1, 2]), ("5", []), ("", Array(1...16)),
+    ]
+    let users = try store.read { try $0.users() }
+    for (part, expected) in cases {
+      let condition = Attribute<String>("text").contains(part, ignoringCase: true)
+      #expect(try ids(Query(where: condition)) == expected.map { $0 + 4 }, "\(part)")
+      #expect(users.filter { condition.isTrue(of: $0) }.map(\.id.rawValue) == expected.map { $0 + 4 }, "\(part)")
+    }
+    // A value that is not valid UTF-8 is compared byte by byte.
+    for part in [[0xC3], [0x8B, 0xC3, 0xAB], [0x8B, 0xC3, 0x8B]] as [[UInt8]] {
+      let condition = Condition("text", .containsIgnoringCase, .invalidText(part))
+      let bytes = Condition("text", .contains, .invalidText(part))
+      #expect(try ids(Query(where: condition)) == ids(Query(where: bytes)))
+    }
+    #expect(try names(Attribute.name.contains("nI", ignoringCase: true)) == ["NIX"])
+    let letters = String(String.UnicodeScalarView((0x10A0...0x10C5).compactMap(Unicode.Scalar.init)))
+    #expect(try names(Attribute.name.contains(String(repeating: letters, count: 5), ignoringCase: true)) == [])
+    let long = Attribute.name.contains(String(repeating: "ä", count: 201), ignoringCase: true)
+    #expect(code(Query(where: long)) == .badValue)
+  }
+
   @Test func `a query sorts, pages, and shows what it says`() throws {
     let query = Query(sortedBy: [.descending(Attribute<Int>.age)], limit: 2, showing: ["note", "id", "note"])
     let first = try store.read { try $0.users(matching: query) }

@@ -18,7 +18,7 @@ struct QueryGenerator {
 
   static let texts: [StoredValue] =
     [
-      "", "a", "ab", "abc", "b", "A", "1", "5", "e\u{301}", "\u{E9}", "a\u{0}", "a\u{0}b", "\u{7F}", "\u{80}",
+      "", "a", "ab", "abc", "b", "A", "\u{C9}", "1", "5", "e\u{301}", "\u{E9}", "a\u{0}", "a\u{0}b", "\u{7F}", "\u{80}",
       "\u{D7FF}", "\u{E000}", "\u{10FFFF}", "a\u{10FFFF}", "\u{10FFFF}\u{10FFFF}", "%", "_", "'",
     ].map { .text($0) }
     + [[0xFF], [0xFF, 0x41], [0x61, 0xFF], [0x61, 0xFF, 0xFF], [0x80], [0xA9], [0xC3], [0xF4, 0x8F, 0xBF, 0xC0]].map {
@@ -77,7 +77,7 @@ struct QueryGenerator {
     case 2...5:
       let attribute = attribute()
       let comparison = one(of: Condition.Comparison.allCases)
-      let isOfText = comparison == .startsWith || comparison == .contains
+      let isOfText = [.startsWith, .contains, .containsIgnoringCase].contains(comparison)
       return Condition(attribute, comparison, isOfText && !oneIn(4) ? partOfText() : operand(for: attribute))
     case 6: return !condition(depth: depth + 1)
     case 7: return Condition(.any((0..<number(0...3)).map { _ in condition(depth: depth + 1).node }))

@@ -110,7 +110,8 @@ import UserStoreText
     #expect(error.description == "where: " + message)
   }
 
-  private static let list = "the operators are = != < <= > >= ^= (starts with) and *= (contains)"
+  private static let list =
+    "the operators are = != < <= > >= ^= (starts with) *= (contains) and ~= (contains, in any case)"
 
   @Test(arguments: [
     (

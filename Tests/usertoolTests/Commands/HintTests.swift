@@ -138,9 +138,9 @@ import UserStoreText
   }
 
   private static let signs = [
-    "age", "city", "18", "-5", "x", "=", "<", ">", "<=", ">=", "!=", "^=", "*=", ":", "!", "~", "≥", " ", ",", "and",
-    " and ",
-    " or ", "&&", "'", "\"", "(", ")", "hair_color", "red", "{", "}", ";", "null", "日本", "e\u{301}", "\u{301}", "\t",
+    "age", "city", "18", "-5", "x", "=", "<", ">", "<=", ">=", "!=", "^=", "*=", "~=", ":", "!", "~", "≥", " ", ",",
+    "and", " and ", " or ", "&&", "'", "\"", "(", ")", "hair_color", "red", "{", "}", ";", "null", "日本", "e\u{301}",
+    "\u{301}", "\t",
   ]
 
   @Test func `every condition and every sort key in a hint is valid`() {

@@ -19,6 +19,7 @@ import UserStoreText
       ("age<18", "age", .less, .integer(18)), ("age<=18", "age", .lessOrEqual, .integer(18)),
       ("age>18.5", "age", .greater, .real(18.5)), ("age>=-1", "age", .greaterOrEqual, .integer(-1)),
       ("name^=Z", "name", .startsWith, .text("Z")), ("note*=7", "note", .contains, .text("7")),
+      ("name~=zO", "name", .containsIgnoringCase, .text("zO")),
       ("name>=7", "name", .greaterOrEqual, .text("7")), ("room:=007", "room", .equal, .text("007")),
       ("room:>=7", "room", .greaterOrEqual, .text("7")), ("age=", "age", .equal, .text("")),
       ("hair-color=Auburn", "hair_color", .equal, .text("#a52a2a")), ("id>2", "id", .greater, .integer(2)),
@@ -38,11 +39,11 @@ import UserStoreText
   @Test(arguments: [
     ("age=>18", "   ^^", "'age>=18'"), ("age==18", "   ^^", "'age=18'"), ("age<>18", "   ^^", "'age!=18'"),
     ("age=<18", "   ^^", "'age<=18'"), ("age!==18", "   ^^^", "'age!=18'"), ("age>>18", "   ^^", "'age>18'"),
-    ("age≥18", "   ^", "'age>=18'"), ("age≠18", "   ^", "'age!=18'"), ("name~Z", "    ^", "'name*=Z'"),
+    ("age≥18", "   ^", "'age>=18'"), ("age≠18", "   ^", "'age!=18'"), ("name~Z", "    ^", "'name~=Z'"),
     ("日本<>5", "    ^^", "'日本!=5'"), ("age 18", "   ^", "'age=18'"), ("age >= 18", "   ^^^^", "'age>=18'"),
     ("age>= 18", "   ^^^", "'age>=18'"), ("O'Hara==1", "      ^^", "'O'\\''Hara=1'"),
     ("age ≥ 18", "    ^", "'age>=18'"), ("age == 18", "    ^^", "'age=18'"),
-    ("name ~ Zoe Q", "     ^", "'name*=Zoe Q'"),
+    ("name ~ Zoe Q", "     ^", "'name~=Zoe Q'"),
   ])
   func `a mistake is pointed at, and the hint corrects it`(text: String, carets: String, meant: String) throws {
     let failure = try mistake(text)
@@ -84,7 +85,7 @@ import UserStoreText
 
   @Test(arguments: [
     ("age!>18", "   ^^", "'age<=18'"), ("!name=Ann", "^", "'name!=Ann'"), ("18<=age", "^^", "'age>=18'"),
-    ("Ann=18", nil, nil), ("18=age", "^^", "'age=18'"), ("name~=Z", "    ^^", "'name*=Z'"),
+    ("Ann=18", nil, nil), ("18=age", "^^", "'age=18'"), ("name!~=Z", "    ^^^", nil),
     ("name!^=Z", "    ^^^", nil), ("name$=n", "    ^^", nil), ("a!b=c", nil, nil), ("name!:=x", nil, nil),
     ("18=19", nil, nil),
   ])
@@ -116,7 +117,7 @@ import UserStoreText
   func `without a likely correction, the hint lists the operators`(text: String, carets: String) throws {
     let failure = try mistake(text)
     #expect(failure.status == .usage && failure.details == [text, carets], "\(failure)")
-    #expect(failure.hint?.contains("= != < <= > >= ^= (starts with) and *= (contains)") ?? false, "\(failure)")
+    #expect(failure.hint?.contains(" *= (contains) and ~= (contains, in any case)") ?? false, "\(failure)")
   }
 
   @Test func `a hostile argument is escaped, and the carets are below the mistake`() throws {

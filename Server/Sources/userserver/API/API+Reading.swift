@@ -39,10 +39,11 @@ extension API {
   }
 
   func users(_ request: Request) async throws -> Response {
-    let parameters = try Parameters(request, once: Parameters.once + ["count"], repeated: Parameters.repeated)
+    let parameters = try Parameters(
+      request, once: Parameters.once + ["count", "previous"], repeated: Parameters.repeated)
     let text = try parameters.query()
     let query = try text.query(.parameters)
-    let isCounted = try parameters.flag("count")
+    let (isCounted, hasPrevious) = (try parameters.flag("count"), try parameters.flag("previous"))
     let page = try await store.read { [bodyPermit] users in
       try text.check(.parameters, in: &users)
       var page = UserPage(query, bodyPermit)
@@ -55,7 +56,14 @@ extension API {
         ("users", page.json), ("revision", "\(cursor.revision)"), ("cursor", JSONText.text(cursor.description)),
         ("next", JSONText.text(page.next)),
       ]
-      if isCounted { members.append(("count", "\(try users.userCount(where: query.condition))")) }
+      if !isCounted, !hasPrevious { return JSONText.object(members) }
+      let count = try users.userCount(where: query.condition)
+      let before = try query.isAfterStart.map { count - (try users.userCount(where: query.condition && $0)) } ?? 0
+      if isCounted { members += [("count", "\(count)"), ("before", "\(before)")] }
+      if hasPrevious {
+        let last = try users.user(before - (query.limit ?? before), of: query)
+        members.append(("previous", JSONText.text(try last.map { try UserPage.place(after: $0, in: query) })))
+      }
       return JSONText.object(members)
     }
     return json(page)
@@ -123,11 +131,8 @@ private struct UserPage {
   /// Adds a user; returns false after the last one.
   mutating func add(_ user: User) throws(Problem) -> Bool {
     if let last, rows.count == query.limit || bytes > Self.byteLimit {
-      next = QueryText.place(after: last, in: query)
-      if next.map({ $0.utf8.count <= Self.placeLimit }) ?? false { return false }
-      throw .badRequest(
-        "the values that the users are sorted by are too long for the place of a next page", parameter: "sort",
-        hint: "sort by another attribute, or take all users with a larger limit")
+      next = try Self.place(after: last, in: query)
+      return false
     }
     let row = RecordText.json(user)
     try memory?.grow(by: row.utf8.count)
@@ -135,6 +140,24 @@ private struct UserPage {
     rows.append(row)
     last = user
     return true
+  }
+
+  static func place(after user: User, in query: UserStore.Query) throws(Problem) -> String {
+    if let place = QueryText.place(after: user, in: query), place.utf8.count <= placeLimit { return place }
+    throw .badRequest(
+      "the values that the users are sorted by are too long for the place of another page", parameter: "sort",
+      hint: "sort by another attribute, or take all users with a larger limit")
+  }
+}
+
+extension UserStore.ReadTransaction {
+  /// The last of the first users of a query, without regard to its start; nil for none.
+  fileprivate mutating func user(_ number: Int, of query: UserStore.Query) throws -> User? {
+    if number < 1 { return nil }
+    var (first, user) = (query, nil as User?)
+    (first.start, first.limit, first.shown) = (nil, number, [])
+    try forEachUser(matching: first) { user = $0 }
+    return user
   }
 }
 

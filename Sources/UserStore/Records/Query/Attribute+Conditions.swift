@@ -51,5 +51,12 @@ extension Attribute where Value == String {
   public func hasPrefix(_ prefix: String) -> UserStore.Condition { Condition(name, .startsWith, .text(prefix)) }
 
   /// Returns the condition that the attribute contains a text, compared byte by byte; every text contains the empty one.
-  public func contains(_ text: String) -> UserStore.Condition { Condition(name, .contains, .text(text)) }
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - ignoresCase: Whether each letter is also found in its other case; see `Condition.Comparison.containsIgnoringCase`.
+  /// - Returns: The condition.
+  public func contains(_ text: String, ignoringCase ignoresCase: Bool = false) -> UserStore.Condition {
+    Condition(name, ignoresCase ? .containsIgnoringCase : .contains, .text(text))
+  }
 }

@@ -11,7 +11,7 @@ extension UserStore {
   /// - **Numbers** are compared exactly: 1 equals 1.0, and 9223372036854775807 is less than 9.223372036854775807e18, which is
   ///   2⁶³.
   /// - **Text** is compared by its UTF-8 bytes, as in SQLite: neither case nor accents are ignored. For the order of a language,
-  ///   store a sort key as an attribute of its own.
+  ///   store a sort key as an attribute of its own. Only `containsIgnoringCase` ignores case.
   ///
   /// No user needs to have the attributes of a condition. A condition that no user can meet is allowed.
   ///
@@ -37,6 +37,12 @@ extension UserStore {
       case startsWith
       /// The attribute is a text that contains the value, compared byte by byte.
       case contains
+      /// The attribute is a text that contains the value, in which each letter is also found in its other case.
+      ///
+      /// Two characters are the cases of one letter if each is the only upper or lower case of the other in Unicode, in every
+      /// language: Ë is found as ë, but not as e, ß not as SS, and the Turkish İ and ı not as i. The value has at most 200
+      /// characters. One that is not valid UTF-8 is compared byte by byte.
+      case containsIgnoringCase
     }
 
     package indirect enum Node: Hashable, Sendable {

@@ -57,6 +57,9 @@ extension StoredValue {
     case .greaterOrEqual: return order(to: other) >= 0
     case .startsWith: return self.class == .text && textBytes.starts(with: other.textBytes)
     case .contains: return self.class == .text && textBytes.containsBytes(other.textBytes)
+    case .containsIgnoringCase:
+      guard case .text(let part) = other else { return holds(.contains, other) }
+      return textBytes.contains(CaselessText(part))
     }
   }
 
@@ -71,6 +74,19 @@ extension StoredValue {
 }
 
 extension [UInt8] {
+  /// Whether the text is somewhere in the bytes, each letter in either case.
+  fileprivate func contains(_ text: CaselessText) -> Bool {
+    let characters = text.characters.map { forms in forms.map { Array($0.utf8) } }
+    return (startIndex...endIndex).contains { start in
+      var rest = self[start...]
+      return characters.allSatisfy { forms in
+        guard let form = forms.first(where: { rest.starts(with: $0) }) else { return false }
+        rest = rest.dropFirst(form.count)
+        return true
+      }
+    }
+  }
+
   fileprivate func containsBytes(_ part: [UInt8]) -> Bool {
     if part.isEmpty { return true }
     guard part.count <= count else { return false }

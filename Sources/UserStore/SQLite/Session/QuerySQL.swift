@@ -140,7 +140,25 @@ struct QuerySQL {
       guard value.class == .text else { return "0" }
       // As bytes: in text, `instr` finds nothing that starts within a character, as text that is not valid UTF-8 may.
       return "(typeof(\(column)) = 'text' AND instr(CAST(\(column) AS BLOB), \(parameter(.blob(value.textBytes)))) > 0)"
+    case .containsIgnoringCase:
+      guard case .text(let part) = value else { return test(column, of: kind, .contains, value) }
+      let text = CaselessText(part)
+      let bytes = parameter(.blob(Array(text.lowercase.utf8)))
+      return "(typeof(\(column)) = 'text' AND instr(CAST(\(Self.lowercase(column, text)) AS BLOB), \(bytes)) > 0)"
     }
+  }
+
+  /// The text of a column in which the letters of another text are in lower case; `lower` does that for those of ASCII.
+  private static func lowercase(_ column: String, _ text: CaselessText) -> String {
+    let letters = text.letters
+    let ascii = letters.contains { $0.lower.isASCII } ? "lower(\(column))" : column
+    let others = letters.filter { !$0.lower.isASCII }
+    if others.isEmpty { return ascii }
+    // Calls within calls would fill the parser's stack.
+    let steps = others.enumerated().map { index, letter in
+      "t\(index + 1)(x) AS (SELECT replace(x, '\(letter.upper)', '\(letter.lower)') FROM t\(index))"
+    }
+    return "(WITH t0(x) AS (SELECT \(ascii)), \(steps.joined(separator: ", ")) SELECT x FROM t\(others.count))"
   }
 
   /// Returns the test that a value, of any class, is after another in the order of a key.

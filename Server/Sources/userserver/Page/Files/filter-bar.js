@@ -2,9 +2,10 @@
 import { plainText } from "./characters.js";
 import { button, capitalized, element } from "./dom.js";
 
-const operators = /!=|<=|>=|\^=|\*=|=|<|>/;
+/** Every operator has one of these. */
+const operators = /[=<>]/;
 /** A search in names. */
-const nameSearch = "name:*=";
+const nameSearch = "name:~=";
 /** Text that may have been meant as a condition. */
 const likeCondition = /[~:!^*]|\b(?:is|not|null|like|with|without|and|or)\b/i;
 /** A condition in the hint of an answer, in the words of the address: "where=age>=18". */
@@ -30,9 +31,9 @@ export class FilterBar {
     this.#field = element("input", {
       type: "search", id: "filter", placeholder: "a name, or age>=18", autocomplete: "off", spellcheck: "false",
       "aria-label": "Add a condition", "aria-describedby": "filter-problem", on: { input: () => this.#unmark() },
-      title: "A part of a name, in upper and lower case as it is stored, or a condition: "
+      title: "A part of a name, in upper or lower case, or a condition: "
         + "age>=18, hair_color=auburn, name^=Z, with age, without age. "
-        + "Operators: = != < <= > >= ^= (starts with) *= (contains). "
+        + "Operators: = != < <= > >= ^= (starts with) *= (contains) ~= (contains, in any case). "
         + "A colon before the operator compares text: room:=007.",
     });
     this.#problem = element("p", { class: "filter-problem", id: "filter-problem" });
@@ -145,7 +146,7 @@ const writeCondition = ({ parameter, text }) => parameter === "where" ? text : `
 function conditionInWords(condition) {
   const { parameter, text } = condition;
   if (parameter !== "where" || !text.startsWith(nameSearch)) return writeCondition(condition);
-  return `names that contain “${text.slice(nameSearch.length)}” (case-sensitive)`;
+  return `names that contain “${text.slice(nameSearch.length)}”`;
 }
 
 export function conditionsOf(parameters) {

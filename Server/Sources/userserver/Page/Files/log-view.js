@@ -14,6 +14,9 @@ const endDistance = 24;
 const stormRows = 60;
 const calmTime = 300;
 
+/** Whether the log is hidden beside the users; the address says so. */
+export const isLogHidden = ({ path, parameters }) => path !== "/log" && parameters.get("log") === "hidden";
+
 export class LogView {
   element;
   #app;
@@ -120,6 +123,7 @@ export class LogView {
 
   addressChanged() {
     const parameters = this.#app.router.parameters;
+    this.element.hidden = isLogHidden(this.#app.router);
     const filter = {};
     for (const name of ["attribute", "op", "user"]) {
       filter[name] = parameters.get(name) ?? "";

@@ -28,6 +28,7 @@ export class UsersGrid {
   #actions;
   #isHovered = false;
   #stale = new Set();
+  #before = 0;
   #pressed = null;
 
   /** context: see UserRow. actions: sort(attribute, isAdded), edit(user, attribute), release(). */
@@ -126,8 +127,18 @@ export class UsersGrid {
     this.#stale.clear();
   };
 
-  set rowCount(count) {
-    this.#table.setAttribute("aria-rowcount", count === null ? -1 : count + 1);
+  /** Says where the rows are among all: `before` is the number of those before them; null if it is not known. */
+  showPlace({ all, before }) {
+    this.#table.setAttribute("aria-rowcount", all === null ? -1 : all + 1);
+    if (before === this.#before) return;
+    this.#before = before;
+    this.#numberRows();
+  }
+
+  /** The head is row 1. */
+  #numberRows() {
+    this.order.shown.forEach((id, index) =>
+      this.#rows.get(id).element.setAttribute("aria-rowindex", (this.#before ?? 0) + index + 2));
   }
 
   user(id) {
@@ -162,10 +173,10 @@ export class UsersGrid {
     this.order.shown.forEach((id, index) => {
       if (!this.#rows.has(id)) this.#addRow(id);
       const row = this.#rows.get(id).element;
-      row.setAttribute("aria-rowindex", index + 2);
       const present = this.#body.children[index] ?? null;
       if (present !== row) this.#body.insertBefore(row, present);
     });
+    this.#numberRows();
     if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });
   }
 

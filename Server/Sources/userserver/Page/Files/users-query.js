@@ -23,12 +23,23 @@ export class UsersQuery {
     return parameters.toString();
   }
 
-  /** The query of GET /users that counts all users who meet the conditions. */
+  /** The conditions; the number of users who meet them is the same for each page in each order. */
+  get filterText() {
+    return this.#filter().toString();
+  }
+
+  /** The query of GET /users that counts all users who meet the conditions, and those before the page. */
   get countText() {
-    const parameters = this.#filter();
+    const parameters = new URLSearchParams(this.after ? this.text : this.filterText);
     parameters.set("limit", "1");
     parameters.set("count", "true");
     return parameters.toString();
+  }
+
+  /** Whether changes can make other numbers: without conditions, an update can only move users to another page. */
+  isCountedAnew(changes) {
+    return this.filterText !== "" || (this.after !== "" && this.sort.length > 0)
+      || changes.some(({ op }) => op !== "update");
   }
 
   #filter() {

@@ -1,11 +1,12 @@
 /** The view of users: a live table that can be filtered, sorted, paged, and edited. */
 import { AddDialog } from "./add-dialog.js";
-import { button, element, inDigits } from "./dom.js";
+import { button, element, inDigits, setText } from "./dom.js";
 import { FilterBar } from "./filter-bar.js";
 import { inNextFrame } from "./frames.js";
 import { ListFoot } from "./list-foot.js";
 import { ListSession } from "./list-session.js";
 import { ListTotal } from "./list-total.js";
+import { isLogHidden } from "./log-view.js";
 import { PauseButton } from "./pause-button.js";
 import { addSampleUsers } from "./sample-users.js";
 import { UsersGrid } from "./users-grid.js";
@@ -19,6 +20,7 @@ export class UsersView {
   #foot;
   #total;
   #pause = new PauseButton("pause-users", () => this.#togglePause());
+  #log = button("", () => this.#toggleLog(), { id: "toggle-log" });
   #undo = button("Undo", () => this.#undoLast(), { id: "undo" });
   #empty = element("div", { class: "empty", hidden: true, data: { state: "" } });
   #session = null;
@@ -32,6 +34,8 @@ export class UsersView {
   #waiting = 0;
   /** The user that was added here, as {user, revision}, until the list has it. */
   #added = null;
+  /** Whether another page was asked for, which is announced when it comes. */
+  #isTurning = false;
 
   constructor(app) {
     this.#app = app;
@@ -40,6 +44,7 @@ export class UsersView {
     app.editing.grid = this.#grid;
     app.drafts.onChange(this.#draftChanged);
     app.writes.onChange(this.#writesChanged);
+    app.feed.onChanges(this.#usersChanged);
     this.addressChanged();
   }
 
@@ -49,6 +54,7 @@ export class UsersView {
     this.#session.close();
     this.#app.drafts.offChange(this.#draftChanged);
     this.#app.writes.offChange(this.#writesChanged);
+    this.#app.feed.offChanges(this.#usersChanged);
   }
 
   #build() {
@@ -67,8 +73,8 @@ export class UsersView {
     // What appears by itself is below the rows, so that it does not move them.
     this.#foot = new ListFoot({
       apply: () => this.#render(null, { applies: true }),
-      goToFirst: () => router.set({ after: null }),
-      goToNext: () => this.#goToNext(),
+      goToFirst: () => this.#turnTo(null),
+      goTo: (page) => this.#goTo(page),
       resize: (limit) => router.set({ limit, after: null }),
     });
     this.element = element("section", {
@@ -77,7 +83,7 @@ export class UsersView {
     element("div", { class: "card-head" }, element("h2", { id: "users-title" }, "Users"),
       element("span", { class: "spacer" }),
       canWrite && [button("Add user", () => this.#add(), { class: "primary", id: "add-user" }), this.#undo],
-      this.#pause.element),
+      this.#log, this.#pause.element),
     this.#filterBar.element, this.#grid.element, this.#empty, this.#foot.element);
     this.#showUndo();
   }
@@ -85,6 +91,7 @@ export class UsersView {
   // MARK: The list
 
   addressChanged() {
+    setText(this.#log, this.#isLogHidden ? "Show log" : "Hide log");
     const query = new UsersQuery(this.#app.router.parameters);
     if (query.text === this.#query?.text) return;
     this.#query = query;
@@ -150,9 +157,10 @@ export class UsersView {
     }
     const paused = this.#frozen ? this.#waiting : null;
     this.#foot.show(this.#session, {
-      total: this.#total.value, limit: this.#query.limit, order: order.waiting, paused, shown: order.shown.length,
+      total: this.#total, limit: this.#query.limit, order: order.waiting, paused, shown: order.shown.length,
     });
-    this.#grid.rowCount = this.#total.value;
+    this.#grid.showPlace(this.#total);
+    this.#announcePage();
     this.#showEmpty(model.isComplete && order.shown.length === 0);
     this.#app.shellLine.show(model.users.map(({ id }) => id));
     document.documentElement.dataset.listRevision = model.revision;
@@ -175,6 +183,25 @@ export class UsersView {
       await addSampleUsers(this.#app);
       target.disabled = false;
     }, { class: "primary", id: "add-samples" }));
+  }
+
+  /** Users may have changed who are on no page, or on another one. */
+  #usersChanged = (changes) => {
+    if (this.#query.isCountedAnew(changes)) this.#total.changed(this.#session.model);
+  };
+
+  #announcePage() {
+    if (!this.#isTurning || !this.#session.model.isComplete || this.#total.before === null) return;
+    this.#isTurning = false;
+    this.#app.announcer.announce(`Users ${this.#foot.place}.`, "page");
+  }
+
+  get #isLogHidden() {
+    return isLogHidden(this.#app.router);
+  }
+
+  #toggleLog() {
+    this.#app.router.set({ log: this.#isLogHidden ? null : "hidden" }, { replaces: true });
   }
 
   #togglePause() {
@@ -206,11 +233,18 @@ export class UsersView {
     this.#app.router.set({ where: of("where"), with: of("with"), without: of("without"), after: null });
   }
 
-  async #goToNext() {
+  #turnTo(after) {
+    this.#isTurning = true;
+    this.#app.router.set({ after });
+  }
+
+  /** Shows the next or the previous page. */
+  async #goTo(page) {
     try {
-      const { json } = await this.#app.api.get(`/users?${this.#query.text}`);
-      const next = json.get("next");
-      if (next) this.#app.router.set({ after: next });
+      const { json } = await this.#app.api.get(`/users?${this.#query.text}&previous=${page === "previous"}`);
+      const after = json.get(page);
+      // Without a place, the previous page is the first one.
+      if (after || page === "previous") this.#turnTo(after);
       else this.#app.notices.show("This is the last page.");
     } catch (error) {
       this.#app.notices.showProblem(error);
