@@ -19,6 +19,8 @@ extension PostgresConnection {
     reads: Bool = true, writes: Bool, _ deadline: ContinuousClock.Instant?, _ purpose: String,
     endsAtDeadline: Bool = false
   ) throws(PostgresError) -> SocketEvents {
+    // Once also at the deadline: what has arrived meanwhile is not lost.
+    var hasPolled = false
     while true {
       guard !interrupter.isInterrupted else {
         abandon()
@@ -27,7 +29,7 @@ extension PostgresConnection {
       var milliseconds: Int64 = -1
       if let deadline {
         milliseconds = max(0, (deadline - .now).wholeMilliseconds)
-        if milliseconds == 0, !endsAtDeadline {
+        if milliseconds == 0, !endsAtDeadline, hasPolled {
           // There is nothing to cancel: the server does not work on a reply, or cannot be reached.
           close()
           throw PostgresError(.timeout, "the server did not answer in time", purpose: purpose)
@@ -37,6 +39,7 @@ extension PostgresConnection {
         rawValue: userstore_pq_wait(
           PQsocket(handle), reads ? 1 : 0, writes ? 1 : 0, interrupter.descriptor,
           Int32(clamping: milliseconds)))
+      hasPolled = true
       // A wake-up can be an interrupt, which must remain visible: it is a state, not an event.
       if events.contains(.woken) {
         interrupter.drain()

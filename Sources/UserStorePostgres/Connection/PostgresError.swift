@@ -100,6 +100,7 @@ extension PostgresError {
       .unreplicated,
       "the server has committed, but its wait for a synchronous standby was ended: the standby may not have the write",
       purpose: purpose)
+    hint = "do not write it again; it is lost only if the standby takes over before it has received it"
   }
 
   /// Creates the error of a connection that was refused, from libpq's verbose message.

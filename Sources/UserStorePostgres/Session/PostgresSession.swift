@@ -362,18 +362,22 @@ final class PostgresSession: Session, @unchecked Sendable {
       + (settings.lockTimeout ?? .zero)
     let list = "{" + nonces.map { "\($0)" }.joined(separator: ",") + "}"
     while true {
+      var found: PostgresResult?
       do throws(PostgresError) {
         try connection.reconnect()
-        let found = try connection.pipeline { batch throws(PostgresError) in
-          try batch.add(.begin)
-          try batch.add(Self.beginWriting, .bool(true))
-          let found = try batch.add(Self.selectSet, .int8(start.revision.rawValue), .text(list))
-          try batch.add(Self.leaveMark)
-          try batch.add(.commit)
-          return found
-        }
+        var batch = PostgresBatch()
+        try batch.add(.begin)
+        try batch.add(Self.beginWriting, .bool(true))
+        found = try batch.add(Self.selectSet, .int8(start.revision.rawValue), .text(list))
+        try batch.add(Self.leaveMark)
+        try batch.add(.commit)
+        try connection.run(batch)
         rollBack()
-        if let row = found.first { return try Cursor(row) }
+        if let row = found?.first { return try Cursor(row) }
+      } catch where error.kind == .unreplicated {
+        // What was found is known, only not whether the standby has it.
+        rollBack()
+        if found?.first != nil { throw StoreError(error) }
       } catch {
         guard error.kind != .interrupted, ContinuousClock.now < deadline else {
           throw StoreError(unknown: error)

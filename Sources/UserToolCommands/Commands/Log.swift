@@ -53,10 +53,14 @@ struct LogCommand: ParsableCommand {
     let start = cursor ?? newest?.start
     var printer = StreamPrinter(
       common.streamFormat, to: Output(), common.style, filter: filter, standIns: nil,
-      remaining: newest == nil ? limit : nil, showsDate: true)
+      remaining: limit, showsDate: true)
     let result = try print(from: start, through: end, of: store, with: &printer)
     printer.end()
-    if newest?.hasEarlier ?? false { common.note("there are earlier changes; use a larger --limit") }
+    if let newest {
+      // What is cut then was committed after the end was read.
+      if newest.hasEarlier { common.note("there are earlier changes; use a larger --limit") }
+      return
+    }
     switch result {
     case .all: break
     case .cut(let position?) where position != start: common.note("there is more; continue with --after \(position)")

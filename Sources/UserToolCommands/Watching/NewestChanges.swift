@@ -56,9 +56,10 @@ struct NewestChanges {
     while position.revision < end.revision {
       let sets = try store.page(after: position)
       guard let last = sets.last else { break }
-      for set in sets where set.revision <= end.revision {
+      for set in sets {
         try set.forEach { change in
-          guard filter.accepts(Entry(change)) else { return }
+          // A set of other programs' transactions may reach across the end.
+          guard change.sequence <= end.revision.rawValue, filter.accepts(Entry(change)) else { return }
           kept.append(change.sequence)
           total += 1
           // Not one by one, which would move all of them each time.

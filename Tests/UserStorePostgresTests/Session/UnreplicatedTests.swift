@@ -47,6 +47,19 @@ extension AllTests {
       #expect(value == .integer(1))
     }
 
+    @Test func `a decision whose own wait for the standby is canceled says what it has found`() throws {
+      let (error, value) = try write { cluster, end in
+        let first = try #require(try cluster.process(where: "wait_event = 'SyncRep'"))
+        try end("pg_terminate_backend")
+        try cluster.await("EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> \(first))")
+        try end("pg_cancel_backend")
+      }
+      #expect(error?.code == .commitUnknown && error?.message.contains("unknown") == false, "\(String(describing: error))")
+      #expect(error?.message.contains("the standby may not have the write") == true)
+      #expect(error?.hint?.contains("do not write it again") == true)
+      #expect(value == .integer(1))
+    }
+
     @Test func `a COMMIT whose server process is ended while it waits is decided when the standby has it`() throws {
       let (error, value) = try write { cluster, end in
         let first = try #require(try cluster.process(where: "wait_event = 'SyncRep'"))

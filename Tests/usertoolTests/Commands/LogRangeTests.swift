@@ -58,6 +58,30 @@ import Testing
     #expect(none.status == 0 && none.output.isEmpty && none.errors.isEmpty, "\(none)")
   }
 
+  @Test func `beside a program that never stops to write, a limit is a limit`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let writer = try workspace.python(
+      """
+      import itertools, select, sys
+      db.execute("PRAGMA busy_timeout=60000")
+      for number in itertools.count(1):
+        db.execute("UPDATE users SET name = ? WHERE id = 1", (f"n{number}",))
+        if number == 2000: print("writing", flush=True)
+        if select.select([sys.stdin], [], [], 0)[0]: break
+      """)
+    #expect(writer.output.next() == "writing")
+    for _ in 0..<10 {
+      let numbers = try workspace.finish([Workspace.tool, "log", "--limit", "20"]).lines.map { line in
+        if case .text(let text) = try Line.decode(line).new { Int(text.dropFirst()) } else { nil as Int? }
+      }
+      let first = try #require(numbers.first ?? nil)
+      #expect(numbers == Array(first..<first + 20))
+    }
+    writer.endInput()
+    #expect(writer.wait() == 0)
+  }
+
   @Test func `--last prints what is not older`() throws {
     let workspace = try Workspace()
     for name in ["old", "middle", "new"] { try workspace.run("add", name) }
