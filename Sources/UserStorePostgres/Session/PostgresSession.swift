@@ -374,7 +374,7 @@ final class PostgresSession: Session, @unchecked Sendable {
         try connection.run(batch)
         rollBack()
         if let row = found?.first { return try Cursor(row) }
-      } catch where error.kind == .unreplicated {
+      } catch  where error.kind == .unreplicated {
         // What was found is known, only not whether the standby has it.
         rollBack()
         if found?.first != nil { throw StoreError(error) }

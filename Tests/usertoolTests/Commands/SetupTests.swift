@@ -86,4 +86,18 @@ import Testing
     #expect(outcome.status == 1 && outcome.errors.hasSuffix(message + "\n"), "\(outcome)")
     #expect(lines(of: "calls").count == 1 && lines(of: "sleeps").isEmpty)
   }
+
+  @Test func `a step is one line, and one that fails names its command and its log`() throws {
+    let step = Workspace.project.appendingPathComponent("scripts/step").path
+    let name = "Step of test \(UUID().uuidString)"
+    let done = try workspace.finish([step, name, "echo", "noise"])
+    #expect(done.status == 0 && done.output.isEmpty, "\(done)")
+    #expect(try done.errors.wholeMatch(of: Regex("\(name): [0-9]+ s\n")) != nil, "\(done)")
+    let failed = try workspace.finish([step, name, "sh", "-c", "echo reason; exit 3"])
+    #expect(failed.status == 3 && failed.errors.hasPrefix("reason\n\(name): failed with status 3\n"), "\(failed)")
+    #expect(failed.errors.contains("  command: sh -c echo reason; exit 3\n"))
+    let log = try #require(failed.errors.split(separator: "  log: ").last).trimmingCharacters(in: .newlines)
+    #expect(try String(contentsOfFile: log, encoding: .utf8) == "reason\n")
+    try FileManager.default.removeItem(atPath: log)
+  }
 }
