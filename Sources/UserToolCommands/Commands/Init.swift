@@ -70,7 +70,7 @@ struct InitCommand: ParsableCommand {
           ? "\(done) \(database); saved cursors are not valid in it"
           : "unchanged: \(database) is no copy that lacks its mark")
     } catch {
-      throw Failure(error, opening: database, isArgument: common.db != nil)
+      throw Failure(error, opening: database)
     }
     // A copy of an older version is migrated, and a file that is no store is reported.
     if !writing.isDryRun { try common.withStore(.readWrite) { _ in } }

@@ -88,7 +88,7 @@ extension CommonOptions {
       guard try isMissing else { return false }
       let database = try database
       do throws(StoreError) { if case .file(let path) = database { try DatabasePath.checkCreation(of: path) } } catch {
-        throw Failure(error, opening: database, isArgument: db != nil)
+        throw Failure(error, opening: database)
       }
       return true
     }
@@ -135,7 +135,7 @@ extension CommonOptions {
       case .postgres(let url):
         return try OpenStores.shared.openOnServer { try ServerEngine.required().open(url, configuration) }
       }
-    } catch let error as StoreError { throw Failure(error, opening: database, isArgument: db != nil) }
+    } catch let error as StoreError { throw Failure(error, opening: database) }
   }
 
   /// Reports why a list that is followed cannot be read, except that another file has taken the place of the database: then the

@@ -43,17 +43,17 @@ enum FileKind {
     }
   }
 
-  /// The error for the file at a path, or for `-`.
+  /// The error for the file at a path, or for `-`, with a command that imports it with the same options.
   func failure(_ name: String, at path: String, _ format: TransferFormat?) -> Failure {
     let argument = path == "-" ? "" : " " + path.shellWord()
     switch self {
     case .readable(let what, let command):
-      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | usertool import -")
+      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | \(CommandWords.again(["-"]))")
     case .archive(let what, let command):
       let inner = path.split(separator: ".").dropLast().joined(separator: ".")
       let isCSV = (format ?? (try? TransferFormat(nil, path: inner))) == .csv
-      let option = isCSV ? " --format csv" : ""
-      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | usertool import -\(option)")
+      let again = CommandWords.again(["-"], format: isCSV ? "csv" : nil)
+      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | \(again)")
     case .spreadsheet:
       return Failure(
         .badData, "\(name) is a spreadsheet or a zip archive",

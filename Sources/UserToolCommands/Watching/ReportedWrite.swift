@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// A write with listeners in this process, whose calls are printed.
 struct ReportedWrite {
@@ -63,7 +64,8 @@ struct ReportedWrite {
   private func print(_ calls: [CallRecorder.Call]) throws {
     guard let whole = calls.first(where: { $0.standIn == nil })?.set else {
       // On a server that was lost after the COMMIT.
-      return common.note("changed, but what has changed cannot be read now: usertool log prints it")
+      return common.note(
+        Arguments.withDatabase("changed, but what has changed cannot be read now: usertool log prints it").shown)
     }
     if common.quiet { return }
     var printer = makePrinter(standIns: standIns)
