@@ -118,7 +118,7 @@ extension CommonOptions {
     get throws(Failure) { if case .file(let path) = try database { path } else { nil } }
   }
 
-  /// Opens the database.
+  /// Opens the database, and reports if that has created a file: its path may have been mistyped.
   ///
   /// Only a watching store follows other processes, because that takes a thread.
   func open(_ access: Configuration.Access, isWatching: Bool = false) throws -> UserStore {
@@ -131,7 +131,10 @@ extension CommonOptions {
     do {
       switch database {
       case .file(let path):
-        return try OpenStores.shared.open { try UserStore(path: path, configuration: configuration) }
+        let isNew = access == .createIfMissing && System.isMissingOrEmpty(path)
+        let store = try OpenStores.shared.open { try UserStore(path: path, configuration: configuration) }
+        if isNew { note("created \(database)") }
+        return store
       case .postgres(let url):
         return try OpenStores.shared.openOnServer { try ServerEngine.required().open(url, configuration) }
       }

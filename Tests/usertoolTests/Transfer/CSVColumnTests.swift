@@ -90,6 +90,7 @@ import Testing
 
   @Test func `a column with numbers and their lookalikes is noted, with an option that is accepted`() throws {
     let workspace = try Workspace()
+    try workspace.run("init")
     let decimal = try importing("Name;Betrag\nA;1,5\nB;12\n", ["-n"], in: workspace)
     #expect(decimal.errors.contains("--type Betrag=decimal-comma stores all as numbers"), "\(decimal)")
     let mixed = try importing("name,my plz,price,n\nA,01067,1.50,1\nB,80331,2.25,2\n", in: workspace)

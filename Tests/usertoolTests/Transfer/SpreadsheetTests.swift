@@ -109,6 +109,7 @@ import Testing
     for sample in Self.cases {
       for isPiped in [false, true] {
         let workspace = try Workspace()
+        try workspace.run("init")
         try workspace.write(sample.bytes, to: "in.csv")
         let path = workspace.folder + "/in.csv"
         let source = isPiped ? "cat '\(path)' | '\(Workspace.tool)' import - " : "'\(Workspace.tool)' import '\(path)' "
