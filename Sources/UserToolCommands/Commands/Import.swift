@@ -71,6 +71,7 @@ struct ImportCommand: ParsableCommand {
     let rejects = try rejects.map { file throws(Failure) in try Rejects.path(file, common) }
     let isSkipping = skipBad || rejects != nil
     if file != "-" { try common.requireOther(file) }
+    Signals.shared.setFarewell("stopped: nothing was changed")
     let source = try Source(file, keepsReading: isSkipping)
     let records = try source.records(try format(of: source, named), csv.choices)
     if let remark = records.remark { common.note(remark.shown) }

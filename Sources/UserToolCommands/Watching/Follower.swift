@@ -173,7 +173,8 @@ struct Follower {
       }
       return Signals.shared.status == nil
     }
-    return (screenful.users, screenful.note)
+    // After a signal, the others were not counted.
+    return (screenful.users, Signals.shared.status == nil ? screenful.note : nil)
   }
 
   private mutating func print(_ users: [User], at cursor: Cursor) {
@@ -213,11 +214,9 @@ struct Follower {
 
   private mutating func finish() {
     printer.end()
-    guard let status = Signals.shared.status, let position else { return }
-    // A terminal shows ^C, and the message starts on the next line.
-    let lineEnd = status == .interrupted && System.isTerminal(2) ? "\n" : ""
+    guard Signals.shared.status != nil, let position else { return }
     request.common.note(
-      lineEnd + "stopped at revision \(position.revision); continue with \(resumption(after: position))")
+      Signals.shared.lineEnd + "stopped at revision \(position.revision); continue with \(resumption(after: position))")
   }
 
   private func resumption(after position: Cursor) -> String {
