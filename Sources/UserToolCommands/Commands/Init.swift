@@ -90,7 +90,7 @@ struct InitCommand: ParsableCommand {
       common.note(
         isCopy
           ? "\(done) \(database); saved cursors are not valid in it"
-          : "unchanged: \(database) is no copy that lacks its mark")
+          : "unchanged: \(database) has the mark of a database of users")
     } catch {
       throw Failure(error, opening: database)
     }

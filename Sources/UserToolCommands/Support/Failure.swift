@@ -76,7 +76,6 @@ extension Failure {
     case .diskFull: "nothing was changed; free disk space and try again"
     case .commitUnknown: "read the record again: the change may or may not have been written"
     case .superseded: "give each watch its own name with --consumer NAME"
-    case .compacted, .diverged, .replaced: "start again without --after, --cursor-file or --no-resync"
     case .badCursor: "pass a cursor exactly as watch or log printed it"
     default: nil
     }

@@ -61,7 +61,16 @@ enum FileKind {
     case .carriageReturns:
       return Failure(
         .badData, "\(name) has lines that end with a carriage return only",
-        hint: "tr '\\r' '\\n' \(argument.isEmpty ? "" : "<\(argument) ")| usertool import - --format csv")
+        hint: "tr '\\r' '\\n' \(argument.isEmpty ? "" : "<\(argument) ")| \(CommandWords.again(["-"], format: "csv"))")
+    }
+  }
+
+  /// The encoding of a text in UTF-16 without a byte order mark, which starts with two ASCII characters; nil for any other.
+  static func utf16(_ start: [UInt8]) -> String? {
+    switch start.prefix(4).map({ $0 == 0 }) {
+    case [false, true, false, true]: "UTF-16LE"
+    case [true, false, true, false]: "UTF-16BE"
+    default: nil
     }
   }
 

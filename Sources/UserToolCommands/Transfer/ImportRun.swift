@@ -14,7 +14,7 @@ struct ImportRun {
   private(set) var preview: [String] = []
 
   /// What the user should know of the file.
-  var notes: [String] { importer.records.notes }
+  var notes: [String] { importer.records.notes + importer.notes }
 
   private struct DryRun: Error {}
 

@@ -57,7 +57,9 @@ struct Follower {
         if let consumer { try await follow(consumer) } else { try await follow(store.changes(after: cursor)) }
         return finish()
       } catch let error as StoreError where [.compacted, .diverged, .replaced, .moved].contains(error.code) {
-        if !request.resyncs { throw error }
+        if !request.resyncs {
+          throw Failure(error, hint: "without --no-resync, watch continues from the current state")
+        }
         // A consumer that writes to a replaced file gets `moved`.
         reset = error.code == .moved ? .replaced : error.code
         if reset == .replaced {
@@ -220,7 +222,10 @@ struct Follower {
   }
 
   private func resumption(after position: Cursor) -> String {
-    if case .consumer(let name) = request.start { return "--consumer \(name.shown.shellWord())" }
-    return "--after \(position)"
+    switch request.start {
+    case .consumer(let name): "--consumer \(name.shown.shellWord())"
+    case .file(let file): "--cursor-file \(file.name.shown.shellWord())"
+    case .currentState, .after: "--after \(position)"
+    }
   }
 }
