@@ -55,7 +55,7 @@ package enum Files {
   }
 
   /// The number of names (hard links) of a file.
-  static func linkCount(of path: String) throws(SystemError) -> Int { Int(try status(of: path).st_nlink) }
+  package static func linkCount(of path: String) throws(SystemError) -> Int { Int(try status(of: path).st_nlink) }
 
   /// The size in bytes.
   static func size(of path: String) throws(SystemError) -> Int { Int(try status(of: path).st_size) }

@@ -2,16 +2,17 @@ package import UserStore
 
 /// Finds the word that was probably meant by an unknown one.
 package enum Suggestion {
-  /// The nearest candidate, ignoring case, if at most a third of its letters differ.
+  /// The nearest candidate, ignoring case, if at most a third of its letters differ; of several, the nearest in case.
   package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
     let lowercased = Array(word.lowercased())
     let limit = max(1, lowercased.count / 3)
+    func cased(_ candidate: String) -> Int { distance(Array(word), Array(candidate)) }
     return
       candidates
       .map { (candidate: $0, distance: distance(lowercased, Array($0.lowercased()), atMost: limit)) }
       // Two words without a common letter are not similar, however short they are.
       .filter { $0.distance <= limit && $0.distance < max(lowercased.count, $0.candidate.count) }
-      .min { $0.distance < $1.distance }?.candidate
+      .min { ($0.distance, cased($0.candidate)) < ($1.distance, cased($1.candidate)) }?.candidate
   }
 
   /// ` (did you mean "…"?)`, or nothing.

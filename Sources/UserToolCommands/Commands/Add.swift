@@ -56,7 +56,7 @@ struct AddCommand: ParsableCommand {
   /// Prints only the id in the table and plain formats, which people and shell scripts read.
   private func printAdded(_ user: User) {
     let format = common.recordFormat
-    let output = Output()
+    let output = Output(isAfterChange: true)
     if format == .table || format == .plain {
       output.writeLine("\(user.id)")
     } else if format == .json {

@@ -59,7 +59,8 @@ struct CompactCommand: ParsableCommand {
 
   private func print(_ compaction: Compaction) {
     var printer = RecordPrinter(
-      common.recordFormat, columns: ["writes", "changes", "bytes", "horizon"], to: Output(), common.style)
+      common.recordFormat, columns: ["writes", "changes", "bytes", "horizon"],
+      to: Output(isAfterChange: !writing.isDryRun), common.style)
     printer.print(
       Record(fields: [
         ("writes", .integer(Int64(compaction.sets))), ("changes", .integer(Int64(compaction.changes))),

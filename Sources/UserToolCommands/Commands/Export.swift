@@ -64,12 +64,24 @@ struct ExportCommand: ParsableCommand, QueryCommand {
     }
   }
 
+  /// Throws if the name of an attribute is not valid UTF-8: it would come back as another one, and replace others.
+  private static func check(_ names: [AttributeName], in transaction: inout ReadTransaction) throws {
+    for name in names where name.text.unicodeScalars.contains("\u{FFFD}") {
+      // Such names are read with U+FFFD, which a name can have too.
+      if try transaction.hasAttribute(name), names.count(where: { $0 == name }) == 1 { continue }
+      throw Failure(
+        .badData, "an export cannot bring back the attribute \"\(name)\", whose name is not valid UTF-8",
+        hint: "usertool check lists the users that have it; rename it in sqlite3, or use usertool backup")
+    }
+  }
+
   private func export(
     from transaction: inout ReadTransaction, _ format: TransferFormat, to writer: inout FileWriter,
     _ selection: UserSelection, _ isTerminal: Bool
   ) throws -> Int {
     try selection.check(in: &transaction)
-    let attributes = format == .csv ? try transaction.attributeNames : []
+    let attributes = try transaction.attributeNames
+    try Self.check(attributes, in: &transaction)
     let encoder = UserEncoder(format: format, attributes: attributes, isTerminal: isTerminal)
     // The share of all users that is done is unknown if only some are read.
     let total = selection.condition == .always ? try transaction.userCount : nil

@@ -50,7 +50,7 @@ struct GetCommand: ParsableCommand {
       if failure.status == .notFound, user.id == nil, let attribute {
         let name = UserReference(argument: user.text + " " + attribute.text)
         let isName = try !transaction.users(named: name.name).isEmpty
-        let line = isName ? CommandWords(ProgramArguments.all.dropFirst(), of: UserTool.self) : nil
+        let line = isName ? CommandWords.current : nil
         if let correction = line.flatMap(Correction.joinedName) { failure.hint = correction.text }
       }
       throw failure

@@ -71,6 +71,7 @@ struct ImportCommand: ParsableCommand {
     let rejects = try rejects.map { file throws(Failure) in try Rejects.path(file, common) }
     let isSkipping = skipBad || rejects != nil
     if file != "-" { try common.requireOther(file) }
+    Signals.shared.setFarewell("stopped: nothing was changed")
     let source = try Source(file, keepsReading: isSkipping)
     let records = try source.records(try format(of: source, named), csv.choices)
     if let remark = records.remark { common.note(remark.shown) }
@@ -91,6 +92,10 @@ struct ImportCommand: ParsableCommand {
   /// The format; `named` is that of the option or the name, if they have one.
   private func format(of source: borrowing Source, _ named: TransferFormat?) throws(Failure) -> TransferFormat {
     let start = source.start
+    if csv.encoding == nil, let encoding = FileKind.utf16(start) {
+      throw Failure(
+        .badData, "\(source.name) is UTF-16 without a byte order mark", hint: "pass --encoding \(encoding)")
+    }
     let known = named ?? TransferFormat(imported: file, start)
     if let kind = FileKind(start, known) { throw kind.failure(source.name, at: file, named) }
     guard let known else {

@@ -46,14 +46,36 @@ struct InitCommand: ParsableCommand {
     let name = try common.database.description
     let isNew = try writing.isDryRun ? common.needsCreation : common.isMissing
     if writing.isDryRun {
-      if !isNew { try common.withStore(.readOnly) { _ in } }
-      common.note(isNew ? "dry run: would create \(name)" : "unchanged: \(name) already exists")
+      let opening = try isNew ? nil : effectOfOpening(would: true)
+      common.note(isNew ? "dry run: would create \(name)" : opening ?? "unchanged: \(name) already exists")
       for (role, rights) in roles { common.note("dry run: would let \(role.shown) \(rights)") }
       return
     }
+    let opening = try isNew ? nil : effectOfOpening(would: false)
     try common.withStore(.createIfMissing) { _ in }
-    common.note(isNew ? "created \(name)" : "unchanged: \(name) already exists")
+    if !isNew {
+      common.note(opening ?? "unchanged: \(name) already exists")
+    } else if case .postgres = try common.database {
+      common.note("created \(name)")
+    }
     try allow()
+  }
+
+  /// What opening the existing database for writing changes; nil if nothing.
+  private func effectOfOpening(would: Bool) throws -> String? {
+    let database = try common.database
+    let name = database.description
+    // A file with several names cannot be opened for writing, and opening it for reading leaves a file beside it.
+    if case .file(let path) = database, let count = try? Files.linkCount(of: path), count > 1 { return nil }
+    do {
+      try common.withStore(.readOnly) { _ in }
+      return nil
+    } catch let failure as Failure where failure.code == .logIncomplete {
+      let done = would ? "dry run: would repair" : "repaired"
+      return "\(done) the log of \(name): a new log starts, and saved cursors diverge"
+    } catch let failure as Failure where failure.code == .schemaTooOld {
+      return "\(would ? "dry run: would update" : "updated") the tables of \(name) to this version of usertool"
+    }
   }
 
   private func takeOver() throws {
@@ -68,9 +90,9 @@ struct InitCommand: ParsableCommand {
       common.note(
         isCopy
           ? "\(done) \(database); saved cursors are not valid in it"
-          : "unchanged: \(database) is no copy that lacks its mark")
+          : "unchanged: \(database) has the mark of a database of users")
     } catch {
-      throw Failure(error, opening: database, isArgument: common.db != nil)
+      throw Failure(error, opening: database)
     }
     // A copy of an older version is migrated, and a file that is no store is reported.
     if !writing.isDryRun { try common.withStore(.readWrite) { _ in } }

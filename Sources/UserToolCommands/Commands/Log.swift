@@ -42,6 +42,12 @@ struct LogCommand: ParsableCommand {
   }
 
   func run() throws {
+    do { try print() } catch let error as StoreError where [.compacted, .diverged, .replaced].contains(error.code) {
+      throw Failure(error, hint: "start again without --after")
+    }
+  }
+
+  private func print() throws {
     let cursor = try after.map { try Cursor($0) }
     let store = try common.open(.readOnly)
     defer { store.close() }

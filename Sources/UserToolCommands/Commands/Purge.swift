@@ -65,7 +65,8 @@ struct PurgeCommand: ParsableCommand {
   private func print(_ id: User.ID, found: Int, blanked: Int) {
     if common.quiet { return }
     var printer = RecordPrinter(
-      common.recordFormat, columns: ["user", "changes", "blanked"], to: Output(), common.style)
+      common.recordFormat, columns: ["user", "changes", "blanked"], to: Output(isAfterChange: !writing.isDryRun),
+      common.style)
     printer.print(
       Record(fields: [
         ("user", .integer(id.rawValue)), ("changes", .integer(Int64(found))), ("blanked", .integer(Int64(blanked))),

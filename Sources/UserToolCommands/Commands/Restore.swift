@@ -74,7 +74,7 @@ struct RestoreCommand: ParsableCommand {
     let ticker = Ticker("restoring", isQuiet: common.quiet)
     defer { ticker.end() }
     do { try store.restore(from: file, ignoringProblems: ignoreProblems, progress: ticker.note) } catch {
-      throw Failure(error, hint: Self.hint(for: error.code))
+      throw Failure(error, hint: hint(for: error.code))
     }
   }
 
@@ -85,13 +85,14 @@ struct RestoreCommand: ParsableCommand {
     }
   }
 
-  private static func hint(for code: StoreError.Code) -> String? {
-    switch code {
+  private func hint(for code: StoreError.Code) -> String? {
+    let option = "--db " + file.shellWord()
+    return switch code {
     case .notFound, .cannotOpen, .notADatabase, .notAUserStore, .schemaChanged: "nothing was changed; choose a backup"
-    case .needsAdoption: "nothing was changed; take the file over with usertool init --adopt --db FILE"
-    case .corrupt: "nothing was changed; usertool check --db FILE lists the damage"
+    case .needsAdoption: "nothing was changed; take the file over with usertool init --adopt \(option)"
+    case .corrupt: "nothing was changed; usertool check \(option) lists the damage"
     case .problemsFound:
-      "nothing was changed; usertool check --db FILE lists the problems; --ignore-problems restores anyway"
+      "nothing was changed; usertool check \(option) lists the problems; --ignore-problems restores anyway"
     default: nil
     }
   }

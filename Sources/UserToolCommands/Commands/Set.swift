@@ -55,7 +55,7 @@ struct SetCommand: ParsableCommand {
 
   private func unset(_ attribute: AttributeName, of user: User, in transaction: inout WriteTransaction) throws {
     if try transaction.update(attribute, of: user.id, to: .null) { return }
-    let question = Suggestion.question(for: attribute, among: user.storedValues.keys.filter { $0 != .name })
+    let question = Suggestion.question(for: attribute, among: user.storedValues.keys.sorted().filter { $0 != .name })
     if !question.isEmpty {
       throw Failure(.notFound, "user \(user.id) has no \"\(attribute)\"" + question, hint: "nothing was changed")
     }

@@ -48,7 +48,7 @@ struct ListPage {
       return true
     }
     if count == 0, try transaction.users(matching: Query(limit: 1, showing: [])).isEmpty {
-      notes.append("there are no users yet; add one with usertool add NAME")
+      notes.append(Arguments.withDatabase("there are no users yet; add one with usertool add NAME").shown)
     } else {
       if count == 0, System.isTerminal(1) { notes.append("no \(query.start == nil ? "" : "further ")user matches") }
       notes += try unknown.notes(&transaction, isWhole: !hasMore || !query.order.isEmpty)

@@ -49,13 +49,15 @@ enum Arguments {
     let line = CommandWords(arguments, of: root)
     // The second argument of `get` is an error only if there is no such user; the command reports that itself.
     let ofLine = line.flatMap { $0.command == "get" ? nil : Correction.ofLine($0) }
-    for correction in [Correction.ofOption(in: Array(arguments), message), ofLine].compactMap({ $0 }) {
+    let corrections = [Correction.ofOption(in: Array(arguments), message), line.flatMap(Correction.ofNegative), ofLine]
+    var mistakeOfSame: Failure?
+    for correction in corrections.compactMap(\.self) {
       guard let mistake = mistake(in: correction.words, for: root) else {
         return Failure(.usage, message, hint: correction.text)
       }
-      if correction.isSame { return mistake }
+      if correction.isSame { mistakeOfSame = mistakeOfSame ?? mistake }
     }
-    return Failure(.usage, message, hint: help(for: line))
+    return mistakeOfSame ?? Failure(.usage, message, hint: help(for: line))
   }
 
   /// What is wrong with a command line, as far as it is known without the database; nil if it is accepted.
@@ -67,6 +69,24 @@ enum Arguments {
     } catch let failure as Failure { return failure } catch let error as TextError { return Failure(error) } catch {
       return Failure(.usage, root.message(for: error), hint: help(for: CommandWords(words, of: root)))
     }
+  }
+
+  /// The value of `--db` in a command line; nil without the option.
+  static func database(in arguments: ArraySlice<String>) -> String? {
+    let words = arguments.prefix { $0 != "--" }
+    guard let index = words.lastIndex(where: { $0 == "--db" || $0.hasPrefix("--db=") }) else { return nil }
+    return words[index] == "--db" ? words[(index + 1)...].first : String(words[index].dropFirst("--db=".count))
+  }
+
+  /// A message whose command lines of the tool name the database that the command line of this process names.
+  ///
+  /// A message that names one itself stays as it is, and so does one that refers to the help.
+  static func withDatabase(_ message: String) -> String {
+    guard let database = database(in: ProgramArguments.all.dropFirst()), !message.contains(/--db|--help/) else {
+      return message
+    }
+    let option = " --db " + "\(DatabaseAddress(database))".shellWord()
+    return message.replacing(/usertool [a-z]+/) { $0.output + option }
   }
 
   private static func help(for line: CommandWords?) -> String {

@@ -88,7 +88,7 @@ extension CommonOptions {
       guard try isMissing else { return false }
       let database = try database
       do throws(StoreError) { if case .file(let path) = database { try DatabasePath.checkCreation(of: path) } } catch {
-        throw Failure(error, opening: database, isArgument: db != nil)
+        throw Failure(error, opening: database)
       }
       return true
     }
@@ -118,7 +118,7 @@ extension CommonOptions {
     get throws(Failure) { if case .file(let path) = try database { path } else { nil } }
   }
 
-  /// Opens the database.
+  /// Opens the database, and reports if that has created a file: its path may have been mistyped.
   ///
   /// Only a watching store follows other processes, because that takes a thread.
   func open(_ access: Configuration.Access, isWatching: Bool = false) throws -> UserStore {
@@ -131,11 +131,14 @@ extension CommonOptions {
     do {
       switch database {
       case .file(let path):
-        return try OpenStores.shared.open { try UserStore(path: path, configuration: configuration) }
+        let isNew = access == .createIfMissing && System.isMissingOrEmpty(path)
+        let store = try OpenStores.shared.open { try UserStore(path: path, configuration: configuration) }
+        if isNew { note("created \(database)") }
+        return store
       case .postgres(let url):
         return try OpenStores.shared.openOnServer { try ServerEngine.required().open(url, configuration) }
       }
-    } catch let error as StoreError { throw Failure(error, opening: database, isArgument: db != nil) }
+    } catch let error as StoreError { throw Failure(error, opening: database) }
   }
 
   /// Reports why a list that is followed cannot be read, except that another file has taken the place of the database: then the

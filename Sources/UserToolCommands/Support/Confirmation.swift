@@ -12,8 +12,11 @@ enum Confirmation {
 
   /// Asks the question, and throws a failure with the message `refusal` unless the answer is yes.
   static func ask(_ question: String, otherwise refusal: String) throws(Failure) {
+    Signals.shared.setFarewell("")
     Messages.shared.write(question + " [y/N] ")
-    guard ["y", "yes"].contains(answer().lowercased()) else { throw Failure(.failure, refusal) }
+    let answer = answer()
+    Signals.shared.setFarewell(nil)
+    guard ["y", "yes"].contains(answer.lowercased()) else { throw Failure(.failure, refusal) }
   }
 
   /// A line, read byte by byte, so that what follows it is left for the next program.

@@ -39,6 +39,14 @@ struct Correction {
     }
   }
 
+  /// The line with a negative number as an id, where a user is expected, or after `--`; nil without one.
+  static func ofNegative(_ line: CommandWords) -> Correction? {
+    var words = line.plain
+    guard words.contains(where: CommandWords.isNegative) else { return nil }
+    if line.takesUser, let id = Int64(words[0]), id < 0 { words[0] = UserReference.text(of: User.ID(id)) }
+    return Correction(words: line.with(plain: words), isSame: true)
+  }
+
   /// The line with a name that the shell split at its spaces.
   static func joinedName(_ line: CommandWords) -> Correction? {
     let words = line.plain
@@ -107,11 +115,6 @@ struct Correction {
   /// - Returns: the correction.
   static func ofOption(in words: [String], _ message: String) -> Correction? {
     for (index, word) in words.enumerated() {
-      if let id = Int64(word), id < 0,
-        message.contains("Unknown option '-") || message.contains("Missing expected argument")
-      {
-        return Correction(words: replacing(index...index, of: words, by: [UserReference.text(of: User.ID(id))]))
-      }
       if message.contains("Unknown option '\(word)'"), let correction = format(word, at: index, of: words) {
         return correction
       }

@@ -37,15 +37,10 @@ extension Failure {
     tellsOfCommit = error.code == .commitUnknown
   }
 
-  /// A failure to open a database; `isArgument` is whether it was given as an argument, and not in the environment.
-  init(_ error: StoreError, opening database: DatabaseAddress, isArgument: Bool) {
+  /// A failure to open a database.
+  init(_ error: StoreError, opening database: DatabaseAddress) {
     self.init(error, in: database)
-    let option = isArgument ? " --db \(ShellLine.word("\(database)"))" : ""
-    switch error.code {
-    case .notFound: hint = "create it with usertool init" + option
-    case .needsAdoption: hint = "take it over with usertool init --adopt" + option
-    default: break
-    }
+    if [.notFound, .needsAdoption].contains(error.code) { hint = Self.hint(for: error.code) }
   }
 
   /// A failure with a hint that fits the database.
@@ -74,14 +69,13 @@ extension Failure {
     case .needsWriter: "it can be read while another program has it open for writing; watch waits for that"
     case .notADatabase, .notAUserStore, .cannotOpen, .cannotCreate: "choose another file with --db"
     case .alreadyExists: "choose another file, or replace it with --force"
-    case .needsAdoption: "take it over with usertool init --adopt --db FILE"
+    case .needsAdoption: "take it over with usertool init --adopt"
     case .schemaTooNew: "update usertool"
     case .schemaTooOld, .logIncomplete: "run a writing command, such as usertool init, to fix this"
     case .corrupt: "usertool check lists the damage; usertool restore restores a backup"
     case .diskFull: "nothing was changed; free disk space and try again"
     case .commitUnknown: "read the record again: the change may or may not have been written"
     case .superseded: "give each watch its own name with --consumer NAME"
-    case .compacted, .diverged, .replaced: "start again without --after, --cursor-file or --no-resync"
     case .badCursor: "pass a cursor exactly as watch or log printed it"
     default: nil
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import UserStoreText
 
 /// The manual page, generated from the `--help` texts, so that there is only one text to maintain.
 struct ManualPage {
@@ -70,7 +71,7 @@ struct ManualPage {
 
   /// Parses the ARGUMENTS and OPTIONS of a help text.
   ///
-  /// A line has two spaces, the term, two or more spaces, and the description. After a long term the description is on the next
+  /// A line has two spaces, the term, and from column 26 on the description. After a longer term the description is on the next
   /// line, which begins with more than two spaces.
   static func entries(_ help: String) -> [Entry] {
     var entries: [Entry] = []
@@ -78,16 +79,21 @@ struct ManualPage {
     for line in help.split(separator: "\n") {
       if !line.hasPrefix(" ") { isEntry = line == "ARGUMENTS:" || line == "OPTIONS:" }
       guard isEntry, line.hasPrefix("  ") else { continue }
-      let letters = Array(line.drop { $0 == " " })
       if line.hasPrefix("   "), let last = entries.popLast() {
-        entries.append(Entry(term: last.term, description: last.description + String(letters)))
+        let rest = line.drop { $0 == " " }
+        entries.append(Entry(term: last.term, description: last.description + rest))
         continue
       }
-      let gap = letters.indices.first { letters[$0...].starts(with: "  ") } ?? letters.endIndex
-      entries.append(Entry(term: String(letters[..<gap]), description: String(letters[gap...].drop { $0 == " " })))
+      let (term, description) = (line.prefix(descriptionColumn), line.dropFirst(descriptionColumn))
+      // In the middle of a long term, a name or a value follows a space.
+      let isLong = term.last != " " || description.first.map { "<-".contains($0) } ?? true
+      entries.append(
+        Entry(term: String(isLong ? line : term).trimmed, description: isLong ? "" : String(description)))
     }
     return entries
   }
+
+  private static let descriptionColumn = 26
 
   /// Escapes what the formatter would read as an instruction, and prints hyphens as the ASCII hyphens of options.
   private static func escaped(_ text: String) -> String {

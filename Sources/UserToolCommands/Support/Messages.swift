@@ -16,7 +16,7 @@ struct Messages {
   func report(_ failure: Failure) {
     var lines = ["usertool: error: " + failure.message.shown]
     lines += failure.details.map { "  " + $0 }
-    if let hint = failure.hint { lines.append("usertool: hint: " + hint.shown) }
+    if let hint = failure.hint { lines.append("usertool: hint: " + Arguments.withDatabase(hint).shown) }
     write(lines.joined(separator: "\n") + "\n")
   }
 

@@ -19,9 +19,15 @@ final class Output {
   private static let portion = 4_096
   private static let capacity = 1 << 16
   private let capacity: Int
+  private let isAfterChange: Bool
 
-  /// - Parameter holdsAll: Whether nothing is written before `flush`, however much it is.
-  init(holdsAll: Bool = false) { capacity = holdsAll ? .max : Self.capacity }
+  /// - Parameters:
+  ///   - holdsAll: Whether nothing is written before `flush`, however much it is.
+  ///   - isAfterChange: Whether it shows a change that was made, also if it cannot be written.
+  init(holdsAll: Bool = false, isAfterChange: Bool = false) {
+    capacity = holdsAll ? .max : Self.capacity
+    self.isAfterChange = isAfterChange
+  }
 
   /// Adds the bytes of a record.
   func write(_ record: [UInt8]) {
@@ -53,7 +59,8 @@ final class Output {
     case EINTR, EAGAIN: return
     case EPIPE: Signals.shared.end(with: .brokenPipe)
     default:
-      Messages.shared.report(Failure(.failure, "cannot write the output: \(System.lastError)"))
+      let hint = isAfterChange ? "the change was made" : nil
+      Messages.shared.report(Failure(.failure, "cannot write the output: \(System.lastError)", hint: hint))
       Signals.shared.end(with: .failure)
     }
     hasGivenUp = true

@@ -35,16 +35,9 @@ package struct ServerEngine: Sendable {
   ///
   /// That program reads the command line as this one does, so that it does no harm if the words after `--db` were meant otherwise.
   static func handOver(_ arguments: ArraySlice<String>) {
-    guard current == nil, let text = database(in: arguments), case .postgres = DatabaseAddress(text) else { return }
+    let address = Arguments.database(in: arguments) ?? System.environment("USERTOOL_DB")
+    guard current == nil, let text = address, case .postgres = DatabaseAddress(text) else { return }
     for path in System.places(of: program) { System.replaceProcess(by: path, Array(arguments)) }
-  }
-
-  private static func database(in arguments: ArraySlice<String>) -> String? {
-    let words = arguments.prefix { $0 != "--" }
-    if let index = words.lastIndex(where: { $0 == "--db" || $0.hasPrefix("--db=") }) {
-      return words[index] == "--db" ? words[(index + 1)...].first : String(words[index].dropFirst("--db=".count))
-    }
-    return System.environment("USERTOOL_DB")
   }
 
   /// The engine of this program; throws if it has none.

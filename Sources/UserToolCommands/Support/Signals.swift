@@ -21,6 +21,7 @@ final class Signals: Sendable {
 
   private let reason = Atomic<Int32>(0)
   private let handler = Lock<(@Sendable () -> Void)?>(nil)
+  private let farewell = Lock<String?>(nil)
   private let waker = System.pipe()
   private let ending = DispatchQueue(label: "end")
   private let schedule = Lock(EndingSchedule())
@@ -78,6 +79,16 @@ final class Signals: Sendable {
     self.handler.withLock { $0 = handler }
   }
 
+  /// Sets the line that is printed if a signal ends the process; a command that has taken the signals over prints its own.
+  ///
+  /// An empty line ends the one on which the cursor is.
+  func setFarewell(_ line: String?) {
+    farewell.withLock { $0 = line }
+  }
+
+  /// What precedes a message at the end: a terminal shows ^C, and the message starts on the next line.
+  var lineEnd: String { status == .interrupted && System.isTerminal(2) ? "\n" : "" }
+
   private func receive(_ status: ExitStatus) {
     let now = System.uptime
     if schedule.withLock({ $0.endsAtOnce(at: now) }) { System.exit(status) }
@@ -100,6 +111,9 @@ final class Signals: Sendable {
     ending.asyncAfter(deadline: handler == nil ? .now() : .now() + Self.longestTakeover) {
       // Lets the command clean up first, for example remove its draft.
       if OpenStores.shared.close() { _ = self.isDone.wait(timeout: .now() + Self.longestEnd) }
+      if handler == nil, let line = self.farewell.withLock({ $0 }) {
+        Messages.shared.writeLine(line.isEmpty ? line : self.lineEnd + line)
+      }
       System.exit(status)
     }
   }

@@ -61,8 +61,8 @@ extension System {
 
   // MARK: Writing
 
-  /// Creates a file without a name, which is deleted when it is closed.
-  static func openTemporary() throws(Failure) -> Int32 {
+  /// Creates a file without a name, which is deleted when it is closed, and returns what messages call it.
+  static func openTemporary() throws(Failure) -> (descriptor: Int32, name: String) {
     // /tmp comes last: it is often in memory, and the file may be large.
     for folder in [environment("TMPDIR"), "/var/tmp", "/tmp"].compactMap(\.self) {
       var template = Array("\(folder)/usertool-XXXXXX".utf8CString)
@@ -70,11 +70,12 @@ extension System {
       if descriptor < 0 { continue }
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       unsafe unlink(template)
-      return descriptor
+      return (descriptor, "a temporary file in \(folder)")
     }
-    throw Failure(
-      .cannotCreate, "cannot create a temporary file: \(lastError)", hint: "set TMPDIR to a folder that can hold it")
+    throw Failure(.cannotCreate, "cannot create a temporary file: \(lastError)", hint: temporaryHint)
   }
+
+  static let temporaryHint = "set TMPDIR to a folder that can hold it"
 
   /// Creates a file that only its owner can read; throws if the path exists.
   static func createNew(_ path: String) throws(Failure) -> Int32 {

@@ -12,7 +12,10 @@ struct UnknownAttributes {
 
   init(_ attributes: [AttributeName]) {
     requested = attributes
-    missing = attributes.filter { $0 != "id" && !AttributeName.builtIn.contains($0) }
+    missing = []
+    for name in attributes where name != "id" && !AttributeName.builtIn.contains(name) && !missing.contains(name) {
+      missing.append(name)
+    }
   }
 
   mutating func look(at user: User) {

@@ -58,9 +58,18 @@ struct CSVColumns {
       if let name = columns[index].name, name == "id" || AttributeName.builtIn.contains(name) {
         throw Failure(.usage, "the column \"\(title)\" is the \(name), which has its own type")
       }
+      if let other = columns[index].type, other != type { throw twice(title, "types", other.rawValue, type.rawValue) }
       columns[index].type = type
-    case .name(let name): (columns[index].name, columns[index].isRenamed) = (name, true)
+    case .name(let name):
+      if columns[index].isRenamed, let other = columns[index].name, other != name {
+        throw twice(title, "names", other.text, name.text)
+      }
+      (columns[index].name, columns[index].isRenamed) = (name, true)
     }
+  }
+
+  private func twice(_ title: String, _ what: String, _ first: String, _ second: String) -> Failure {
+    Failure(.usage, "the column \"\(title)\" has two \(what), \(first) and \(second): pass only one of them")
   }
 
   private func noColumn(_ title: String) -> Failure {

@@ -24,7 +24,7 @@ struct CSVOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Store a column of CSV as text, integer, real, boolean, or decimal-comma (1,5).", valueName: "column=type"))
+      "Store a column of CSV as text, integer, real, boolean, or decimal-comma (1.234,5).", valueName: "column=type"))
   var type: [ColumnAssignment] = []
 
   @Option(help: ArgumentHelp("Store a column of CSV as another attribute.", valueName: "old=new"))

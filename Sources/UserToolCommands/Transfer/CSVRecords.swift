@@ -99,7 +99,7 @@ struct CSVRecords: RecordSource {
       return .init(name, try type.value(of: text), isVerbatim: column.isVerbatim)
     }
     let field = try CSVField.decode(text, of: name)
-    if !field.isVerbatim, name != "id", !AttributeName.builtIn.contains(name) { tally.note(field.value) }
+    if name != "id", !AttributeName.builtIn.contains(name) { tally.note(text, field.value) }
     return .init(name, field.value, isVerbatim: field.isVerbatim || column.isVerbatim)
   }
 

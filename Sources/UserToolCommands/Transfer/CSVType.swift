@@ -5,7 +5,7 @@ import UserStoreText
 /// The type of a column of CSV that the user has named.
 enum CSVType: String, CaseIterable, ExpressibleByArgument {
   case text, integer, real, boolean
-  /// A real number with a comma before its fraction.
+  /// A real number with a comma before its fraction, and with points between groups of three digits, or without.
   case decimalComma = "decimal-comma"
 
   /// The value of a field that is not empty; throws if the field is of another type.
@@ -24,7 +24,7 @@ enum CSVType: String, CaseIterable, ExpressibleByArgument {
     case .text: .text(field)
     case .integer: Int64(trimmed).map { .integer($0) }
     case .real: Self.real(trimmed)
-    case .decimalComma: trimmed.contains(".") ? nil : Self.real(trimmed.replacing(",", with: "."))
+    case .decimalComma: Self.decimalComma(trimmed)
     case .boolean: Self.words[trimmed.lowercased()].map { .integer($0 ? 1 : 0) }
     }
   }
@@ -34,6 +34,12 @@ enum CSVType: String, CaseIterable, ExpressibleByArgument {
       let real = Double(text), !real.isInfinite || ["1e999", "-1e999"].contains(text)
     else { return nil }
     return .real(real)
+  }
+
+  private static func decimalComma(_ text: String) -> StoredValue? {
+    guard text.contains(".") else { return real(text.replacing(",", with: ".")) }
+    guard text.wholeMatch(of: /[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?/) != nil else { return nil }
+    return real(text.replacing(".", with: "").replacing(",", with: "."))
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

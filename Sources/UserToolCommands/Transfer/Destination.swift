@@ -50,8 +50,10 @@ enum Destination {
     }
   }
 
-  private static func write(to descriptor: Int32, name: String, _ body: (inout FileWriter) throws -> Void) throws {
-    var writer = FileWriter(descriptor, name: name)
+  private static func write(
+    to descriptor: Int32, name: String, hint: String? = nil, _ body: (inout FileWriter) throws -> Void
+  ) throws {
+    var writer = FileWriter(descriptor, name: name, hint: hint)
     try body(&writer)
     try writer.flush()
   }
@@ -60,9 +62,9 @@ enum Destination {
   private static func collect(
     _ body: (inout FileWriter) throws -> Void, _ deliver: (Int32) throws(Failure) -> Void
   ) throws {
-    let spool = try System.openTemporary()
+    let (spool, name) = try System.openTemporary()
     defer { System.close(spool) }
-    try write(to: spool, name: "a temporary file", body)
+    try write(to: spool, name: name, hint: System.temporaryHint, body)
     System.rewind(spool)
     try deliver(spool)
   }

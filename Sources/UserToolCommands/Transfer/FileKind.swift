@@ -43,17 +43,17 @@ enum FileKind {
     }
   }
 
-  /// The error for the file at a path, or for `-`.
+  /// The error for the file at a path, or for `-`, with a command that imports it with the same options.
   func failure(_ name: String, at path: String, _ format: TransferFormat?) -> Failure {
     let argument = path == "-" ? "" : " " + path.shellWord()
     switch self {
     case .readable(let what, let command):
-      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | usertool import -")
+      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | \(CommandWords.again(["-"]))")
     case .archive(let what, let command):
       let inner = path.split(separator: ".").dropLast().joined(separator: ".")
       let isCSV = (format ?? (try? TransferFormat(nil, path: inner))) == .csv
-      let option = isCSV ? " --format csv" : ""
-      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | usertool import -\(option)")
+      let again = CommandWords.again(["-"], format: isCSV ? "csv" : nil)
+      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | \(again)")
     case .spreadsheet:
       return Failure(
         .badData, "\(name) is a spreadsheet or a zip archive",
@@ -61,7 +61,16 @@ enum FileKind {
     case .carriageReturns:
       return Failure(
         .badData, "\(name) has lines that end with a carriage return only",
-        hint: "tr '\\r' '\\n' \(argument.isEmpty ? "" : "<\(argument) ")| usertool import - --format csv")
+        hint: "tr '\\r' '\\n' \(argument.isEmpty ? "" : "<\(argument) ")| \(CommandWords.again(["-"], format: "csv"))")
+    }
+  }
+
+  /// The encoding of a text in UTF-16 without a byte order mark, which starts with two ASCII characters; nil for any other.
+  static func utf16(_ start: [UInt8]) -> String? {
+    switch start.prefix(4).map({ $0 == 0 }) {
+    case [false, true, false, true]: "UTF-16LE"
+    case [true, false, true, false]: "UTF-16BE"
+    default: nil
     }
   }
 

@@ -3,13 +3,15 @@ struct FileWriter: ~Copyable {
   private let descriptor: Int32
   /// The name in messages.
   private let name: String
+  private let hint: String?
   private var pending: [UInt8] = []
 
   private static let capacity = 1 << 18
 
-  init(_ descriptor: Int32, name: String) {
+  init(_ descriptor: Int32, name: String, hint: String? = nil) {
     self.descriptor = descriptor
     self.name = name
+    self.hint = hint
   }
 
   mutating func write(_ bytes: [UInt8]) throws(Failure) {
@@ -19,7 +21,7 @@ struct FileWriter: ~Copyable {
 
   mutating func flush() throws(Failure) {
     guard System.writeAll(pending, to: descriptor) else {
-      throw Failure(.failure, "cannot write \(name): \(System.lastError)")
+      throw Failure(.failure, "cannot write \(name): \(System.lastError)", hint: hint)
     }
     pending.removeAll(keepingCapacity: true)
   }

@@ -14,7 +14,7 @@ struct ImportRun {
   private(set) var preview: [String] = []
 
   /// What the user should know of the file.
-  var notes: [String] { importer.records.notes }
+  var notes: [String] { importer.records.notes + importer.notes }
 
   private struct DryRun: Error {}
 
@@ -85,7 +85,7 @@ struct ImportRun {
       failure.hint = kept + "; " + (failure.hint ?? "--skip-bad skips such records")
       return failure
     case let exit as Exit:
-      if batch != nil { Messages.shared.writeLine("stopped: " + kept) }
+      Messages.shared.writeLine(Signals.shared.lineEnd + "stopped: " + kept)
       return exit
     case let error as StoreError where doneLine > 0:
       return Failure(ExitStatus(error.code), error.message, hint: kept, tellsOfCommit: true)

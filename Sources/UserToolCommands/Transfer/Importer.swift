@@ -34,6 +34,14 @@ struct Importer {
   private static let previewed = 5
   /// The line of the last record that was read.
   private(set) var line = 0
+  private var new = NewAttributes()
+  private var ignoresIDs = false
+
+  /// What the user should know of the records.
+  var notes: [String] {
+    let ids = "note: the ids in the file are not used: each record adds a user with a new id (--update, --keep-ids)"
+    return (ignoresIDs ? [ids] : []) + new.notes
+  }
 
   init(name: String, identity: Identity, records: any RecordSource, rejects: Rejects?) {
     self.name = name
@@ -79,6 +87,10 @@ struct Importer {
   private mutating func write(
     _ content: RecordContent, to transaction: inout WriteTransaction
   ) throws(StoreError) {
+    // What an export has marked was not typed.
+    let set = content.values.lazy.filter { !$0.value.isNull && !content.verbatim.contains($0.attribute) }
+    try new.look(atImported: set.map(\.attribute), in: &transaction)
+    if identity == .new, content.id != nil { ignoresIDs = true }
     if identity == .updating, let id = content.id, try !transaction.storedValue(.name, of: id).isNull {
       note(id)
       let hasChanged = try transaction.update(content.values, of: id, verbatim: content.verbatim)

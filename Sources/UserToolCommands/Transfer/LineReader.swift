@@ -41,7 +41,10 @@ struct LineReader {
 
   /// What bytes are that are not valid in the encoding.
   var invalidText: String {
-    encoding.map { "not valid \($0)" } ?? "not valid UTF-8; if the file has another encoding, name it with --encoding"
+    let text = "not valid \(encoding ?? "UTF-8")"
+    if encoding != nil, !decoder.isGuessing { return text }
+    return text + "; if the file has another encoding, name it with --encoding"
+      + (encoding == nil ? "" : ", for example --encoding CP932 for Japanese")
   }
 
   /// The start of the text, up to 256 KiB, which `next` returns again.

@@ -44,8 +44,8 @@ struct Source: ~Copyable {
   }
 
   private static func spool(_ input: Int32, _ name: String, keepsReading: Bool) throws(Failure) -> Int32 {
-    let spool = try System.openTemporary()
-    var writer = FileWriter(spool, name: "a temporary file")
+    let (spool, temporary) = try System.openTemporary()
+    var writer = FileWriter(spool, name: temporary, hint: System.temporaryHint)
     var lines = LineLengths(limit: LineReader.defaultLimit)
     while true {
       guard let bytes = System.read(input, atMost: 1 << 18) else {

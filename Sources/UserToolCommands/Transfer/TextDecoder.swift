@@ -3,7 +3,8 @@ import UserStore
 /// Turns the bytes of a file into UTF-8, piece by piece.
 ///
 /// Without an encoding from the user, a byte order mark decides. Else the file is UTF-8; in CSV, the first bytes beyond ASCII
-/// decide whether it is Windows-1252, which agrees with UTF-8 up to there. They may come late in the file.
+/// decide whether it is Windows-1252, which agrees with UTF-8 up to there: it is, unless they are a character in UTF-8. They may
+/// come late in the file.
 struct TextDecoder {
   private enum State {
     case start
@@ -15,7 +16,7 @@ struct TextDecoder {
 
   /// The name of the encoding; nil for UTF-8.
   private(set) var encoding: String?
-  private let isGuessing: Bool
+  let isGuessing: Bool
   private var state = State.start
   /// The bytes that were too few to decide.
   private var pending: [UInt8] = []
@@ -40,12 +41,21 @@ struct TextDecoder {
     switch state {
     case .utf8: return piece
     case .converting(let converter): return converter.convert(piece)
-    case .start:
-      try recognizeMark(piece)
-      return try decode(piece)
-    case .ascii: return try decide(pending + piece, isEnd: piece.isEmpty)
+    case .start, .ascii: break
     }
+    let (bytes, isEnd) = (pending + piece, piece.isEmpty)
+    pending = []
+    if case .ascii = state { return try decide(bytes, isEnd: isEnd) }
+    if bytes.count < Self.longestMark, !isEnd {
+      pending = bytes
+      return []
+    }
+    try recognizeMark(bytes)
+    // An empty piece would be the end.
+    return try bytes.isEmpty ? [] : decode(bytes) + (isEnd ? decode([]) : [])
   }
+
+  private static let longestMark = 4
 
   private mutating func convert(from encoding: String) throws(Failure) {
     if ["utf-8", "utf8"].contains(encoding.lowercased()) { return state = .utf8 }
@@ -59,32 +69,32 @@ struct TextDecoder {
     state = .converting(converter)
   }
 
-  private mutating func recognizeMark(_ piece: [UInt8]) throws(Failure) {
+  private mutating func recognizeMark(_ bytes: [UInt8]) throws(Failure) {
     // The mark itself becomes that of UTF-8.
     let marks: [(bytes: [UInt8], encoding: String)] = [
       ([0xFF, 0xFE, 0, 0], "UTF-32LE"), ([0, 0, 0xFE, 0xFF], "UTF-32BE"), ([0xFF, 0xFE], "UTF-16LE"),
       ([0xFE, 0xFF], "UTF-16BE"), ([0xEF, 0xBB, 0xBF], "UTF-8"),
     ]
-    if let mark = marks.first(where: { piece.starts(with: $0.bytes) }) { return try convert(from: mark.encoding) }
+    if let mark = marks.first(where: { bytes.starts(with: $0.bytes) }) { return try convert(from: mark.encoding) }
     state = isGuessing ? .ascii : .utf8
   }
 
   private mutating func decide(_ bytes: [UInt8], isEnd: Bool) throws(Failure) -> [UInt8] {
-    pending = []
     guard let first = bytes.firstIndex(where: { $0 >= 0x80 }) else { return bytes }
-    let census = UTF8Census(bytes[first...], isEnd: isEnd)
-    if census.characters == 0, census.invalidBytes == 0 {
-      pending = Array(bytes[first...])
-      return Array(bytes[..<first])
-    }
-    // A few invalid bytes among characters are damage in a record, which is bad then.
-    if census.invalidBytes == 0 || census.characters > census.invalidBytes {
+    let start = bytes[first...].prefix(4)
+    if (1...4).contains(where: { String(validating: start.prefix($0), as: UTF8.self) != nil }) {
       state = .utf8
       return bytes
     }
-    if let byte = bytes[first...].first(where: Self.isUndefined) {
+    // A character has up to four bytes.
+    if !isEnd, start.count < 4 {
+      pending = Array(start)
+      return Array(bytes[..<first])
+    }
+    if Self.isUndefined(bytes[first]) {
       throw Failure(
-        .badData, "the encoding is neither UTF-8 nor Windows-1252, which has no byte 0x\(String(byte, radix: 16))",
+        .badData,
+        "the encoding is neither UTF-8 nor Windows-1252, which has no byte 0x\(String(bytes[first], radix: 16))",
         hint: "name it with --encoding, for example --encoding CP932 for Japanese; iconv -l lists all")
     }
     try convert(from: "Windows-1252")
@@ -93,39 +103,4 @@ struct TextDecoder {
 
   /// Whether Windows-1252 has no character for the byte.
   private static func isUndefined(_ byte: UInt8) -> Bool { [0x81, 0x8D, 0x8F, 0x90, 0x9D].contains(byte) }
-}
-
-/// The numbers of characters beyond ASCII, and of bytes that are not valid UTF-8, in a piece of a file.
-struct UTF8Census {
-  private(set) var characters = 0
-  private(set) var invalidBytes = 0
-
-  /// Counts; unless the piece is the end, a character that its last bytes may start is not counted.
-  init(_ bytes: ArraySlice<UInt8>, isEnd: Bool) {
-    var rest = bytes
-    while let first = rest.first {
-      let length = Self.length(startingWith: first)
-      let character = rest.prefix(length)
-      if first < 0x80 {
-        rest.removeFirst()
-      } else if length > 1, String(validating: character, as: UTF8.self) != nil {
-        characters += 1
-        rest.removeFirst(length)
-      } else if !isEnd, character.count < length, character.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) {
-        return
-      } else {
-        invalidBytes += 1
-        rest.removeFirst()
-      }
-    }
-  }
-
-  private static func length(startingWith byte: UInt8) -> Int {
-    switch byte {
-    case 0xC2...0xDF: 2
-    case 0xE0...0xEF: 3
-    case 0xF0...0xF4: 4
-    default: 1
-    }
-  }
 }

@@ -41,12 +41,12 @@ enum TransferFormat: Equatable {
       let inner = known ?? ofName ?? .jsonl
       throw Failure(
         .usage, "an export is not compressed, but \(path) names a compressed file",
-        hint: "usertool export --format \(inner == .csv ? "csv" : "jsonl") | \(program) > \(path.shellWord())")
+        hint: "\(CommandWords.again([], format: inner == .csv ? "csv" : "jsonl")) | \(program) > \(path.shellWord())")
     }
     guard let known else {
       throw Failure(
         .usage, "users are exported as JSON lines or CSV, but \(path) names another format",
-        hint: "usertool export \("\(name.name).jsonl".shellWord()), or choose a format: --format jsonl or --format csv")
+        hint: "\(CommandWords.again(["\(name.name).jsonl"])), or choose a format: --format jsonl or --format csv")
     }
     self = known
   }

@@ -2,10 +2,15 @@ import UserStore
 
 /// A file in which a consumer keeps its position.
 struct CursorFile: Sendable {
+  /// The path as it was given.
+  let name: String
   let path: String
 
   /// Finds the file, which may be missing.
-  init(_ file: String, _ common: CommonOptions) throws(Failure) { path = try common.writable(file).path }
+  init(_ file: String, _ common: CommonOptions) throws(Failure) {
+    name = file
+    path = try common.writable(file).path
+  }
 
   /// The cursor; nil if there is no file.
   ///

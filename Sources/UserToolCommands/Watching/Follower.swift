@@ -57,7 +57,9 @@ struct Follower {
         if let consumer { try await follow(consumer) } else { try await follow(store.changes(after: cursor)) }
         return finish()
       } catch let error as StoreError where [.compacted, .diverged, .replaced, .moved].contains(error.code) {
-        if !request.resyncs { throw error }
+        if !request.resyncs {
+          throw Failure(error, hint: "without --no-resync, watch continues from the current state")
+        }
         // A consumer that writes to a replaced file gets `moved`.
         reset = error.code == .moved ? .replaced : error.code
         if reset == .replaced {
@@ -173,7 +175,8 @@ struct Follower {
       }
       return Signals.shared.status == nil
     }
-    return (screenful.users, screenful.note)
+    // After a signal, the others were not counted.
+    return (screenful.users, Signals.shared.status == nil ? screenful.note : nil)
   }
 
   private mutating func print(_ users: [User], at cursor: Cursor) {
@@ -213,15 +216,16 @@ struct Follower {
 
   private mutating func finish() {
     printer.end()
-    guard let status = Signals.shared.status, let position else { return }
-    // A terminal shows ^C, and the message starts on the next line.
-    let lineEnd = status == .interrupted && System.isTerminal(2) ? "\n" : ""
+    guard Signals.shared.status != nil, let position else { return }
     request.common.note(
-      lineEnd + "stopped at revision \(position.revision); continue with \(resumption(after: position))")
+      Signals.shared.lineEnd + "stopped at revision \(position.revision); continue with \(resumption(after: position))")
   }
 
   private func resumption(after position: Cursor) -> String {
-    if case .consumer(let name) = request.start { return "--consumer \(name.shown.shellWord())" }
-    return "--after \(position)"
+    switch request.start {
+    case .consumer(let name): "--consumer \(name.shown.shellWord())"
+    case .file(let file): "--cursor-file \(file.name.shown.shellWord())"
+    case .currentState, .after: "--after \(position)"
+    }
   }
 }

@@ -39,10 +39,9 @@ struct ListFollower: Sendable {
   }
 
   private func noteEnd(_ message: String, isBelowTable: Bool = false) {
-    guard let status = Signals.shared.status else { return }
-    // A terminal shows ^C, but not while a table is drawn on it; the message starts on the next line.
-    let lineEnd = !isBelowTable && status == .interrupted && System.isTerminal(2) ? "\n" : ""
-    common.note(lineEnd + message)
+    guard Signals.shared.status != nil else { return }
+    // No ^C is shown while a table is drawn.
+    common.note((isBelowTable ? "" : Signals.shared.lineEnd) + message)
   }
 
   private func printStream() async throws -> Revision? {

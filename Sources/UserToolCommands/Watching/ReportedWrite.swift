@@ -1,4 +1,5 @@
 import UserStore
+import UserStoreText
 
 /// A write with listeners in this process, whose calls are printed.
 struct ReportedWrite {
@@ -53,7 +54,7 @@ struct ReportedWrite {
   }
 
   private func print(_ changes: [Change]) {
-    var printer = makePrinter(standIns: nil)
+    var printer = makePrinter(standIns: nil, Output())
     if !common.quiet { printer.print(changes.map { Entry($0) }, at: nil, to: nil) }
     printer.end()
     common.note(changes.isEmpty ? "unchanged" : "dry run: nothing was changed")
@@ -63,17 +64,18 @@ struct ReportedWrite {
   private func print(_ calls: [CallRecorder.Call]) throws {
     guard let whole = calls.first(where: { $0.standIn == nil })?.set else {
       // On a server that was lost after the COMMIT.
-      return common.note("changed, but what has changed cannot be read now: usertool log prints it")
+      return common.note(
+        Arguments.withDatabase("changed, but what has changed cannot be read now: usertool log prints it").shown)
     }
     if common.quiet { return }
-    var printer = makePrinter(standIns: standIns)
+    var printer = makePrinter(standIns: standIns, Output(isAfterChange: true))
     let listeners = calls.compactMap(\.standIn)
     _ = try printer.print(whole, to: listeners + [.remainder(after: listeners)])
     printer.end()
   }
 
-  private func makePrinter(standIns: [StandIn]?) -> StreamPrinter {
-    StreamPrinter(common.streamFormat, to: Output(), common.style, filter: Filter(), standIns: standIns)
+  private func makePrinter(standIns: [StandIn]?, _ output: Output) -> StreamPrinter {
+    StreamPrinter(common.streamFormat, to: output, common.style, filter: Filter(), standIns: standIns)
   }
 }
 

@@ -105,7 +105,7 @@ import Testing
     try expect(good + [0xFF] + Data("\\n\"}".utf8), "in.jsonl", "2:9:", "not valid UTF-8", in: workspace)
     try expect(
       Data("name\nZoë\nÖ\n".utf8) + [0x61, 0xC3], "in.csv", "4:", "the name is not valid UTF-8", in: workspace)
-    try expect(Data([0x6E, 0x00, 0x61, 0x00]), "in.csv", "1:", "has no column \"name\"", in: workspace)
+    try expect(Data([0x6E, 0x00, 0x61, 0x61]), "in.csv", "1:", "has no column \"name\"", in: workspace)
     #expect(try workspace.sqlite("SELECT count(*) FROM users").output == "0\n")
   }
 

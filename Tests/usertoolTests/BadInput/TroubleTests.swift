@@ -111,6 +111,25 @@ import Testing
     }
   }
 
+  @Test func `a change whose output cannot be written is reported as made`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    try workspace.run("add", "gone")
+    try workspace.run("remove", "gone", "--yes")
+    for line in [
+      "add Q", "add Q --format json", "add Q --format csv", "set 1 a=1", "rename 1 Zoë", "undo", "purge 2 --yes",
+      "compact --older-than 0s", "remove 1 --yes",
+    ] {
+      let outcome = try workspace.finish(["sh", "-c", "\(Workspace.tool) \(line) > /dev/full"])
+      #expect(outcome.status == 1 && outcome.errors.contains("error: cannot write the output: "), "\(line): \(outcome)")
+      #expect(outcome.errors.contains("hint: the change was made\n"), "\(line): \(outcome)")
+    }
+    for line in ["list", "set 3 a=2 -n", "add Q -n"] {
+      let outcome = try workspace.finish(["sh", "-c", "\(Workspace.tool) \(line) > /dev/full"])
+      #expect(outcome.status == 1 && !outcome.errors.contains("was made"), "\(line): \(outcome)")
+    }
+  }
+
   @Test func `output that cannot be written is a failure`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

@@ -1,5 +1,8 @@
+import ArgumentParser
 import Foundation
 import Testing
+
+@testable import UserToolCommands
 
 @Suite(.bounded) struct `Completion and the manual page` {
   /// The completions that bash offers for the last word.
@@ -70,6 +73,36 @@ import Testing
     ])
     #expect(check.status == 0 && check.errors.isEmpty, "\(check)")
     #expect(try workspace.run("completion", "tcsh").status == 64)
+  }
+
+  /// The help of the parser as data.
+  private struct Help: Decodable {
+    struct Argument: Decodable {
+      let abstract: String?
+      let shouldDisplay: Bool
+    }
+    struct Command: Decodable {
+      let commandName: String
+      let arguments: [Argument]?
+      let subcommands: [Command]?
+    }
+    let command: Command
+  }
+
+  @Test func `the manual page describes every option of every command`() throws {
+    let help = try JSONDecoder().decode(Help.self, from: Data(UserTool._dumpHelp().utf8))
+    for command in UserTool.configuration.subcommands {
+      let entries = ManualPage.entries(UserTool.helpMessage(for: command, columns: 10_000))
+      for entry in entries {
+        #expect(!entry.description.isEmpty && entry.term.last != ".", "\(command._commandName): \(entry)")
+      }
+      let own = try #require(help.command.subcommands?.first { $0.commandName == command._commandName })
+      let texts = (own.arguments ?? []).filter(\.shouldDisplay).compactMap(\.abstract)
+      #expect(entries.count == texts.count || command._commandName == "serve", "\(entries)")
+      for text in texts where command._commandName != "serve" {
+        #expect(entries.contains { $0.description.hasPrefix(text) }, "\(command._commandName): \(text)")
+      }
+    }
   }
 
   @Test func `the manual page has every command and formats without warnings`() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UserStoreText
 
 /// Mistakes of people who tried the tool with only the README.
 @Suite(.bounded) struct `Mistakes of new users` {
@@ -134,6 +135,67 @@ import Testing
     #expect(try workspace.run("log", "--after", cursor, "--limit", "1").errors.contains("continue with --after"))
     let next = try #require(try workspace.run("log").lines.compactMap { try Line.decode($0).cursor }.dropFirst().first)
     #expect(try workspace.run("log", "--after", next, "--limit", "1").errors.contains("larger --limit"))
+  }
+
+  @Test func `an attribute that no user has is noted once, wherever it is named`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX", "--set", "age=1")
+    for words in [["--sort", "agx"], ["--sort", "agx", "--count"], ["--without", "agx"]] where words.last != "--count" {
+      let outcome = try workspace.finish([Workspace.tool, "list", "--where", "agx!=1"] + words)
+      #expect(outcome.errors == "no user has \"agx\" (did you mean \"age\"?)\n", "\(outcome)")
+    }
+  }
+
+  @Test func `of two names that are equally near, the one with the same case is suggested`() throws {
+    for names in [["Age", "age"], ["age", "Age"], ["AGE", "age", "Age"]] {
+      #expect(Suggestion.nearest(to: "agee", among: names) == "age")
+    }
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX", "--set", "Age=1", "--set", "age=1")
+    let outcome = try workspace.run("set", "1", "--unset", "agee")
+    #expect(outcome.status == 3 && outcome.errors.contains("(did you mean \"age\"?)"), "\(outcome)")
+  }
+
+  @Test func `a temporary file that cannot be written is named with its folder`() throws {
+    let workspace = try Workspace()
+    let note = String(repeating: "x", count: 100_000)
+    try workspace.run("add", "NIX", "--set", "a=" + note, "--set", "b=" + note)
+    for command in ["export", "import -"] {
+      let script = "trap '' XFSZ; ulimit -f 100; yes | head -c 300000 | '\(Workspace.tool)' \(command) 2>&1 | cat"
+      let outcome = try workspace.finish(["bash", "-c", script], ["TMPDIR": workspace.folder])
+      #expect(outcome.output.contains("cannot write a temporary file in \(workspace.folder): "), "\(outcome)")
+      #expect(outcome.output.contains("TMPDIR"), "\(outcome)")
+    }
+  }
+
+  @Test func `what ends at a place in the log is continued with the options of the command`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let cursor = try #require(try workspace.run("log").lines.compactMap { try Line.decode($0).cursor }.last)
+    let file = workspace.folder + "/a cursor"
+    try workspace.takePosition("--cursor-file", file)
+    let watcher = try workspace.start("watch", "--cursor-file", file)
+    try watcher.waitUntilWatching()
+    watcher.send(SIGINT)
+    #expect(watcher.wait() == 130)
+    let last = String(decoding: watcher.errors.rest(), as: UTF8.self)
+    #expect(last.hasSuffix("continue with --cursor-file '\(file)'\n"), "\(last)")
+    try workspace.run("rename", "1", "Zoë")
+    try workspace.run("compact", "--keep", "0")
+    let log = try workspace.run("log", "--after", cursor)
+    #expect(log.status == 6 && log.errors.contains("hint: start again without --after\n"), "\(log)")
+    for start in [["--after", cursor], ["--cursor-file", file]] {
+      let watch = try workspace.finish([Workspace.tool, "watch", "--no-resync"] + start)
+      let hint = "hint: without --no-resync, watch continues from the current state\n"
+      #expect(watch.status == 6 && watch.errors.hasSuffix(hint), "\(watch)")
+    }
+  }
+
+  @Test func `a database that has its mark is not a copy to take over`() throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    let outcome = try workspace.run("init", "--adopt")
+    #expect(outcome.errors == "unchanged: \(workspace.database) has the mark of a database of users\n", "\(outcome)")
   }
 
   @Test func `a watch whose reader goes away leaves no draft of its cursor file`() throws {

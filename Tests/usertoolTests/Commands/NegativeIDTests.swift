@@ -57,6 +57,25 @@ import UserStore
     #expect(unknown.status == 3 && unknown.errors.contains("no user has the id -99"), "\(unknown)")
   }
 
+  @Test(arguments: [
+    ("add -5", "add -- -5"), ("rename 1 -5", "rename 1 -- -5"), ("get 1 -5", "get 1 -- -5"),
+    ("import -5", "import -- -5"), ("set -5 a=1", "set id:-5 a=1"), ("set --unset a -5 -q", "set id:-5 --unset a -q"),
+    ("rename -5 -6 -q", "rename id:-5 -q -- -6"), ("log -5 --limit 2", "log id:-5 --limit 2"),
+    ("index add -5", "index add -- -5"), ("backup -5 --force", "backup --force -- -5"), ("add Zoë -5", "add 'Zoë -5'"),
+  ]) func `a negative number is an id only where a user is expected`(line: String, meant: String) throws {
+    let workspace = try makeWorkspace()
+    let outcome = try workspace.finish(["sh", "-c", "'\(Workspace.tool)' \(line)"])
+    #expect(outcome.status == 64 && outcome.errors.hasSuffix("did you mean: usertool \(meant)\n"), "\(outcome)")
+  }
+
+  @Test func `a negative number that nothing takes is an error of its own`() throws {
+    let workspace = try makeWorkspace()
+    for (line, message) in [("undo -5", "a revision must be 1 or more"), ("list -5", "Unexpected argument '-5'")] {
+      let outcome = try workspace.finish(["sh", "-c", "'\(Workspace.tool)' \(line)"])
+      #expect(outcome.status == 64 && outcome.errors.contains(message), "\(outcome)")
+    }
+  }
+
   @Test func `every name can be given, whatever id it looks like`() throws {
     let workspace = try makeWorkspace()
     for name in ["id:-5", "id:7", "-5", "id:x", "id:", "name:id:1", "7", "-", "--", "-x"] {

@@ -90,6 +90,7 @@ import Testing
 
   @Test func `a column with numbers and their lookalikes is noted, with an option that is accepted`() throws {
     let workspace = try Workspace()
+    try workspace.run("init")
     let decimal = try importing("Name;Betrag\nA;1,5\nB;12\n", ["-n"], in: workspace)
     #expect(decimal.errors.contains("--type Betrag=decimal-comma stores all as numbers"), "\(decimal)")
     let mixed = try importing("name,my plz,price,n\nA,01067,1.50,1\nB,80331,2.25,2\n", in: workspace)
@@ -111,6 +112,73 @@ import Testing
         {"id":4,"name":"B","hair_color":null,"my plz":"80331","n":2,"price":2.25}
 
         """)
+  }
+
+  @Test func `the option that a note names stores all as the note says`() throws {
+    let fields = ["12", "1,5", "1.50", "01067", "1.234,56", "-1.234.567", "1.234", "n/a", "1.23,4", "", "7"]
+    for seed in (0..<30).map({ Seed.base &+ $0 }) {
+      var random = SplitMix64(seed: seed)
+      let rows = (0..<Int.random(in: 2...4, using: &random)).map { _ in fields.randomElement(using: &random)! }
+      let text = "name;x\n" + rows.map { "A;\($0)\n" }.joined()
+      let workspace = try Workspace()
+      let note = try importing(text, ["-n"], in: workspace).errors
+      guard note.contains("note: the column") else { continue }
+      let option = try #require(note.firstMatch(of: /--[^ ]+ [^ ]+/)).0
+      let outcome = try importing(text, option.split(separator: " ").map(String.init), in: workspace)
+      #expect(outcome.status == 0 && !outcome.errors.contains("note:"), "\(rows): \(note)\(outcome)")
+      let isNumber = note.contains("stores all as numbers")
+      let types = try workspace.sqlite("SELECT DISTINCT typeof(value) FROM attributes").lines
+      #expect(types == [isNumber ? "real" : "text"], "\(rows): \(note)")
+    }
+  }
+
+  @Test func `a note names a type only if every field is of that type`() throws {
+    let workspace = try Workspace()
+    for (rows, option) in [
+      ("1,5;12", "--type x=decimal-comma stores all as numbers"), ("1,5;12;n/a", "--text x stores all as text"),
+      ("1.234,5;12", "--type x=decimal-comma stores all as numbers"), ("1,5;1.50;3", "--text x stores all as text"),
+      ("1.50;3;x", "--text x stores all as text"), ("1.50;3", "--type x=real stores all as numbers"),
+    ] {
+      let text = "name;x\n" + rows.split(separator: ";").map { "A;\($0)\n" }.joined()
+      let outcome = try importing(text, ["-n"], in: workspace)
+      #expect(outcome.errors.contains(option), "\(rows): \(outcome)")
+    }
+  }
+
+  @Test func `a column has one type`() throws {
+    let workspace = try Workspace()
+    for options in [["--text", "x", "--type", "x=integer"], ["--type", "x=real", "--type", "x=integer"]] {
+      let outcome = try importing("name,x\nA,1\n", options, in: workspace)
+      #expect(outcome.status == 64 && outcome.errors.contains("the column \"x\" has two types"), "\(outcome)")
+    }
+    #expect(try importing("name,x\nA,1\n", ["--text", "x", "--type", "x=text"], in: workspace).status == 0)
+  }
+
+  @Test func `UTF-16 without a byte order mark is an error that names the encoding`() throws {
+    let workspace = try Workspace()
+    for (encoding, text) in [("UTF-16LE", "name,age\nZoë,1\n"), ("UTF-16BE", "{\"name\":\"Zoë\"}\n")] {
+      let isBig = encoding.hasSuffix("BE")
+      let units = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+      let bytes = isBig ? text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } : units
+      let file = workspace.folder + (isBig ? "/in.jsonl" : "/in.csv")
+      try workspace.write(Data(bytes), to: isBig ? "in.jsonl" : "in.csv")
+      let outcome = try workspace.run("import", file)
+      #expect(outcome.status == 65 && outcome.errors.contains("pass --encoding \(encoding)"), "\(outcome)")
+      #expect(try workspace.run("import", file, "--encoding", encoding).status == 0)
+    }
+  }
+
+  @Test func `ids that are not used, and attributes that are new, are noted`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX", "--set", "age=41")
+    let ignored = "note: the ids in the file are not used: each record adds a user with a new id (--update, --keep-ids)"
+    let new = "new attribute \"Age\": no user had it before (did you mean \"age\"?)\n"
+    let outcome = try importing("id,name,Age\n1,Zoë,1\n", ["-n"], in: workspace)
+    #expect(outcome.status == 0 && outcome.errors.contains(ignored) && outcome.errors.contains(new), "\(outcome)")
+    let updating = try importing("id,name,Age\n1,Zoë,1\n", ["--update"], in: workspace)
+    #expect(!updating.errors.contains("ids in the file") && updating.errors.contains(new), "\(updating)")
+    let again = try importing("name,Age,age\nZoë,1,2\n", in: workspace)
+    #expect(again.errors == "imported 1 user as one change set\n", "\(again)")
   }
 
   @Test func `a dry run shows the first five users as they would be stored, with their types`() throws {

@@ -43,7 +43,9 @@ import UserStoreText
       (.text, "{\"base64\":\"AA==\"}", .text("{\"base64\":\"AA==\"}")),
       (.integer, "007", .integer(7)), (.integer, " +5 ", .integer(5)), (.real, "12e5", .real(1_200_000)),
       (.real, "1", .real(1)), (.real, ".5", .real(0.5)), (.real, "1e999", .real(.infinity)), (.real, "-0", .real(0)),
-      (.decimalComma, "1,5", .real(1.5)), (.decimalComma, "-12", .real(-12)), (.boolean, "WAHR", .integer(1)),
+      (.decimalComma, "1,5", .real(1.5)), (.decimalComma, "-12", .real(-12)),
+      (.decimalComma, "1.234,56", .real(1234.56)), (.decimalComma, "-1.234.567", .real(-1_234_567)),
+      (.decimalComma, "+12.345", .real(12_345)), (.boolean, "WAHR", .integer(1)),
       (.boolean, "FAUX", .integer(0)), (.boolean, "yes", .integer(1)), (.boolean, "0", .integer(0)),
     ]
     for (type, text, expected) in good { #expect(try type.value(of: text) == expected, "\(type) \(text)") }
@@ -52,7 +54,12 @@ import UserStoreText
       (.integer, "99999999999999999999", "of the type real"), (.real, "1,5", "of the type decimal-comma"),
       (.real, "nan", "is not a real number"), (.real, "inf", "is not"), (.real, "0x1p3", "is not"),
       (.real, "1e400", "is not"), (.real, "", "is not"), (.decimalComma, "1.5", "of the type real"),
-      (.decimalComma, "1.234,5", "is not"), (.boolean, "2", "true or false"),
+      (.decimalComma, "1.23,5", "is not"), (.decimalComma, "1234.567", "is not"),
+      (.decimalComma, "0.123", "of the type real"),
+      (.decimalComma, "1.234.56", "is not"), (.decimalComma, ".123", "is not"), (.decimalComma, "1,234.567", "is not"),
+      (.decimalComma, "1..234", "is not"), (.decimalComma, "1.234,", "is not"), (.decimalComma, "1.234e5", "is not"),
+      (.decimalComma, "1.234,5e1", "is not"), (.decimalComma, "1.234,5,6", "is not"),
+      (.decimalComma, "--1.234", "is not"), (.decimalComma, "1.-23", "is not"), (.boolean, "2", "true or false"),
     ]
     for (type, text, words) in bad {
       let error = #expect(throws: (any Error).self, "\(type) \(text)") { try type.value(of: text) }

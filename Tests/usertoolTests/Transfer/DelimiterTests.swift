@@ -52,6 +52,7 @@ import Testing
 
   @Test func `--delimiter is one character or tab, and decides`() throws {
     let workspace = try Workspace()
+    try workspace.run("init")
     try workspace.write(Data("name:a,b\nA:1\n".utf8), to: "in.csv")
     let path = workspace.folder + "/in.csv"
     #expect(try workspace.run("import", path, "--delimiter", ":").errors == "imported 1 user as one change set\n")

@@ -61,6 +61,57 @@ import Testing
     }
   }
 
+  /// Characters in UTF-8 and in Windows-1252, and bytes that are neither.
+  private static let parts: [[UInt8]] = [
+    [0x61], [0x0A], [0x2C], [0xC3, 0xA9], [0xE2, 0x82, 0xAC], [0xF0, 0x9F, 0x98, 0x80], [0xE9], [0xFC], [0x80], [0xC3],
+    [0xE2, 0x82], [0xF0, 0x9F], [0x81], [0xED, 0xA0, 0x80], [0xC0, 0xAF],
+  ]
+
+  @Test func `the first character beyond ASCII decides, whatever the pieces are`() throws {
+    for seed in (0..<3_000).map({ Seed.base &+ $0 }) {
+      var random = SplitMix64(seed: seed)
+      let bytes = (0..<Int.random(in: 0..<12, using: &random)).flatMap { _ in
+        Self.parts.randomElement(using: &random)!
+      }
+      let start = bytes.drop { $0 < 0x80 }
+      let isUTF8 = (1...4).contains { String(validating: start.prefix($0), as: UTF8.self) != nil }
+      let isUndefined = start.first.map { [0x81, 0x8D, 0x8F, 0x90, 0x9D].contains($0) } ?? false
+      for pieces in [[bytes], pieces(bytes, &random), bytes.map { [$0] }] {
+        do {
+          let (text, encoding) = try decoded(pieces, TextDecoder(isGuessing: true))
+          #expect(isUTF8 || !isUndefined, "seed \(seed): \(bytes)")
+          #expect(encoding == (isUTF8 ? nil : "Windows-1252"), "seed \(seed): \(bytes) in \(pieces)")
+          let whole = isUTF8 ? bytes : try decoded([bytes], try TextDecoder("Windows-1252")).text
+          #expect(text == whole, "seed \(seed): \(bytes) in \(pieces)")
+        } catch { #expect(!isUTF8 && isUndefined, "seed \(seed): \(bytes) in \(pieces): \(error)") }
+      }
+    }
+  }
+
+  @Test func `a byte order mark is recognized in pieces`() throws {
+    let utf16 = "\u{FEFF}Zoë".utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+    let utf32 = "\u{FEFF}Zoë".unicodeScalars.flatMap { [0, 0, UInt8($0.value >> 8), UInt8($0.value & 0xFF)] }
+    for bytes in [utf16, utf32, Array("\u{FEFF}Zoë".utf8), Array("Z".utf8)] {
+      let text = try decoded(bytes.map { [$0] }, TextDecoder(isGuessing: true)).text
+      #expect(text == (bytes.count == 1 ? bytes : Array("\u{FEFF}Zoë".utf8)), "\(bytes)")
+    }
+  }
+
+  @Test func `a byte that does not fit the first character beyond ASCII is an error with its line`() throws {
+    let workspace = try Workspace()
+    try workspace.run("init")
+    for (first, second, words) in [
+      ("M\\xc3\\xbcller", "Caf\\xe9", "in.csv:3: the name is not valid UTF-8"),
+      ("Caf\\xe9", "\\x81", "in.csv:3: the name is not valid Windows-1252"),
+    ] {
+      let script = "cd ~ && printf 'name,note\\n\(first),1\\n\(second),2\\n' > in.csv"
+      try #require(try workspace.finish(["bash", "-c", script]).status == 0)
+      let outcome = try workspace.run("import", workspace.folder + "/in.csv")
+      #expect(outcome.status == 65 && outcome.errors.contains(words), "\(outcome)")
+      #expect(outcome.errors.contains("if the file has another encoding, name it with --encoding"), "\(outcome)")
+    }
+  }
+
   @Test func `what is not valid in the encoding stays invalid, and the text after it is right`() throws {
     let cases: [(String, [UInt8], String)] = [
       ("Windows-1252", [0x61, 0x81, 0xE9], "é"), ("CP932", [0x61, 0xFF, 0x83, 0x5C], "ソ"),

@@ -28,7 +28,8 @@ import Testing
     while try workspace.run("add", "x", "--busy-timeout", "0s", "-n").status == 0 {}
     importer.send(signal)
     #expect(importer.wait() == status)
-    #expect(importer.errors.rest().isEmpty)
+    let message = String(decoding: importer.errors.rest(), as: UTF8.self)
+    #expect(message == (signal == SIGKILL ? "" : "stopped: nothing was changed\n"))
     #expect(try workspace.dump() == before)
     #expect(try workspace.sqlite("PRAGMA integrity_check").output == "ok\n")
   }
@@ -46,5 +47,28 @@ import Testing
       let message = String(decoding: importer.errors.rest(), as: UTF8.self)
       #expect(message == "stopped: the \(left) users up to line \(left) were imported\n")
     }
+  }
+
+  @Test func `an import that is ended while it waits for its input says that nothing was changed`() throws {
+    let workspace = try Workspace()
+    let pipe = workspace.folder + "/pipe"
+    try #require(try workspace.finish(["mkfifo", pipe]).status == 0)
+    let importer = try workspace.start("import", pipe, "--format", "jsonl")
+    // The pipe can be opened for writing when the import has opened it.
+    let writer = try workspace.start(["sh", "-c", "exec 3>'\(pipe)'; echo open; sleep 60"])
+    #expect(writer.output.next() == "open")
+    importer.send(SIGINT)
+    #expect(importer.wait() == 130)
+    #expect(String(decoding: importer.errors.rest(), as: UTF8.self) == "stopped: nothing was changed\n")
+    #expect(workspace.bytes() == nil)
+    writer.send(SIGKILL)
+  }
+
+  @Test func `after Ctrl-C at a question, the shell's prompt is on a line of its own`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    let session = try TerminalSession(
+      ["remove", "1"], columns: 80, rows: 24, in: workspace, [.wait(for: "[y/N] "), .type("\u{3}")])
+    #expect(session.status == 130 && String(decoding: session.output, as: UTF8.self).hasSuffix("[y/N] ^C\r\n"))
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite(.bounded) struct `Lines of a file` {
   /// The lines; a line that is too long is `too long`, and a line without a line feed ends with `$`.
   private func lines(of text: String, limit: Int) throws -> [String] {
-    let descriptor = try System.openTemporary()
+    let descriptor = try System.openTemporary().descriptor
     defer { System.close(descriptor) }
     #expect(System.write(Array(text.utf8)[...], to: descriptor) == text.utf8.count)
     System.rewind(descriptor)

@@ -34,6 +34,18 @@ import Testing
     #expect(lines[0].hasPrefix("watching all users") && lines.last == "and 9,997 more; --initial all prints them too")
   }
 
+  @Test func `a signal while it is read leaves no wrong number behind`() throws {
+    let workspace = try makeWorkspace(users: 60_000)
+    for delay in 0..<8 {
+      // A signal that arrives while the program starts may be lost.
+      let session = try TerminalSession(
+        ["watch"], columns: 80, rows: 24, in: workspace,
+        [.run(["sleep", "0.0\(delay)"]), .signal(SIGINT), .run(["sleep", "0.5"]), .signal(SIGINT)])
+      let output = String(decoding: session.output, as: UTF8.self)
+      #expect(!output.contains(" more; ") || output.contains("and 59,997 more; "), "\(delay): \(output)")
+    }
+  }
+
   @Test func `it fills a screen of any size, and has at least one user`() throws {
     let workspace = try makeWorkspace(users: 9)
     for (columns, rows) in [(80, 1), (80, 10), (80, 17), (20, 24), (7, 40), (200, 66), (1, 1)] {
