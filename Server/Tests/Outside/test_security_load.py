@@ -4,6 +4,7 @@ import errno
 import pathlib
 import resource
 import select
+import signal
 import socket
 import threading
 import time
@@ -193,6 +194,21 @@ class ManyStreams(TestCase):
                 events = stream.end()
                 self.assertEqual((stream.ending, [event.data for event in events if event.event == "closing"]),
                                  ("whole", [{"reason": "shutdown"}]))
+        finally:
+            for stream in opened:
+                stream.close()
+
+    @served()
+    def test_streams_that_are_sending_end_with_a_documented_reason(self, server):
+        server.add(text="")
+        for number in range(40):
+            server.patch(1, text=chr(97 + number % 26) * 100_000)
+        opened = [server.stream("/changes?after=oldest") for _ in range(40)]
+        try:
+            server.process.send_signal(signal.SIGTERM)
+            for stream in opened:
+                self.assertEqual(stream.end()[-1].data, {"reason": "shutdown"})
+            self.assertEqual(server.process.wait(10), 0)
         finally:
             for stream in opened:
                 stream.close()

@@ -112,6 +112,27 @@ class Memory(TestCase):
                     del waiting[one]
 
     @served("--max-memory", "64")
+    def test_the_log_that_slow_clients_wait_for_counts(self, server):
+        server.add()
+        with server.connect() as raw:
+            for number in range(600):
+                body = json.dumps({"set": {"text": chr(97 + number % 26) * 4096}}).encode()
+                raw.send(server.head("PATCH", "/users/1", {**JSON, "Content-Length": len(body)}) + body)
+                self.assertEqual(raw.response().status, 200)
+        before = server.memory
+        streams = []
+        try:
+            for _ in range(128):
+                streams.append(server.stream("/changes?after=oldest", receive_buffer=4096))
+            # Each has a mebibyte of changes to send, or was closed because there is no room for it.
+            for stream in streams:
+                stream.wait("changes", "closing", within=60)
+            self.assertLess(server.memory - before, 144 * MIB)
+        finally:
+            for stream in streams:
+                stream.close()
+
+    @served("--max-memory", "64")
     def test_a_list_that_grows_is_closed_and_its_memory_is_free(self, server):
         for number in range(20):
             server.add(f"u{number}")

@@ -90,6 +90,7 @@ private struct ListStream: Sendable {
     for text in texts {
       if let part = parts.add(text) {
         try await stream.send(name, JSONText.object([("revision", revision(rows)), (name, JSONText.array(part))]))
+        try await stream.response.flush()
       }
     }
     try await stream.send(

@@ -9,9 +9,7 @@ import UserStoreText
 extension API {
   func health(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
-    if Task.isShuttingDownGracefully {
-      throw Problem(.serviceUnavailable, "shuttingDown", "the server is shutting down", retryAfter: 1)
-    }
+    if Task.isShuttingDownGracefully { throw Problem.shuttingDown }
     do { try await healthCheck.run() } catch let error as StoreError {
       logFailure(error, request)
       // Without the reason, which has names: anybody may ask.

@@ -31,6 +31,9 @@ struct Problem: Error {
     Problem(.badRequest, "badRequest", detail, hint: hint, parameter: parameter)
   }
 
+  static let shuttingDown = Problem(
+    .serviceUnavailable, "shuttingDown", "the server is shutting down", retryAfter: 1)
+
   /// The problem as a JSON object.
   var json: String {
     var members = [

@@ -15,8 +15,10 @@ final class Budget: Sendable {
 
     deinit { budget.use(-amount.withLock { $0 }) }
 
-    /// Adds to the use; throws if the budget is used up.
-    func grow(by more: Int) throws(Problem) { try resize(to: amount.withLock { $0 } + more) }
+    /// Adds to the use; throws if the budget is used up and the use can be refused.
+    func grow(by more: Int, isRequired: Bool = false) throws(Problem) {
+      try resize(to: amount.withLock { $0 } + more, isRequired: isRequired)
+    }
 
     /// Changes the use, of which a permit has one change at a time; throws if more is used than is left.
     ///
@@ -72,8 +74,10 @@ extension Budget {
         .serviceUnavailable, "tooManyStreams", "\(limit) streams are open", hint: "try again later", retryAfter: 5))
   }
 
-  /// The bytes of bodies that are being received or sent, which slow clients make last, of what is read for them, and of the
+  /// The bytes of bodies that are being received or sent, which slow clients make last, of what is read for answers, and of the
   /// rows of open lists.
+  ///
+  /// What is read for streams does not count: a few at a time read and render (`Turns`).
   static func memory(mebibytes: Int) -> Budget {
     Budget(
       mebibytes << 20,

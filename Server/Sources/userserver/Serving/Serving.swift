@@ -216,8 +216,7 @@ private struct Ending: Service {
 
   func run() async {
     try? await gracefulShutdown()
-    memory.end(
-      with: Problem(.serviceUnavailable, "shuttingDown", "the server is shutting down", retryAfter: 1))
+    memory.end(with: .shuttingDown)
     Thread.detachNewThread {
       Thread.sleep(forTimeInterval: 4.5)
       _exit(status())

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Lets a few streams at a time read the log and render what they have read, in the order in which they ask.
 ///
-/// What is read counts (`Budget`) only when it is a text. Without turns, a large write would be in memory once for each
-/// stream before the first one counts.
+/// What is read counts (`Budget`) only when it is a text, and is released at the end of the turn (`LiveResponse`). Without turns,
+/// a page of the log would be in memory once for each stream before the first one counts.
 final class Turns: Sendable {
   private struct State {
     var free: Int

@@ -6,46 +6,72 @@ import UserStore
 extension API {
   /// What following the log comes upon.
   enum Step {
+    /// A set, or the rest of one.
     case set(UserStore.ChangeSet)
     /// The end of what is committed; `isDue` at first, and then once in each interval.
     case end(Cursor, isDue: Bool)
   }
 
-  /// Calls `body` with every set after a cursor as soon as it is committed, until it returns false, or the server ends.
+  /// What follows a step.
+  enum Next {
+    case goOn
+    /// The same set, from one of its changes on, after what was written has been sent.
+    case rest(from: Int64)
+    case stop
+  }
+
+  /// Calls `body` with every set after a cursor as soon as it is committed, until it returns `stop`, or the server ends.
   ///
-  /// Not a feed of the store, which reads when it likes: here every stream reads in its turn. While a server of databases
-  /// cannot be reached, nothing is called.
+  /// Not a feed of the store, which keeps a page of the log while its reader waits: here only texts wait for a slow client
+  /// (`LiveResponse.inTurn`). Like a feed, it tries again each second while a server of databases cannot be reached.
   ///
   /// - Throws: The errors of `UserStore.page(after:)`, `CancellationError`, and what `body` throws.
   func follow(
-    after start: Cursor, every interval: Duration, in response: LiveResponse, _ body: (Step) async throws -> Bool
+    after start: Cursor, every interval: Duration, in response: LiveResponse, _ body: (Step) async throws -> Next
   ) async throws {
-    var (cursor, isDue) = (start, true)
+    var (cursor, rest, isDue) = (start, Int64?.none, true)
+    /// Renders the next sets; returns whether there may be more, nil to stop.
+    func render() async throws -> Bool? {
+      if let first = rest { cursor = try await self.cursor(before: first) }
+      rest = nil
+      let sets = try await store.page(after: cursor)
+      for set in sets {
+        if Task.isShuttingDownGracefully { return nil }
+        switch try await body(.set(set)) {
+        case .goOn: cursor = set.cursor
+        case .rest(let first):
+          rest = first
+          return true
+        case .stop: return nil
+        }
+      }
+      if !sets.isEmpty { return true }
+      defer { isDue = false }
+      if case .stop = try await body(.end(cursor, isDue: isDue)) { return nil }
+      return false
+    }
+
     let ticks = AsyncTimerSequence.repeating(every: interval).map { _ in true }
     for try await isTick in merge(bell.rings().map { false }, ticks).cancelOnGracefulShutdown() {
       isDue = isDue || isTick
-      let goesOn = try await response.inTurn {
-        while let sets = try await page(after: cursor) {
-          for set in sets {
-            cursor = set.cursor
-            guard try await body(.set(set)), !Task.isShuttingDownGracefully else { return false }
-          }
-          if !sets.isEmpty { continue }
-          defer { isDue = false }
-          return try await body(.end(cursor, isDue: isDue))
+      var hasMore = true
+      while hasMore {
+        do {
+          guard let more = try await response.inTurn(render) else { return }
+          hasMore = more
+        } catch let error as StoreError where error.code == .connectionLost {
+          try await Task.sleep(for: .seconds(1))
+          if Task.isShuttingDownGracefully { return }
         }
-        return true
       }
-      if !goesOn { return }
     }
     try Task.checkCancellation()
   }
 
-  /// The next sets; nil if there is no connection to the server of the database.
-  private func page(after cursor: Cursor) async throws -> [UserStore.ChangeSet]? {
-    do { return try await store.page(after: cursor) } catch let error as StoreError {
-      if error.code == .connectionLost { return nil }
-      throw error
-    }
+  /// The cursor before a change.
+  private func cursor(before change: Int64) async throws -> Cursor {
+    let cursor = try await store.read { try $0.cursor(at: UserStore.Revision(rawValue: change - 1)) }
+    guard let cursor else { throw StoreError(.compacted, "the changes after revision \(change - 1) were deleted") }
+    return cursor
   }
 }

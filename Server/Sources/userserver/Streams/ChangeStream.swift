@@ -37,7 +37,10 @@ struct ChangeStream: Sendable {
     try await api.follow(after: cursor, every: clock.interval, in: stream.response) { step in
       switch step {
       case .set(let set):
-        if try await send(set, to: stream) {
+        let part = try await ChangePart(of: set, filter, RecordText.json)
+        if !part.texts.isEmpty {
+          try await send(part, of: set, to: stream)
+          if let next = part.next { return .rest(from: next) }
           count += 1
           sent = .now
           if count == limit { reason = "limit" }
@@ -49,7 +52,7 @@ struct ChangeStream: Sendable {
         if isDue { try await progress(cursor, isUpToDate: true, stream) }
       }
       reason = reason ?? clock.isOver
-      return reason == nil
+      return reason == nil ? .goOn : .stop
     }
     return reason ?? api.endReason()
   }
@@ -66,29 +69,15 @@ struct ChangeStream: Sendable {
     try await stream.send("progress", id: cursor.description, JSONText.object(members))
   }
 
-  /// Sends a set, in parts if it is huge; returns false if the filter hides all of it.
-  private func send(_ set: UserStore.ChangeSet, to stream: EventStream) async throws -> Bool {
-    var (parts, time) = (Parts(), Int64(0))
-    try await set.forEach { (change: UserStore.Change) async throws in
-      guard filter.accepts(change) else { return }
-      // The last part has the id.
-      if let part = parts.add(RecordText.json(change)) {
-        try await stream.send("changes", event(set, part, at: time, isLast: false))
-      }
-      time = change.timestamp
-    }
-    if parts.last.isEmpty { return false }
-    try await stream.send("changes", id: set.cursor.description, event(set, parts.last, at: time, isLast: true))
-    return true
-  }
-
-  private func event(_ set: UserStore.ChangeSet, _ changes: [String], at time: Int64, isLast: Bool) -> String {
+  /// Sends a set, or a part of a huge one; the last part has the id.
+  private func send(_ part: ChangePart, of set: UserStore.ChangeSet, to stream: EventStream) async throws {
     var members = [
-      ("revision", "\(set.revision)"), ("at", JSONText.text(Time.text(milliseconds: time))),
-      ("origin", JSONText.text(set.origin)), ("foreign", "\(set.isForeign)"), ("lag_ms", "\(max(0, Time.now &- time))"),
-      ("changes", JSONText.array(changes)),
+      ("revision", "\(set.revision)"), ("at", JSONText.text(Time.text(milliseconds: part.time))),
+      ("origin", JSONText.text(set.origin)), ("foreign", "\(set.isForeign)"),
+      ("lag_ms", "\(max(0, Time.now &- part.time))"), ("changes", JSONText.array(part.texts)),
     ]
+    let isLast = part.next == nil
     if isLast { members.append(("last", "true")) }
-    return JSONText.object(members)
+    try await stream.send("changes", id: isLast ? set.cursor.description : nil, JSONText.object(members))
   }
 }

@@ -63,7 +63,8 @@ extension API {
       let stream = EventStream(response: response)
       let reason: String
       do { reason = try await body(stream) } catch let problem as Problem {
-        reason = Task.isShuttingDownGracefully ? endReason() : problem.code
+        // The memory ends a little before the server does.
+        reason = problem.code == Problem.shuttingDown.code ? endReason() : problem.code
       }
       try await stream.close(because: reason)
     }

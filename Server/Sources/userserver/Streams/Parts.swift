@@ -1,7 +1,9 @@
+import UserStore
+
 /// Collects texts of JSON until they are enough for one part of a response.
 struct Parts {
-  private static let countLimit = 1_000
-  private static let byteLimit = 1 << 20
+  fileprivate static let countLimit = 1_000
+  fileprivate static let byteLimit = 1 << 20
 
   /// The texts of the last part, which no other one follows.
   private(set) var last: [String] = []
@@ -15,5 +17,32 @@ struct Parts {
     last.append(json)
     bytes += json.utf8.count
     return full
+  }
+}
+
+/// The first changes of a set that a client wants: as many as are enough for one part of a response.
+struct ChangePart {
+  /// The changes as JSON.
+  private(set) var texts: [String] = []
+  /// The time of the last change.
+  private(set) var time: Int64 = 0
+  /// The change with which the next part begins; nil if this is the last part.
+  private(set) var next: Int64?
+
+  /// Renders changes until the part is full; the rest of a huge set is not read.
+  init(of set: UserStore.ChangeSet, _ filter: ChangeFilter, _ json: (UserStore.Change) -> String) async throws {
+    var bytes = 0
+    try await set.iterate { change in
+      guard filter.accepts(change) else { return true }
+      if texts.count == Parts.countLimit || bytes >= Parts.byteLimit {
+        next = change.sequence
+        return false
+      }
+      let text = json(change)
+      texts.append(text)
+      time = change.timestamp
+      bytes += text.utf8.count
+      return true
+    }
   }
 }
