@@ -22,7 +22,8 @@ struct ExportCommand: ParsableCommand, QueryCommand {
       usertool import reads both formats back and preserves every value, also those of other programs that usertool \
       itself would refuse. In CSV, a field that is written as a number is one, := before a text marks it as text (:=41), \
       and an empty field is not set. Bytes are {"base64":"…"}; text that is not valid UTF-8 is {"text_base64":"…"}, as is, \
-      in JSON, a name or a color that usertool would refuse. := before the name of an attribute marks it as exact.
+      in JSON, a name or a color that usertool would refuse. := before the name of an attribute marks it as exact. An export \
+      fails if such a name is not valid UTF-8.
 
       --where, --with and --without select users as in usertool list.
       """)

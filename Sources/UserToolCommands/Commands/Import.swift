@@ -24,7 +24,7 @@ struct ImportCommand: ParsableCommand {
       stored.
 
       In CSV, the character between the fields is recognized, or named by the line sep=; at the start. So is the encoding: \
-      that of a byte order mark, else UTF-8, else Windows-1252, which the first character beyond ASCII decides; any \
+      that of a byte order mark, else UTF-8, or Windows-1252 if the first character beyond ASCII is not UTF-8; any \
       other is named with --encoding. If it is not UTF-8 with commas, the import says how it reads the file. White space \
       around the names of columns does not count, and Name is name. A field is a number only if the number would be \
       written in the same way: 41 and 1.5 are numbers, 01067, 1.50 and 12e5 are text. Name the columns that differ with \

@@ -13,7 +13,8 @@ struct InitCommand: ParsableCommand {
         usertool init
         usertool --db ./users.db init
 
-      Only you can read a new database. An existing database is checked and left unchanged.
+      Only you can read a new database. An existing database stays as it is, unless an older version of usertool made it, or \
+      the log's triggers are missing: then its tables are updated, or a new log starts.
 
       A copy that the sqlite3 shell made with .dump or .clone lacks the mark of a database of users. --adopt takes it over if \
       its tables and triggers are those of usertool. Its records stay. Its log starts again, so cursors that were saved before are no longer valid.
@@ -66,15 +67,19 @@ struct InitCommand: ParsableCommand {
     let database = try common.database
     let name = database.description
     // A file with several names cannot be opened for writing, and opening it for reading leaves a file beside it.
-    if case .file(let path) = database, let count = try? Files.linkCount(of: path), count > 1 { return nil }
+    if !would, case .file(let path) = database, let count = try? Files.linkCount(of: path), count > 1 { return nil }
     do {
       try common.withStore(.readOnly) { _ in }
       return nil
-    } catch let failure as Failure where failure.code == .logIncomplete {
-      let done = would ? "dry run: would repair" : "repaired"
-      return "\(done) the log of \(name): a new log starts, and saved cursors diverge"
-    } catch let failure as Failure where failure.code == .schemaTooOld {
-      return "\(would ? "dry run: would update" : "updated") the tables of \(name) to this version of usertool"
+    } catch let failure as Failure {
+      switch failure.code {
+      case .logIncomplete:
+        let done = would ? "dry run: would repair" : "repaired"
+        return "\(done) the log of \(name): a new log starts, and saved cursors diverge"
+      case .schemaTooOld: return (would ? "dry run: would update" : "updated") + " the tables of \(name)"
+      // Opening it for writing reports what is wrong.
+      default: if would { throw failure } else { return nil }
+      }
     }
   }
 

@@ -57,10 +57,18 @@ enum System {
 
   /// Whether a signal is ignored.
   static func isIgnored(_ number: Int32) -> Bool {
-    let before = signal(number, SIG_IGN)
-    signal(number, before)
+    // Not `signal`, which would have to ignore it for a moment, and so would discard one that is pending.
+    var action = sigaction()
+    guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+    #if canImport(Darwin)
+      let handler = unsafe action.__sigaction_u.__sa_handler
+    #elseif canImport(Glibc)
+      let handler = unsafe action.__sigaction_handler.sa_handler
+    #elseif canImport(Musl)
+      let handler = unsafe action.__sa_handler.sa_handler
+    #endif
     // Functions cannot be compared; SIG_IGN is 1 in the <signal.h> of every system.
-    return unsafe unsafeBitCast(before, to: Int.self) == 1
+    return unsafe unsafeBitCast(handler, to: Int.self) == 1
   }
 
   /// The signals that `Signals` handles and that were ignored when the program started, as after `trap '' INT` in a shell.

@@ -2,9 +2,8 @@ import UserStore
 
 /// Turns the bytes of a file into UTF-8, piece by piece.
 ///
-/// Without an encoding from the user, a byte order mark decides. Else the file is UTF-8; in CSV, the first bytes beyond ASCII
-/// decide whether it is Windows-1252, which agrees with UTF-8 up to there: it is, unless they are a character in UTF-8. They may
-/// come late in the file.
+/// Without an encoding from the user, a byte order mark decides. Else the file is UTF-8; but CSV is Windows-1252 if its first
+/// bytes beyond ASCII, which may come late in the file, are not a character in UTF-8. Up to there, both are the same.
 struct TextDecoder {
   private enum State {
     case start
@@ -16,6 +15,7 @@ struct TextDecoder {
 
   /// The name of the encoding; nil for UTF-8.
   private(set) var encoding: String?
+  /// Whether the file may be Windows-1252.
   let isGuessing: Bool
   private var state = State.start
   /// The bytes that were too few to decide.

@@ -121,7 +121,6 @@ import Testing
 
   @Test func `bad records can be skipped, and saved unchanged with the reason`() throws {
     let workspace = try Workspace()
-    try workspace.run("init")
     let lines = [
       "{\"name\":\"A\"}", "{\"name\":\"B\",\"a\":[1]}", "{\"name\":\"\",\"age\":1}", "{\"name\":\"C\"}", "{\"na",
     ]
@@ -142,6 +141,7 @@ import Testing
 
   @Test func `in CSV, only the bad record is skipped, including the lines inside its quotes`() throws {
     let workspace = try Workspace()
+    try workspace.run("init")
     let text = "name,note\nA,5\" disk\nB,\"x\ny\",z\nC,\"two\nlines\"\nD\nE,ok\n"
     let rejects = workspace.folder + "/rejects.jsonl"
     let outcome = try importing(text, as: "in.csv", "--rejects", rejects, in: workspace)
