@@ -172,7 +172,8 @@ extension Reader {
 
   /// Does the same after the cursor that `start` returns in that snapshot.
   ///
-  /// With `mayContinue`, the cursor may be within a foreign set, whose rest is marked as continued.
+  /// The cursor may be within a set, whose rest is then marked as continued: always in one of the library's, and with
+  /// `mayContinue` in a foreign one.
   func page(
     of topics: [Topic] = [.everything], mayContinue: Bool = false,
     from start: (inout ReadTransaction) throws(StoreError) -> Cursor

@@ -185,7 +185,9 @@ final class Watcher: Sendable {
   private func reportLoss(_ error: StoreError, _ memory: inout Memory) {
     if memory.isReported || isStopped { return }
     memory.isReported = true
-    let message = "changes of other programs are delivered when the server can be reached again: \(error.message)"
+    let message =
+      "the connection was lost, and changes of other programs are delivered when the server can be reached again: "
+      + error.message
     publication.hub.handleError(nil, StoreError(error.code, message, hint: error.hint, cause: error))
   }
 

@@ -85,7 +85,9 @@ extension ObservableList: @MainActor RandomAccessCollection {
   /// The rows that the list has now, from the last to the first.
   public func reversed() -> ReversedCollection<Slice> { self[startIndex..<endIndex].reversed() }
 
-  /// Slice of a list, as they were at some moment; each of them is updated as long as it is in the list.
+  /// Rows of a list as they were at one moment.
+  ///
+  /// A row is updated as long as it is in the list.
   public struct Slice: RandomAccessCollection, Sendable {
     private let objects: [ObservableUser]
     /// The position of the first row in the list.

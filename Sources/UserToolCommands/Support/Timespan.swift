@@ -21,7 +21,9 @@ struct Timespan: ExpressibleByArgument {
     self.milliseconds = Int64(milliseconds)
   }
 
-  /// Throws if the unit is missing: elsewhere the default unit is seconds, which where days were meant is far from it.
+  /// Throws if the unit is missing.
+  ///
+  /// The default unit of other options is seconds, but here you may mean days.
   func checkUnit(of option: String) throws(ValidationError) {
     if hasUnit { return }
     let number = text.dropLast()

@@ -25,17 +25,22 @@ enum CSVField {
   /// Reads a field; throws for invalid base64.
   static func decode(_ text: String, of attribute: AttributeName) throws(TextError) -> RecordContent.Field {
     if text.isEmpty { return .init(attribute, .null) }
-    if text.utf8.starts(with: textMark.utf8) {
-      return .init(attribute, .text(text.droppingBytes(textMark.utf8.count)), isVerbatim: true)
-    }
-    if text.utf8.first == UInt8(ascii: "{"), let data = JSONScanner.data(in: text) {
-      if attribute != .name || data.isMarked { return .init(attribute, data.value, isVerbatim: data.isMarked) }
-    }
+    if let marked = marked(text, of: attribute) { return marked }
     switch attribute {
     case .name: return .init(attribute, .text(text))
     case .hairColor: return .init(attribute, .text(text.trimmed))
     default: return .init(attribute, try plainValue(text))
     }
+  }
+
+  /// Reads a field that has a mark; nil for any other.
+  static func marked(_ text: String, of attribute: AttributeName) -> RecordContent.Field? {
+    if text.utf8.starts(with: textMark.utf8) {
+      return .init(attribute, .text(text.droppingBytes(textMark.utf8.count)), isVerbatim: true)
+    }
+    guard text.utf8.first == UInt8(ascii: "{"), let data = JSONScanner.data(in: text) else { return nil }
+    if attribute == .name, !data.isMarked { return nil }
+    return .init(attribute, data.value, isVerbatim: data.isMarked)
   }
 
   private static func plainValue(_ text: String) throws(TextError) -> StoredValue {

@@ -96,6 +96,11 @@ struct CSVRecords: RecordSource {
     of text: String, _ column: CSVColumns.Column, _ name: AttributeName, _ tally: inout ColumnTally
   ) throws(TextError) -> RecordContent.Field {
     if let type = column.type, !text.isEmpty {
+      // Only an export has marks: they are not part of the text, and data has no other type.
+      if isExport, let marked = CSVField.marked(text, of: name) {
+        guard case .text(let text) = marked.value else { return marked }
+        return .init(name, try type.value(of: text), isVerbatim: true)
+      }
       return .init(name, try type.value(of: text), isVerbatim: column.isVerbatim)
     }
     let field = try CSVField.decode(text, of: name)

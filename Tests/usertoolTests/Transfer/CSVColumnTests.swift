@@ -29,6 +29,22 @@ import Testing
     #expect(try workspace.run("list").output == "1\tZoë\t\tc=1\tlogin=zoe\n")
   }
 
+  @Test func `a type of a column reads what an export has marked`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "A", "--set", "zip:=10115")
+    try workspace.run("add", "B", "--set", "zip:=01067")
+    let export = try workspace.run("export", "--format", "csv").output
+    #expect(export.contains(":=10115") && export.contains("01067"))
+    for (options, values) in [
+      (["--text", "zip"], [":=10115", "01067"]), (["--type", "zip=integer"], ["10115", "1067"]),
+    ] {
+      let other = try Workspace()
+      #expect(try importing(export, options, in: other).status == 0)
+      let lines = try other.run("list", "--format", "csv").output.split(separator: "\n").dropFirst()
+      #expect(lines.map { String($0.split(separator: ",", omittingEmptySubsequences: false)[3]) } == values, "\(lines)")
+    }
+  }
+
   /// Header lines without a name, what their message says, and the options of its hint, which are accepted.
   private static let nameless: [(header: String, words: String, options: [String])] = [
     ("Full name,age", "its columns are \"Full name\", \"age\"", ["--name-column", "Full name"]),

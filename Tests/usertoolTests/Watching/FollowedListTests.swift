@@ -55,6 +55,68 @@ import Testing
     #expect(String(decoding: child.errors.rest(), as: UTF8.self).hasPrefix("stopped at revision "))
   }
 
+  @Test func `lists and counts that start beside a program that never stops to write are exact when it stops`() throws {
+    let workspace = try Workspace()
+    for number in 0..<20 { try workspace.run("add", "user \(number)", "--set", "age=17", "-q") }
+    let writer = try workspace.python(
+      """
+      import itertools, random, select
+      db.execute("PRAGMA busy_timeout=60000")
+      db.execute("PRAGMA synchronous=OFF")
+      for number in itertools.count(1):
+        db.execute("UPDATE attributes SET value = ? WHERE user_id = ? AND name = 'age'",
+          (random.choice([17, 18, 40]), random.randint(1, 20)))
+        if number == 2: print("writing", flush=True)
+        if select.select([sys.stdin], [], [], 0)[0]: break
+      """)
+    #expect(writer.output.next() == "writing")
+    let lists = try (0..<6).map { _ in try follow(workspace) }
+    let counts = try (0..<6).map { _ in try workspace.start("list", "--where", "age>=18", "--count", "--follow") }
+    for count in counts { #expect(count.output.next() != nil) }
+    writer.endInput()
+    #expect(writer.wait() == 0)
+    try workspace.run("add", "last", "--set", "age=99", "-q")
+    let expected = try workspace.run("list", "--where", "age>=18", "--sort", "age", "--format", "jsonl").lines.map {
+      try JSONDecoder().decode(Row.self, from: Data($0.utf8)).id
+    }
+    for list in lists {
+      var rows: [Int] = []
+      while rows.last != expected.last {
+        let step = try JSONDecoder().decode(Step.self, from: Data((list.output.next() ?? "").utf8))
+        step.apply(to: &rows)
+      }
+      #expect(rows == expected)
+    }
+    for count in counts {
+      // The last change is that of the user who was added last.
+      while let line = count.output.next(), line != "\(expected.count)" {}
+      count.send(SIGINT)
+      #expect(
+        (count.output.rest().split(separator: 0x0A).last.map { String(decoding: $0, as: UTF8.self) }
+          ?? "\(expected.count)") == "\(expected.count)")
+    }
+  }
+
+  private struct Row: Decodable { let id: Int }
+
+  /// A line of a followed list.
+  private struct Step: Decodable {
+    let op: String
+    let index: Int?
+    let from: Int?
+    let user: Int?
+
+    func apply(to rows: inout [Int]) {
+      guard let index, let user else { return }
+      switch op {
+      case "snapshot", "insert": rows.insert(user, at: index)
+      case "remove": rows.remove(at: index)
+      case "move": rows.insert(rows.remove(at: from ?? index), at: index)
+      default: break
+      }
+    }
+  }
+
   @Test func `a limit is kept, and the next user moves up`() throws {
     let workspace = try makeWorkspace()
     let child = try follow(workspace, "--limit", "1")

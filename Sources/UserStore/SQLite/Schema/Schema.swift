@@ -82,8 +82,8 @@ enum Schema {
       if header.applicationID == 0, header.version == 0, try isCopy(connection) {
         throw StoreError(
           .needsAdoption,
-          "the file has the tables of a store, but not its mark: it is a copy, such as .dump and .clone of the sqlite3 shell make; usertool init --adopt takes it over"
-        )
+          "the file has the tables of a store, but not its mark: it is a copy, such as .dump and .clone of the sqlite3 shell make",
+          hint: "usertool init --adopt takes it over")
       }
       throw StoreError(.notAUserStore, "the file is a database of another program")
     }
