@@ -150,6 +150,26 @@ class Memory(TestCase):
                 stream.close()
 
     @served("--max-memory", "64")
+    def test_many_streams_of_one_list_count_its_rows_once(self, server):
+        for number in range(3):
+            server.add(f"u{number}")
+        sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(1048576)) FROM users",
+            postgres="INSERT INTO attributes (user_id, name, text) SELECT id, 'text', repeat('00', 1048576) FROM users")
+        streams = []
+        try:
+            # 6 MiB of rows, and for each stream the 2 MiB of text that it is sending.
+            for _ in range(16):
+                streams.append(server.stream("/lists?sort=id", receive_buffer=4096))
+            self.assertEqual({stream.status for stream in streams}, {200})
+        finally:
+            for stream in streams:
+                stream.close()
+        eventually(lambda: server.get("/about")["streams"] == 0, "streams remain")
+        # The rows of the last stream are released.
+        with server.stream("/lists?sort=id") as stream:
+            stream.wait("progress")
+
+    @served("--max-memory", "64")
     def test_a_list_that_grows_is_closed_and_its_memory_is_free(self, server):
         for number in range(20):
             server.add(f"u{number}")
