@@ -56,7 +56,7 @@ def on_files(test):
 
 
 def long(test):
-    """Marks tests that take minutes with a debug build; they run if USERSTORE_LONG is set."""
+    """Marks tests that take up to a minute with a debug build; they run if USERSTORE_LONG is set."""
     return unittest.skipUnless(os.environ.get("USERSTORE_LONG"), "USERSTORE_LONG is not set")(test)
 
 
