@@ -1,6 +1,6 @@
 """What the tests from outside share: a server, the command usertool, and other programs that write to the database.
 
-$USERSERVER and $USERTOOL name the binaries. With USERSTORE_ENGINE=postgres, in `scripts/postgres run`, each database is one on
+$USERSERVER and $USERTOOL name the binaries. With USERSTORE_LONG=1, the tests that are marked `@long` run too. With USERSTORE_ENGINE=postgres, in `scripts/postgres run`, each database is one on
 PostgreSQL. Nothing sleeps: a test waits for an event, with a deadline.
 """
 
@@ -30,7 +30,7 @@ except ImportError:
 from wire import DEADLINE, Late, Raw, Response, Stream, parse
 
 __all__ = ["DEADLINE", "Late", "POSTGRES", "Raw", "Response", "Server", "Stream", "TestCase", "USERTOOL", "Writer", "at", "connect",
-           "drop_database", "eventually", "new_database", "on_files", "parse", "psycopg", "served", "sql", "usertool"]
+           "drop_database", "eventually", "long", "new_database", "on_files", "parse", "psycopg", "served", "sql", "usertool"]
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 USERSERVER = os.environ.get("USERSERVER", str(ROOT / "Server/.build/debug/userserver"))
@@ -53,6 +53,11 @@ def text(value):
 def on_files(test):
     """Marks tests that are about a file, or about what only SQLite stores or understands."""
     return unittest.skipIf(POSTGRES, "only for files")(test)
+
+
+def long(test):
+    """Marks tests that take up to a minute with a debug build; they run if USERSTORE_LONG is set."""
+    return unittest.skipUnless(os.environ.get("USERSTORE_LONG"), "USERSTORE_LONG is not set")(test)
 
 
 def new_database(folder):

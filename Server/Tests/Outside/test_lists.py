@@ -155,7 +155,7 @@ class Lists(TestCase):
             lists = [Rows(self, stream) for stream in streams]
             for rows in lists:
                 rows.until(0)
-            for number in range(300):
+            for number in range(150):
                 self.write(server, source, number)
                 for query, versions in zip(queries, expected):
                     page = server.get(at("/users", *query))

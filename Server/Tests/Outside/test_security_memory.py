@@ -4,11 +4,13 @@ import json
 import select
 import unittest
 
-from support import TestCase, at, eventually, served, sql
+from support import Server, TestCase, at, eventually, long, served, sql
 
 MIB = 1 << 20
-# How many clients ask at the same time, and how large a value is: together several times the limit.
-CLIENTS = 40
+# How many clients read or write at the same time, and how large a value is: together more than the limit, and without a limit
+# more than the test lets pass.
+READERS = 24
+WRITERS = 40
 SIZE = 4 * MIB
 JSON = {"Content-Type": "application/json"}
 EVENTS = {"Accept": "text/event-stream"}
@@ -54,30 +56,43 @@ OPERATIONS = {
 }
 
 
-class Memory(TestCase):
-    def fill(self, server):
+class EveryOperation(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContext(Server("--max-memory", "64"))
         for number in range(16):
-            server.add(f"u{number}", n=number)
-        sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(?)) FROM users", (SIZE // 2,),
+            cls.server.add(f"u{number}", n=number)
+        sql(cls.server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(?)) FROM users", (SIZE // 2,),
             postgres="INSERT INTO attributes (user_id, name, text) SELECT id, 'text', repeat('00', ?) FROM users")
 
-    @served("--max-memory", "64")
-    def test_every_operation_stays_within_the_memory(self, server):
-        self.fill(server)
-        description = server.request("GET", "/openapi.json").json()
+    def test_all_are_here(self):
+        description = self.server.request("GET", "/openapi.json").json()
         documented = {f"{method.upper()} {path}" for path, item in description["paths"].items()
                       for method in item if method != "parameters"}
         self.assertEqual(documented, set(OPERATIONS), "an operation is not tested")
-        for name, requests in OPERATIONS.items():
-            for request in requests:
-                with self.subTest(operation=name, request=str(request(0))[:200]):
-                    self.ask(server, request)
 
-    def ask(self, server, request):
+    def test_a_page_of_users(self):
+        self.ask(["GET /users"], READERS)
+
+    def test_other_reading(self):
+        self.ask([name for name in OPERATIONS if name.startswith("GET") and name != "GET /users"], READERS)
+
+    @long
+    def test_writing(self):
+        self.ask([name for name in OPERATIONS if not name.startswith("GET")], WRITERS)
+
+    def ask(self, names, count):
+        for name in names:
+            for request in OPERATIONS[name]:
+                with self.subTest(operation=name, request=str(request(0))[:200]):
+                    self.ask_at_once(request, count)
+
+    def ask_at_once(self, request, count):
         """Sends a request from many clients that read nothing but the head of the answer."""
+        server = self.server
         before = server.memory
         server.forget_peak_memory()
-        raws = [server.connect(receive_buffer=4096) for _ in range(CLIENTS)]
+        raws = [server.connect(receive_buffer=4096) for _ in range(count)]
         try:
             for number, raw in enumerate(raws):
                 method, path, body, headers = request(number)
@@ -111,6 +126,8 @@ class Memory(TestCase):
                 if not raw.pending:
                     del waiting[one]
 
+
+class Memory(TestCase):
     @served("--max-memory", "64")
     def test_the_log_that_slow_clients_wait_for_counts(self, server):
         server.add()
@@ -131,6 +148,26 @@ class Memory(TestCase):
         finally:
             for stream in streams:
                 stream.close()
+
+    @served("--max-memory", "64")
+    def test_many_streams_of_one_list_count_its_rows_once(self, server):
+        for number in range(3):
+            server.add(f"u{number}")
+        sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(1048576)) FROM users",
+            postgres="INSERT INTO attributes (user_id, name, text) SELECT id, 'text', repeat('00', 1048576) FROM users")
+        streams = []
+        try:
+            # 6 MiB of rows, and for each stream the 2 MiB of text that it is sending.
+            for _ in range(16):
+                streams.append(server.stream("/lists?sort=id", receive_buffer=4096))
+            self.assertEqual({stream.status for stream in streams}, {200})
+        finally:
+            for stream in streams:
+                stream.close()
+        eventually(lambda: server.get("/about")["streams"] == 0, "streams remain")
+        # The rows of the last stream are released.
+        with server.stream("/lists?sort=id") as stream:
+            stream.wait("progress")
 
     @served("--max-memory", "64")
     def test_a_list_that_grows_is_closed_and_its_memory_is_free(self, server):

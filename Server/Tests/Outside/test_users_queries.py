@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from support import TestCase, at, parse, served, usertool
+from support import TestCase, at, parse, served, sql, usertool
 
 USERS = [
     {"name": "NIX", "hair_color": "auburn", "age": 41, "room": "007"},
@@ -132,7 +132,9 @@ class Queries(TestCase):
     @served()
     def test_a_page_ends_early_at_16_mib_and_continues(self, server):
         for number in range(4):
-            server.write("POST", "/users", {"name": f"u{number}", "text": "x" * (7 << 20)}, within=60)
+            server.add(f"u{number}")
+        sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(3 << 20)) FROM users",
+            postgres="INSERT INTO attributes (user_id, name, text) SELECT id, 'text', repeat('00', 3 << 20) FROM users")
         found, place = [], {}
         while place is not None:
             page = server.get(at("/users", **place), within=60)

@@ -13,19 +13,22 @@ extension API {
     let text = try parameters.query()
     let query = try text.query(.parameters)
     let clock = try clock(parameters)
-    let memory = try memory.permit(0)
+    let (counted, permit) = (lists.rows(of: query), try memory.permit(0))
     let head = try await store.read { users in
       try text.check(.parameters, in: &users)
-      // The rows that the list will keep count before it has them, with those beyond its limit.
-      var kept = query
-      kept.limit = query.limit.map { 2 * $0 + 16 }
-      try users.iterateUsers(matching: kept) { user in
-        try memory.grow(by: user.byteCount)
-        return true
+      if !counted.areCounted {
+        // The rows that the list will keep count before it has them, with those beyond its limit.
+        var kept = query
+        kept.limit = query.limit.map { 2 * $0 + 16 }
+        try users.iterateUsers(matching: kept) { user in
+          try permit.grow(by: user.byteCount)
+          return true
+        }
+        counted.count(permit)
       }
       return try users.cursor
     }
-    let stream = ListStream(api: self, rows: try await store.list(query), memory: memory, head: head, clock: clock)
+    let stream = ListStream(api: self, rows: try await store.list(query), counted: counted, head: head, clock: clock)
     return try eventStream(request) { try await stream.run($0) }
   }
 }
@@ -34,8 +37,7 @@ extension API {
 private struct ListStream: Sendable {
   let api: API
   let rows: Listenable<UserStore.Rows>
-  /// The memory of the rows.
-  let memory: Budget.Permit
+  let counted: ListMemory.Rows
   let head: Cursor
   let clock: StreamClock
 
@@ -56,9 +58,8 @@ private struct ListStream: Sendable {
         // A list that cannot be read keeps its rows: the client must not take them for current.
         let rows = try result.get()
         let isFirst = shown == nil || rows.discontinuity != nil
-        try memory.resize(to: max(rows.byteCount, shown?.byteCount ?? 0))
+        try counted.count(rows)
         try await stream.response.inTurn { try await send(rows, after: shown, to: stream) }
-        try memory.resize(to: rows.byteCount)
         shown = rows
         if isFirst { try await progress(rows, stream) }
       case .tick:

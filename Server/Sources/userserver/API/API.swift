@@ -15,6 +15,7 @@ struct API: HTTPResponder {
   /// Rings when something was committed.
   let bell: Bell
   let turns = Turns(8)
+  let lists = ListMemory()
   let settings: Settings
   let logger: Logger
   /// Called when the database file was replaced, so that only a restart helps.

@@ -85,7 +85,7 @@ extension Problem {
         hint: "read the user again: the change may or may not have been written")
     default: self.init(.internalServerError, error.code.rawValue, error.message)
     }
-    if hint == nil { hint = error.hint }
+    hint = error.hint ?? hint
   }
 }
 
