@@ -48,7 +48,7 @@ import Testing
       var configuration = Configuration()
       configuration.access = access
       let error = #expect(throws: StoreError.self) { try UserStore(path: copy, configuration: configuration) }
-      #expect(error?.code == .needsAdoption && error?.message.contains("usertool init --adopt") == true)
+      #expect(error?.code == .needsAdoption && error?.hint?.contains("usertool init --adopt") == true)
     }
     #expect(try adopt(isKept: false))
     #expect(code { try UserStore(path: copy) } == .needsAdoption, "nothing was changed")
