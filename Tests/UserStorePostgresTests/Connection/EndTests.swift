@@ -307,9 +307,9 @@ extension AllTests {
         interrupter.interrupt()
         #expect(work.failure()?.kind == .interrupted)
       }
-      // The thread that asks the server to cancel closes its descriptors at the latest when the server has answered.
+      // The thread that asks the server to cancel closes its descriptors at the latest when the server has answered: here, and in
+      // a test before, so that there can be fewer in the end. With a leak, this does not end before the suite's limit.
       while openDescriptors > before { sched_yield() }
-      #expect(openDescriptors == before)
     }
   }
 }
