@@ -137,7 +137,7 @@ import UserStoreText
     #expect(try workspace.run("log", "--after", next, "--limit", "1").errors.contains("larger --limit"))
   }
 
-  @Test func `an attribute that no user has is noted once, wherever it is named`() throws {
+  @Test func `an attribute that no user has is noted once, also if two options name it`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "age=1")
     for words in [["--sort", "agx"], ["--sort", "agx", "--count"], ["--without", "agx"]] where words.last != "--count" {
