@@ -26,7 +26,8 @@ enum WritingPlace: String, CaseIterable {
     case .file, .linkToFile: replaces
     // SQLite must be able to add to the name.
     case .longName, .longPath: !makesDatabase
-    case .missingFolder: isDatabase
+    // SQLite deletes a -journal file beside a database that it creates.
+    case .missingFolder, .besideJournal: isDatabase
     case .pipe, .device: isExport
     // An existing database is opened.
     case .database, .linkToDatabase: [.initialize, .add, .importInto].contains(self)

@@ -61,7 +61,7 @@ struct DatabaseFile: Sendable {
     try DatabasePath.checkIsFree(expected)
     try Files.createPrivateFolder(Files.split(given).folder)
     let path = try Files.canonical(given)
-    do { _ = try WritablePath(given).file } catch {
+    do { _ = try WritablePath(given, createsDatabase: true).file } catch {
       // Another process that creates the file may create others beside it.
       if try Files.kind(of: path) == .missing { throw error }
     }

@@ -2,7 +2,8 @@
 ///
 /// Links are followed, also one that leads nowhere yet. A pipe or a device is written into, never replaced. A file that is
 /// written has no name that SQLite gives to its own files, belongs to no database that this process has open, by whatever name
-/// it was found, and has no -wal or -journal file beside it, which SQLite would apply to what replaces it.
+/// it was found, and has no -wal or -journal file beside it, which SQLite would apply to what replaces it. Only a new database
+/// may have a -journal file: a power cut while it was first created can leave that alone, and SQLite deletes it.
 package struct WritablePath: Sendable {
   /// What is there now.
   package enum Content: Sendable {
@@ -15,10 +16,13 @@ package struct WritablePath: Sendable {
 
   /// Looks at a path.
   ///
-  /// `database` is a file that need not be open, nor exist; nothing is written into it either.
+  /// `database` is a file that need not be open, nor exist; nothing is written into it either. `createsDatabase` is whether SQLite
+  /// will create the file.
   ///
   /// - Throws: `StoreError.Code.cannotCreate` and `.noPermission`.
-  package init(_ given: String, besides database: String? = nil) throws(StoreError) {
+  package init(
+    _ given: String, besides database: String? = nil, createsDatabase: Bool = false
+  ) throws(StoreError) {
     try DatabasePath.check(given, .cannotCreate)
     do {
       let kind = try Files.kind(of: given)
@@ -27,7 +31,8 @@ package struct WritablePath: Sendable {
       case .pipe, .device: (path, content) = (given, .stream)
       case .missing, .regular: (path, content) = (try Files.canonical(given), kind == .missing ? .nothing : .file)
       }
-      if content != .stream { try check(given, besides: database) }
+      if content == .stream { return }
+      try check(given, besides: database, additions: createsDatabase ? ["-wal"] : ["-wal", "-journal"])
     } catch let error as SystemError {
       throw StoreError(error, otherwise: .cannotCreate)
     } catch {
@@ -43,7 +48,7 @@ package struct WritablePath: Sendable {
     }
   }
 
-  private func check(_ given: String, besides database: String?) throws {
+  private func check(_ given: String, besides database: String?, additions: [String]) throws {
     let folder = Files.split(path).folder
     if try Files.kind(of: folder) == .missing {
       throw StoreError(.cannotCreate, "\(given): there is no folder \(folder)")
@@ -57,7 +62,7 @@ package struct WritablePath: Sendable {
     if content == .file, try Files.identity(of: path) != identity {
       throw StoreError(.cannotCreate, "\(given) was deleted or moved")
     }
-    for other in ["-wal", "-journal"].map({ path + $0 }) {
+    for other in additions.map({ path + $0 }) {
       // A name may be so long that there can be no longer one.
       guard let kind = try? Files.kind(of: other), kind != .missing else { continue }
       throw StoreError(.cannotCreate, "\(other) exists: \(path) is, or was, a database in use")

@@ -78,15 +78,26 @@ import Testing
     #expect(try WritablePath(folder.database).content == .file)
   }
 
-  @Test func `a leftover -wal or -journal file prevents creating a store and a backup at its path`() throws {
-    for addition in ["-wal", "-journal"] {
-      let path = folder.path + "/left.db"
-      try Files.createPrivate(path + addition)
+  @Test func `a leftover -wal file prevents creating a store and a backup at its path`() throws {
+    let path = folder.path + "/left.db"
+    try Files.createPrivate(path + "-wal")
+    try expectRefused(path)
+    #expect(code { try UserStore(path: path) } == .cannotCreate)
+    #expect(try folder.files() == ["left.db-wal"])
+  }
+
+  @Test func `a leftover -journal file prevents a backup at its path, but not a store, which SQLite creates`() throws {
+    let path = folder.path + "/left.db"
+    for content in ["", "garbage", "\u{d9}\u{d5}\u{5}\u{f9} ¡c\u{d7}"] {
+      let journal = content.unicodeScalars.map { UInt8($0.value) } + [UInt8](repeating: 0, count: 600)
+      try Data(journal).write(to: URL(filePath: path + "-journal"))
       try expectRefused(path)
-      #expect(code { try UserStore(path: path) } == .cannotCreate)
-      Files.remove(path + addition)
+      let left = try UserStore(path: path)
+      try left.write { try $0.add(name: "A") }
+      left.close()
+      #expect(try folder.files() == ["left.db"])
+      Files.remove(path)
     }
-    #expect(try folder.files().isEmpty)
   }
 
   @Test func `what is no regular file is refused, and a stream is recognized`() throws {
