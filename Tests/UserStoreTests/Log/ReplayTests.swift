@@ -9,7 +9,7 @@ import Testing
 @Suite(.bounded) struct ReplayTests {
   @Test(arguments: WriterSettings.all)
   func `replaying the log gives the tables`(settings: WriterSettings) throws {
-    for index in 0..<10 * UInt64(Repetitions.count) {
+    for index in 0..<3 * UInt64(Repetitions.count) {
       let run = ReplayRun(schema: Migrations.all, settings: settings, seed: Seed.base &+ index)
       if let failure = try run.failure() {
         Issue.record("\(failure)")

@@ -84,7 +84,7 @@ import Testing
     try folder.shell(
       """
       CREATE TABLE migrations (
-        number INTEGER, name TEXT, fingerprint AS (length(replace(hex(zeroblob(100000000)), '0', '1')) || ''));
+        number INTEGER, name TEXT, fingerprint AS (length(replace(hex(zeroblob(1000)), '0', '1')) || ''));
       INSERT INTO migrations (number) VALUES (1);
       PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version);
       """)

@@ -30,13 +30,19 @@ import Testing
     "init": "sqlite3 \"$USERTOOL_DB\" .dump | sqlite3 copy.db; unset USERTOOL_DB",
   ]
 
-  /// Every example runs in a folder with users, the seventh of whom is Zoë; programs that are not the tool's are scripts.
+  /// A database with users, the seventh of whom is Zoë.
+  private static let files = Result {
+    let workspace = try Workspace()
+    for name in ["one", "two", "three", "four", "five", "six"] { try workspace.run("add", name) }
+    try workspace.run("add", "Zoë", "--hair-color", "auburn", "--set", "age=41", "--set", "room:=007")
+    return try workspace.files()
+  }
+
+  /// Programs that are not the tool's are scripts.
   private static let head = """
     cd ~; mkdir bin stick man1; ln -s "$1" bin/usertool; export PATH="$HOME/bin:$PATH"
     for name in jq man userserver; do printf '#!/bin/sh\\ncat > /dev/null' > bin/$name; done
     cp bin/jq sync-elsewhere; chmod +x bin/* sync-elsewhere
-    for name in one two three four five six; do usertool add $name -q; done
-    usertool add Zoë --hair-color auburn --set age=41 --set room:=007 -q
     """
 
   /// Ends a watch, and a command that waits for input.
@@ -65,7 +71,7 @@ import Testing
     for example in examples {
       let isAsking = ["remove", "restore", "purge"].contains(command) && !example.contains("--")
       let isFirst = ["index"].contains(command) ? examples.prefix { $0 != example } : []
-      let workspace = try Workspace()
+      let workspace = try Workspace(Self.files.get())
       let script =
         [
           Self.head, Self.preparations[command] ?? "",

@@ -8,13 +8,15 @@ import UserStoreText
 
 /// What a hint says to type is accepted.
 @Suite(.bounded) struct Hints {
-  private func makeWorkspace() throws -> Workspace {
+  private func makeWorkspace() throws -> Workspace { try Workspace(Self.files.get()) }
+
+  private static let files = Result {
     let workspace = try Workspace()
     for (name, age) in [("Ann", 41), ("Zoë Müller", 18), ("7", 7)] {
       try workspace.run("add", name, "--set", "age=\(age)", "--set", "city=Ulm", "--hair-color", "red")
     }
     try workspace.sqlite("INSERT INTO users (id, name) VALUES (-5, 'minus'), (90, 'bad ' || CAST(x'ff' AS TEXT))")
-    return workspace
+    return try workspace.files()
   }
 
   // MARK: In real runs

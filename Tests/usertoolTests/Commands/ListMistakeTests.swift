@@ -3,12 +3,14 @@ import Testing
 
 /// Mistakes of people who tried `list` and `index`.
 @Suite(.bounded) struct `Mistakes in lists` {
-  private func makeWorkspace() throws -> Workspace {
+  private func makeWorkspace() throws -> Workspace { try Workspace(Self.files.get()) }
+
+  private static let files = Result {
     let workspace = try Workspace()
     for (name, values) in [("Ann", ["age=41", "city=Ulm"]), ("Zoë", ["age=18"]), ("NIX", ["age=7", "city=Bonn"])] {
       try workspace.finish([Workspace.tool, "add", name] + values.flatMap { ["--set", $0] })
     }
-    return workspace
+    return try workspace.files()
   }
 
   /// What a command shows on a terminal of the given width.

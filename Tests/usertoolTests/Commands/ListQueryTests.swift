@@ -3,7 +3,9 @@ import Testing
 
 /// `list` with conditions, an order, and pages.
 @Suite(.bounded) struct `Listing by a query` {
-  private func makeWorkspace() throws -> Workspace {
+  private func makeWorkspace() throws -> Workspace { try Workspace(Self.files.get()) }
+
+  private static let files = Result {
     let workspace = try Workspace()
     let users: [(name: String, attributes: [String])] = [
       ("Zoë", ["age=41", "note=abc"]), ("NIX", ["age=18"]), ("Zora", ["age:=18"]), ("O'Hara", ["age=17.5"]),
@@ -13,7 +15,7 @@ import Testing
     for user in users {
       try workspace.finish([Workspace.tool, "add", user.name] + user.attributes.flatMap { ["--set", $0] })
     }
-    return workspace
+    return try workspace.files()
   }
 
   private func ids(_ arguments: String..., in workspace: Workspace) throws -> [String] {

@@ -32,7 +32,9 @@ enum EveryCommand {
   ]
 
   /// A database with a color, wide names, many attributes, a consumer, an index, and a removed user.
-  static func makeWorkspace() throws -> Workspace {
+  static func makeWorkspace() throws -> Workspace { try Workspace(files.get()) }
+
+  private static let files = Result {
     let workspace = try Workspace()
     let further = (1...9).flatMap { ["--set", "attribute\($0)=\($0)"] }
     let long = String(repeating: "Wolfeschlegelstein", count: 3)
@@ -45,7 +47,7 @@ enum EveryCommand {
     try workspace.run("index", "add", "age")
     try workspace.run("backup", workspace.folder + "/u.db")
     try workspace.run("export", workspace.folder + "/u.jsonl")
-    return workspace
+    return try workspace.files()
   }
 
   /// The words of a line, with the paths of the workspace's files.

@@ -82,7 +82,7 @@ enum PathKind: CaseIterable {
 
   private static func bindSocket(_ path: String) throws -> String? {
     let bound = try Workspace().finish([
-      "python3", "-c", "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])", path,
+      Workspace.python, "-c", "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])", path,
     ])
     return bound.status == 0 ? path : nil
   }

@@ -57,7 +57,7 @@ struct TerminalBatch {
     try workspace.write(try JSONSerialization.data(withJSONObject: list), to: "runs.json")
     // A crash is a status; its backtrace would take seconds.
     let outcome = try workspace.finish(
-      ["python3", "-c", program, Workspace.tool, workspace.folder + "/runs.json"],
+      [Workspace.python, "-c", program, Workspace.tool, workspace.folder + "/runs.json"],
       ["TERM": "xterm", "SWIFT_BACKTRACE": "enable=no"])
     try #require(outcome.status == 0, "\(outcome)")
     return try JSONDecoder().decode([Result].self, from: Data(outcome.output.utf8))

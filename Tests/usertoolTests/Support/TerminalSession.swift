@@ -4,8 +4,8 @@ import Testing
 /// The tool on a terminal of its own, driven step by step.
 struct TerminalSession {
   enum Action {
-    /// Waits until this text has been written since the last action that waited.
-    case wait(for: String)
+    /// Waits until this text has been written since the last action that waited, and after it the other one.
+    case wait(for: String, then: String = "")
     /// Runs a command beside the tool, to its end.
     case run([String])
     case resize(columns: Int, rows: Int)
@@ -52,7 +52,8 @@ struct TerminalSession {
         kind, value = action
         before = len(seen)
         if kind == "wait":
-          while value.encode() not in seen[waited:]:
+          first, then = (text.encode() for text in value)
+          while then not in seen[waited:].partition(first)[2] or first not in seen[waited:]:
             if not read(20): sys.exit("%r was never written: %r" % (value, seen[waited:][-2000:]))
           waited = len(seen)
         elif kind == "run": subprocess.run(value, check=True, stdout=subprocess.DEVNULL)
@@ -76,7 +77,7 @@ struct TerminalSession {
       "rows": rows, "waits": waits,
       "actions": actions.map { action -> [Any] in
         switch action {
-        case .wait(let text): ["wait", text]
+        case .wait(let text, let other): ["wait", [text, other]]
         case .run(let command): ["run", command]
         case .resize(let columns, let rows): ["resize", [columns, rows]]
         case .type(let text): ["type", text]
@@ -86,7 +87,7 @@ struct TerminalSession {
     ]
     let text = String(decoding: try JSONSerialization.data(withJSONObject: setup), as: UTF8.self)
     let outcome = try workspace.finish(
-      ["python3", "-c", program, text], ["TERM": "xterm"].merging(environment) { $1 })
+      [Workspace.python, "-c", program, text], ["TERM": "xterm"].merging(environment) { $1 })
     try #require(outcome.status == 0, "\(outcome)")
     let result = try JSONDecoder().decode(Result.self, from: Data(outcome.output.utf8))
     let digits = Array(result.output)

@@ -56,7 +56,7 @@ struct TypingShell {
         type("%s%s > out.%d; echo > done.%d\\r" % (line, end, index, index), "done.%d" % index)
       """
     let outcome = try workspace.finish(
-      ["python3", "-c", program, typing, kind.setup, end, "\(lines.count)"] + lines + kind.command,
+      [Workspace.python, "-c", program, typing, kind.setup, end, "\(lines.count)"] + lines + kind.command,
       ["PATH": folder + ":" + (workspace.environment["PATH"] ?? ""), "TERM": "xterm"])
     try #require(outcome.status == 0, "\(outcome)")
     return lines.indices.map { index in

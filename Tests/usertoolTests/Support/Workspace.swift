@@ -14,6 +14,9 @@ final class Workspace {
     return URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("usertool").path
   }()
 
+  /// Not a version manager's script of that name, which takes five times as long to start.
+  static let python = "/usr/bin/python3"
+
   /// The folder of the package.
   static let project = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -38,8 +41,20 @@ final class Workspace {
     try #require(FileManager.default.isExecutableFile(atPath: Self.tool), "there is no usertool at \(Self.tool)")
   }
 
+  /// Contains files that another workspace had, which no process had open.
+  convenience init(_ files: [String: Data]) throws {
+    try self.init()
+    for (name, bytes) in files { try write(bytes, to: name) }
+  }
+
   deinit {
     try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// The files in the folder, from which other tests make workspaces: running the tool for each takes much longer.
+  func files() throws -> [String: Data] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    return try Dictionary(uniqueKeysWithValues: names.map { ($0, try #require(bytes(of: $0))) })
   }
 
   /// The environment of child processes, without the developer's own settings.
@@ -117,7 +132,7 @@ final class Workspace {
       print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
       sys.exit(code)
       """
-    let outcome = try finish(["python3", "-c", script, Self.tool] + arguments)
+    let outcome = try finish([Self.python, "-c", script, Self.tool] + arguments)
     let kibibytes = Int(outcome.output.trimmingCharacters(in: .newlines))
     return (outcome, try #require(kibibytes, "\(outcome)") << 10)
   }
@@ -147,7 +162,7 @@ final class Workspace {
   func python(_ program: String) throws -> Child {
     let head =
       "import sqlite3, sys\ndb = sqlite3.connect(\(database.debugDescription), timeout=20, isolation_level=None)\n"
-    return try start(["python3", "-c", head + program])
+    return try start([Self.python, "-c", head + program])
   }
 
   /// Everything in the tables and the log, to check that nothing changed.

@@ -55,7 +55,7 @@ import Testing
   private func result(_ words: [String], pieces: [String] = [], waits: Bool, in workspace: Workspace) throws -> Result {
     let setup: [String: Any] = ["command": [Workspace.tool] + words, "pieces": pieces, "waits": waits]
     let text = String(decoding: try JSONSerialization.data(withJSONObject: setup), as: UTF8.self)
-    let outcome = try workspace.finish(["python3", "-c", Self.program, text])
+    let outcome = try workspace.finish([Workspace.python, "-c", Self.program, text])
     try #require(outcome.status == 0, "\(words): \(outcome)")
     return try JSONDecoder().decode(Result.self, from: Data(outcome.output.utf8))
   }

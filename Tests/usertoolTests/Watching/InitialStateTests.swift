@@ -16,12 +16,15 @@ import Testing
     return workspace
   }
 
+  /// The listener of the last line of a user.
+  private static let lastListener = "ThirdScreen.background"
+
   private func lines(
-    _ arguments: [String], columns: Int = 80, rows: Int, gate: String, in workspace: Workspace
+    _ arguments: [String], columns: Int = 80, rows: Int, gate: String, then: String = "", in workspace: Workspace
   ) throws -> [String] {
     let session = try TerminalSession(
       ["watch", "--color", "always"] + arguments, columns: columns, rows: rows, in: workspace,
-      [.wait(for: gate), .type("\u{3}")])
+      [.wait(for: gate, then: then), .type("\u{3}")])
     #expect(session.status == 130)
     return String(decoding: session.outputBeforeLast, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
   }
@@ -48,8 +51,8 @@ import Testing
   @Test func `it fills a screen of any size, and has at least one user`() throws {
     let workspace = try makeWorkspace(users: 9)
     for (columns, rows) in [(80, 1), (80, 10), (80, 17), (20, 24), (7, 40), (200, 66), (1, 1)] {
-      let gate = rows == 66 ? "user 9" : "--initial all"
-      let lines = try lines([], columns: columns, rows: rows, gate: gate, in: workspace)
+      let (gate, then) = rows == 66 ? ("user 9", Self.lastListener) : ("--initial all", "")
+      let lines = try lines([], columns: columns, rows: rows, gate: gate, then: then, in: workspace)
       let state = lines.filter { !$0.hasPrefix("watching") && !$0.hasPrefix("and ") && !$0.hasPrefix("\u{3}") }
       let height = state.reduce(0) { $0 + $1.rows(of: columns) }
       let first = state.prefix(7).reduce(0) { $0 + $1.rows(of: columns) }
@@ -74,7 +77,8 @@ import Testing
       let watcher = try workspace.start([Workspace.tool, "watch"] + arguments + whole)
       #expect(watcher.output.wait(for: "user 50"))
     }
-    #expect(try lines(["--initial", "all"], rows: 5, gate: "user 50", in: workspace).count == 1 + 50 * 7)
+    let all = try lines(["--initial", "all"], rows: 5, gate: "user 50", then: Self.lastListener, in: workspace)
+    #expect(all.count == 1 + 50 * 7)
     #expect(try lines(["--format", "jsonl"], rows: 5, gate: "user 50", in: workspace).count > 50)
     let screen = try workspace.start([Workspace.tool, "watch", "--initial", "screen"] + whole)
     #expect(screen.errors.wait(for: "and 29 more; --initial all"))
@@ -89,7 +93,7 @@ import Testing
     let arguments = ["--cursor-file", workspace.folder + "/cursor"]
     let lines = try lines(arguments, rows: 12, gate: "--initial all", in: workspace)
     #expect(lines[1].hasPrefix("reset: compacted") && lines.last?.hasPrefix("and 29 more; ") ?? false, "\(lines)")
-    let one = try self.lines(["1"], rows: 1, gate: "ThirdScreen.background", in: workspace)
+    let one = try self.lines(["1"], rows: 1, gate: Self.lastListener, in: workspace)
     #expect(one.count == 8 && !one.joined().contains("--initial"), "\(one)")
   }
 
