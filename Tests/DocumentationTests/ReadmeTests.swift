@@ -149,7 +149,7 @@ private func program(_ store: UserStore, _ print: @escaping @Sendable (Any...) -
   let name = try store.listenable(.name, of: nix)
   name.bindAndFire("NameScreen") { print("name:", $0 ?? "gone") }
 
-  // A list stays current without running its query again.
+  // A list stays current, normally without running its query again.
   let adults = try store.list(UserStore.Query(where: age >= 18, sortedBy: [.ascending(.name)]))
   adults.bindAndFire("ListScreen") { rows in print("adults:", try rows.map { try $0.name }) }
 
@@ -158,6 +158,7 @@ private func program(_ store: UserStore, _ print: @escaping @Sendable (Any...) -
     try users.rename(nix, to: "Zoë")
     try users.set(age, of: nix, to: 36)
   }
+  store.close()  // otherwise, the newest commits stay in users.db-wal
 }
 
 private func writeAndRead(_ store: UserStore) async throws -> [Int] {
@@ -211,7 +212,7 @@ private func count(_ store: UserStore, for zoe: UserStore.User.ID) async throws 
 
 @MainActor private func bind(_ form: Form, to zoe: UserStore.User.ID, in store: UserStore) {
   let print = Printed().print
-  BindingChain("name form") { error in print("refused:", error) }.bind(store, .name, of: zoe).bind(form, \.name)
+  BindingChain("name form") { error in print(error) }.bind(store, .name, of: zoe).bind(form, \.name)
 }
 
 /// The example of PostgreSQL; `Place` opens stores on a server.

@@ -28,6 +28,36 @@ import UserStore
     #expect(printed.taken().first?.hasPrefix("1 name text(") == true)
   }
 
+  @Test func `a cursor in a file is after the last set that was applied`() async throws {
+    let printed = Printed()
+    let store = try UserStore.inMemory()
+    let user = try await store.write { try $0.add(name: "NIX") }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let first = Task { try await follow(store, cursorIn: file) { _ in } }
+    while !FileManager.default.fileExists(atPath: file.path) { await Task.yield() }
+    first.cancel()
+    try await first.value
+    struct Killed: Error {}
+    for name in ["one", "two"] {
+      try await store.write { try $0.rename(user, to: name) }
+      // Before the cursor is saved, so that the next start receives the set again.
+      await #expect(throws: Killed.self) {
+        try await follow(store, cursorIn: file) { change in
+          printed.print(change.old, "→", change.new)
+          throw Killed()
+        }
+      }
+      let end = try await store.read { try $0.cursor.description }
+      let following = Task { try await follow(store, cursorIn: file) { printed.print($0.old, "→", $0.new) } }
+      while try String(contentsOf: file, encoding: .utf8) != end { await Task.yield() }
+      following.cancel()
+      try await following.value
+      let lines = printed.taken()
+      #expect(lines.count == 2 && lines[0] == lines[1] && lines[0].hasSuffix("→ text(\"\(name)\")"))
+    }
+  }
+
   @Test func `a feed of a topic tells how far it has read`() async throws {
     let printed = Printed()
     let print = printed.print
@@ -112,6 +142,23 @@ import UserStore
 
   private func count(_ store: UserStore, _ counter: UserStore.User.ID) async throws -> Int {
     try await store.read { try $0.value(Attribute<Int>("renames"), of: counter) } ?? 0
+  }
+}
+
+func follow(
+  _ store: UserStore, cursorIn file: URL, apply: (UserStore.Change) async throws -> Void
+) async throws {
+  func save(_ cursor: UserStore.Cursor) throws {
+    try Data(cursor.description.utf8).write(to: file, options: .atomic)
+  }
+
+  if !FileManager.default.fileExists(atPath: file.path) {
+    try save(try await store.read { try $0.cursor })  // the first start begins with the next change
+  }
+  let saved = try UserStore.Cursor(String(contentsOf: file, encoding: .utf8))
+  for try await set in store.changes(after: saved) {
+    try await set.forEach(apply)
+    try save(set.cursor)
   }
 }
 
