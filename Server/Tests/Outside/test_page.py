@@ -213,7 +213,7 @@ class Editing(BrowserTestCase):
         page.type("dialog [name=name]", "Ada")
         page.press("dialog button[type=submit]")
         page.wait_text(4, "name", "Ada")
-        self.assertEqual(page.active, ("4", "name"))
+        eventually(lambda: page.active == ("4", "name"), "the new row has the focus")
         page.press('tr[data-user="1"] button[aria-label="Remove user 1"]')
         page.wait("document.getElementById('notice').innerText.includes('Removed user 1')")
         page.press("#notice button", "Undo")

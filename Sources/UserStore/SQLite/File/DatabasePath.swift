@@ -49,7 +49,9 @@ package enum DatabasePath {
     do { path = try Files.canonical(given) } catch { throw StoreError(error, otherwise: .cannotCreate) }
     try checkLength(of: path, .cannotOpen)
     try checkIsFree(path)
-    if (try? Files.kind(of: Files.split(path).folder)) != .missing { _ = try WritablePath(given, createsDatabase: true).file }
+    if (try? Files.kind(of: Files.split(path).folder)) != .missing {
+      _ = try WritablePath(given, createsDatabase: true).file
+    }
   }
 
   /// Whether a file is one that SQLite keeps beside a database, by whatever name it was found.
