@@ -121,6 +121,8 @@ extension AllTests {
     func `a lock of another program, and who holds it`(_ lock: String) throws {
       var configuration = PostgresConfiguration(Server.address(database))
       configuration.store.busyTimeout = .seconds(6)
+      // So long that silence alone does not make the connection ask.
+      configuration.connectTimeout = .seconds(60)
       let store = try UserStore(postgres: configuration)
       let user = try store.write { try $0.add(name: "Ann") }
       let holder = try PostgresConnection(PostgresSettings(Server.address(database) + " application_name=holder"))
