@@ -16,12 +16,15 @@ import Testing
     #expect(commands.count > 12 && commands.contains { $0.hasPrefix("usertool undo") }, "\(commands)")
     let head = ["cd ~", "mkdir bin", "ln -s '\(Workspace.tool)' bin/usertool", "PATH=$HOME/bin:$PATH", Self.files]
     // Job control, as at a prompt, where %1 is the first command in the background.
-    let script = head + ["set -m", "exec 2>errors"] + commands.map(Self.checked)
+    let script = head + ["set -m", "exec 2>errors"] + commands.map(Self.checked) + [Self.last]
     let outcome = try workspace.finish(["bash", "-c", script.joined(separator: "\n")], ["USERTOOL_DB": ""])
     let errors = try String(contentsOfFile: workspace.folder + "/errors", encoding: .utf8)
     #expect(outcome.status == 0 && !outcome.output.contains("FAILED"), "\(outcome)\(errors)")
     #expect(errors.contains("stopped at revision") && errors.contains("undid revision"), "\(errors)")
   }
+
+  /// A watch that the documentation does not end would keep the output open.
+  private static let last = "if kill %% 2>/dev/null; then echo FAILED: a command still runs; fi"
 
   /// Creates the files that the examples read but do not create.
   private static let files =
@@ -40,7 +43,7 @@ import Testing
 
   private static func checked(_ command: String) -> String {
     // The next command runs when the watch has reported that it misses no change from now on.
-    if command.hasSuffix("&") { return command + "\nuntil grep -q ^watching errors; do :; done" }
+    if command.hasSuffix("&") { return command + "\nuntil grep -q ^watching errors; do sleep 0.01; done" }
     return "{ \(command)\n} || echo \"FAILED with $?: \"\(quoted(command))"
   }
 
