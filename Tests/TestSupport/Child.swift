@@ -9,6 +9,9 @@ package final class Child {
   private var input: Int32
   private var status: Int32?
 
+  /// Not a version manager's script of that name, which takes five times as long to start.
+  package static let python = "/usr/bin/python3"
+
   /// Held while pipes are created and inherited, because a process started meanwhile would inherit them too.
   private static let starting = Mutex(())
 

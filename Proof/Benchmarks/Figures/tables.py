@@ -188,30 +188,8 @@ def comparison(results):
     ])
 
 
-def missed(results):
-    """The goals for lists that the last measurement missed, in a sentence for the README."""
-
-    def ratios(pairs):
-        return [results.line(case, contender)["ratio"] for case, contender in pairs]
-
-    def one_list(rows):
-        return ratios((f"lists/one-row/{rows}/{change}/{durability}", "UserStore, list and steps")
-                      for change in ROW_CHANGES for durability in ("full", "normal"))
-
-    many = ratios((f"lists/many/{durability}", f"UserStore, a user of {kind} of 10000 lists")
-                  for kind in ("one", "none") for durability in ("full", "normal"))
-    first = ratios((f"lists/first/{rows}", "UserStore, list") for rows in LIST_SIZES)
-    lists = ("with a list of 1,000 rows, a write takes {} times as long", "with one of 100,000 rows, {} times")
-    goals = [(work, one_list(rows), goal) for work, rows, goal in zip(lists, LIST_SIZES, (1.1, 1.2))]
-    goals += [("with 10,000 lists, {} times", many, 1.1), ("for its first rows, `list` takes {} times as long as C", first, 2)]
-    goals += [(f"a look-up by an index takes {{}} times as long among {number:,} users as among 1,000", [line["ratio"]], 1.3)
-              for number, line in results.look_ups()[1:]]
-    parts = [f"{work.format(f'{max(found):.2f}')} ({goal})" for work, found, goal in goals if max(found) > goal]
-    return [f"**Missed goals,** at worst, and the goal: {'; '.join(parts)}."] if parts else []
-
-
 def speed(results):
-    """The main figures, in sentences for the README."""
+    """The four main figures, in sentences for the README."""
 
     def figure(case, contender):
         return amount(results.line(case, contender))
@@ -226,7 +204,7 @@ def speed(results):
         " of a write by the library has ended (FULL, median).",
         f"A change of a row in a list of 1,000 takes {figure(row, 'UserStore, list and steps')}, steps for the screen included (FULL);"
         f" GRDB has the new rows after {figure(row, 'GRDB, ValueObservation, until told')}.",
-    ] + missed(results))
+    ])
 
 
 def replaced(text, begin, end, part):

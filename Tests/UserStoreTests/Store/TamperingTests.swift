@@ -79,13 +79,13 @@ import Testing
   }
 
   @Test(arguments: 0...Migration.latest)
-  func `a migrations table with computed columns is not read`(_ version: Int64) throws {
+  func `a migrations table with computed columns, which fail when they are read, is not read`(_ version: Int64) throws {
     let folder = try Folder()
     try folder.shell(
       """
-      CREATE TABLE migrations (
-        number INTEGER, name TEXT, fingerprint AS (length(replace(hex(zeroblob(1000)), '0', '1')) || ''));
+      CREATE TABLE migrations (number INTEGER, name TEXT);
       INSERT INTO migrations (number) VALUES (1);
+      ALTER TABLE migrations ADD COLUMN fingerprint AS (abs(-9223372036854775807 - 1) || '');
       PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version);
       """)
     #expect(code { try folder.open() } == .schemaChanged)

@@ -73,7 +73,7 @@ final class Folder: Sendable {
       db = sqlite3.connect(path, timeout=30, isolation_level=None)
 
       """
-    return try Program.run("/usr/bin/python3", ["-c", prologue + script, database])
+    return try Program.run(Child.python, ["-c", prologue + script, database])
   }
 
   func mode(of name: String) throws -> Int {

@@ -23,8 +23,11 @@ import Testing
     #expect(errors.contains("stopped at revision") && errors.contains("undid revision"), "\(errors)")
   }
 
-  /// A watch that the documentation does not end would keep the output open.
-  private static let last = "if kill %% 2>/dev/null; then echo FAILED: a command still runs; fi"
+  /// A watch that the documentation does not end would keep the output open; one that was told to end has ten seconds.
+  private static let last = """
+    for _ in {1..1000}; do [ -n "$(jobs -r)" ] || break; sleep 0.01; done
+    if [ -n "$(jobs -r)" ]; then kill %%; echo FAILED: a command still runs; fi
+    """
 
   /// Creates the files that the examples read but do not create.
   private static let files =

@@ -58,7 +58,7 @@ import Testing
   @Test func `a signal ends a command whose server does not answer`() throws {
     // Accepts connections, and never answers. Each address would take ten seconds.
     let server = try workspace.start([
-      Workspace.python, "-c",
+      Child.python, "-c",
       """
       import socket
       listener = socket.create_server(("127.0.0.1", 0), backlog=100)
@@ -80,7 +80,7 @@ import Testing
   /// Forwards connections to the server until one sends `text`: that one is acknowledged everything, and answered nothing.
   private func startProxy(silentAfter text: String) throws -> Child {
     try workspace.start([
-      Workspace.python, "-c",
+      Child.python, "-c",
       """
       import os, select, socket, sys, threading
       def forward(client):

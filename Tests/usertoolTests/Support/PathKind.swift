@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a path can lead to, when a program is about to write there.
@@ -82,7 +83,7 @@ enum PathKind: CaseIterable {
 
   private static func bindSocket(_ path: String) throws -> String? {
     let bound = try Workspace().finish([
-      Workspace.python, "-c", "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])", path,
+      Child.python, "-c", "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])", path,
     ])
     return bound.status == 0 ? path : nil
   }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Runs of the tool, each on a terminal of its own.
@@ -57,7 +58,7 @@ struct TerminalBatch {
     try workspace.write(try JSONSerialization.data(withJSONObject: list), to: "runs.json")
     // A crash is a status; its backtrace would take seconds.
     let outcome = try workspace.finish(
-      [Workspace.python, "-c", program, Workspace.tool, workspace.folder + "/runs.json"],
+      [Child.python, "-c", program, Workspace.tool, workspace.folder + "/runs.json"],
       ["TERM": "xterm", "SWIFT_BACKTRACE": "enable=no"])
     try #require(outcome.status == 0, "\(outcome)")
     return try JSONDecoder().decode([Result].self, from: Data(outcome.output.utf8))

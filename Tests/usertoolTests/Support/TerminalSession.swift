@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The tool on a terminal of its own, driven step by step.
@@ -87,7 +88,7 @@ struct TerminalSession {
     ]
     let text = String(decoding: try JSONSerialization.data(withJSONObject: setup), as: UTF8.self)
     let outcome = try workspace.finish(
-      [Workspace.python, "-c", program, text], ["TERM": "xterm"].merging(environment) { $1 })
+      [Child.python, "-c", program, text], ["TERM": "xterm"].merging(environment) { $1 })
     try #require(outcome.status == 0, "\(outcome)")
     let result = try JSONDecoder().decode(Result.self, from: Data(outcome.output.utf8))
     let digits = Array(result.output)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// An interactive shell on its own terminal, with usertool's completion script.
@@ -56,7 +57,7 @@ struct TypingShell {
         type("%s%s > out.%d; echo > done.%d\\r" % (line, end, index, index), "done.%d" % index)
       """
     let outcome = try workspace.finish(
-      [Workspace.python, "-c", program, typing, kind.setup, end, "\(lines.count)"] + lines + kind.command,
+      [Child.python, "-c", program, typing, kind.setup, end, "\(lines.count)"] + lines + kind.command,
       ["PATH": folder + ":" + (workspace.environment["PATH"] ?? ""), "TERM": "xterm"])
     try #require(outcome.status == 0, "\(outcome)")
     return lines.indices.map { index in

@@ -14,9 +14,6 @@ final class Workspace {
     return URL(fileURLWithPath: executable).deletingLastPathComponent().appendingPathComponent("usertool").path
   }()
 
-  /// Not a version manager's script of that name, which takes five times as long to start.
-  static let python = "/usr/bin/python3"
-
   /// The folder of the package.
   static let project = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -132,7 +129,7 @@ final class Workspace {
       print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
       sys.exit(code)
       """
-    let outcome = try finish([Self.python, "-c", script, Self.tool] + arguments)
+    let outcome = try finish([Child.python, "-c", script, Self.tool] + arguments)
     let kibibytes = Int(outcome.output.trimmingCharacters(in: .newlines))
     return (outcome, try #require(kibibytes, "\(outcome)") << 10)
   }
@@ -162,7 +159,7 @@ final class Workspace {
   func python(_ program: String) throws -> Child {
     let head =
       "import sqlite3, sys\ndb = sqlite3.connect(\(database.debugDescription), timeout=20, isolation_level=None)\n"
-    return try start([Self.python, "-c", head + program])
+    return try start([Child.python, "-c", head + program])
   }
 
   /// Everything in the tables and the log, to check that nothing changed.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Standard descriptors of which a read or a write fails with EAGAIN instead of waiting, as ssh and Node leave them.
@@ -55,7 +56,7 @@ import Testing
   private func result(_ words: [String], pieces: [String] = [], waits: Bool, in workspace: Workspace) throws -> Result {
     let setup: [String: Any] = ["command": [Workspace.tool] + words, "pieces": pieces, "waits": waits]
     let text = String(decoding: try JSONSerialization.data(withJSONObject: setup), as: UTF8.self)
-    let outcome = try workspace.finish([Workspace.python, "-c", Self.program, text])
+    let outcome = try workspace.finish([Child.python, "-c", Self.program, text])
     try #require(outcome.status == 0, "\(words): \(outcome)")
     return try JSONDecoder().decode(Result.self, from: Data(outcome.output.utf8))
   }

@@ -14,7 +14,7 @@ import Testing
       sql = 'SELECT user_id, name, typeof(value), value FROM attributes ORDER BY user_id, name'
       for row in db.execute(sql): print(row if row[2] != b'real' else row[:3] + (row[3] + 0.0,))
       """
-    let outcome = try workspace.finish([Workspace.python, "-c", program, database])
+    let outcome = try workspace.finish([Child.python, "-c", program, database])
     try #require(outcome.status == 0, "\(outcome)")
     return outcome.output
   }
@@ -53,7 +53,7 @@ import Testing
     for seed in (0..<5).map({ Seed.base &+ $0 }) {
       let workspace = try Workspace()
       try workspace.run("init")
-      let filled = try workspace.finish([Workspace.python, "-c", Self.fill, workspace.database, "\(seed)"])
+      let filled = try workspace.finish([Child.python, "-c", Self.fill, workspace.database, "\(seed)"])
       try #require(filled.status == 0, "seed \(seed): \(filled)")
       let file = workspace.folder + "/users." + format
       #expect(try workspace.run("export", file).status == 0)

@@ -13,7 +13,7 @@ import Testing
   /// Fields of each line of the rejects, as Python reads them.
   private func read(_ rejects: String, _ fields: String, in workspace: Workspace) throws -> [String] {
     let program = "import json; [print(\(fields)) for r in map(json.loads, open('\(rejects)'))]"
-    return try workspace.finish([Workspace.python, "-c", program]).lines
+    return try workspace.finish([Child.python, "-c", program]).lines
   }
 
   @Test func `import adds users with new ids in one change set`() throws {

@@ -94,7 +94,7 @@ import UserStore
     #expect(csv == "id,name,hair_color,age,note,room\n1,\"O'Hara, \"\"Bob\"\"\",,41,\"a\nb\",007\n")
     try workspace.write(Data(csv.utf8), to: "users.csv")
     let program = "import csv; print(list(csv.DictReader(open('\(workspace.folder)/users.csv')))[0]['name'])"
-    let python = try workspace.finish([Workspace.python, "-c", program])
+    let python = try workspace.finish([Child.python, "-c", program])
     #expect(python.output == "O'Hara, \"Bob\"\n")
     #expect(
       try workspace.run("export").output

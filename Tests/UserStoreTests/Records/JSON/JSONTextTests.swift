@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import UserStore
@@ -23,7 +24,7 @@ import Testing
         else: print('data', base64.b64decode(value['base64'], validate=True).hex())
       """
     let texts = JSONSample.all.map { Self.hex($0.value.json.utf8) }
-    let lines = try Program.run("/usr/bin/python3", ["-c", reader] + texts).split(separator: "\n").map(String.init)
+    let lines = try Program.run(Child.python, ["-c", reader] + texts).split(separator: "\n").map(String.init)
     #expect(lines == JSONSample.all.map { Self.read($0.value) })
   }
 

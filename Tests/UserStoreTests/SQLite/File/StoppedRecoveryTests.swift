@@ -31,7 +31,7 @@ import Testing
       sys.stdin.read()
       """
     let stopped = try Child(
-      ["/usr/bin/python3", "-c", program, folder.database], environment: ProcessInfo.processInfo.environment)
+      [Child.python, "-c", program, folder.database], environment: ProcessInfo.processInfo.environment)
     #expect(stopped.output.next() == "stopped")
     // On a thread of its own, because it blocks: the other tests need those of the concurrency pool.
     let stuck = await errorOnThread { try folder.open { $0.busyTimeout = .milliseconds(50) } }
