@@ -1,8 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Our library in one program with other well-known packages: no two packages of one build may have targets or modules of
-// the same name. `scripts/test` builds and runs it.
+// What needs other packages, in one build, so that each of them is compiled once (`programs`), and our library in one program
+// with other well-known packages (`neighbors`): no two packages of one build may have targets or modules of the same name.
 let package = Package(
   name: "Neighbors",
   platforms: [.macOS(.v15)],
@@ -20,6 +20,17 @@ let package = Package(
   ],
   targets: [
     .executableTarget(
+      name: "programs",
+      dependencies: [
+        .product(name: "userserver", package: "userserver"),
+        .product(name: "server", package: "Examples"),
+        .product(name: "mirror", package: "Examples"),
+        .product(name: "app", package: "Examples"),
+        .product(name: "torture", package: "Torture"),
+        .product(name: "scenario", package: "Torture"),
+        .product(name: "embedder", package: "Torture"),
+      ]),
+    .executableTarget(
       name: "neighbors",
       dependencies: [
         .product(name: "UserStore", package: "UserStore"),
@@ -34,13 +45,6 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "SystemPackage", package: "swift-system"),
-        .product(name: "userserver", package: "userserver"),
-        .product(name: "server", package: "Examples"),
-        .product(name: "mirror", package: "Examples"),
-        .product(name: "app", package: "Examples"),
-        .product(name: "torture", package: "Torture"),
-        .product(name: "scenario", package: "Torture"),
-        .product(name: "embedder", package: "Torture"),
       ])
   ]
 )

@@ -3,6 +3,9 @@
 Nothing sleeps: a test waits for a revision or a state of the page. If $PICTURES names a folder, pictures are saved there.
 """
 
+import atexit
+import contextlib
+import functools
 import os
 import pathlib
 import shutil
@@ -265,17 +268,31 @@ class Page:
         return self.run("return Date.now()") / 1000
 
 
+ends = contextlib.ExitStack()
+"""Ends all shared browsers. A worker of pytest-xdist runs no exit functions, so conftest.py ends them there."""
+atexit.register(ends.close)
+
+
+@functools.cache
+def shared(*arguments):
+    """A browser for all tests of this process that ask for the same arguments; to start one takes as long as a test."""
+    browser = Browser(*arguments)
+    ends.callback(browser.quit)
+    return browser
+
+
 class BrowserTestCase(TestCase):
-    """A test case with one browser for all its tests; each opens windows of its own."""
+    """A test case with a browser, which other test cases use after it; each test opens windows of its own."""
 
     arguments = ()
 
     @classmethod
     def setUpClass(cls):
-        cls.browser = cls.enterClassContext(Browser(*cls.arguments))
+        cls.browser = shared(*cls.arguments)
 
     def setUp(self):
         self.addCleanup(self.browser.close_pages)
+        self.browser.messages()
 
     def assertQuiet(self):
         """Nothing has failed in the page, and the browser has refused nothing."""

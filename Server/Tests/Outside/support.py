@@ -56,7 +56,7 @@ def on_files(test):
 
 
 def long(test):
-    """Marks tests that take up to a minute with a debug build; they run if USERSTORE_LONG is set."""
+    """Marks tests that `scripts/test --long` runs: looks of the page, and what takes up to a minute; they run if USERSTORE_LONG is set."""
     return unittest.skipUnless(os.environ.get("USERSTORE_LONG"), "USERSTORE_LONG is not set")(test)
 
 
@@ -120,13 +120,15 @@ def usertool(*arguments, database, status=0, input=None):
     return result.stdout
 
 
-def eventually(check, what, within=DEADLINE, pause=0.02):
-    """Repeats a check, with a pause, until it returns something true."""
+def eventually(check, what, within=DEADLINE):
+    """Repeats a check, with pauses that become longer, until it returns something true."""
     deadline = time.monotonic() + within
+    pause = 0.01
     while not (found := check()):
         if time.monotonic() > deadline:
             raise Late(f"{what}: not within {within} s")
         select.select([], [], [], pause)
+        pause = min(1.3 * pause, 0.2)
     return found
 
 

@@ -21,7 +21,7 @@ class Description(TestCase):
         seen = set()
         for path, item in paths.items():
             address = path.replace("{id}", "1").replace("{revision}", "1")
-            for method, headers, query in itertools.product(METHODS, HEADERS, ("", "?nonsense=1")):
+            for method, (headers, query) in itertools.product(METHODS, [({}, "?nonsense=1"), *((headers, "") for headers in HEADERS)]):
                 operation = item.get("get" if method == "HEAD" else method.lower())
                 # A method that a path does not have is described by those that it has.
                 described = set(operation["responses"]) if operation else set.union(*(set(one["responses"]) for one in item.values()))

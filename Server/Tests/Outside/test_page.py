@@ -6,7 +6,7 @@ import time
 import unittest
 
 from browser import BrowserTestCase, Keys
-from support import DEADLINE, Server, Writer, eventually, served, sql
+from support import DEADLINE, Server, Writer, eventually, long, served, sql
 
 THREE = (("NIX", "auburn", 41), ("Zoë", "black", 36), ("Tim", "blond", 17))
 
@@ -69,6 +69,7 @@ class Windows(BrowserTestCase):
         second.wait_text(2, "name", "Zoë")
         self.assertNotIn(server.token, second.run("return document.documentElement.outerHTML"))
 
+    @long
     @served()
     def test_windows_with_many_different_lists_leave_room_for_edits(self, server):
         fill(server)
@@ -392,6 +393,7 @@ class Log(BrowserTestCase):
         page.run("[...document.querySelectorAll('.log-row')].at(-1).click()")
         page.wait("document.querySelector('dialog').innerText.includes('cannot be undone')")
 
+    @long
     @served()
     def test_a_storm_leaves_the_page_responsive_and_counts_everything(self, server):
         """10,000 changes each second for $STORM seconds."""
@@ -465,6 +467,7 @@ class Screens(BrowserTestCase):
         self.assertEqual(page.run("return document.querySelector('#with-names [data-testid=listener-count]').innerText"), "4")
 
 
+@long
 class Pulse(BrowserTestCase):
     @served()
     def test_the_figures_come(self, server):
@@ -603,6 +606,7 @@ class Accessibility(BrowserTestCase):
         page.wait_text(1, "name", "Chloe")
 
 
+@long
 class Pictures(BrowserTestCase):
     @served()
     def test_no_view_is_wider_than_its_window(self, server):

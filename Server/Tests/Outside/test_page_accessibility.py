@@ -8,7 +8,7 @@ import pathlib
 import unittest
 
 from browser import BrowserTestCase
-from support import served, sql
+from support import long, served, sql
 
 AXE = os.environ.get("AXE")
 # What a definition list may contain (HTML, 4.4.9): groups of terms and their details, each perhaps in a div.
@@ -44,6 +44,7 @@ class Rules(BrowserTestCase):
         asked = self.open(server, token=False, ready=False)
         self.check(asked, "the dialog of the token")
 
+    @long
     @served()
     def test_every_view_and_dialog_of_a_narrow_window_keeps_the_rules(self, server):
         self.check_all(server, 390)

@@ -8,7 +8,7 @@ import threading
 import unittest
 
 from browser import Browser, BrowserTestCase, Keys
-from support import Server, Writer, eventually, served, sql
+from support import Server, Writer, eventually, long, served, sql
 
 REVISIONS = "[...document.querySelectorAll('.log-row.first-of-set')].map((row) => Number(row.dataset.revision))"
 
@@ -98,6 +98,7 @@ class Interruptions(BrowserTestCase):
         page.wait_saved(1, "name")
         self.assertEqual(server.get("/users/1")["name"], "Chloe")
 
+    @long
     def test_streams_that_end_by_age_are_continued(self):
         server = self.serve("--stream-age", "2s")
         server.add("NIX", n=0)
@@ -279,11 +280,13 @@ class Attacks(BrowserTestCase):
             self.check(server, self.attack(server, site, server.url))
             self.browser.close_pages()
 
+    @long
     def test_nor_without_a_token(self):
         with Server("--no-token") as server:
             server.add("NIX")
             self.check(server, self.attack(server, "127.0.0.1", server.url))
 
+    @long
     def test_a_name_that_is_rebound_reaches_nothing(self):
         with Server("--no-token") as server:
             server.add("NIX")

@@ -3,7 +3,7 @@
 import unittest
 
 from browser import BrowserTestCase, Keys
-from support import at, served, usertool
+from support import at, long, served, usertool
 
 PLACE = "document.getElementById('row-count').innerText"
 WIDTHS = (360, 768, 1440)
@@ -70,6 +70,7 @@ class Pages(BrowserTestCase):
         page.wait(f"{PLACE} === '26–50 of 60 users'")
         self.assertQuiet()
 
+    @long
     @served()
     def test_the_place_stays_true_when_others_write(self, server):
         fill(server, 60)
@@ -95,6 +96,7 @@ class Pages(BrowserTestCase):
         self.assertQuiet()
 
 
+@long
 class HiddenLog(BrowserTestCase):
     @served()
     def test_the_log_is_hidden_and_stays_hidden(self, server):
@@ -126,6 +128,7 @@ class HiddenLog(BrowserTestCase):
         self.assertQuiet()
 
 
+@long
 class Widths(BrowserTestCase):
     # What is seen at the left of the table's row, when it is scrolled to its end.
     SEEN = """

@@ -3,9 +3,10 @@
 import unittest
 
 from browser import BrowserTestCase
-from support import served
+from support import long, served
 
 
+@long
 class Searching(BrowserTestCase):
     def fill(self, server):
         for name, age in (("NIX", 41), ("Zoë", 36), ("Tim", 17)):
@@ -77,6 +78,7 @@ class Searching(BrowserTestCase):
         page.wait("new URLSearchParams(location.search).get('with') === 'age'")
 
 
+@long
 class Words(BrowserTestCase):
     @served()
     def test_the_line_for_a_shell_is_about_a_user_that_is_shown(self, server):

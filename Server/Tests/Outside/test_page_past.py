@@ -3,7 +3,7 @@
 import unittest
 
 from browser import BrowserTestCase
-from support import served, usertool
+from support import long, served, usertool
 
 
 class Past(BrowserTestCase):
@@ -19,6 +19,7 @@ class Past(BrowserTestCase):
     def filter(self, page, name, text):
         page.run("const field = document.getElementById(arguments[0]); field.value = arguments[1]; field.dispatchEvent(new Event('change'))", f"log-{name}", text)
 
+    @long
     @served()
     def test_a_filter_by_user_searches_the_whole_log(self, server):
         revision = self.fill(server)
@@ -47,6 +48,7 @@ class Past(BrowserTestCase):
         rows = page.run("return [...document.querySelectorAll('.comparison tbody tr')].map((row) => [...row.children].map((cell) => cell.innerText.trim()))")
         self.assertEqual(rows, [["name", "NIX", "Chloe", "changed"], ["hair_color", "not set", "not set", ""], ["age", "41", "41", ""], ["city", "not set", "Ulm", "set"]])
 
+    @long
     @served()
     def test_a_filter_says_what_it_has_searched(self, server):
         self.fill(server)

@@ -7,7 +7,7 @@ import threading
 import unittest
 
 from browser import BrowserTestCase
-from support import Server, Writer, eventually, served, sql
+from support import Server, Writer, eventually, long, served, sql
 
 SETS = "[...document.querySelectorAll('.log-row.first-of-set')].map((row) => Number(row.dataset.revision))"
 
@@ -115,6 +115,7 @@ class Streams(BrowserTestCase):
             page.wait_list(between.server.patch(1, name="Chloe")["revision"])
             page.wait_text(1, "name", "Chloe")
 
+    @long
     def test_the_page_becomes_live_again_whatever_a_proxy_has_answered(self):
         with Between("--heartbeat", "1s") as between:
             server = between.server
@@ -142,6 +143,7 @@ class Streams(BrowserTestCase):
                 page.wait_log(revision)
                 page.wait_list(revision)
 
+    @long
     def test_streams_that_break_off_anywhere_leave_no_gap(self):
         """Some sets come in parts; a part that came before the break comes again, and is shown once."""
         seed = random.randrange(1 << 32)

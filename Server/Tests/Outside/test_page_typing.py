@@ -4,7 +4,7 @@ import sqlite3
 import unittest
 
 from browser import BrowserTestCase, Keys
-from support import served, sql
+from support import long, served, sql
 
 ASKS = ("const event = new Event('beforeunload', {cancelable: true}); dispatchEvent(event); return event.defaultPrevented")
 
@@ -147,6 +147,7 @@ class Typing(BrowserTestCase):
         self.assertEqual(page.run("return document.getElementById('announcements').textContent"), "")
 
 
+@long
 class Waiting(BrowserTestCase):
     @served()
     def test_a_save_that_waits_says_so_and_can_be_tried_again(self, server):
@@ -166,6 +167,7 @@ class Waiting(BrowserTestCase):
         self.assertEqual(server.get("/users/1")["name"], "Ann")
 
 
+@long
 class InSight(BrowserTestCase):
     IN_SIGHT = ("(selector) => { const box = document.querySelector(selector).getBoundingClientRect(); "
                 "const scroller = document.querySelector('.grid-scroll').getBoundingClientRect(); "

@@ -6,7 +6,7 @@ import os
 import unittest
 
 from browser import BrowserTestCase, Keys
-from support import Server, eventually, served, sql
+from support import Server, eventually, long, served, sql
 
 # Python refuses text that is not UTF-8, thus the hex.
 QUOTED = "SELECT user_id, name, typeof(value), hex(quote(value)) FROM attributes WHERE name <> 'n' ORDER BY user_id, name"
@@ -174,6 +174,7 @@ class NastyText(BrowserTestCase):
         self.assertEqual(page.run("return [document.documentElement.scrollWidth <= innerWidth]"), [True])
         self.assertQuiet()
 
+    @long
     @served()
     def test_names_are_saved_exactly_as_typed(self, server):
         """Those that the library accepts: a name has no control characters, and at most 1,000 characters."""

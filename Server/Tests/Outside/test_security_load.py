@@ -52,7 +52,7 @@ class SlowReaders(TestCase):
                 writer.run("UPDATE attributes SET value = hex(randomblob(262144))")
                 return streams(server) == 0
 
-            eventually(is_cut, "the slow reader is still connected", within=40, pause=0.2)
+            eventually(is_cut, "the slow reader is still connected", within=40)
             self.assertLess(server.peak_memory - before, 96 * MIB)
 
     @served()

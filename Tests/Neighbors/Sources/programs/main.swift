@@ -1,0 +1,1 @@
+// A program that does nothing: who builds it builds all that it depends on.
