@@ -3,6 +3,9 @@ import Foundation
 /// How often a test repeats what fails only by chance: random operations, and two processes or threads that must meet at the
 /// wrong moment.
 package enum Repetitions {
-  /// 10, which takes seconds, or `USERSTORE_RUNS`; 500 with `scripts/test --long`.
-  package static let count = ProcessInfo.processInfo.environment["USERSTORE_RUNS"].flatMap { Int($0) } ?? 10
+  /// 4, or 2 on PostgreSQL, where each takes five times as long; or `USERSTORE_RUNS`, which `scripts/test --long` sets.
+  package static let count: Int = {
+    let environment = ProcessInfo.processInfo.environment
+    return environment["USERSTORE_RUNS"].flatMap { Int($0) } ?? (environment["USERSTORE_ENGINE"] == "postgres" ? 2 : 4)
+  }()
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// The records at the end of an earlier set, read later and taken back.
 @Suite(.bounded, .timeLimit(.minutes(5))) struct PastStateTests {
-  @Test(arguments: 0..<12 as Range<UInt64>)
+  @Test(arguments: 0..<UInt64(Repetitions.count))
   func `the state at an earlier set, read later, is the state that was read then`(_ index: UInt64) throws {
     let seed = Seed.base &+ index
     var queries = ListQueries(random: SplitMix64(seed: seed))

@@ -12,7 +12,7 @@ import UserStore
   private static let widths: [Int] = {
     if Repetitions.count >= 200 { return Array(1...200) }
     var random = SplitMix64(seed: Seed.base)
-    return [1, 3, 80, Int.random(in: 4..<200, using: &random)]
+    return [1, 3, Int.random(in: 4..<200, using: &random)]
   }()
 
   @Test func `every command ends as on a wide terminal`() throws {
