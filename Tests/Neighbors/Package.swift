@@ -45,6 +45,6 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "SystemPackage", package: "swift-system"),
-      ])
+      ]),
   ]
 )

@@ -21,6 +21,7 @@ LISTS = """
     }).map((list) => list.outerHTML);"""
 
 
+@long
 class Rules(BrowserTestCase):
     def check(self, page, what):
         """Checks the present state of a page in both color schemes."""
@@ -44,7 +45,6 @@ class Rules(BrowserTestCase):
         asked = self.open(server, token=False, ready=False)
         self.check(asked, "the dialog of the token")
 
-    @long
     @served()
     def test_every_view_and_dialog_of_a_narrow_window_keeps_the_rules(self, server):
         self.check_all(server, 390)

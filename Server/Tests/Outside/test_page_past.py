@@ -6,6 +6,7 @@ from browser import BrowserTestCase
 from support import long, served, usertool
 
 
+@long
 class Past(BrowserTestCase):
     def fill(self, server):
         """Changes of user 1, and after them more of user 2 than the stream begins with; returns the last revision."""
@@ -19,7 +20,6 @@ class Past(BrowserTestCase):
     def filter(self, page, name, text):
         page.run("const field = document.getElementById(arguments[0]); field.value = arguments[1]; field.dispatchEvent(new Event('change'))", f"log-{name}", text)
 
-    @long
     @served()
     def test_a_filter_by_user_searches_the_whole_log(self, server):
         revision = self.fill(server)
@@ -48,7 +48,6 @@ class Past(BrowserTestCase):
         rows = page.run("return [...document.querySelectorAll('.comparison tbody tr')].map((row) => [...row.children].map((cell) => cell.innerText.trim()))")
         self.assertEqual(rows, [["name", "NIX", "Chloe", "changed"], ["hair_color", "not set", "not set", ""], ["age", "41", "41", ""], ["city", "not set", "Ulm", "set"]])
 
-    @long
     @served()
     def test_a_filter_says_what_it_has_searched(self, server):
         self.fill(server)

@@ -9,6 +9,7 @@ from support import long, served, sql
 ASKS = ("const event = new Event('beforeunload', {cancelable: true}); dispatchEvent(event); return event.defaultPrevented")
 
 
+@long
 class Typing(BrowserTestCase):
     def fill(self, server):
         """Two users; the second has no age, and no color."""

@@ -11,7 +11,9 @@ import Testing
     [.attribute(.age), .user(User.ID(3))],
   ]
 
-  @Test(arguments: 0..<3 * Repetitions.count) func `what is acknowledged is received once, in order`(number: Int) async throws {
+  @Test(arguments: 0..<3 * Repetitions.count) func `what is acknowledged is received once, in order`(number: Int)
+    async throws
+  {
     var random = SplitMix64(seed: Seed.base &+ UInt64(number))
     let store = try UserStore.forTests()
     let ids = try await store.write { users in try (1...3).map { try users.add(name: "\($0)") } }
