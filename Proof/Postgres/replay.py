@@ -3,7 +3,6 @@
 
     scripts/postgres run Proof/Postgres/replay.py [--seed N] [--count N] [--writers N] [--library N] [--readers N] [-v]
     scripts/postgres run Proof/Postgres/replay.py --controls     rules are taken out of the schema, which must be noticed
-    scripts/postgres run Proof/Postgres/replay.py --short        one run and the controls, in less than a minute
 
 Judged:
   * each row's old value is what the log said before; the log, replayed, gives the tables;
@@ -524,16 +523,15 @@ if __name__ == "__main__":
     p.add_argument("--library", type=int, default=2)
     p.add_argument("--readers", type=int, default=2)
     p.add_argument("--controls", nargs="?", const="")
-    p.add_argument("--short", action="store_true")
     p.add_argument("-v", action="store_true")
     o = p.parse_args()
     assert judge_of_ids("n1", "n2") and judge_of_ids("n1", "far", "n2") == [] == judge_of_ids("far", "b1", "x", "cte")
     print(f"seed {o.seed}", flush=True)
     failed = 0
-    if o.controls is None or o.short:
+    if o.controls is None:
         install()
-        bad = run(o.seed, 45 if o.short else o.count, o.writers, o.library, o.readers, o.v)
+        bad = run(o.seed, o.count, o.writers, o.library, o.readers, o.v)
         if bad: keep(o.seed, bad)
         failed += bool(bad)
-    if o.controls is not None or o.short: failed += controls(o.seed, o.controls)
+    if o.controls is not None: failed += controls(o.seed, o.controls)
     sys.exit(bool(failed))

@@ -133,15 +133,15 @@ class Page:
 
     def wait(self, condition, what=None, within=DEADLINE):
         """Waits until a script is true; returns its value."""
-        return eventually(lambda: self.run(f"return {condition}"), what or condition, within)
-
-    def wait_live(self, within=DEADLINE):
         try:
-            self.wait("document.documentElement.dataset.connection === 'live'", "the page is live", within)
+            return eventually(lambda: self.run(f"return {condition}"), what or condition, within)
         except Late as late:
-            state = self.run("return [location.href, document.readyState, document.documentElement.dataset.connection, document.body?.innerText]")
+            state = self.run("return [location.href, document.readyState, document.visibilityState, document.documentElement.dataset.connection, document.body?.innerText]")
             late.add_note(f"the page is {state}")
             raise
+
+    def wait_live(self, within=DEADLINE):
+        self.wait("document.documentElement.dataset.connection === 'live'", "the page is live", within)
 
     def wait_lost(self, within=DEADLINE):
         self.wait("document.documentElement.dataset.connection === 'lost'", "the page says that it is not connected", within)

@@ -1,7 +1,7 @@
 """What the tests from outside share: a server, the command usertool, and other programs that write to the database.
 
-$USERSERVER and $USERTOOL name the binaries. With USERSTORE_LONG=1, the tests that are marked `@long` run too. With USERSTORE_ENGINE=postgres, in `scripts/postgres run`, each database is one on
-PostgreSQL. Nothing sleeps: a test waits for an event, with a deadline.
+$USERSERVER and $USERTOOL name the binaries. With USERSTORE_LONG=1, the tests that are marked `@long` run too, and others try more.
+With USERSTORE_ENGINE=postgres, in `scripts/postgres run`, each database is one on PostgreSQL. Nothing sleeps: a test waits for an event, with a deadline.
 """
 
 import functools
@@ -29,13 +29,14 @@ except ImportError:
 
 from wire import DEADLINE, Late, Raw, Response, Stream, parse
 
-__all__ = ["DEADLINE", "Late", "POSTGRES", "Raw", "Response", "Server", "Stream", "TestCase", "USERTOOL", "Writer", "at", "connect",
+__all__ = ["DEADLINE", "LONG", "Late", "POSTGRES", "Raw", "Response", "Server", "Stream", "TestCase", "USERTOOL", "Writer", "at", "connect",
            "drop_database", "eventually", "long", "new_database", "on_files", "parse", "psycopg", "served", "sql", "usertool"]
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 USERSERVER = os.environ.get("USERSERVER", str(ROOT / "Server/.build/debug/userserver"))
 USERTOOL = os.environ.get("USERTOOL", str(ROOT / ".build/debug/usertool"))
 POSTGRES = os.environ.get("USERSTORE_ENGINE") == "postgres"
+LONG = bool(os.environ.get("USERSTORE_LONG"))
 LINE = re.compile(r"userserver: (http://(\[[0-9a-f:]+\]|[^:/\[]+):(\d+))/(?:#token=(\S+))?\n")
 
 
@@ -57,7 +58,7 @@ def on_files(test):
 
 def long(test):
     """Marks tests that `scripts/test --long` runs: looks of the page, and what takes up to a minute; they run if USERSTORE_LONG is set."""
-    return unittest.skipUnless(os.environ.get("USERSTORE_LONG"), "USERSTORE_LONG is not set")(test)
+    return unittest.skipUnless(LONG, "USERSTORE_LONG is not set")(test)
 
 
 def new_database(folder):

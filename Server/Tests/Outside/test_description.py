@@ -3,7 +3,7 @@
 import itertools
 import unittest
 
-from support import TestCase, served
+from support import LONG, TestCase, served
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
 HEADERS = ({}, {"Accept": "image/png"}, {"Content-Type": "text/plain"}, {"Content-Encoding": "gzip", "Content-Type": "application/json"},
@@ -23,6 +23,8 @@ class Description(TestCase):
             address = path.replace("{id}", "1").replace("{revision}", "1")
             for method, (headers, query) in itertools.product(METHODS, [({}, "?nonsense=1"), *((headers, "") for headers in HEADERS)]):
                 operation = item.get("get" if method == "HEAD" else method.lower())
+                if not operation and headers and not LONG:
+                    continue
                 # A method that a path does not have is described by those that it has.
                 described = set(operation["responses"]) if operation else set.union(*(set(one["responses"]) for one in item.values()))
                 status = self.status(server, method, address + query, headers)

@@ -5,7 +5,7 @@ import random
 import time
 import unittest
 
-from support import DEADLINE, TestCase, at, on_files, served, sql, usertool
+from support import DEADLINE, LONG, TestCase, at, on_files, served, sql, usertool
 
 
 def fnv(rows):
@@ -155,7 +155,7 @@ class Lists(TestCase):
             lists = [Rows(self, stream) for stream in streams]
             for rows in lists:
                 rows.until(0)
-            for number in range(150):
+            for number in range(150 if LONG else 40):
                 self.write(server, source, number)
                 for query, versions in zip(queries, expected):
                     page = server.get(at("/users", *query))
