@@ -8,7 +8,7 @@ import UserStore
 
 /// Terminals from 1 to 200 columns.
 @Suite(.bounded) struct `Every width` {
-  /// All widths with `USERSTORE_RUNS=200`; otherwise the smallest ones, where there is no room, and some others.
+  /// All widths with `USERSTORE_RUNS=200`; otherwise two of the smallest, where there is no room, and another one.
   private static let widths: [Int] = {
     if Repetitions.count >= 200 { return Array(1...200) }
     var random = SplitMix64(seed: Seed.base)

@@ -5,7 +5,7 @@ import UserStore
 
 /// A watch that is killed repeatedly while other programs write, and while the log is compacted.
 @Suite(.bounded) struct `A watch that is killed` {
-  private static let kills = Sanitizer.isThread ? 5 : Repetitions.count
+  private static let kills = Repetitions.count
 
   private let workspace: Workspace
   private var cursorFile: String { workspace.folder + "/cursor" }

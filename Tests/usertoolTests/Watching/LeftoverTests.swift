@@ -8,7 +8,7 @@ import Testing
 /// commits that are missing in the copy.
 @Suite(.bounded) struct `Files left behind` {
   private let workspace: Workspace
-  private let runs = Sanitizer.isThread ? 5 : Repetitions.count
+  private let runs = Repetitions.count
 
   init() throws {
     workspace = try Workspace()
