@@ -26,6 +26,8 @@ package struct LogExtent: Equatable {
 
   /// The size of a row without its values.
   static let rowBytes: Int64 = 64
+  /// The size of a number, however few bytes it takes in a file.
+  static let numberBytes: Int64 = 8
 
   /// More than any file can hold (sqlite.org/limits.html).
   private static let sizeLimit: Int64 = 1 << 48

@@ -215,7 +215,7 @@ package protocol RetentionOperations {
   /// them, or `start`.
   func size(after start: Int64, through end: Int64, limit: Int) throws(StoreError) -> (last: Int64, bytes: Int64)
 
-  /// The number of bytes that the records and the log use together: an upper bound of the log's size.
+  /// The number of bytes that the records and the log use together: at least those of the texts and bytes in the log.
   func usedBytes() throws(StoreError) -> Int64
 
   /// When a row was written, in milliseconds since 1970.

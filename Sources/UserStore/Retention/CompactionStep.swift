@@ -66,12 +66,20 @@ struct CompactionStep {
 
   /// Counts rows that were not counted yet, if the log may exceed a limit of its size.
   private mutating func measure(_ session: any Session) throws(StoreError) {
-    guard let limit = policy.byteLimit, after.measured < after.head, try session.usedBytes() > limit else { return }
+    guard let limit = policy.byteLimit, after.measured < after.head, try mayExceed(limit, session) else { return }
     let (last, bytes) = try session.size(after: after.measured, through: after.head, limit: policy.readRows)
     after.measured = last
     after.bytes += bytes
     isCounting = last < after.head
     if isCounting { isMore = true }
+  }
+
+  /// Whether the log may be larger than a limit: what is used holds its texts and bytes, but a row and two numbers may take less
+  /// than they count.
+  private func mayExceed(_ limit: Int64, _ session: any Session) throws(StoreError) -> Bool {
+    let (rows, most) = (after.head - after.horizon.revision.rawValue, LogExtent.rowBytes + 2 * LogExtent.numberBytes)
+    if rows > limit / most { return true }
+    return try session.usedBytes() > limit - rows * most
   }
 
   private mutating func moveStart(_ session: any Session) throws(StoreError) {

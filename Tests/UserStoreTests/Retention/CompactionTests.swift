@@ -225,6 +225,23 @@ import Testing
     #expect(try plain.value(exact) == counted[0])
   }
 
+  @Test func `a log of small rows, which takes less of the file than its size, stays within a size`() throws {
+    let step = Attribute<Int>("step")
+    try store.write { transaction in for number in 0..<3_000 { try transaction.set(step, of: zoe, to: number) } }
+    try store.rename(zoe, times: 1)
+    let (size, used) = (
+      "SELECT count(*) * 64 FROM changes", "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+    )
+    let plain = try PlainConnection(folder.database)
+    guard case .integer(let size) = try plain.value(size), case .integer(let used) = try plain.value(used) else {
+      throw Mismatch("no size")
+    }
+    #expect(used < size)
+    var policy = RetentionPolicy(.init(bytes: Int(size)))
+    policy.graceRows = 1
+    #expect(try store.compact(keeping: policy).sets > 0)
+  }
+
   @Test func `a log with missing rows is not compacted, and throws diverged`() throws {
     try store.rename(zoe, times: 5)
     try folder.shell("DELETE FROM changes WHERE seq = 4")

@@ -45,8 +45,8 @@ extension SQLiteSession {
 
   private static func valueSize(_ column: String) -> String {
     """
-    CASE typeof(\(column)) WHEN 'null' THEN 0 WHEN 'integer' THEN 8 WHEN 'real' THEN 8
-    ELSE length(CAST(\(column) AS BLOB)) END
+    CASE typeof(\(column)) WHEN 'null' THEN 0 WHEN 'integer' THEN \(LogExtent.numberBytes)
+    WHEN 'real' THEN \(LogExtent.numberBytes) ELSE length(CAST(\(column) AS BLOB)) END
     """
   }
 
