@@ -29,9 +29,11 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
   ],
   targets: [
+    .target(name: "CUserServerFiles", path: "Sources/CFiles"),
     .executableTarget(
       name: "userserver",
       dependencies: [
+        "CUserServerFiles",
         .product(name: "UserStore", package: "UserStore"),
         .product(name: "UserStorePostgres", package: "UserStore"),
         .product(name: "UserStoreText", package: "UserStore"),
@@ -48,8 +50,9 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
-      // In the binary, so that one file is the whole server.
-      resources: [.embedInCode("Page/Files"), .embedInCode("API/openapi.json")],
-      swiftSettings: settings)
-  ]
+      exclude: ["Page/Files", "API/openapi.json"],
+      swiftSettings: settings),
+  ],
+  // With #embed.
+  cLanguageStandard: .gnu2x
 )

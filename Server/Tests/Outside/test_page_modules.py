@@ -14,7 +14,7 @@ class Files(TestCase):
     def test_every_file_of_the_page_is_in_the_server(self, server):
         for file in sorted(FILES.iterdir()):
             response = server.request("GET", f"/{file.name}", token=False)
-            self.assertEqual(response.status, 200, f"{file.name}: is it listed in PageFile+Contents.swift?")
+            self.assertEqual(response.status, 200, f"{file.name}: is it listed in Server/Sources/CFiles/files.c?")
             self.assertEqual(response.body, file.read_bytes(), f"{file.name}: was the server built after the last change?")
 
 

@@ -26,7 +26,7 @@ import Testing
   @Test func `each write of a group is a set of its own, in the order of arrival, with its origin`() async throws {
     let results = try await group((0..<10).map { number in { try $0.add(name: "\(number)") } })
     #expect(results == Array(repeating: nil, count: 10))
-    #expect(sets.all.map(\.origin) == (0..<10).map(String.init))
+    #expect(sets.all.map(\.origin) == (0..<10).map { "\($0)" })
     #expect(sets.all.map(\.lines.count) == Array(repeating: 2, count: 10))
     #expect(try store.allChanges().map(\.cursor) == sets.all.map(\.cursor))
   }

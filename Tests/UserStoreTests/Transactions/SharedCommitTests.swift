@@ -49,7 +49,7 @@ import Testing
     let before = sync.count
     #expect(await lineup.go() == Array(repeating: nil, count: 65))
     #expect(sync.count == before + 2)
-    #expect(sets.all.map(\.origin) == (0..<65).map(String.init))
+    #expect(sets.all.map(\.origin) == (0..<65).map { "\($0)" })
     #expect(sets.all.map(\.lines.count) == Array(repeating: 2, count: 65))
     #expect(try store.allChanges().dropFirst().map(\.cursor) == sets.all.map(\.cursor))
   }
@@ -61,7 +61,7 @@ import Testing
       await addWriters(20, to: lineup)
       #expect(await lineup.go() == Array(repeating: nil, count: 20))
       #expect(sync.count == commits + 1)
-      #expect(sets.all.dropFirst(delivered).map(\.origin) == (0..<20).map(String.init))
+      #expect(sets.all.dropFirst(delivered).map(\.origin) == (0..<20).map { "\($0)" })
     }
   }
 

@@ -1,3 +1,4 @@
+import CUserServerFiles
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -19,7 +20,7 @@ extension API {
   }
 
   func openAPI(_ request: Request) async throws -> Response {
-    json(String(decoding: PackageResources.openapi_json, as: UTF8.self))
+    json(unsafe String(cString: openapi_json()))
   }
 
   func about(_ request: Request) async throws -> Response {

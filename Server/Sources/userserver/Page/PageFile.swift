@@ -1,3 +1,4 @@
+import CUserServerFiles
 import HTTPTypes
 import Hummingbird
 
@@ -25,8 +26,16 @@ struct PageFile: Sendable {
     files[["/", "/screens", "/log", "/pulse"].contains(path) ? "/index.html" : path]
   }
 
-  private static let files: [String: PageFile] = Dictionary(
-    uniqueKeysWithValues: contents.map { ("/" + $0.name, PageFile($0.name, $0.bytes)) })
+  private static let files: [String: PageFile] = {
+    var files: [String: PageFile] = [:]
+    var next = unsafe page_files()
+    while let file = unsafe next?.pointee, let name = unsafe file.name, let text = unsafe file.text {
+      let name = unsafe String(cString: name)
+      files["/" + name] = PageFile(name, Array(unsafe String(cString: text).utf8))
+      unsafe next = unsafe next?.successor()
+    }
+    return files
+  }()
 
   func response(_ request: Request) async throws -> Response {
     var headers: HTTPFields = [.eTag: tag.text, .cacheControl: "no-cache"]

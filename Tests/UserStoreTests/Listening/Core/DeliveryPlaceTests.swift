@@ -127,7 +127,7 @@ import Testing
     board.hub.bind("counts", to: "x") { received.record("\($0.values["x"]!)") }
     board.post("x", 1)
     await received.reached(50)
-    #expect(received.all == (1...50).map(String.init))
+    #expect(received.all == (1...50).map { "\($0)" })
   }
 
   @Test func `a task that a listener starts does not count as the listener`() async {

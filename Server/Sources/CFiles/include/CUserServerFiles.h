@@ -1,0 +1,17 @@
+#ifndef USERSERVER_CFILES_H
+#define USERSERVER_CFILES_H
+
+// Text files that are in the program, so that one file is the whole server.
+
+/// The description of the API.
+const char *openapi_json(void);
+
+struct page_file {
+  const char *name;
+  const char *text;
+};
+
+/// Every file of the folder Page/Files; the last element has no name.
+const struct page_file *page_files(void);
+
+#endif
