@@ -145,7 +145,7 @@ private func program(_ store: UserStore, _ print: @escaping @Sendable (Any...) -
   let age = Attribute<Int>("age")  // typed, and needs no migration
   let nix = try store.write { try $0.add(name: "NIX") }
 
-  // A listener has a name: entering the screen again replaces it.
+  // Binding the same name again replaces the listener: entering a screen twice adds none.
   let name = try store.listenable(.name, of: nix)
   name.bindAndFire("NameScreen") { print("name:", $0 ?? "gone") }
 
@@ -158,7 +158,7 @@ private func program(_ store: UserStore, _ print: @escaping @Sendable (Any...) -
     try users.rename(nix, to: "Zoë")
     try users.set(age, of: nix, to: 36)
   }
-  store.close()  // otherwise, the newest commits stay in users.db-wal
+  store.close()  // moves the newest commits from users.db-wal into users.db
 }
 
 private func writeAndRead(_ store: UserStore) async throws -> [Int] {

@@ -199,11 +199,11 @@ def speed(results):
     return bullets([
         f"A write with one listener takes {writes(results, 'UserStore, logged, one listener')}; with 1,000 on other rows,"
         f" {figure(others, 'UserStore, 1000')} without a sync.",
-        f"64 tasks that write with FULL share their syncs: {figure('concurrency/tasks', 'UserStore, 64 tasks')} a write.",
+        f"64 tasks that write with FULL share transactions and their sync: {figure('concurrency/tasks', 'UserStore, 64 tasks')} a write.",
         f"A listener in another process is called {figure('latency/full/other-process', 'UserStore, listener')} after the closure"
-        " of a write by the library has ended (FULL, median).",
-        f"A change of a row in a list of 1,000 takes {figure(row, 'UserStore, list and steps')}, steps for the screen included (FULL);"
-        f" GRDB has the new rows after {figure(row, 'GRDB, ValueObservation, until told')}.",
+        " of a `write` has ended, the commit included (FULL, median).",
+        f"A change of a row in a list of 1,000 takes {figure(row, 'UserStore, list and steps')}, with steps for the screen (FULL);"
+        f" GRDB's observation, {figure(row, 'GRDB, ValueObservation, until told')}.",
     ])
 
 

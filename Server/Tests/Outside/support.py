@@ -136,8 +136,9 @@ def eventually(check, what, within=DEADLINE):
 class Server:
     """A running server; a context manager that starts it, and stops it as an administrator would."""
 
-    def __init__(self, *options, database=None, environment={}, token=None, descriptors=None):
+    def __init__(self, *options, database=None, environment={}, token=None, descriptors=None, tracer=()):
         self.options = list(options)
+        self.tracer = list(tracer)
         self.environment = environment
         self.descriptors = descriptors
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="userserver-"))
@@ -166,7 +167,7 @@ class Server:
 
     def start(self, listen="127.0.0.1:0"):
         """Starts the process and waits until it listens; again after `stop` or `kill`."""
-        command = [USERSERVER]
+        command = [*self.tracer, USERSERVER]
         if "--db" not in self.options and not {"USERTOOL_DB", "XDG_DATA_HOME"} & self.environment.keys():
             command += ["--db", self.database]
         if "--listen" not in self.options:

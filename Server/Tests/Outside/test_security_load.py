@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from support import DEADLINE, Stream, TestCase, Writer, at, eventually, on_files, served, sql
+from support import DEADLINE, Server, Stream, TestCase, Writer, at, eventually, on_files, served, sql
 
 MIB = 1 << 20
 
@@ -218,9 +218,10 @@ class ManyStreams(TestCase):
     @served("--max-memory", "1024")
     def test_sigterm_stops_large_answers_and_leaves_one_file(self, server):
         server.add("NIX")
-        for number in range(40):
-            server.add(f"u{number}")
-        sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(1048576)) FROM users")
+        # One of them is quickly rendered, all of them are not: the server stops between two.
+        sql(server.database, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
+            " INSERT INTO users (name) SELECT 'u' || i FROM n")
+        sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(131072)) FROM users")
         raws = [server.connect(receive_buffer=4096) for _ in range(40)]
         try:
             for number, raw in enumerate(raws):
@@ -233,6 +234,20 @@ class ManyStreams(TestCase):
         finally:
             for raw in raws:
                 raw.close()
+
+    @on_files
+    def test_sigterm_waits_for_a_slow_disk_and_leaves_one_file(self):
+        # Closing syncs the -wal file and the file, which together takes longer than a shutdown waits for a query. -D: strace is the child.
+        slow = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", "signal=none",
+                "-e", "inject=fsync,fdatasync:delay_enter=2500ms"]
+        with Server() as server:
+            server.add("NIX")
+            self.assertEqual(server.stop(), 0)
+            server.tracer = slow
+            server.start()
+            server.add("Zoe")
+            self.assertEqual(server.stop(within=60), 0)
+            self.assertEqual([path.name for path in pathlib.Path(server.database).parent.glob("users.db*")], ["users.db"])
 
     @served()
     def test_sigterm_does_not_wait_for_a_reader_that_stopped(self, server):

@@ -62,8 +62,9 @@ struct Serving {
         announce(port: port, token: options.tokenFile == nil ? token : nil)
       },
       logger: Self.logger)
+    let ending = Ending(memory: memory) { shutdown.failure?.status ?? 0 }
     var services = ServiceGroupConfiguration(
-      services: [ClosingService(store: store), app, Ending(memory: memory) { shutdown.failure?.status ?? 0 }],
+      services: [ClosingService(store: store), AnsweringService(server: app, ending: ending), ending],
       gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
     // A client that does not read must not keep the server from shutdown.
     services.maximumGracefulShutdownDuration = .seconds(3)
@@ -210,17 +211,33 @@ private final class ShutdownTrigger: Sendable {
 ///
 /// Answers first, because the store is closed when nothing reads any more. The end of the process is safe: the database undoes a
 /// transaction that did not commit. The last service in the list is the first to be shut down.
-private struct Ending: Service {
-  let memory: Budget
-  let status: @Sendable () -> Int32
+private final class Ending: Service {
+  private let memory: Budget
+  private let status: @Sendable () -> Int32
+  /// Whether nothing remains but to close the store, which copies the -wal file as fast as the disk is.
+  let isAnswered = Mutex(false)
+
+  init(memory: Budget, status: @escaping @Sendable () -> Int32) { (self.memory, self.status) = (memory, status) }
 
   func run() async {
     try? await gracefulShutdown()
     memory.end(with: .shuttingDown)
-    Thread.detachNewThread {
+    Thread.detachNewThread { [self] in
       Thread.sleep(forTimeInterval: 4.5)
+      if isAnswered.withLock({ $0 }) { Thread.sleep(forTimeInterval: 60) }
       _exit(status())
     }
+  }
+}
+
+/// The HTTP server, which says when all its answers have ended.
+private struct AnsweringService<Server: Service>: Service {
+  let server: Server
+  let ending: Ending
+
+  func run() async throws {
+    defer { ending.isAnswered.withLock { $0 = true } }
+    try await server.run()
   }
 }
 
