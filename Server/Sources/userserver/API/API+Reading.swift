@@ -52,10 +52,10 @@ extension API {
       try users.iterateUsers(matching: all) { try page.add($0) }
       let cursor = try users.cursor
       var members = [
-        ("users", page.json), ("revision", "\(cursor.revision)"), ("cursor", JSONText.text(cursor.description)),
+        ("revision", "\(cursor.revision)"), ("cursor", JSONText.text(cursor.description)),
         ("next", JSONText.text(page.next)),
       ]
-      if !isCounted, !hasPrevious { return JSONText.object(members) }
+      if !isCounted, !hasPrevious { return page.json(with: members) }
       let count = try users.userCount(where: query.condition)
       let before = try query.isAfterStart.map { count - (try users.userCount(where: query.condition && $0)) } ?? 0
       if isCounted { members += [("count", "\(count)"), ("before", "\(before)")] }
@@ -63,7 +63,7 @@ extension API {
         let last = try users.user(before - (query.limit ?? before), of: query)
         members.append(("previous", JSONText.text(try last.map { try UserPage.place(after: $0, in: query) })))
       }
-      return JSONText.object(members)
+      return page.json(with: members)
     }
     return json(page)
   }
@@ -113,7 +113,9 @@ typealias Cursor = UserStore.Cursor
 private struct UserPage {
   private let query: UserStore.Query
   private let memory: Budget.Permit?
-  private var rows: [String] = []
+  /// One text, to which all is added: a page may be large, and copies of it do not count.
+  private var text = #"{"users":["#
+  private var count = 0
   private var last: User?
   private var bytes = 0
   private(set) var next: String?
@@ -125,18 +127,26 @@ private struct UserPage {
   /// The rows count as `memory`.
   init(_ query: UserStore.Query, _ memory: Budget.Permit?) { (self.query, self.memory) = (query, memory) }
 
-  var json: String { JSONText.array(rows) }
+  /// Ends the page: an object of the users and further members.
+  mutating func json(with members: [(name: String, json: String)]) -> String {
+    text += "]"
+    for member in members { text += ",\(JSONText.text(member.name)):\(member.json)" }
+    text += "}"
+    return text
+  }
 
   /// Adds a user; returns false after the last one.
   mutating func add(_ user: User) throws(Problem) -> Bool {
-    if let last, rows.count == query.limit || bytes > Self.byteLimit {
+    if let last, count == query.limit || bytes > Self.byteLimit {
       next = try Self.place(after: last, in: query)
       return false
     }
     let row = RecordText.json(user)
     try memory?.grow(by: row.utf8.count)
     bytes += row.utf8.count
-    rows.append(row)
+    if count > 0 { text += "," }
+    text += row
+    count += 1
     last = user
     return true
   }
