@@ -218,7 +218,7 @@ class ManyStreams(TestCase):
     @served("--max-memory", "1024")
     def test_sigterm_stops_large_answers_and_leaves_one_file(self, server):
         server.add("NIX")
-        # One of them is quickly rendered, all of them are not: the server stops between two.
+        # Each is quickly rendered, so that what is being rendered ends soon, also beside other programs.
         sql(server.database, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
             " INSERT INTO users (name) SELECT 'u' || i FROM n")
         sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(131072)) FROM users")
@@ -237,7 +237,8 @@ class ManyStreams(TestCase):
 
     @on_files
     def test_sigterm_waits_for_a_slow_disk_and_leaves_one_file(self):
-        # Closing syncs the -wal file and the file, which together takes longer than a shutdown waits for a query. -D: strace is the child.
+        # Closing syncs the -wal file and the file, which together takes longer than a shutdown waits for a query. With -D, the child
+        # that gets the signal is the server, not strace.
         slow = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", "signal=none",
                 "-e", "inject=fsync,fdatasync:delay_enter=2500ms"]
         with Server() as server:
