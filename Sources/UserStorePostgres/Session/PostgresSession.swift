@@ -11,6 +11,8 @@ final class PostgresSession: Session, @unchecked Sendable {
   let progress: PostgresProgress
   /// How long to wait for a replica that is behind.
   private let patience: Duration
+  /// How long the server has to tell whether a COMMIT was made whose reply was lost.
+  var decisionLimit: Duration
   /// The end of the log that the transaction sees, if the server may be a replica.
   private var snapshot: Snapshot?
   /// What is sent before the next statement, in the same round trip.
@@ -82,7 +84,10 @@ final class PostgresSession: Session, @unchecked Sendable {
   ) {
     self.connection = connection
     self.progress = progress
-    self.patience = patience ?? connection.settings.lockTimeout ?? .zero
+    let settings = connection.settings
+    self.patience = patience ?? settings.lockTimeout ?? .zero
+    decisionLimit =
+      settings.connectTimeout + (settings.idleInTransactionTimeout ?? .zero) + (settings.lockTimeout ?? .zero)
   }
 
   // MARK: Statements
@@ -356,10 +361,7 @@ final class PostgresSession: Session, @unchecked Sendable {
   ///
   /// - Throws: `.connectionLost` if the transaction was not committed; `.commitUnknown` if no server tells in time.
   private func decide(_ start: Cursor, _ nonces: [Int64], _ loss: PostgresError) throws(StoreError) -> Cursor {
-    let settings = connection.settings
-    let deadline =
-      ContinuousClock.now + settings.connectTimeout + (settings.idleInTransactionTimeout ?? .zero)
-      + (settings.lockTimeout ?? .zero)
+    let deadline = ContinuousClock.now + decisionLimit
     let list = "{" + nonces.map { "\($0)" }.joined(separator: ",") + "}"
     while true {
       var found: PostgresResult?

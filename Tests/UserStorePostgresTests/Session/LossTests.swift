@@ -136,25 +136,23 @@ extension AllTests {
     @Test func `the store writes again after a COMMIT of unknown outcome, and delivers it if it was made`() throws {
       var configuration = PostgresConfiguration(relay.address(database))
       configuration.store.watchesOtherProcesses = false
-      configuration.store.busyTimeout = .zero
-      configuration.connectTimeout = .milliseconds(100)
-      configuration.idleInTransactionTimeout = .milliseconds(100)
       let store = try UserStore(postgres: configuration)
       try store.write { try $0.set(AttributeName("age"), of: user, to: .integer(0)) }
       let received = Mutex<[StoredValue]>([])
       store.listeners.bind("values", to: .attribute(Attribute<Int64>("age"), of: user)) { set in
         for change in try set.changes { received.withLock { $0.append(change.new) } }
       }
-      func write(_ value: Int64, _ body: () -> Void = {}) -> StoreError.Code? {
+      func write(_ value: Int64, _ body: (PostgresSession?) -> Void = { _ in }) -> StoreError.Code? {
         do {
           try store.write { transaction in
             try transaction.set(AttributeName("age"), of: user, to: .integer(value))
-            body()
+            body(try transaction.session as? PostgresSession)
           }
           return nil
         } catch { return (error as? StoreError)?.code }
       }
-      let code = write(1) {
+      let code = write(1) { session in
+        session?.decisionLimit = .milliseconds(100)
         relay.refuse()
         relay.arm(.beforeReply)
       }
