@@ -152,7 +152,7 @@ import Testing
 
   @Test func `a backup never has two names, whenever it is killed, and its name is synced`() throws {
     let workspace = try filled()
-    let trace = try Trace(["backup", workspace.folder + "/backup.db"], status: 0, in: workspace)
+    let trace = try Trace(["backup", workspace.folder + "/backup.db"], in: workspace)
     #expect(trace.has("sync .", after: "rename backup.db"), "\(trace.calls)")
     #expect(!trace.calls.contains("link backup.db"), "\(trace.calls)")
   }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Files and names that must be on disk when a command ends.
@@ -10,9 +11,7 @@ import Testing
     workspace = try Workspace()
   }
 
-  private func trace(_ arguments: String..., status: Int32 = 0) throws -> Trace {
-    try Trace(arguments, status: status, in: workspace)
-  }
+  private func trace(_ arguments: String...) throws -> Trace { try Trace(arguments, in: workspace) }
 
   @Test func `folders that are created for a database are synced`() throws {
     workspace.database = workspace.folder + "/one/two/users.db"
@@ -25,8 +24,14 @@ import Testing
     try workspace.run("add", "Zoë")
     let path = workspace.folder + "/kept/cursor"
     try workspace.finish(["mkdir", workspace.folder + "/kept"])
-    let first = try trace("watch", "--cursor-file", path, "--no-initial", "--timeout", "3s", status: 124)
-    #expect(first.has("sync kept", after: "rename kept/cursor"), "\(first.calls)")
+    let writer = try workspace.start([
+      "sh", "-c", "until [ -e '\(path)' ]; do sleep 0.01; done; exec '\(Workspace.tool)' rename 1 Nix -q",
+    ])
+    let calls = try trace("watch", "--cursor-file", path, "--no-initial", "--count", "1").calls
+    #expect(writer.wait() == 0)
+    // The file that takes its place has the same name.
+    let first = try #require(calls.firstIndex(of: "rename kept/cursor"), "\(calls)")
+    #expect(calls[first...].contains("sync kept"), "\(calls)")
   }
 
   @Test func `the name of an export is synced`() throws {
