@@ -248,6 +248,15 @@ func settled(_ text: Signal<String>, clock: some Clock<Duration> = ContinuousClo
   text.debounce(for: .milliseconds(300), clock: clock)
 }
 
+func lines() -> AsyncStream<String> {
+  AsyncStream { lines in
+    Thread.detachNewThread {
+      while let line = readLine() { lines.yield(line) }
+      lines.finish()
+    }
+  }
+}
+
 func nameNow(of user: UserStore.User.ID, in store: UserStore) throws -> String? {
   try store.read { try $0.user(user)?.name }
 }

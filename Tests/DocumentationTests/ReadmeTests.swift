@@ -31,7 +31,7 @@ import UserStorePostgres
   @Test func `every example is compiled here, line by line`() throws {
     let source = trimmed(try String(contentsOfFile: #filePath, encoding: .utf8).split(separator: "\n"))
     var examples = readme.blocks("swift")
-    examples.removeAll { $0.lines[0].hasPrefix(".package(") }
+    examples.removeAll { $0.lines.contains("import PackageDescription") }
     #expect(examples.count == 8)
     for example in examples {
       // A program imports the library, and opens a store with a path of its own.
@@ -42,7 +42,7 @@ import UserStorePostgres
 
   @Test func `the products to depend on exist`() throws {
     let manifest = try String(contentsOf: Document.root.appendingPathComponent("Package.swift"), encoding: .utf8)
-    let names = readme.text.matches(of: /\.product\(name: "([A-Za-z]+)"/).map(\.1)
+    let names = Set(readme.text.matches(of: /UserStore(Foundation|Text|Postgres)?(?=[`"])/).map(\.0))
     #expect(names.count == 4)
     for name in names { #expect(manifest.contains(".library(name: \"\(name)\"")) }
   }
@@ -58,8 +58,10 @@ import UserStorePostgres
   @Test(arguments: Place.present)
   func `what is written is read`(place: Place) async throws {
     try await place.withStore { store in
-      let ages = try await writeAndRead(store)
+      let output = Printed()
+      let ages = try await writeAndRead(store, output.print)
       #expect(ages == [36])
+      #expect(output.taken() == ["1 0 → 36"])
     }
   }
 
@@ -161,8 +163,11 @@ private func program(_ store: UserStore, _ print: @escaping @Sendable (Any...) -
   store.close()  // moves the newest commits from users.db-wal into users.db
 }
 
-private func writeAndRead(_ store: UserStore) async throws -> [Int] {
+private func writeAndRead(_ store: UserStore, _ print: @escaping @Sendable (Any...) -> Void) async throws -> [Int] {
   let age = Attribute<Int>("age")
+  store.listeners.bind("ages", to: .attribute(age)) { set in
+    for change in try set.changes { print(change.user, try change.old(age) ?? 0, "→", try change.new(age) ?? 0) }
+  }
   let zoe = try await store.write { try $0.add(name: "Zoë", hairColor: UserStore.Color("auburn")) }
   try await store.write { try $0.set(age, of: zoe, to: 36) }
   let ages = try await store.read { users in try users.users().map { try $0[age] ?? 0 } }

@@ -36,8 +36,26 @@ import UserStore
       try store.write { try $0.rename(ann, to: "") }
     } catch StoreError.Code.badValue {
       print("refused")
+    } catch let error as StoreError {
+      print(error.code, error.message, error.hint ?? "")
     }
     #expect(printed.taken() == ["refused"])
+  }
+
+  @Test func `a write is undone, and one that changed nothing has no revision to undo`() throws {
+    let ann = try store.write { try $0.add(name: "Ann") }
+    for name in ["Ann", "Anna"] {
+      try store.write { try $0.rename(ann, to: name) }
+
+      let rename = try store.write { users in
+        try users.rename(ann, to: "Anna")
+        return try users.changes.isEmpty ? nil : users.revision
+      }
+      if let rename { try store.write(origin: "undo") { try $0.undo(rename) } }
+
+      #expect((rename == nil) == (name == "Anna"))
+      #expect(try store.read { try $0.user(ann)?.name } == name)
+    }
   }
 
   @Test func `a struct is written and read`() throws {

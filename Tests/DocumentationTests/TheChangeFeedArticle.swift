@@ -119,6 +119,33 @@ import UserStore
     #expect(sent == (1...20).map { "\($0)@example.com" })
   }
 
+  @Test func `a journal has each set once, whenever it is killed`() async throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: path) }
+    try Data().write(to: path)
+    let store = try UserStore.inMemory()
+    let user = try await store.write { try $0.add(name: "NIX") }
+    func lines() throws -> [Substring] { try String(contentsOf: path, encoding: .utf8).split(separator: "\n") }
+    for number in 1...3 {
+      try await store.write { try $0.rename(user, to: "\(number)") }
+      // The last acknowledgment has not reached the disk, and the next line has begun.
+      let position = try await store.consumer("journal", from: .oldest)
+      if number > 1 { try await position.reset(to: UserStore.Cursor(String(try lines()[0].prefix { $0 != " " }))) }
+      let killed = try FileHandle(forUpdating: path)
+      try killed.seekToEnd()
+      try killed.write(contentsOf: Data("v1-".utf8))
+      try killed.close()
+      let file = try FileHandle(forUpdating: path)
+      let keeping = Task { try await keepJournal(of: store, in: file) }
+      while try lines().count < number + 1 || Data(contentsOf: path).last != UInt8(ascii: "\n") { await Task.yield() }
+      keeping.cancel()
+      try await keeping.value
+    }
+    let sets = try await store.page(after: nil)
+    let expected = try sets.map { "\($0.cursor) [\(try $0.changes.map(\.json).joined(separator: ","))]" }
+    #expect(try lines().map(String.init) == expected)
+  }
+
   @Test func `changes are printed as JSON, and encoded in a message`() async throws {
     let printed = Printed()
     let print = printed.print
@@ -180,6 +207,23 @@ func welcome(in store: UserStore, send: (_ address: String) async throws -> Void
       try await mailer.acknowledge(set, through: change)
     }
     try await mailer.acknowledge(set)
+  }
+}
+
+func keepJournal(of store: UserStore, in file: FileHandle) async throws {
+  let consumer = try await store.consumer("journal", from: .oldest)
+  let text = try file.readToEnd() ?? Data()
+  let end = text.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+  try file.truncate(atOffset: UInt64(end))  // a kill can leave the beginning of a line
+  if let last = text[..<end].split(separator: UInt8(ascii: "\n")).last {
+    let cursor = String(decoding: last.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
+    try await consumer.reset(to: UserStore.Cursor(cursor))
+  }
+  for try await set in consumer {
+    let changes = try set.changes.map(\.json).joined(separator: ",")
+    try file.write(contentsOf: Data("\(set.cursor) [\(changes)]\n".utf8))
+    try file.synchronize()
+    try await consumer.acknowledge(set)
   }
 }
 

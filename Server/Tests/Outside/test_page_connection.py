@@ -116,6 +116,20 @@ class Interruptions(BrowserTestCase):
 
 class Tokens(BrowserTestCase):
     @served()
+    def test_a_page_that_did_not_arrive_whole_loads_again_with_its_token(self, server):
+        for file in ("main.js", "users-row.js", "page.css"):
+            page = self.browser.open(server, ready=False)
+            page.protocol("Network.enable")
+            page.protocol("Network.setBlockedURLs", urls=[f"*/{file}"])
+            page.go(f"{server.url}/log#token={server.token}")
+            page.wait_lost()
+            page.wait("document.getElementById('state-reason').textContent.includes('loads again')")
+            page.protocol("Network.setBlockedURLs", urls=[])
+            page.wait_live()
+            self.assertEqual(page.run("return location.pathname"), "/log")
+            page.close()
+
+    @served()
     def test_without_a_token_the_page_asks(self, server):
         server.add("NIX")
         page = self.open(server, token=False, ready=False)

@@ -1,5 +1,7 @@
 """Who may send requests: hosts, origins, tokens; and the headers of every answer."""
 
+import base64
+import hashlib
 import os
 import pathlib
 import subprocess
@@ -9,7 +11,9 @@ import unittest
 
 from support import Server, TestCase, at, served, usertool
 
-POLICY = ("default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+PAGE = (pathlib.Path(__file__).parents[2] / "Sources/userserver/Page/Files/index.html").read_bytes()
+SCRIPT = base64.b64encode(hashlib.sha256(PAGE.split(b"<script>")[1].split(b"</script>")[0]).digest()).decode()
+POLICY = (f"default-src 'none'; script-src 'self' 'sha256-{SCRIPT}'; worker-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'")
 PATHS = ("/", "/log", "/health", "/openapi.json", "/about", "/users", "/users/1", "/changes", "/lists", "/consumers", "/nowhere")
 

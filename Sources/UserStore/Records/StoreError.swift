@@ -29,12 +29,15 @@ extension StoreError {
   /// Every write can throw the codes under “Reading and writing”, and, because it may open another connection, `cannotOpen`,
   /// `noPermission`, and `notADatabase`. So can every read, except `commitUnknown`, `mustReopen`, `rolledBackWithGroup`, and
   /// `tooManyRounds`.
-  public struct Code: RawRepresentable, Hashable, Sendable {
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name of the code, such as `closed`.
     public let rawValue: String
 
     /// Creates a code from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The name of the code.
+    public var description: String { rawValue }
   }
 }
 

@@ -9,7 +9,9 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     mutating get throws(StoreError) { try session.writingEnd() }
   }
 
-  /// The revision at which the change set of this write will end, with the changes so far; that of `cursor` if there are none.
+  /// The revision at which the change set of this write will end, with the changes so far.
+  ///
+  /// Without changes, it is that of `cursor`, which may be the end of another program's write: `changes` tells.
   ///
   /// Further changes in this write move the end. After the last one, it is the `revision` of the set that listeners and feeds
   /// receive once the write is committed; `cursor(at:)` in a `read` returns the cursor of the set.

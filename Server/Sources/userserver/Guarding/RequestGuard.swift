@@ -128,9 +128,10 @@ extension HTTPField.Name {
 extension HTTPFields {
   /// The headers of every answer.
   mutating func addSecurity() {
+    // The digest is that of the script in index.html.
     self[.contentSecurityPolicy] = """
-      default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
-      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'
+      default-src 'none'; script-src 'self' 'sha256-ki1lFSBtJVU5zJkaNeuSIuXCJ4bUeK9wSf1TdztbYmY='; worker-src 'self'; \
+      style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'
       """
     self[.contentTypeOptions] = "nosniff"
     self[.referrerPolicy] = "no-referrer"
