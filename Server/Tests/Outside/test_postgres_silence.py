@@ -7,7 +7,7 @@ import threading
 import unittest
 
 from proxy import Proxy
-from support import Server, eventually, usertool
+from support import Server, eventually, long, sql, usertool
 from test_postgres import JSON, WithDatabase, on_postgres
 
 # Longer than the server waits for a connection, and then for another one.
@@ -51,6 +51,30 @@ class Silence(WithDatabase):
             for request in requests:
                 request.join()
             self.assertLessEqual(set(answers), {200, 503})
+
+    @long
+    def test_a_write_that_may_have_been_made_is_500_and_not_503(self):
+        with Server(database=self.proxy.address(self.name)) as server:
+            server.add("NIX")
+            # The commit of a user who is called so takes a while.
+            sql(self.database, """
+                CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS
+                  $$ BEGIN IF new.name = 'slow' THEN PERFORM pg_sleep(5); END IF; RETURN NULL; END $$;
+                CREATE CONSTRAINT TRIGGER wait AFTER UPDATE ON users DEFERRABLE INITIALLY DEFERRED
+                  FOR EACH ROW EXECUTE FUNCTION public.wait()""")
+            answers = []
+            write = threading.Thread(
+                target=lambda: answers.append(server.request("PATCH", "/users/1", {"set": {"name": "slow"}}, within=WITHIN)))
+            write.start()
+            eventually(lambda: sql(self.database, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), "the commit")
+            self.proxy.silence()
+            write.join()
+            problem = self.assertProblem(answers[0], 500, "commitUnknown")
+            self.assertEqual(problem["hint"], "read the user again: the change may or may not have been written")
+            self.assertNotIn("retry-after", answers[0].headers)
+            self.proxy.answer()
+            eventually(lambda: self.status(server, "GET", "/health") == 200, "the database can be read")
+            self.assertEqual(server.get("/users/1")["name"], "slow")
 
     def test_a_stream_says_that_nothing_is_delivered_and_continues_at_its_cursor(self):
         usertool("init", database=self.database)
