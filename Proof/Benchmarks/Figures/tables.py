@@ -182,7 +182,7 @@ def writes(results, contender):
 def comparison(results):
     """A write beside GRDB, like for like and at its best, in sentences for the README."""
     return bullets([
-        f"A write of one row **with one observer** takes {writes(results, 'UserStore, logged, one listener')}; in GRDB,"
+        f"In UserStore, a write of one row **with one observer** takes {writes(results, 'UserStore, logged, one listener')}; in GRDB,"
         f" {writes(results, 'GRDB, no log, one observation of that row')}. Without an observer, GRDB takes"
         f" {writes(results, 'GRDB, no log, no observation')}: it keeps no log.",
     ])
@@ -197,7 +197,7 @@ def speed(results):
     others = "write/normal/listeners-on-other-rows"
     row = "lists/one-row/1000/value/full"
     return bullets([
-        f"A write with one listener takes {writes(results, 'UserStore, logged, one listener')}; with 1,000 on other rows,"
+        f"A write with one listener takes {writes(results, 'UserStore, logged, one listener')}; with 1,000 on other users,"
         f" {figure(others, 'UserStore, 1000')} without a sync.",
         f"64 tasks that write with FULL share transactions and their sync: {figure('concurrency/tasks', 'UserStore, 64 tasks')} a write.",
         f"A listener in another process is called {figure('latency/full/other-process', 'UserStore, listener')} after the closure"

@@ -3,10 +3,10 @@
 import unittest
 
 from browser import BrowserTestCase, Keys
-from support import at, long, served, usertool
+from support import LONG, at, long, served, usertool
 
 PLACE = "document.getElementById('row-count').innerText"
-WIDTHS = (360, 768, 1440)
+WIDTHS = (360, 768, 1440) if LONG else (360,)
 
 
 def fill(server, count):
@@ -96,7 +96,6 @@ class Pages(BrowserTestCase):
         self.assertQuiet()
 
 
-@long
 class HiddenLog(BrowserTestCase):
     @served()
     def test_the_log_is_hidden_and_stays_hidden(self, server):
@@ -128,7 +127,6 @@ class HiddenLog(BrowserTestCase):
         self.assertQuiet()
 
 
-@long
 class Widths(BrowserTestCase):
     # What is seen at the left of the table's row, when it is scrolled to its end.
     SEEN = """

@@ -170,7 +170,7 @@ class NastyText(BrowserTestCase):
             page.wait(f"location.search === '?user={user}' && document.querySelector('.screen-name-text')?.textContent")
             self.check_text(page, ".screen-name-text", "the screens")
         self.assertFalse(page.run("return window.attacked ?? false"))
-        self.assertEqual(page.run("return document.querySelectorAll('script').length"), 1)
+        self.assertEqual(page.run("return document.querySelectorAll('script').length"), 2, "those of the document")
         self.assertEqual(page.run("return [document.documentElement.scrollWidth <= innerWidth]"), [True])
         self.assertQuiet()
 

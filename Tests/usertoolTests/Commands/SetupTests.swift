@@ -43,12 +43,16 @@ import Testing
       try workspace.finish(["/bin/sh", "-c", write, "sh", workspace.folder + "/" + name, script]).status == 0)
   }
 
-  private func setUp(failures: Int, _ message: String, patience: Int = 600) throws -> Workspace.Outcome {
+  private var path: String { workspace.folder + ":" + (workspace.environment["PATH"] ?? "") }
+
+  private func setUp(failures: Int, _ message: String, patience: Int = 600, isVerbose: Bool = false) throws
+    -> Workspace.Outcome
+  {
     try workspace.finish(
       [Workspace.project.appendingPathComponent("scripts/setup").path, "zsh"],
       [
-        "PATH": workspace.folder + ":" + (workspace.environment["PATH"] ?? ""), "FAKES": workspace.folder,
-        "FAILURES": "\(failures)", "MESSAGE": message, "USERSTORE_SETUP_PATIENCE": "\(patience)",
+        "PATH": path, "FAKES": workspace.folder, "FAILURES": "\(failures)", "MESSAGE": message,
+        "USERSTORE_SETUP_PATIENCE": "\(patience)", "VERBOSE": isVerbose ? "1" : "",
       ])
   }
 
@@ -83,8 +87,42 @@ import Testing
 
   @Test(arguments: refused) func `any other failure is shown at once`(message: String) throws {
     let outcome = try setUp(failures: 3, message)
-    #expect(outcome.status == 1 && outcome.errors.hasSuffix(message + "\n"), "\(outcome)")
+    #expect(outcome.status == 1, "\(outcome)")
+    #expect(outcome.errors.hasSuffix("setup: error: apt-get update failed\n\(message)\n"), "\(outcome)")
     #expect(lines(of: "calls").count == 1 && lines(of: "sleeps").isEmpty)
+  }
+
+  @Test func `who is not root and may not use sudo reads what to install`() throws {
+    try program("id", "echo 1000")
+    try program("sudo", "echo 'zoe is not in the sudoers file.' >&2; exit 1")
+    let outcome = try setUp(failures: 0, "")
+    #expect(outcome.status == 1, "\(outcome)")
+    #expect(
+      outcome.errors.hasSuffix(
+        """
+        setup: error: apt-get update failed; you can run this as root: apt-get install libsqlite3-dev pkg-config zsh
+        zoe is not in the sudoers file.
+
+        """), "\(outcome)")
+    #expect(lines(of: "calls").isEmpty)
+  }
+
+  @Test func `what apt-get prints is shown on request`() throws {
+    try program("apt-get", #"echo "printed by $1""#)
+    #expect(try !setUp(failures: 0, "").errors.contains("printed"))
+    #expect(try setUp(failures: 0, "", isVerbose: true).errors.hasSuffix("printed by -q\nprinted by -q\n"))
+  }
+
+  @Test func `scripts/test works from any folder`() throws {
+    try program("dpkg-query", "echo installed")
+    func test(_ arguments: String) throws -> Workspace.Outcome {
+      try workspace.finish(
+        ["sh", "-c", "cd '\(Workspace.project.path)/scripts' && exec ./test \(arguments)"], ["PATH": path])
+    }
+    let stage = try test("--stage setup")
+    #expect(stage.status == 0 && stage.lines.count { $0.hasPrefix("setup ") && $0.contains(" ok ") } == 2, "\(stage)")
+    let mistake = try test("--nothing")
+    #expect(mistake.status == 64 && mistake.errors.contains("scripts/test --quick"), "\(mistake)")
   }
 
   @Test func `a step is one line, and one that fails names its command and its log`() throws {
@@ -94,7 +132,7 @@ import Testing
     #expect(done.status == 0 && done.output.isEmpty, "\(done)")
     #expect(try done.errors.wholeMatch(of: Regex("\(name): [0-9]+ s\n")) != nil, "\(done)")
     let failed = try workspace.finish([step, name, "sh", "-c", "echo reason; exit 3"])
-    #expect(failed.status == 3 && failed.errors.hasPrefix("reason\n\(name): failed with status 3\n"), "\(failed)")
+    #expect(failed.status == 3 && failed.errors.hasPrefix("\(name): failed with status 3\nreason\n"), "\(failed)")
     #expect(failed.errors.contains("  command: sh -c echo reason; exit 3\n"))
     let log = try #require(failed.errors.split(separator: "  log: ").last).trimmingCharacters(in: .newlines)
     #expect(try String(contentsOfFile: log, encoding: .utf8) == "reason\n")
