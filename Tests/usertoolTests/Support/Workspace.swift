@@ -108,6 +108,17 @@ final class Workspace {
     return Outcome(status: child.wait(), output: output, errors: errors)
   }
 
+  /// Runs the tool until its output has a text, also in a line that has not ended, and then ends it with SIGINT.
+  func endedAfter(_ text: String, _ arguments: String...) throws -> Outcome {
+    let file = "printed-\(UInt64.random(in: 0 ... .max))"
+    let child = try start(["sh", "-c", #"exec "$@" >"$0""#, folder + "/" + file, Self.tool] + arguments)
+    func printed() -> String { bytes(of: file).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    while !printed().contains(text) { usleep(1_000) }
+    child.send(SIGINT)
+    let (errors, status) = (String(decoding: child.errors.rest(), as: UTF8.self), child.wait())
+    return Outcome(status: status, output: printed(), errors: errors)
+  }
+
   /// Runs any program to its end.
   @discardableResult
   func finish(_ command: [String], _ environment: [String: String] = [:], _ input: String = "") throws -> Outcome {
