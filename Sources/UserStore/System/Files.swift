@@ -54,6 +54,20 @@ package enum Files {
     return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
   }
 
+  /// The descriptor with which this process writes to a file that a path leads to, such as /dev/stdout or /dev/fd/3; nil if it is not
+  /// standard output, standard error, or a name of the descriptor.
+  static func descriptor(of path: String) -> Int32? {
+    let (folder, name) = split(path)
+    let folders = ["/dev/fd", "/proc/\(getpid())/fd"]
+    if let number = Int32(name), let folder = try? canonical(folder), folders.contains(folder) { return number }
+    guard let file = try? identity(of: path) else { return nil }
+    return [STDOUT_FILENO, STDERR_FILENO].first { descriptor in
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else { return false }
+      return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino)) == file
+    }
+  }
+
   /// The number of names (hard links) of a file.
   package static func linkCount(of path: String) throws(SystemError) -> Int { Int(try status(of: path).st_nlink) }
 

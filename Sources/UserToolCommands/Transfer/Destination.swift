@@ -26,7 +26,7 @@ enum Destination {
   func write(_ body: (inout FileWriter) throws -> Void) throws {
     switch self {
     case .file(let target, _) where target.content == .stream:
-      try Self.collect(body) { spool throws(Failure) in try Self.copy(spool, to: target.path) }
+      try Self.collect(body) { spool throws(Failure) in try Self.copy(spool, to: target) }
     case .file(let target, let replacing):
       try Self.write(target.path, replacing: replacing, body)
     case .standardOutput where System.size(of: System.standardOutput) != nil:
@@ -75,11 +75,11 @@ enum Destination {
     output.flush()
   }
 
-  /// Copies to a pipe or a device; opening a pipe waits for its reader.
-  private static func copy(_ spool: Int32, to path: String) throws(Failure) {
-    let stream = try System.openStream(path)
-    defer { System.close(stream) }
-    var writer = FileWriter(stream, name: path)
+  /// Copies to a pipe, a device, or the file to which the output is redirected; opening a pipe waits for its reader.
+  private static func copy(_ spool: Int32, to target: WritablePath) throws(Failure) {
+    let stream = if let output = target.descriptor { output } else { try System.openStream(target.path) }
+    defer { if target.descriptor == nil { System.close(stream) } }
+    var writer = FileWriter(stream, name: target.path)
     try forEachPiece(of: spool) { bytes throws(Failure) in try writer.write(bytes) }
     try writer.flush()
   }

@@ -45,6 +45,26 @@ import Testing
     #expect(drafts.isEmpty, "\(place) \(kind)")
   }
 
+  /// The file has what was written before; what follows must be there, too.
+  @Test(arguments: WritingPlace.allCases)
+  func `a file to which the output is redirected is not replaced, by whatever name`(_ place: WritingPlace) throws {
+    let scene = try WritingScene(place)
+    let (folder, tool) = (scene.workspace.folder, [Workspace.tool])
+    for (number, name) in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "output", "/dev/stderr", "/dev/fd/3"].enumerated() {
+      let path = name == "output" ? "\(folder)/output-\(number)" : name
+      let command = place.arguments(path, scene.workspace.database, folder) + (place == .cursorFile ? ["--timeout", "1ms"] : [])
+      let outcome = try scene.workspace.finish(
+        ["sh", "-c", #"exec >>"$0" 2>&1 3>&1; echo before; "$@"; status=$?; echo after; exit $status"#, "\(folder)/output-\(number)"]
+          + tool + command)
+      let content = String(decoding: scene.workspace.bytes(of: "output-\(number)") ?? Data(), as: UTF8.self)
+      #expect(content.hasPrefix("before\n") && content.hasSuffix("after\n"), "\(place) \(name): \(content)")
+      #expect((outcome.status == 0) == place.isExport, "\(place) \(name): \(outcome) \(content)")
+      #expect(content.contains("ZOE") == place.isExport, "\(place) \(name): \(content)")
+      #expect(!content.contains("--force"), "\(place) \(name): \(content)")
+    }
+    #expect(try scene.isUnharmed())
+  }
+
   @Test(arguments: [WritingPlace.initialize, .add, .importInto, .restoreInto, .backup, .rejects])
   func `a dry run says the same, and writes nothing`(_ place: WritingPlace) throws {
     let scene = try WritingScene(place)

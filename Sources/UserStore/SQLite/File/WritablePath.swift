@@ -1,6 +1,7 @@
 /// Where a program is about to write: one rule for every file that this library and its tool create or write to.
 ///
-/// Links are followed, also one that leads nowhere yet. A pipe or a device is written into, never replaced. A file that is
+/// Links are followed, also one that leads nowhere yet. A pipe or a device is written into, never replaced, and so is a file to which
+/// this process has its output redirected, which may have what others wrote, and to which they may write further. A file that is
 /// written has no name that SQLite gives to its own files, belongs to no database that this process has open, by whatever name
 /// it was found, and has no -wal or -journal file beside it, which SQLite would apply to what replaces it. Only a new database
 /// may have a -journal file: a power cut while it was first created can leave that alone, and SQLite deletes it.
@@ -13,6 +14,8 @@ package struct WritablePath: Sendable {
   /// Absolute and without links; that of a stream as it was given, because what /dev/stdout leads to may have no name.
   package let path: String
   package let content: Content
+  /// With what this process writes to the file, if that is its output.
+  package let descriptor: Int32?
 
   /// Looks at a path.
   ///
@@ -28,10 +31,14 @@ package struct WritablePath: Sendable {
       let kind = try Files.kind(of: given)
       switch kind {
       case .folder, .socket, .disk: throw StoreError(.cannotCreate, "\(given) is \(kind)")
-      case .pipe, .device: (path, content) = (given, .stream)
-      case .missing, .regular: (path, content) = (try Files.canonical(given), kind == .missing ? .nothing : .file)
+      case .pipe, .device:
+        (path, content, descriptor) = (given, .stream, nil)
+        return
+      case .missing: (path, content, descriptor) = (try Files.canonical(given), .nothing, nil)
+      case .regular:
+        descriptor = Files.descriptor(of: given)
+        (path, content) = (try Files.canonical(given), descriptor == nil ? .file : .stream)
       }
-      if content == .stream { return }
       try check(given, besides: database, additions: createsDatabase ? ["-wal"] : ["-wal", "-journal"])
     } catch let error as SystemError {
       throw StoreError(error, otherwise: .cannotCreate)
@@ -44,7 +51,7 @@ package struct WritablePath: Sendable {
   package var file: String {
     get throws(StoreError) {
       if content != .stream { return path }
-      throw StoreError(.cannotCreate, "\(path) is not a regular file")
+      throw StoreError(.cannotCreate, "\(path) is \(descriptor == nil ? "not a regular file" : "the output of this program")")
     }
   }
 
@@ -54,12 +61,12 @@ package struct WritablePath: Sendable {
       throw StoreError(.cannotCreate, "\(given): there is no folder \(folder)")
     }
     try DatabasePath.checkIsFree(path)
-    let identity = content == .file ? try Files.identity(of: given) : nil
+    let identity = content == .nothing ? nil : try Files.identity(of: given)
     if let owner = Self.owner(of: path, identity, besides: database) {
       throw StoreError(.cannotCreate, "\(given) \(owner)")
     }
     // What a link of /proc leads to may have lost its name.
-    if content == .file, try Files.identity(of: path) != identity {
+    if content != .nothing, try Files.identity(of: path) != identity {
       throw StoreError(.cannotCreate, "\(given) was deleted or moved")
     }
     for other in additions.map({ path + $0 }) {
