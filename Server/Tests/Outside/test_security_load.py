@@ -1,6 +1,7 @@
 """Clients that are slow, many, or leave: none of them stops the others."""
 
 import errno
+import os
 import pathlib
 import resource
 import select
@@ -17,6 +18,12 @@ MIB = 1 << 20
 
 def streams(server):
     return server.get("/about", within=30)["streams"]
+
+
+def cpu_seconds(process):
+    """What a process has used of the processor's time."""
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class SlowReaders(TestCase):
@@ -234,6 +241,19 @@ class ManyStreams(TestCase):
         finally:
             for raw in raws:
                 raw.close()
+
+    @on_files
+    @served()
+    def test_sigterm_ends_a_long_query_and_leaves_one_file(self, server):
+        sql(server.database, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)"
+            " INSERT INTO users (name) SELECT 'user number ' || i FROM n")
+        with server.connect() as raw:
+            before = cpu_seconds(server.process.pid)
+            raw.send(server.head("GET", "/users?limit=1&count=true" + "&where=name~=number" * 119))
+            # No event reports that a query runs.
+            eventually(lambda: cpu_seconds(server.process.pid) > before + 0.5, "the query runs")
+            self.assertEqual(server.stop(within=60), 0)
+            self.assertEqual([path.name for path in pathlib.Path(server.database).parent.glob("users.db*")], ["users.db"])
 
     @on_files
     def test_sigterm_waits_for_a_slow_disk_and_leaves_one_file(self):

@@ -1,9 +1,11 @@
 // For a program that ends without waiting for what its stores are doing.
 extension UserStore {
-  /// Closes the store and interrupts other threads in it: their statements fail, and their connections are closed.
+  /// Closes the store as `close` does, and ends what other threads are doing in it: a long query does not delay the end of a program.
   ///
-  /// Not for a thread that is inside a listener or a transaction of the store.
-  package func interruptAndClose() {
+  /// Their reads and writes throw `StoreError.Code.closed`; a write that has not committed is undone. Returns when every connection
+  /// is closed, so that one file remains if no other program has it open. Waits for a listener or a closure of a transaction that
+  /// another thread is running. Do not call it inside a listener or a transaction of the store.
+  public func interruptAndClose() {
     reader.close()
     writer?.stop()
     // On another thread, because it waits for threads that may be between two statements: an interrupt ends only a statement

@@ -62,7 +62,7 @@ struct Serving {
         announce(port: port, token: options.tokenFile == nil ? token : nil)
       },
       logger: Self.logger)
-    let ending = Ending(memory: memory) { shutdown.failure?.status ?? 0 }
+    let ending = Ending(memory: memory, store: store) { shutdown.failure?.status ?? 0 }
     var services = ServiceGroupConfiguration(
       services: [ClosingService(store: store), AnsweringService(server: app, ending: ending), ending],
       gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
@@ -207,24 +207,28 @@ private final class ShutdownTrigger: Sendable {
   }
 }
 
-/// Stops rendering answers, and ends the process if a query, or the lock of another program, outlasts the shutdown.
+/// Stops rendering answers, and then queries and waits for the lock of another program, which could outlast the shutdown.
 ///
-/// Answers first, because the store is closed when nothing reads any more. The end of the process is safe: the database undoes a
-/// transaction that did not commit. The last service in the list is the first to be shut down.
+/// Answers first, because the store is closed when nothing reads any more. The last service in the list is the first to be shut down.
 private final class Ending: Service {
   private let memory: Budget
+  private let store: UserStore
   private let status: @Sendable () -> Int32
   /// Whether nothing remains but to close the store, which copies the -wal file as fast as the disk is.
   let isAnswered = Mutex(false)
 
-  init(memory: Budget, status: @escaping @Sendable () -> Int32) { (self.memory, self.status) = (memory, status) }
+  init(memory: Budget, store: UserStore, status: @escaping @Sendable () -> Int32) {
+    (self.memory, self.store, self.status) = (memory, store, status)
+  }
 
   func run() async {
     try? await gracefulShutdown()
     memory.end(with: .shuttingDown)
     Thread.detachNewThread { [self] in
       Thread.sleep(forTimeInterval: 4.5)
-      if isAnswered.withLock({ $0 }) { Thread.sleep(forTimeInterval: 60) }
+      if !isAnswered.withLock({ $0 }) { Thread.detachNewThread { [store] in store.interruptAndClose() } }
+      // The last resort, which is safe: the database undoes a transaction that did not commit.
+      Thread.sleep(forTimeInterval: 60)
       _exit(status())
     }
   }
