@@ -157,6 +157,7 @@ class Replacing(TestCase):
         self.assertProblem(
             server.request("PUT", "/users/1", {"name": "Zoë"}, {"If-Match": '"other"'}), 412, "preconditionFailed")
         self.assertProblem(server.request("DELETE", "/users/1", headers={"If-Match": '"other"'}), 412, "preconditionFailed")
+        self.assertProblem(server.request("GET", "/users/1", headers={"If-Match": '"other"'}), 412, "preconditionFailed")
         self.assertEqual(server.get("/users/1")["name"], "NIX")
 
     @served()

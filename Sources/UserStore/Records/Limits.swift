@@ -167,7 +167,7 @@ enum Limits {
     }
   }
 
-  private static func checkAttribute(_ attribute: AttributeName) throws(StoreError) {
+  fileprivate static func checkAttribute(_ attribute: AttributeName) throws(StoreError) {
     if attribute != .id { try check(attribute.text, "the name of an attribute", attributeNameLength) }
   }
 
@@ -223,4 +223,9 @@ extension Unicode.Scalar {
   fileprivate var isSafeInMessages: Bool {
     ![.control, .format, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
   }
+}
+
+extension AttributeName {
+  /// - Throws: `StoreError.Code.badValue` if no attribute can have this name.
+  package func check() throws(StoreError) { try Limits.checkAttribute(self) }
 }

@@ -36,6 +36,9 @@ extension PostgresConnection {
     if settings.needsPrimary, isReadOnly { return Self.readOnlyHint }
     if unsafe PQconnectionNeedsPassword(handle) == 1 { return Self.passwordHint }
     if error.message.contains("could not translate host name") {
+      if error.message.contains("Temporary failure") {
+        return "no name server answers: check the network of this machine"
+      }
       return "no machine has this name: correct the host in the address"
     }
     return error.meansTLS ? Self.tlsHint(target) : nil

@@ -85,7 +85,10 @@ enum Arguments {
     guard let database = database(in: ProgramArguments.all.dropFirst()), !message.contains(/--db|--help/) else {
       return message
     }
-    let option = " --db " + "\(DatabaseAddress(database))".shellWord()
+    let address = DatabaseAddress(database)
+    // The path as it is: its description shows a line break as something else.
+    let word = if case .file(let path) = address { path.shellWord() } else { "\(address)".shellWord() }
+    let option = (word.hasPrefix("-") ? " --db=" : " --db ") + word
     return message.replacing(/usertool [a-z]+/) { $0.output + option }
   }
 

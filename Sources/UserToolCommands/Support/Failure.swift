@@ -41,6 +41,17 @@ extension Failure {
   init(_ error: StoreError, opening database: DatabaseAddress) {
     self.init(error, in: database)
     if [.notFound, .needsAdoption].contains(error.code) { hint = Self.hint(for: error.code) }
+    if error.code == .notFound, case .file(let path) = database, !Self.canBeCreated(path) {
+      hint = "choose another file with --db"
+    }
+  }
+
+  /// Whether `usertool init` creates a database at a path; with its folder, if that is missing.
+  private static func canBeCreated(_ path: String) -> Bool {
+    do throws(StoreError) { _ = try WritablePath(path, createsDatabase: true) } catch {
+      return !System.exists(Files.split(path).folder)
+    }
+    return true
   }
 
   /// A failure with a hint that fits the database.

@@ -88,6 +88,18 @@ struct CSVColumns {
       if let other = known.updateValue(column, forKey: name) { throw twice(name, other, column) }
     }
     if known[.name] == nil, known["id"] == nil { throw noName }
+    for column in columns {
+      guard let name = column.name else { continue }
+      do throws(StoreError) { try name.check() } catch {
+        let message = "the column \(Self.list([column.title])) cannot become an attribute: \(error.message)"
+        // No argument of a program has the character zero.
+        let hint =
+          column.title.utf8.contains(0)
+          ? "change it in the header line"
+          : "--rename \("\(column.title)=other".shellWord()) stores it as the attribute \"other\""
+        throw Failure(.badData, message, hint: hint)
+      }
+    }
   }
 
   private func twice(_ name: AttributeName, _ first: Column, _ second: Column) -> Failure {

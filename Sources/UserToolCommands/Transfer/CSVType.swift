@@ -36,10 +36,17 @@ enum CSVType: String, CaseIterable, ExpressibleByArgument {
     return .real(real)
   }
 
+  /// What separates groups of three digits: in German and Spanish a point, in French a space, of three kinds, in Swiss an apostrophe.
+  private static let separators: [Unicode.Scalar] = [".", " ", "\u{A0}", "\u{2009}", "\u{202F}", "'", "\u{2019}"]
+
   private static func decimalComma(_ text: String) -> StoredValue? {
-    guard text.contains(".") else { return real(text.replacing(",", with: ".")) }
-    guard text.wholeMatch(of: /[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?/) != nil else { return nil }
-    return real(text.replacing(".", with: "").replacing(",", with: "."))
+    guard let separator = separators.first(where: text.unicodeScalars.contains) else {
+      return real(text.replacing(",", with: "."))
+    }
+    let scalars = text.unicodeScalars.map { $0 == separator ? "." : $0 == "." ? "?" : $0 }
+    let points = String(String.UnicodeScalarView(scalars))
+    guard points.wholeMatch(of: /[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+(,[0-9]+)?/) != nil else { return nil }
+    return real(points.replacing(".", with: "").replacing(",", with: "."))
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

@@ -45,7 +45,8 @@ enum FileKind {
 
   /// The error for the file at a path, or for `-`, with a command that imports it with the same options.
   func failure(_ name: String, at path: String, _ format: TransferFormat?) -> Failure {
-    let argument = path == "-" ? "" : " " + path.shellWord()
+    // With ./, a name that begins with a dash is no option.
+    let argument = path == "-" ? "" : " " + (path.hasPrefix("-") ? "./" + path : path).shellWord()
     switch self {
     case .readable(let what, let command):
       return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | \(CommandWords.again(["-"]))")

@@ -69,7 +69,7 @@ import Testing
     ("name,age\n,1\n", "2:", "needs a name"),
     ("name,id\nA,x\n", "2:", "an id must be a whole number"), ("name,hair_color\nA,zebra\n", "2:", "is not a color"),
     ("name,p\nA,\"{\"\"base64\"\":\"\"*\"\"}\"\n", "2:", "not base64"),
-    ("name,a\u{0}b\nA,1\n", "2:", "control characters"),
+    ("name,a\u{0}b\nA,1\n", "1:", "control characters"),
   ]
 
   private func expect(

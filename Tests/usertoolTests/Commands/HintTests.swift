@@ -101,6 +101,33 @@ import UserStoreText
     #expect(try workspace.run("add", "x", "--set=-a=1").status == 0)
   }
 
+  @Test(arguments: ["-x.db", "q\nz.db", "it's\t$HOME.db", "none/x.db", "x.db-wal", "link"])
+  func `a hint for a database that is missing is accepted, or names none`(_ path: String) throws {
+    let workspace = try makeWorkspace()
+    try workspace.finish(["ln", "-s", "nowhere/x.db", workspace.folder + "/link"])
+    func inFolder(_ line: String) throws -> Workspace.Outcome {
+      let script = #"cd "$0" && usertool() { "$TOOL" "$@"; } && eval "$1""#
+      return try workspace.finish(["bash", "-c", script, workspace.folder, line], ["TOOL": Workspace.tool])
+    }
+    let outcome = try inFolder("usertool list --db=" + path.shellWord())
+    let hint = try #require(outcome.errors.split(separator: "\n").last { $0.contains("hint: ") }, "\(outcome)")
+    if ["x.db-wal", "link"].contains(path) {
+      #expect(hint.hasSuffix("choose another file with --db"), "\(outcome)")
+      return
+    }
+    let command = try #require(hint.range(of: "usertool init").map { String(hint[$0.lowerBound...]) }, "\(outcome)")
+    #expect(try inFolder(command).status == 0, "\(command)")
+    #expect(FileManager.default.fileExists(atPath: workspace.folder + "/" + path), "\(command)")
+  }
+
+  @Test func `a hint reads a file whose name begins with a dash`() throws {
+    let workspace = try makeWorkspace()
+    try workspace.write(Data("[{\"name\": \"B\"}]".utf8), to: "-j.json")
+    let line = #"cd "$0" && "$1" import -- -j.json"#
+    let outcome = try workspace.finish(["sh", "-c", line, workspace.folder, Workspace.tool])
+    #expect(outcome.errors.contains("hint: jq -c '.[]' ./-j.json | usertool import -"), "\(outcome)")
+  }
+
   @Test func `a hint has the options of the command line, such as the database`() throws {
     let workspace = try makeWorkspace()
     let outcome = try workspace.run("--db", "a b.db", "add", "Zoë", "Müller", "--hair-color", "red", "-q")

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UserStoreText
 
 @testable import UserToolCommands
 
@@ -46,12 +47,17 @@ import Testing
     }
   }
 
-  /// Header lines without a name, what their message says, and the options of its hint, which are accepted.
+  private static let long = String(repeating: "n", count: 201)
+
+  /// Header lines without a name, or with one that no attribute can have, what their message says, and the options of its hint, which are accepted.
   private static let nameless: [(header: String, words: String, options: [String])] = [
     ("Full name,age", "its columns are \"Full name\", \"age\"", ["--name-column", "Full name"]),
     ("Alter;Nachname", "its columns are \"Alter\", \"Nachname\"", ["--name-column", "Nachname"]),
     ("氏名,年齢", "its columns are \"氏名\", \"年齢\"", ["--name-column", "氏名"]),
     ("x,y", "its columns are \"x\", \"y\"", ["--name-column", "x"]),
+    ("name,\"a\nb\"", "the column \"a\\nb\" cannot become an attribute: ", ["--rename", "a\nb=other"]),
+    ("name,\"a\tb\"", "cannot become an attribute: ", ["--rename", "a\tb=other"]),
+    ("name,\(long)", "cannot become an attribute: ", ["--rename", long + "=other"]),
     ("Name,name", "two columns are named \"name\": \"Name\" and \"name\"", ["--rename", "Name=other"]),
   ]
 
@@ -62,7 +68,7 @@ import Testing
       let outcome = try importing(header + row, in: workspace)
       #expect(outcome.status == 65 && outcome.errors.contains("in.csv:1: "), "\(outcome)")
       #expect(outcome.errors.contains(words), "\(outcome)")
-      let typed = options.map { $0.contains(" ") ? "'\($0)'" : $0 }.joined(separator: " ")
+      let typed = options.map { $0.shellWord() }.joined(separator: " ")
       #expect(outcome.errors.contains("usertool: hint: nothing was changed; \(typed) "), "\(outcome)")
       #expect(try importing(header + row, options, in: workspace).status == 0, "\(options)")
     }

@@ -44,6 +44,8 @@ import UserStoreText
       (.integer, "007", .integer(7)), (.integer, " +5 ", .integer(5)), (.real, "12e5", .real(1_200_000)),
       (.real, "1", .real(1)), (.real, ".5", .real(0.5)), (.real, "1e999", .real(.infinity)), (.real, "-0", .real(0)),
       (.decimalComma, "1,5", .real(1.5)), (.decimalComma, "-12", .real(-12)),
+      (.decimalComma, "1\u{202F}234,50", .real(1234.5)), (.decimalComma, "-1\u{A0}234\u{A0}567", .real(-1_234_567)),
+      (.decimalComma, "1 234,5", .real(1234.5)), (.decimalComma, "1'234,5", .real(1234.5)),
       (.decimalComma, "1.234,56", .real(1234.56)), (.decimalComma, "-1.234.567", .real(-1_234_567)),
       (.decimalComma, "+12.345", .real(12_345)), (.boolean, "WAHR", .integer(1)),
       (.boolean, "FAUX", .integer(0)), (.boolean, "yes", .integer(1)), (.boolean, "0", .integer(0)),

@@ -49,13 +49,14 @@ import Testing
   @Test(arguments: WritingPlace.allCases)
   func `a file to which the output is redirected is not replaced, by whatever name`(_ place: WritingPlace) throws {
     let scene = try WritingScene(place)
-    let (folder, tool) = (scene.workspace.folder, [Workspace.tool])
-    for (number, name) in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "output", "/dev/stderr", "/dev/fd/3"].enumerated() {
-      let path = name == "output" ? "\(folder)/output-\(number)" : name
-      let command = place.arguments(path, scene.workspace.database, folder) + (place == .cursorFile ? ["--timeout", "1ms"] : [])
-      let outcome = try scene.workspace.finish(
-        ["sh", "-c", #"exec >>"$0" 2>&1 3>&1; echo before; "$@"; status=$?; echo after; exit $status"#, "\(folder)/output-\(number)"]
-          + tool + command)
+    let folder = scene.workspace.folder
+    let script = #"exec >>"$0" 2>&1 3>&1; echo before; "$@"; status=$?; echo after; exit $status"#
+    let names = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "output", "/dev/stderr", "/dev/fd/3"]
+    for (number, name) in names.enumerated() {
+      let output = "\(folder)/output-\(number)"
+      let arguments = place.arguments(name == "output" ? output : name, scene.workspace.database, folder)
+      let command = [Workspace.tool] + arguments + (place == .cursorFile ? ["--timeout", "1ms"] : [])
+      let outcome = try scene.workspace.finish(["sh", "-c", script, output] + command)
       let content = String(decoding: scene.workspace.bytes(of: "output-\(number)") ?? Data(), as: UTF8.self)
       #expect(content.hasPrefix("before\n") && content.hasSuffix("after\n"), "\(place) \(name): \(content)")
       #expect((outcome.status == 0) == place.isExport, "\(place) \(name): \(outcome) \(content)")

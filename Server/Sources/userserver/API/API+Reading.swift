@@ -77,6 +77,7 @@ extension API {
       let text = RecordText.json(user)
       return (text, ETag(of: text))
     }
+    if let tags = try EntityTags(.ifMatch, of: request), !tags.contain(tag) { throw Self.changed(id, since: tags, tag) }
     if try EntityTags(.ifNoneMatch, of: request)?.contain(tag, isWeak: true) ?? false {
       return Response(status: .notModified, headers: [.eTag: tag.text])
     }

@@ -126,13 +126,18 @@ extension API {
     let user = try user(id, in: &users)
     let tag = ETag(of: user)
     if tags.contain(tag) { return user }
+    throw changed(id, since: tags, tag)
+  }
+
+  /// The answer to a request that is about another state of a user.
+  static func changed(_ id: User.ID, since tags: EntityTags, _ tag: ETag) -> Problem {
     var problem = Problem(.preconditionFailed, "preconditionFailed", "user \(id) has changed since")
     if tags.contain(tag, isWeak: true) {
       problem.detail = "the tag is weak, and If-Match needs a strong one"
       problem.hint = "a proxy that compresses answers makes tags weak: remove W/ from it"
     }
     problem.headers[.eTag] = tag.text
-    throw problem
+    return problem
   }
 
   private func check(

@@ -51,7 +51,8 @@ package struct WritablePath: Sendable {
   package var file: String {
     get throws(StoreError) {
       if content != .stream { return path }
-      throw StoreError(.cannotCreate, "\(path) is \(descriptor == nil ? "not a regular file" : "the output of this program")")
+      let what = descriptor == nil ? "not a regular file" : "the output of this program"
+      throw StoreError(.cannotCreate, "\(path) is \(what)")
     }
   }
 
