@@ -170,6 +170,31 @@ class Memory(TestCase):
             stream.wait("progress")
 
     @served("--max-memory", "64")
+    def test_old_versions_that_slow_streams_hold_count(self, server):
+        for number in range(20):
+            server.add(f"u{number}")
+        sql(server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(524288)) FROM users",
+            postgres="INSERT INTO attributes (user_id, name, text) SELECT id, 'text', repeat('00', 524288) FROM users")
+        streams = []
+        try:
+            # Each stops to read in another version, of which every row of a MiB differs.
+            for number in range(30):
+                streams.append(server.stream("/lists?sort=id", receive_buffer=4096))
+                revision = server.get("/about")["revision"]
+                sql(server.database, f"UPDATE attributes SET value = value || '{number % 10}'",
+                    postgres=f"UPDATE attributes SET text = text || '{number % 10}'")
+                eventually(lambda: server.get("/about")["revision"] > revision, "the server has the change")
+            self.assertLess(server.peak_memory, 320 * MIB)
+            # The last one hears that the server has no more room.
+            self.assertEqual(streams[-1].end(within=60)[-1].data, {"reason": "overloaded"})
+        finally:
+            for stream in streams:
+                stream.close()
+        eventually(lambda: server.get("/about")["streams"] == 0, "streams remain")
+        with server.stream("/lists?sort=id") as stream:
+            stream.wait("progress")
+
+    @served("--max-memory", "64")
     def test_a_list_that_grows_is_closed_and_its_memory_is_free(self, server):
         for number in range(20):
             server.add(f"u{number}")

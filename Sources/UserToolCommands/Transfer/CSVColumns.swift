@@ -88,7 +88,8 @@ struct CSVColumns {
       if let other = known.updateValue(column, forKey: name) { throw twice(name, other, column) }
     }
     if known[.name] == nil, known["id"] == nil { throw noName }
-    for column in columns {
+    // An export has what other programs stored, also under names that the library refuses.
+    for column in columns where !column.isVerbatim {
       guard let name = column.name else { continue }
       do throws(StoreError) { try name.check() } catch {
         let message = "the column \(Self.list([column.title])) cannot become an attribute: \(error.message)"

@@ -52,15 +52,17 @@ private struct ListStream: Sendable {
     let versions = rows.signal.results.map { Event.rows($0) }
     let ticks = AsyncTimerSequence.repeating(every: clock.interval).map { _ in Event.tick }
     var shown: UserStore.Rows?
+    let holder = counted.holder()
     for try await event in merge(versions, ticks).cancelOnGracefulShutdown() {
       switch event {
       case .rows(let result):
         // A list that cannot be read keeps its rows: the client must not take them for current.
         let rows = try result.get()
         let isFirst = shown == nil || rows.discontinuity != nil
-        try counted.count(rows)
+        try holder.receive(rows)
         try await stream.response.inTurn { try await send(rows, after: shown, to: stream) }
         shown = rows
+        try holder.keep(rows)
         if isFirst { try await progress(rows, stream) }
       case .tick:
         // As in a feed: while the database cannot be read, there is no heartbeat.

@@ -1,11 +1,12 @@
 import Synchronization
 import UserStore
 
-/// Counts the rows of open lists: once for all streams of a query, for which the store has one copy.
+/// Counts the rows of open lists: once for all streams of a query, for which the store has one copy, and what older versions that
+/// slow streams still hold have beside the newest one.
 final class ListMemory: Sendable {
   /// The rows of a query, which count until its last stream releases this.
   final class Rows: Sendable {
-    private let counted = Mutex<(permit: Budget.Permit?, revision: UserStore.Revision?)>((nil, nil))
+    private let counted = Mutex(Counted())
 
     var areCounted: Bool { counted.withLock { $0.permit != nil } }
 
@@ -14,15 +15,90 @@ final class ListMemory: Sendable {
       counted.withLock { $0.permit = $0.permit ?? permit }
     }
 
-    /// Counts a version of the rows instead of an older one; throws if there is no memory left.
-    func count(_ rows: UserStore.Rows) throws(Problem) {
-      try counted.withLock { counted throws(Problem) in
-        let revision = rows.cursor?.revision
-        // Another stream may be at a newer version.
-        if let newest = counted.revision, let revision, revision < newest, rows.discontinuity == nil { return }
-        try counted.permit?.resize(to: rows.byteCount)
-        counted.revision = revision
+    /// The version that a stream holds; it counts until the stream releases this.
+    func holder() -> Holder { Holder(self) }
+
+    fileprivate func change<Result>(_ body: (inout Counted) throws(Problem) -> Result) throws(Problem) -> Result {
+      try counted.withLock { counted throws(Problem) in try body(&counted) }
+    }
+  }
+
+  /// The oldest version of the rows that a stream holds.
+  final class Holder: Sendable {
+    private let rows: Rows
+
+    fileprivate init(_ rows: Rows) { self.rows = rows }
+
+    deinit {
+      // Less is used afterwards, which is never refused.
+      try? rows.change { counted throws(Problem) in try counted.hold(nil, for: ObjectIdentifier(self)) }
+    }
+
+    /// Counts a version that the stream receives, beside the one that it holds; throws if there is no memory left.
+    func receive(_ version: UserStore.Rows) throws(Problem) {
+      try rows.change { counted throws(Problem) in
+        counted.add(version)
+        let holder = ObjectIdentifier(self)
+        try counted.hold(counted.held[holder] ?? counted.number(of: version), for: holder)
       }
+    }
+
+    /// Takes note that the stream holds no version before this one.
+    func keep(_ version: UserStore.Rows) throws(Problem) {
+      try rows.change { counted throws(Problem) in
+        try counted.hold(counted.number(of: version), for: ObjectIdentifier(self))
+      }
+    }
+  }
+
+  /// What counts, and for which versions; they are numbered in the order in which streams received them.
+  fileprivate struct Counted {
+    var permit: Budget.Permit?
+    /// The oldest versions that streams hold, by stream.
+    private(set) var held: [ObjectIdentifier: Int] = [:]
+    private var newest: UserStore.Rows?
+    /// For each version from the oldest that is held, its revision, and the bytes that were replaced before it, in all versions.
+    private var versions: [(revision: UserStore.Revision?, replaced: Int)] = []
+    /// The number of the first of `versions`.
+    private var first = 0
+
+    /// Adds a version if it is the newest.
+    mutating func add(_ version: UserStore.Rows) {
+      let revision = version.cursor?.revision
+      guard let newest, let last = versions.last else {
+        newest = version
+        return versions.append((revision, 0))
+      }
+      // Another stream may have received a newer version. After a restore, revisions can be smaller.
+      if version.discontinuity == nil, let end = last.revision, let revision, revision <= end { return }
+      if version.discontinuity != nil, revision == last.revision { return }
+      let entered = version.changes(from: newest).steps.reduce(0) { sum, step in
+        switch step {
+        case .insert(let user, _), .update(let user, _, _): sum + user.byteCount
+        case .move(let user, _, _, let changed): changed.isEmpty ? sum : sum + user.byteCount
+        case .remove: sum
+        }
+      }
+      versions.append((revision, last.replaced + max(0, newest.byteCount + entered - version.byteCount)))
+      self.newest = version
+    }
+
+    /// The number of a version that was added, or of the first that is not older.
+    func number(of version: UserStore.Rows) -> Int {
+      let revision = version.cursor?.revision
+      let index = versions.lastIndex { $0.revision == revision }
+      return first + (index ?? 0)
+    }
+
+    /// Takes note of what a stream holds, and counts what all of them hold; throws if there is no memory left.
+    mutating func hold(_ number: Int?, for holder: ObjectIdentifier) throws(Problem) {
+      held[holder] = number
+      guard let newest, let last = versions.last else { return }
+      let oldest = held.values.min() ?? first + versions.count - 1
+      let gone = max(0, min(oldest - first, versions.count - 1))
+      versions.removeFirst(gone)
+      first += gone
+      try permit?.resize(to: newest.byteCount + last.replaced - (versions.first?.replaced ?? 0))
     }
   }
 
