@@ -130,7 +130,7 @@ extension HTTPFields {
   mutating func addSecurity() {
     // The digest is that of the script in index.html.
     self[.contentSecurityPolicy] = """
-      default-src 'none'; script-src 'self' 'sha256-ki1lFSBtJVU5zJkaNeuSIuXCJ4bUeK9wSf1TdztbYmY='; worker-src 'self'; \
+      default-src 'none'; script-src 'self' 'sha256-iHCTBhPuyPkHqe5r3XzPRe6OuybI9WCoJVsOH9lM/fI='; worker-src 'self'; \
       style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'
       """
     self[.contentTypeOptions] = "nosniff"

@@ -57,17 +57,24 @@ final class ListMemory: Sendable {
     /// The oldest versions that streams hold, by stream.
     private(set) var held: [ObjectIdentifier: Int] = [:]
     private var newest: UserStore.Rows?
-    /// For each version from the oldest that is held, its revision, and the bytes that were replaced before it, in all versions.
-    private var versions: [(revision: UserStore.Revision?, replaced: Int)] = []
+    /// The versions from the oldest that is held.
+    private var versions: [Version] = []
     /// The number of the first of `versions`.
     private var first = 0
+
+    private struct Version {
+      let revision: UserStore.Revision?
+      /// The bytes of all rows that were replaced up to this version.
+      let replaced: Int
+      var holders = 0
+    }
 
     /// Adds a version if it is the newest.
     mutating func add(_ version: UserStore.Rows) {
       let revision = version.cursor?.revision
       guard let newest, let last = versions.last else {
         newest = version
-        return versions.append((revision, 0))
+        return versions.append(Version(revision: revision, replaced: 0))
       }
       // Another stream may have received a newer version. After a restore, revisions can be smaller.
       if version.discontinuity == nil, let end = last.revision, let revision, revision <= end { return }
@@ -79,7 +86,8 @@ final class ListMemory: Sendable {
         case .remove: sum
         }
       }
-      versions.append((revision, last.replaced + max(0, newest.byteCount + entered - version.byteCount)))
+      let replaced = max(0, newest.byteCount + entered - version.byteCount)
+      versions.append(Version(revision: revision, replaced: last.replaced + replaced))
       self.newest = version
     }
 
@@ -92,10 +100,11 @@ final class ListMemory: Sendable {
 
     /// Takes note of what a stream holds, and counts what all of them hold; throws if there is no memory left.
     mutating func hold(_ number: Int?, for holder: ObjectIdentifier) throws(Problem) {
+      if let number { versions[number - first].holders += 1 }
+      if let before = held[holder] { versions[before - first].holders -= 1 }
       held[holder] = number
       guard let newest, let last = versions.last else { return }
-      let oldest = held.values.min() ?? first + versions.count - 1
-      let gone = max(0, min(oldest - first, versions.count - 1))
+      let gone = versions.dropLast().prefix { $0.holders == 0 }.count
       versions.removeFirst(gone)
       first += gone
       try permit?.resize(to: newest.byteCount + last.replaced - (versions.first?.replaced ?? 0))
