@@ -137,7 +137,12 @@ import UserStore
       try killed.close()
       let file = try FileHandle(forUpdating: path)
       let keeping = Task { try await keepJournal(of: store, in: file) }
-      while try lines().count < number + 1 || Data(contentsOf: path).last != UInt8(ascii: "\n") { await Task.yield() }
+      // Read once: the beginning of a line may be cut off, and another line added, between two looks.
+      func isWhole() throws -> Bool {
+        let text = try String(contentsOf: path, encoding: .utf8)
+        return text.utf8.last == UInt8(ascii: "\n") && text.split(separator: "\n").count == number + 1
+      }
+      while try !isWhole() { await Task.yield() }
       keeping.cancel()
       try await keeping.value
     }
