@@ -71,6 +71,21 @@ class WithDatabase(TestCase):
         return self.database.replace("///", f"//{name}@/")
 
 
+def rename_with_slow_commit(server, database, seconds):
+    """Starts to rename user 1, and returns when the commit waits; returns the list that gets the answer, and the thread."""
+    sql(database, f"""
+        CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN PERFORM pg_sleep({seconds}); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER wait AFTER UPDATE ON users DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW WHEN (new.name = 'slow') EXECUTE FUNCTION public.wait()""")
+    answers = []
+    thread = threading.Thread(
+        target=lambda: answers.append(server.request("PATCH", "/users/1", {"set": {"name": "slow"}}, within=120)))
+    thread.start()
+    eventually(lambda: sql(database, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), "the commit")
+    return answers, thread
+
+
 @on_postgres
 class Starting(WithDatabase):
     def test_it_says_which_database_it_serves_and_whether_that_is_new(self):
@@ -314,17 +329,7 @@ class Restarts(TestCase):
     @served()
     def test_a_write_whose_commit_a_restart_interrupts_is_not_made_and_says_so(self, server):
         server.add("NIX")
-        # The commit of a user who is called so waits.
-        sql(server.database, """
-            CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS
-              $$ BEGIN IF new.name = 'slow' THEN PERFORM pg_sleep(60); END IF; RETURN NULL; END $$;
-            CREATE CONSTRAINT TRIGGER wait AFTER UPDATE ON users DEFERRABLE INITIALLY DEFERRED
-              FOR EACH ROW EXECUTE FUNCTION public.wait()""")
-        answers = []
-        thread = threading.Thread(
-            target=lambda: answers.append(server.request("PATCH", "/users/1", {"set": {"name": "slow"}}, within=60)))
-        thread.start()
-        eventually(lambda: sql(server.database, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), "the commit")
+        answers, thread = rename_with_slow_commit(server, server.database, 60)
         cluster("restart", "immediate")
         thread.join()
         self.assertProblem(answers[0], 503, "connectionLost")

@@ -7,8 +7,8 @@ import threading
 import unittest
 
 from proxy import Proxy
-from support import Server, eventually, long, sql, usertool
-from test_postgres import JSON, WithDatabase, on_postgres
+from support import Server, eventually, long, usertool
+from test_postgres import JSON, WithDatabase, on_postgres, rename_with_slow_commit
 
 # Longer than the server waits for a connection, and then for another one.
 WITHIN = 120
@@ -56,17 +56,7 @@ class Silence(WithDatabase):
     def test_a_write_that_may_have_been_made_is_500_and_not_503(self):
         with Server(database=self.proxy.address(self.name)) as server:
             server.add("NIX")
-            # The commit of a user who is called so takes a while.
-            sql(self.database, """
-                CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql AS
-                  $$ BEGIN IF new.name = 'slow' THEN PERFORM pg_sleep(5); END IF; RETURN NULL; END $$;
-                CREATE CONSTRAINT TRIGGER wait AFTER UPDATE ON users DEFERRABLE INITIALLY DEFERRED
-                  FOR EACH ROW EXECUTE FUNCTION public.wait()""")
-            answers = []
-            write = threading.Thread(
-                target=lambda: answers.append(server.request("PATCH", "/users/1", {"set": {"name": "slow"}}, within=WITHIN)))
-            write.start()
-            eventually(lambda: sql(self.database, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), "the commit")
+            answers, write = rename_with_slow_commit(server, self.database, 5)
             self.proxy.silence()
             write.join()
             problem = self.assertProblem(answers[0], 500, "commitUnknown")

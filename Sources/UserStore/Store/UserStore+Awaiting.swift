@@ -15,7 +15,15 @@ extension UserStore {
 
   /// Closes the store as the synchronous `close` does, on another thread, even if the task is canceled.
   public func close() async {
-    let close: @Sendable () -> Void = { self.close() }
+    await closing { self.close() }
+  }
+
+  /// Closes the store as the synchronous `interruptAndClose` does, on another thread, even if the task is canceled.
+  public func interruptAndClose() async {
+    await closing { self.interruptAndClose() }
+  }
+
+  private func closing(_ close: @escaping @Sendable () -> Void) async {
     // Without another thread, the store is closed on this one.
     do { try await WorkerThreads.complete(onThread: "userstore-close", close) } catch { close() }
   }

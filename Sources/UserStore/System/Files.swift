@@ -30,6 +30,10 @@ package enum Files {
   struct Identity: Hashable {
     let device: UInt64
     let number: UInt64
+
+    fileprivate init(_ status: stat) {
+      (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
+    }
   }
 
   /// Follows links; one that leads nowhere is missing.
@@ -50,8 +54,7 @@ package enum Files {
   }
 
   static func identity(of path: String) throws(SystemError) -> Identity {
-    let status = try status(of: path)
-    return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
+    Identity(try status(of: path))
   }
 
   /// The descriptor with which this process writes to a file that a path leads to, such as /dev/stdout or /dev/fd/3; nil if it is not
@@ -63,8 +66,7 @@ package enum Files {
     guard let file = try? identity(of: path) else { return nil }
     return [STDOUT_FILENO, STDERR_FILENO].first { descriptor in
       var status = stat()
-      guard unsafe fstat(descriptor, &status) == 0 else { return false }
-      return Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino)) == file
+      return unsafe fstat(descriptor, &status) == 0 && Identity(status) == file
     }
   }
 

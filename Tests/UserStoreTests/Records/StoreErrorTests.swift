@@ -11,6 +11,10 @@ import Testing
     #expect(caught { throw Other() } == "another error")
   }
 
+  @Test func `a code is printed by its name`() {
+    #expect("\(StoreError.Code.badValue)" == "badValue")
+  }
+
   @Test func `a catch in a function with typed throws names the code too`() throws {
     let store = try UserStore.forTests()
     store.close()

@@ -158,7 +158,7 @@ import Testing
         }
       }
       for await _ in inside {}
-      store.interruptAndClose()
+      await store.interruptAndClose()
       #expect(await code == .closed, "run \(run)")
     }
     try expectOneFile(users: 0, 1)

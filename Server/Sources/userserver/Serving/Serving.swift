@@ -64,7 +64,7 @@ struct Serving {
       logger: Self.logger)
     let ending = Ending(memory: memory, store: store) { shutdown.failure?.status ?? 0 }
     var services = ServiceGroupConfiguration(
-      services: [ClosingService(store: store), AnsweringService(server: app, ending: ending), ending],
+      services: [ClosingService(store: store), app, ending],
       gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
     // A client that does not read must not keep the server from shutdown.
     services.maximumGracefulShutdownDuration = .seconds(3)
@@ -214,8 +214,6 @@ private final class Ending: Service {
   private let memory: Budget
   private let store: UserStore
   private let status: @Sendable () -> Int32
-  /// Whether nothing remains but to close the store, which copies the -wal file as fast as the disk is.
-  let isAnswered = Mutex(false)
 
   init(memory: Budget, store: UserStore, status: @escaping @Sendable () -> Int32) {
     (self.memory, self.store, self.status) = (memory, store, status)
@@ -226,22 +224,12 @@ private final class Ending: Service {
     memory.end(with: .shuttingDown)
     Thread.detachNewThread { [self] in
       Thread.sleep(forTimeInterval: 4.5)
-      if !isAnswered.withLock({ $0 }) { Thread.detachNewThread { [store] in store.interruptAndClose() } }
+      // If the store is closed already, this interrupts nothing: the -wal file is copied as fast as the disk is.
+      Thread.detachNewThread { [store] in store.interruptAndClose() }
       // The last resort, which is safe: the database undoes a transaction that did not commit.
       Thread.sleep(forTimeInterval: 60)
       _exit(status())
     }
-  }
-}
-
-/// The HTTP server, which says when all its answers have ended.
-private struct AnsweringService<Server: Service>: Service {
-  let server: Server
-  let ending: Ending
-
-  func run() async throws {
-    defer { ending.isAnswered.withLock { $0 = true } }
-    try await server.run()
   }
 }
 

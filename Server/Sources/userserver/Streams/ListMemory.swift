@@ -91,7 +91,7 @@ final class ListMemory: Sendable {
       self.newest = version
     }
 
-    /// The number of a version that was added, or of the first that is not older.
+    /// The number of a version that was added; for one that no stream has received first, that of the oldest that is held.
     func number(of version: UserStore.Rows) -> Int {
       let revision = version.cursor?.revision
       let index = versions.lastIndex { $0.revision == revision }
