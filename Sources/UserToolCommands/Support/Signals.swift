@@ -32,40 +32,38 @@ final class Signals: Sendable {
   /// Signaled when the command has ended.
   private let isDone = DispatchSemaphore(value: 0)
 
-  /// Handles every signal that arrives after this method returns.
+  /// Handles the signals that end the process.
   ///
-  /// Dispatch arms a source on a thread of its own. A signal that arrives before has its default action and ends the
-  /// process, which has nothing open yet.
+  /// One that arrives before has its default action, and ends a process that has nothing open yet.
   func install() {
     _ = System.ignoredAtStart
     System.ignore(SIGPIPE)
-    let armed = DispatchGroup()
     for (number, status) in [(SIGINT, ExitStatus.interrupted), (SIGTERM, .terminated), (SIGHUP, .hungUp)] {
       // A process that was started with nohup must outlive its terminal.
       if number == SIGHUP, System.isIgnored(number) { continue }
-      armed.enter()
-      observe(number, whenArmed: { armed.leave() }) { self.receive(status) }
+      observe(number) { self.receive(status) }
     }
-    armed.wait()
   }
 
-  /// Calls `action` at each signal with this number, instead of the default action, as long as the process lives.
-  func observe(
-    _ number: Int32, whenArmed: @escaping @Sendable () -> Void = {}, _ action: @escaping @Sendable () -> Void
-  ) {
+  /// Calls `action` at each signal with this number that arrives after this method returns, instead of the default action,
+  /// as long as the process lives.
+  func observe(_ number: Int32, _ action: @escaping @Sendable () -> Void) {
     #if canImport(Darwin)
       // On Darwin a source does not replace the default action. On Linux, Dispatch installs a handler that does.
       System.ignore(number)
     #endif
     // Not a global queue: without /proc, Dispatch may end the program while work waits in one.
     let source = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: "signal"))
-    source.setRegistrationHandler { whenArmed() }
+    // Dispatch arms a source on a thread of its own.
+    let armed = DispatchSemaphore(value: 0)
+    source.setRegistrationHandler { armed.signal() }
     // The handler holds its source, which must live as long as the process.
     source.setEventHandler {
       _ = source
       action()
     }
     source.resume()
+    armed.wait()
   }
 
   /// Why the process must end; nil if it need not.
