@@ -73,6 +73,15 @@ class Lines(TestCase):
                 self.assertNotIn("cursor", first)
 
     @served()
+    def test_a_client_that_is_cut_before_the_first_line_misses_nothing(self, server):
+        server.add("before")
+        with server.stream("/changes", accept="application/jsonl") as stream:
+            cursor = stream.headers["change-cursor"]
+        server.add("between")
+        with server.stream(at("/changes", after=cursor), accept="application/jsonl") as stream:
+            self.assertEqual((parse(stream.line())["new"], stream.headers["change-cursor"]), ("between", cursor))
+
+    @served()
     def test_a_limit_of_lines_counts_sets(self, server):
         server.add()
         server.patch(1, a=1, b=2)

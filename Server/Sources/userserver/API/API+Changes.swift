@@ -28,13 +28,13 @@ extension API {
     let lines = ChangeLines(api: self, start: start, filter: filter, clock: clock, limit: limit)
     // A page that waits for nothing is soon over.
     let permit = type == "application/json" && wait == .zero ? nil : try streams.permit(1)
-    return try streaming(request, type, permit) { response in
-      if type == "application/jsonl" {
-        try await lines.runLines(response)
-      } else {
-        try await lines.runPage(wait: wait, response)
-      }
+    if type == "application/json" {
+      return try streaming(request, type, permit) { try await lines.runPage(wait: wait, $0) }
     }
+    var response = try streaming(request, type, permit) { try await lines.runLines($0) }
+    // A client that is cut before the first line that has a cursor continues with this one.
+    response.headers[.changeCursor] = start.description
+    return response
   }
 
   private func verify(_ cursor: Cursor) async throws(StoreError) {

@@ -118,6 +118,7 @@ extension HTTPField.Name {
   static let secFetchMode = Self("Sec-Fetch-Mode")!
   static let lastEventID = Self("Last-Event-ID")!
   static let changeOrigin = Self("Change-Origin")!
+  static let changeCursor = Self("Change-Cursor")!
   static let accelBuffering = Self("X-Accel-Buffering")!
   static let contentTypeOptions = Self("X-Content-Type-Options")!
   static let referrerPolicy = Self("Referrer-Policy")!
