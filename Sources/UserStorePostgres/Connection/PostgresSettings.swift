@@ -60,7 +60,11 @@ struct PostgresSettings: Sendable {
   /// Throws `.cannotConnect` if the connection string is wrong in a way in which libpq's message could show its password.
   func check() throws(PostgresError) {
     guard Self.isConnectionString(connectionString) else { return }
-    func failure(_ message: String) -> PostgresError { PostgresError(.cannotConnect, message, purpose: "connect") }
+    func failure(_ message: String) -> PostgresError {
+      var error = PostgresError(.cannotConnect, message, purpose: "connect")
+      error.hint = "the form is postgres://user@host:port/database"
+      return error
+    }
     guard !Self.isAmbiguous(connectionString) else {
       throw failure("the URL is ambiguous: in a user name, a password or a value, “@” must be %40 and “/” must be %2F")
     }

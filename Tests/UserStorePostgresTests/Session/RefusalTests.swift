@@ -108,10 +108,9 @@ extension AllTests {
       try expect(
         "host=nowhere.invalid dbname=x", .cannotOpen, "could not translate host name", "no machine has this name")
       for port in ["99999", "0", "x"] {
-        let error = try #require(throws: StoreError.self) {
-          try UserStore(postgres: PostgresConfiguration("host=localhost port=\(port)"))
-        }
-        #expect(error.message.contains("the port in the connection string is not a number from 1 to 65535"))
+        try expect(
+          "host=localhost port=\(port)", .cannotOpen,
+          "the port in the connection string is not a number from 1 to 65535", "the form is postgres://")
       }
     }
 
