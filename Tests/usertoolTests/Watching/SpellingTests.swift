@@ -9,12 +9,12 @@ import Testing
   @Test func `watch prints only the requested attribute`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
-    let position = ["--cursor-file", workspace.folder + "/cursor", "--per-change"]
-    try workspace.finish([Workspace.tool, "watch", "--timeout", "1ms"] + position)
+    let cursor = workspace.folder + "/cursor"
+    try workspace.takePosition("--cursor-file", cursor)
     try workspace.run("set", "1", Self.decomposed + "=1")
     try workspace.run("set", "1", Self.composed + "=2")
-    let outcome = try workspace.finish(
-      [Workspace.tool, "watch", "--attribute", Self.composed, "--count", "1"] + position)
+    let outcome = try workspace.run(
+      "watch", "--attribute", Self.composed, "--count", "1", "--cursor-file", cursor, "--per-change")
     #expect(try outcome.lines.map { try Line.decode($0).new } == [.integer(2)], "\(outcome)")
   }
 

@@ -43,7 +43,7 @@ import Testing
     try workspace.run("add", "NIX")
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     let before = Date.now.addingTimeInterval(-0.001)
-    let output = try workspace.finish([Workspace.tool, "watch", "--listener", "A=name", "--timeout", "1ms"]).output
+    let output = try workspace.firstLines(1, "watch", "--listener", "A=name").output
     let after = Date.now
     let line = try Line.decode(#require(output.split(separator: "\n").first.map(String.init)))
     let time = try style.parse(#require(line.at))
