@@ -182,7 +182,7 @@ class Memory(TestCase):
         streams = []
         try:
             # Each stops to read in another version, of which every row of a MiB differs. Those that find no room are closed.
-            for number in range(30):
+            for number in range(15):
                 streams.append(server.stream("/lists?sort=id", receive_buffer=4096))
                 revision = server.get("/about")["revision"]
                 sql(server.database, f"UPDATE attributes SET value = value || '{number % 10}'",
