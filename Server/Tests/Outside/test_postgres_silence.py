@@ -70,7 +70,9 @@ class Silence(WithDatabase):
         usertool("init", database=self.database)
         usertool("add", "NIX", database=self.database)
         with Server("--heartbeat", "1s", database=self.proxy.address(self.name)) as server, server.stream("/changes") as stream:
-            stream.wait("progress")
+            # Then the server watches what other programs write.
+            usertool("set", "1", "age=41", database=self.database)
+            stream.wait("changes")
             self.proxy.silence()
             usertool("rename", "NIX", "Zoë", database=self.database)
             eventually(lambda: "when the server can be reached again" in server.log, "the loss is reported", within=WITHIN)
