@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import UserToolCommands
@@ -18,5 +19,14 @@ import Testing
     var ending = EndingSchedule()
     ending.begin(at: 10_000)
     #expect(ending.endsAtOnce(at: 20_000))
+  }
+
+  /// The default action of these signals is to do nothing, so that one that arrives too early is lost.
+  @Test(arguments: [SIGURG, SIGWINCH, SIGCONT])
+  func `a signal that arrives as soon as it is observed is not lost`(_ number: Int32) {
+    let received = DispatchSemaphore(value: 0)
+    UserToolCommands.Signals.shared.observe(number) { received.signal() }
+    kill(getpid(), number)
+    #expect(received.wait(timeout: .now() + 60) == .success)
   }
 }
