@@ -8,8 +8,6 @@ import contextlib
 import functools
 import os
 import pathlib
-import shutil
-import tempfile
 
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
@@ -21,7 +19,7 @@ from support import DEADLINE, Late, TestCase, eventually
 __all__ = ["Browser", "BrowserTestCase", "Keys", "Page"]
 
 ARGUMENTS = [
-    "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
+    "--no-sandbox", "--disable-dev-shm-usage", "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
     "--disable-backgrounding-occluded-windows", "--force-color-profile=srgb", "--window-size=1280,800", "--lang=en-US",
 ]
 
@@ -30,9 +28,11 @@ class Browser:
     """A browser; a context manager that ends it."""
 
     def __init__(self, *arguments):
-        self.profile = tempfile.mkdtemp(prefix="chromium-")
         options = webdriver.ChromeOptions()
-        for argument in [*ARGUMENTS, f"--user-data-dir={self.profile}", *arguments]:
+        # It takes half the CPU time of `chromium --headless`. Not Debian's script in /usr/bin: the driver would end the script, and remove
+        # the profile while the browser still writes to it.
+        options.binary_location = "/usr/lib/chromium/chromium-headless-shell"
+        for argument in [*ARGUMENTS, *arguments]:
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         service = webdriver.chrome.service.Service("/usr/bin/chromedriver")
@@ -48,7 +48,6 @@ class Browser:
 
     def quit(self):
         self.driver.quit()
-        shutil.rmtree(self.profile, ignore_errors=True)
 
     def open(self, server, path="/", token=True, ready=True):
         """Opens a page of a server in a window of its own."""

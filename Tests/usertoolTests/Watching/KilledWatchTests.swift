@@ -34,7 +34,7 @@ import UserStore
     try allow(allowed)
     let writers = try startWriters()
     for _ in 0..<Self.kills {
-      let count = Int.random(in: 0...600, using: &random)
+      let count = Int.random(in: 0...300, using: &random)
       allowed += count / 6 + 20
       try allow(allowed)
       let watcher = try startWatching()
