@@ -23,6 +23,71 @@ import Testing
     #expect(errors.contains("stopped at revision") && errors.contains("undid revision"), "\(errors)")
   }
 
+  @Test func `a terminal shows what the documentation shows`() throws {
+    let workspace = try Workspace()
+    let folder = URL(fileURLWithPath: Workspace.tool).deletingLastPathComponent().path
+    let environment = [
+      "USERTOOL_DB": "", "NO_COLOR": "1", "PATH": folder + ":" + (workspace.environment["PATH"] ?? ""),
+    ]
+    var steps = try ["README.md", "Sources/UserStore/UserStore.docc/Storing/Upkeep.md"].flatMap(Self.steps)[...]
+    while let step = steps.popFirst() {
+      var words = step.command.split(separator: " ").map(String.init)
+      var shown = step.lines
+      var actions: [TerminalSession.Action] = []
+      if words.last == "&" {
+        words.removeLast()
+        var last = step
+        // What is done while the command runs, until it is ended.
+        while let next = steps.popFirst() {
+          actions.append(.wait(for: try #require(last.lines.last { $0 != Self.others })))
+          actions.append(next.command == "kill -INT %1" ? .signal(SIGINT) : .run(["sh", "-c", next.command]))
+          shown += next.lines
+          last = next
+          if next.command == "kill -INT %1" { break }
+        }
+      }
+      try #require(words.removeFirst() == "usertool", "\(step)")
+      let session = try TerminalSession(
+        words.map { $0.hasPrefix("users-") ? workspace.folder + "/" + $0 : $0 }, columns: 200, rows: 24, in: workspace,
+        environment: environment, actions)
+      let output = String(decoding: session.output, as: UTF8.self)
+        .replacing("\r\n", with: "\n").replacing(workspace.folder + "/users-", with: "users-")
+        .replacing(workspace.folder, with: "/home/zoe").replacing(/created .*\n/, with: "")
+      let pattern = Self.pattern(shown)
+      #expect(
+        shown.isEmpty || output.range(of: "^\(pattern)$", options: .regularExpression) != nil,
+        "\(step.command): \(output)\nis not\n\(pattern)")
+    }
+  }
+
+  /// Stands for lines that are not shown.
+  private static let others = "  …"
+
+  /// The commands of the screens in a page, without their comments, and the lines that the page shows below each.
+  private static func steps(_ path: String) throws -> [(command: String, lines: [String])] {
+    let text = try String(contentsOf: Workspace.project.appendingPathComponent(path), encoding: .utf8)
+    let screens = text.matches(of: /```console\n\$ ((?s).*?)\n```/).map(\.1)
+    #expect(!screens.isEmpty, "\(path)")
+    return screens.flatMap { screen in
+      screen.components(separatedBy: "\n$ ").map { step in
+        let lines = step.components(separatedBy: "\n")
+        return (
+          lines[0].components(separatedBy: "  #")[0].trimmingCharacters(in: .whitespaces), Array(lines.dropFirst())
+        )
+      }
+    }
+  }
+
+  /// An expression for lines, in which a time and a cursor stand for any.
+  private static func pattern(_ lines: [String]) -> String {
+    lines.map { line in
+      if line == others { return #"(.*\n)+"# }
+      return NSRegularExpression.escapedPattern(for: line).replacing(/\d\d:\d\d:\d\d/, with: #"\d\d:\d\d:\d\d"#)
+        .replacing(/v1-[-0-9a-f]+/, with: "v1-[-0-9a-f]+") + #"\n"#
+    }
+    .joined()
+  }
+
   /// A watch that the documentation does not end would keep the output open; one that was told to end has ten seconds.
   private static let last = """
     for _ in {1..1000}; do [ -n "$(jobs -r)" ] || break; sleep 0.01; done
