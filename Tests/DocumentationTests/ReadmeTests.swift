@@ -147,15 +147,15 @@ private func program(_ store: UserStore, _ print: @escaping @Sendable (Any...) -
   let age = Attribute<Int>("age")  // typed, and needs no migration
   let nix = try store.write { try $0.add(name: "NIX") }
 
-  // Binding the same name again replaces the listener: entering a screen twice adds none.
+  // Binding this name to this value again replaces the listener: entering a screen twice adds none.
   let name = try store.listenable(.name, of: nix)
   name.bindAndFire("NameScreen") { print("name:", $0 ?? "gone") }
 
-  // A list stays current, normally without running its query again.
+  // A list stays current, without running its query again for each change.
   let adults = try store.list(UserStore.Query(where: age >= 18, sortedBy: [.ascending(.name)]))
   adults.bindAndFire("ListScreen") { rows in print("adults:", try rows.map { try $0.name }) }
 
-  // Both changes are committed and delivered together. Writes of other programs arrive in the same way.
+  // Both changes are committed and delivered together. Writes of other programs are delivered, too.
   try store.write { users in
     try users.rename(nix, to: "Zoë")
     try users.set(age, of: nix, to: 36)
@@ -178,7 +178,7 @@ private func writeAndRead(_ store: UserStore, _ print: @escaping @Sendable (Any.
   var title = ""
 
   func appear(_ name: Listenable<String?>) {
-    name.bindAndFire("NameScreen", on: .latestOnMain, owner: self) { screen, name in screen.title = name ?? "gone" }
+    name.bindAndFire("NameScreen", on: .latestOnMain, owner: self) { screen, new in screen.title = new ?? "gone" }
   }
 }
 

@@ -175,16 +175,20 @@ def bullets(sentences):
 
 def writes(results, contender):
     """What a write of one row takes, with and without a sync."""
-    full, normal = (amount(results.line(f"write/{durability}/one-row", contender)) for durability in ("full", "normal"))
-    return f"{full} with a sync (FULL) and {normal} without"
+    return tuple(amount(results.line(f"write/{durability}/one-row", contender)) for durability in ("full", "normal"))
 
 
 def comparison(results):
     """A write beside GRDB, like for like and at its best, in sentences for the README."""
+    (ours, oursNormal), (theirs, theirsNormal) = (
+        writes(results, "UserStore, logged, one listener"), writes(results, "GRDB, no log, one observation of that row"))
+    (bare, bareNormal), (plain, plainNormal) = (
+        writes(results, "UserStore, logged, no listener"), writes(results, "GRDB, no log, no observation"))
     return bullets([
-        f"In UserStore, a write of one row **with one observer** takes {writes(results, 'UserStore, logged, one listener')}; in GRDB,"
-        f" {writes(results, 'GRDB, no log, one observation of that row')}. Without an observer, GRDB takes"
-        f" {writes(results, 'GRDB, no log, no observation')}: it keeps no log.",
+        f"**With one observer**, a write of one row returns after {ours} (FULL) in UserStore, which has called the observer by then, and"
+        f" after {theirs} in GRDB, which calls it later; without a sync, after {oursNormal} and {theirsNormal}.",
+        f"Without an observer, it returns after {bare} (FULL) and {plain}; without a sync, after {bareNormal} and {plainNormal}: GRDB keeps no"
+        " log.",
     ])
 
 
@@ -196,12 +200,13 @@ def speed(results):
 
     others = "write/normal/listeners-on-other-rows"
     row = "lists/one-row/1000/value/full"
+    full, normal = writes(results, "UserStore, logged, one listener")
     return bullets([
-        f"A write with one listener takes {writes(results, 'UserStore, logged, one listener')}; with 1,000 on other users,"
+        f"A write with one listener takes {full} with a sync (FULL) and {normal} without; with 1,000 on other users,"
         f" {figure(others, 'UserStore, 1000')} without a sync.",
         f"64 tasks that write with FULL share transactions and their sync: {figure('concurrency/tasks', 'UserStore, 64 tasks')} a write.",
-        f"A listener in another process is called {figure('latency/full/other-process', 'UserStore, listener')} after the closure"
-        " of a `write` has ended, the commit included (FULL, median).",
+        f"A listener in another process is called {figure('latency/full/other-process', 'UserStore, listener')} after the end of a"
+        " `write`'s closure, so after its commit, too (FULL, median).",
         f"A change of a row in a list of 1,000 takes {figure(row, 'UserStore, list and steps')}, with steps for the screen (FULL);"
         f" GRDB's observation, {figure(row, 'GRDB, ValueObservation, until told')}.",
     ])
