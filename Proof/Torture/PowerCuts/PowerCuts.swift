@@ -54,7 +54,7 @@ private struct ModeRun {
     var options = Examination.Options(recording: record)
     options.rules.isNormal = isNormal
     (options.imagesPerCut, options.exhaustively) = plan.isLong ? (32, 7) : (6, 3)
-    options.stride = stride * (plan.isLong ? 1 : 4)
+    options.stride = stride * (plan.isLong ? 1 : 6)
     options.kept = "\(NSTemporaryDirectory())/torture-powercuts-\(plan.seed)"
     do {
       return try Examination.outcome(of: options, in: scratch, seed: plan.seed)

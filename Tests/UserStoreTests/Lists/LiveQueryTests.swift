@@ -66,12 +66,12 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<2 {
         group.addTask {
-          for number in 0..<300 { try await store.write { try $0.set(note, of: users[writer], to: number % 3) } }
+          for number in 0..<200 { try await store.write { try $0.set(note, of: users[writer], to: number % 3) } }
         }
       }
       for opener in 0..<4 {
         group.addTask {
-          for number in 0..<150 {
+          for number in 0..<100 {
             // Each a query of its own, so that each is read.
             let condition = note >= 1 || note == 1_000 * opener + number + 10
             counts.record((condition, try await store.count(where: condition)))

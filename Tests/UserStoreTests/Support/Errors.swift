@@ -45,7 +45,8 @@ extension StoredValue {
     case .integer(let integer): "\(integer)"
     case .real(let real): "\(real)"
     case .text(let text): "'\(text)'"
-    case .blob(let bytes): "\(bytes)"
+    // The description of megabytes takes seconds.
+    case .blob(let bytes): bytes.count > 1_000 ? "\(bytes.count) bytes" : "\(bytes)"
     case .invalidText(let bytes): "invalid\(bytes)"
     }
   }
