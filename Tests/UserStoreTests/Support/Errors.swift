@@ -46,7 +46,7 @@ extension StoredValue {
     case .real(let real): "\(real)"
     case .text(let text): "'\(text)'"
     // The description of megabytes takes seconds.
-    case .blob(let bytes): bytes.count > 1_000 ? "\(bytes.count) bytes" : "\(bytes)"
+    case .blob(let bytes): bytes.count > 1_000 ? "\(bytes.count) bytes \(bytes.hashValue)" : "\(bytes)"
     case .invalidText(let bytes): "invalid\(bytes)"
     }
   }
