@@ -14,22 +14,23 @@ import Testing
     "u" + (index < 10 ? "0" : "") + String(index) + endings[index]
   }
 
-  /// The text that is typed before TAB, and the name that it completes to.
-  private static var cases: [(String, String)] {
+  /// The text that is typed before TAB, and the name that it completes to: each name in one kind of quotes, or in all with
+  /// `USERSTORE_RUNS=50`.
+  private static let cases: [(String, String)] = {
+    var random = SplitMix64(seed: Seed.base)
     var cases: [(String, String)] = [
       ("\\~", "~root"), ("name:-d", "-dash"), ("name:n", "name:x"), ("name:7", "7"), ("\\#", "#c"),
       ("\\$", "$(touch W)"), ("u00\\$", names[0]), ("u06:", names[6]), ("u06:L", names[6]), ("u08@x", names[8]),
       ("u07=", names[7]), ("u09\\ \\$HO", names[9]),
     ]
     for name in names {
-      let start = String(name.prefix(3))
-      cases.append((start, name))
       // Not offered: `!` in double quotes, where it recalls commands, and a single quote in single quotes, which it ends.
-      if !name.contains("!") { cases.append(("\"" + start, name)) }
-      if !name.contains("'") { cases.append(("'" + start, name)) }
+      let quotes = [""] + (name.contains("!") ? [] : ["\""]) + (name.contains("'") ? [] : ["'"])
+      let chosen = Repetitions.count >= 50 ? quotes : [quotes.randomElement(using: &random)!]
+      cases += chosen.map { ($0 + name.prefix(3), name) }
     }
     return cases.map { ("usertool get " + $0.0 + "\t", $0.1) }
-  }
+  }()
 
   private struct Found: Decodable {
     let name: String
