@@ -52,7 +52,7 @@ import Testing
         environment: environment, actions)
       let output = String(decoding: session.output, as: UTF8.self)
         .replacing("\r\n", with: "\n").replacing(workspace.folder + "/users-", with: "users-")
-        .replacing(workspace.folder, with: "/home/zoe").replacing(/created .*\n/, with: "")
+        .replacing(workspace.folder, with: "/home/zoe")
       let pattern = Self.pattern(shown)
       #expect(
         shown.isEmpty || output.range(of: "^\(pattern)$", options: .regularExpression) != nil,
