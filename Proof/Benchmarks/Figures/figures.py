@@ -1,60 +1,111 @@
 """Draws the plots of the documentation from results of scripts/bench --json.
 
-Usage: figures.py RESULTS FOLDER. tables.py writes the figures themselves.
+Usage: figures.py RESULTS FOLDER. tables.py writes the figures themselves. A line of a plot is one path, so that a change of the
+figures is a short difference.
 """
 
+import math
 import sys
+import textwrap
+from html import escape
 from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("svg")
-import matplotlib.pyplot as plt
 
 from tables import LIST_SIZES, ROW_CHANGES, Results, named
 
-# Equal figures give equal bytes, so that a file changes only if a figure changes.
-plt.rcParams.update({"svg.hashsalt": "UserStore", "svg.fonttype": "path", "font.size": 9})
-
 COLORS = {"UserStore": "#0b6bcb", "C": "#555555", "GRDB": "#d1521d", "OpenCombine": "#2c8a3c", "Notification": "#8a5bc7"}
+DASHES = {"-": "", "--": ' stroke-dasharray="6 3"', ":": ' stroke-dasharray="1.5 3"'}
+
+# The room of a panel, and the part of it in which its lines are, in pixels.
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 440, 62, 428, 34, 254
+LEGEND, ROW = 302, 17
 
 
 def color(label):
     return next((value for name, value in COLORS.items() if label.startswith(name)), "#000000")
 
 
-def panel(axes, title, x, y, lines, *, zero=False, log_y=True):
-    """Draws lines of (label, points, style), with points of (x, y)."""
-    for label, points, style in lines:
-        if points:
-            axes.plot(*zip(*points), style, marker="o", markersize=3.5, linewidth=1.4, label=label, color=color(label))
-    axes.set_title(title, fontsize=9)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.set_xscale("symlog" if zero else "log", **({"linthresh": 1} if zero else {}))
-    if log_y:
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(bottom=0)
-    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    axes.legend(fontsize=7.5, frameon=False)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+class Logarithmic:
+    """Decades; with zero, half a decade before 1 for 0."""
+
+    def __init__(self, values, zero=False):
+        self.low = -0.5 if zero else math.log10(min(values))
+        self.high = math.log10(max(values))
+        margin = (self.high - self.low) * 0.05
+        self.low -= margin
+        self.high += margin
+        steps = (1,) if self.high - self.low > 2 else (1, 2, 5)
+        ticks = [step * 10**power for power in range(math.floor(self.low), math.ceil(self.high) + 1) for step in steps]
+        self.ticks = [0] * zero + [tick for tick in ticks if self.low <= math.log10(tick) <= self.high and not (zero and tick < 1)]
+
+    def __call__(self, value):
+        return ((math.log10(value) if value else -0.5) - self.low) / (self.high - self.low)
+
+
+class FromZero:
+    """Equal steps from 0."""
+
+    def __init__(self, values):
+        self.high = max(values) * 1.05
+        step = 10 ** math.floor(math.log10(self.high))
+        step = next(step / part for part in (1, 2, 5, 10) if self.high / (step / part) >= 4)
+        self.ticks = [step * number for number in range(int(self.high / step) + 1)]
+
+    def __call__(self, value):
+        return value / self.high
+
+
+def text(x, y, words, anchor="middle", **attributes):
+    more = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in attributes.items())
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{more}>{escape(words)}</text>'
+
+
+def panel(title, x, y, lines, *, zero=False, log_y=True):
+    """The elements of a panel with lines of (label, points, style), with points of (x, y)."""
+    lines = [line for line in lines if line[1]]
+    points = [point for _, points, _ in lines for point in points]
+    across = Logarithmic([value for value, _ in points if value], zero)
+    up = (Logarithmic if log_y else FromZero)([value for _, value in points])
+    column = lambda value: f"{LEFT + across(value) * (RIGHT - LEFT):.1f}"
+    row = lambda value: f"{BOTTOM - up(value) * (BOTTOM - TOP):.1f}"
+    grid = "".join(f"M{column(tick)} {TOP}V{BOTTOM}" for tick in across.ticks) + "".join(f"M{LEFT} {row(tick)}H{RIGHT}" for tick in up.ticks)
+    yield text((LEFT + RIGHT) / 2, 20, title, font_size=13)
+    yield f'<path d="{grid}" stroke="#ddd"/>'
+    yield f'<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" stroke="#222"/>'
+    yield from (text(float(column(tick)), BOTTOM + 15, f"{tick:,g}" if tick < 1e6 else f"{tick:,}") for tick in across.ticks)
+    yield from (text(LEFT - 6, float(row(tick)) + 4, f"{tick:,g}" if tick < 1e6 else f"{tick:,}", "end") for tick in up.ticks)
+    yield text((LEFT + RIGHT) / 2, BOTTOM + 33, x)
+    yield text(0, 0, y, transform=f"translate(13 {(TOP + BOTTOM) / 2:g}) rotate(-90)")
+    for number, (label, points, style) in enumerate(lines):
+        places = [f"{column(x)} {row(y)}" for x, y in points]
+        height = LEGEND + number * ROW
+        dots = "".join(f"M{place}h0" for place in places + [f"{LEFT + 14} {height}"])
+        stroke = f'stroke="{color(label)}"'
+        yield f'<path d="M{"L".join(places)}M{LEFT} {height}h28" {stroke} stroke-width="1.6"{DASHES[style]}/>'
+        yield f'<path d="{dots}" {stroke} stroke-width="5" stroke-linecap="round"/>'
+        yield text(LEFT + 36, height + 4, label, "start")
+
+
+def figure(machine, folder, name, *panels):
+    """Writes a picture of panels, which are lists of elements; the machine is that of their cases."""
+    legends = max(sum('stroke-width="5"' in element for element in panel) for panel in panels)
+    width = WIDTH * len(panels)
+    notes = textwrap.wrap(named(machine), width // 5)
+    height = LEGEND + legends * ROW + 4 + 10 * len(notes)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" fill="none"'
+        ' font-family="Helvetica, Arial, sans-serif" font-size="11">',
+        '<rect width="100%" height="100%" fill="#fff"/>',
+    ]
+    for number, elements in enumerate(panels):
+        out += [f'<g transform="translate({number * WIDTH})">', *elements, "</g>"]
+    out += [text(width / 2, height - 4 - 10 * number, note, font_size=8) for number, note in enumerate(reversed(notes))]
+    out += ["</svg>", ""]
+    # Text is black; lines are not filled.
+    (folder / f"{name}.svg").write_text("\n".join(out).replace("<text ", '<text fill="#222" '))
 
 
 def scaled(points, factor):
     return [(x, y * factor) for x, y in points]
-
-
-def figure(machine, folder, name, *panels):
-    """Draws panels, which are functions that draw into their axes; the machine is that of their cases."""
-    picture, axes = plt.subplots(1, len(panels), figsize=(4.6 * len(panels), 3.4), squeeze=False)
-    for draw, place in zip(panels, axes[0]):
-        draw(place)
-    picture.text(0.5, 0.005, named(machine), ha="center", fontsize=5.5, color="#666666")
-    picture.tight_layout(rect=(0, 0.02, 1, 1))
-    picture.savefig(folder / f"{name}.svg", metadata={"Date": None})
-    plt.close(picture)
 
 
 def listeners(results, kind, title):
@@ -63,103 +114,68 @@ def listeners(results, kind, title):
     names = ("C, same plan: log, read, signal", "C, same plan: log, read, touch")
     floors = [results.constant("write/normal/one-row", name) for name in names]
     floor = floors[0] or floors[1]
-
-    def draw(axes):
-        ours = scaled(results.series(case, r"UserStore, (\d+)"), 1e-3)
-        lines = [
-            ("UserStore: log, delivery", ours, "-"),
-            ("GRDB ValueObservation, no log", scaled(results.series(case, r"GRDB, (\d+) observations"), 1e-3), "-"),
-        ]
-        if floor and ours:
-            lines.append(("C, the same plan, no listener", [(x, floor * 1e-3) for x in (ours[0][0], ours[-1][0])], "--"))
-        panel(axes, title, "listeners bound", "µs per write (one row)", lines, zero=True)
-
-    return draw
+    ours = scaled(results.series(case, r"UserStore, (\d+)"), 1e-3)
+    lines = [
+        ("UserStore: log, delivery", ours, "-"),
+        ("GRDB ValueObservation, no log", scaled(results.series(case, r"GRDB, (\d+) observations"), 1e-3), "-"),
+    ]
+    if floor and ours:
+        lines.append(("C, the same plan, no listener", [(x, floor * 1e-3) for x in (ours[0][0], ours[-1][0])], "--"))
+    return list(panel(title, "listeners bound", "µs per write (one row)", lines, zero=True))
 
 
 def hub(results):
-    def draw(axes):
-        names = {
-            "UserStore Listenable": "UserStore Listenable",
-            "UserStore store hub (with its write)": "UserStore hub of a store in memory (with the write)",
-            "OpenCombine subject": "OpenCombine PassthroughSubject + sink",
-            "NotificationCenter": "NotificationCenter, blocks",
-        }
-        counts = [int(case.rsplit("/", 1)[1]) for case in results.cases if case.startswith("hub/delivery/")]
-        lines = []
-        for label, contender in names.items():
-            points = [(n, results.constant(f"hub/delivery/{n}", contender)) for n in sorted(counts)]
-            lines.append((label, [p for p in points if p[1]], "--" if "store hub" in label else "-"))
-        panel(axes, "A call of a listener", "listeners bound", "ns per call", lines)
-
-    return draw
+    names = {
+        "UserStore Listenable": "UserStore Listenable",
+        "UserStore store hub (with its write)": "UserStore hub of a store in memory (with the write)",
+        "OpenCombine subject": "OpenCombine PassthroughSubject + sink",
+        "NotificationCenter": "NotificationCenter, blocks",
+    }
+    counts = sorted(int(case.rsplit("/", 1)[1]) for case in results.cases if case.startswith("hub/delivery/"))
+    lines = []
+    for label, contender in names.items():
+        points = [(count, results.constant(f"hub/delivery/{count}", contender)) for count in counts]
+        lines.append((label, [point for point in points if point[1]], "--" if "store hub" in label else "-"))
+    return list(panel("A call of a listener", "listeners bound", "ns per call", lines))
 
 
 def users(results):
-    def draw(axes):
-        panel(
-            axes, "A write, by number of users", "users", "µs per write (one row, random user)",
-            [
-                ("UserStore, mean", scaled(results.series("scale/users", r"UserStore, (\d+) users"), 1e-3), "-"),
-                ("UserStore, median", scaled(results.series("scale/latency", r"UserStore, (\d+) users"), 1e-3), ":"),
-                ("C, the same plan, mean", scaled(results.series("scale/users", r"C, same plan, (\d+) users"), 1e-3), "--"),
-            ],
-            log_y=False,
-        )
-
-    return draw
+    mean, median, plan = (
+        scaled(results.series(f"scale/{case}", pattern + r", (\d+) users"), 1e-3)
+        for case, pattern in (("users", "UserStore"), ("latency", "UserStore"), ("users", "C, same plan")))
+    lines = [("UserStore, mean", mean, "-"), ("UserStore, median", median, ":"), ("C, the same plan, mean", plan, "--")]
+    return list(panel("A write, by number of users", "users", "µs per write (one row, random user)", lines, log_y=False))
 
 
 def log(results):
-    def draw(axes):
-        panel(
-            axes, "A write, by length of the log", "rows in the log", "µs per write (one row)",
-            [
-                ("UserStore", scaled(results.series("scale/log", r"UserStore, (\d+) rows"), 1e-3), "-"),
-                ("C, the same plan", scaled(results.series("scale/log", r"C, same plan, (\d+) rows"), 1e-3), "--"),
-            ],
-            log_y=False,
-        )
-
-    return draw
+    ours, plan = (scaled(results.series("scale/log", pattern + r", (\d+) rows"), 1e-3) for pattern in ("UserStore", "C, same plan"))
+    lines = [("UserStore", ours, "-"), ("C, the same plan", plan, "--")]
+    return list(panel("A write, by length of the log", "rows in the log", "µs per write (one row)", lines, log_y=False))
 
 
 def writers(results, way):
-    def rate(points):
-        return [(x, 1e9 / y) for x, y in points]
+    def rate(pattern):
+        return [(x, 1e9 / y) for x, y in results.series(f"concurrency/{way}", rf"{pattern}, (\d+) {way}")]
 
-    def draw(axes):
-        case = f"concurrency/{way}"
-        panel(
-            axes, f"Concurrent {way}, each write synced", f"{way}", "writes per second",
-            [
-                ("UserStore, with log", rate(results.series(case, rf"UserStore, (\d+) {way}")), "-"),
-                ("GRDB, no log", rate(results.series(case, rf"GRDB, (\d+) {way}")), "-"),
-            ],
-        )
-
-    return draw
+    lines = [("UserStore, with log", rate("UserStore"), "-"), ("GRDB, no log", rate("GRDB"), "-")]
+    return list(panel(f"Concurrent {way}, each write synced", way, "writes per second", lines))
 
 
 def list_lines(results, change, durability):
     """The costs of a write that changes a row of a list, by the list's length."""
-
-    def draw(axes):
-        contenders = {
-            "UserStore, list and steps": ("UserStore, list and steps", "-"),
-            "UserStore, no list": ("UserStore, no list", "--"),
-            "GRDB ValueObservation, until told": ("GRDB, ValueObservation, until told", "-"),
-            "GRDB, no observation, no log": ("GRDB, no log, no observation", "--"),
-            "C, runs the statement again": ("C, no log, runs the statement again", "-"),
-        }
-        lines = []
-        for label, (contender, style) in contenders.items():
-            points = [(n, results.constant(f"lists/one-row/{n}/{change}/{durability}", contender)) for n in LIST_SIZES]
-            lines.append((label, [(n, value * 1e-3) for n, value in points if value], style))
-        title = f"A row {'has another value' if change == 'value' else ROW_CHANGES[change]}, {durability.upper()}"
-        panel(axes, title, "rows of the list", "µs per write (one row)", lines)
-
-    return draw
+    contenders = {
+        "UserStore, list and steps": ("UserStore, list and steps", "-"),
+        "UserStore, no list": ("UserStore, no list", "--"),
+        "GRDB ValueObservation, until told": ("GRDB, ValueObservation, until told", "-"),
+        "GRDB, no observation, no log": ("GRDB, no log, no observation", "--"),
+        "C, runs the statement again": ("C, no log, runs the statement again", "-"),
+    }
+    lines = []
+    for label, (contender, style) in contenders.items():
+        points = [(n, results.constant(f"lists/one-row/{n}/{change}/{durability}", contender)) for n in LIST_SIZES]
+        lines.append((label, [(n, value * 1e-3) for n, value in points if value], style))
+    title = f"A row {'has another value' if change == 'value' else ROW_CHANGES[change]}, {durability.upper()}"
+    return list(panel(title, "rows of the list", "µs per write (one row)", lines))
 
 
 def main(source, folder):
