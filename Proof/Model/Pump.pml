@@ -87,7 +87,7 @@ inline append(s, from, through, ticket) {
   }
 }
 
-/* WriteConnection.commit. If the store is closed, `set` is 0 and nothing happens. */
+/* WriteConnection.end. If the store is closed, `set` is 0 and nothing happens. */
 inline commit(s, set, ticket) {
   atomic {
     !S.isLent || S.isClosed ->
@@ -102,7 +102,7 @@ inline commit(s, set, ticket) {
 #ifndef CONTROL_NOT_REFUSED
      S.isCommitting = true; /* beginOwnCommit */
 #endif
-     from = S.position; /* pendingSets */
+     from = S.position; /* publish */
      d_step { S.head++; set = S.head; S.isLocked = false }
      append(s, from, set, ticket);
      d_step { from = 0; S.isCommitting = false } /* endOwnCommit */

@@ -142,7 +142,7 @@ active proctype PlainWriter() {
   writing--
 }
 
-/* WriteConnection.commit and WriteConnection.publish. */
+/* WriteConnection.end and WriteConnection.publish. */
 active proctype Writer() {
   byte commits, through;
   bool isCommitted, mustWake;
@@ -151,7 +151,7 @@ active proctype Writer() {
     atomic { !isLocked -> isLocked = true }
     hasLock = true;
     d_step {
-      through = head + 1; /* pendingSets: first those of foreign writers, then its own */
+      through = head + 1; /* publish: first the sets of foreign writers, then its own */
       isCommitting = true; /* Publication.beginOwnCommit */
 #ifndef CONTROL_SKIP_WHILE_COMMITTING
       hasLock = false

@@ -14,7 +14,7 @@ public struct PostgresConfiguration: Sendable {
   public var address: String
   /// The options that both engines have.
   ///
-  /// `pageSize`, `durability`, `usesFileEvents` have no effect. `busyTimeout` is also how long to wait for a replica that is
+  /// `durability` has no effect. `busyTimeout` is also how long to wait for a replica that is
   /// behind, before `StoreError.Code.behind`.
   ///
   /// `createIfMissing` creates the schema `userstore` in the database, if the role may do so.

@@ -2,7 +2,7 @@ public import UserStore
 
 /// Records and values as JSON, without loss.
 ///
-/// A record is an object of plain values. Bytes are `{"base64":"AP8="}`, and text that is not valid UTF-8, which a foreign writer
+/// A record is an object of plain values, as `User.json` writes it. Bytes are `{"base64":"AP8="}`, and text that is not valid UTF-8, which a foreign writer
 /// may store, is `{"text_base64":"/w=="}`. A number with a fraction or an exponent is a real number, another one an integer, and
 /// true and false are 1 and 0. `1e999` and `-1e999` are infinite; any other number beyond the range of `Double` is refused. An
 /// attribute that is null is not set.
@@ -48,18 +48,6 @@ public enum RecordText {
     }
     return values
   }
-
-  /// Returns a user as a JSON object: `{"id":1,"name":"Zoë","hair_color":null,"age":41}`.
-  ///
-  /// The further attributes are sorted by the bytes of their names. Of a user that a query has read, attributes that the query
-  /// does not show are missing, or null.
-  public static func json(_ user: UserStore.User) -> String {
-    let values = user.orderedValues.map { (name: $0.name.text, value: $0.value.losslessJSON) }
-    return JSON.object([("id", .integer(user.id.rawValue))] + values).description
-  }
-
-  /// Returns a value as JSON text.
-  public static func json(_ value: StoredValue) -> String { value.losslessJSON.description }
 
   /// Returns a text as a JSON string, in quotes.
   public static func json(_ text: String) -> String { JSON.text(text).description }

@@ -160,13 +160,14 @@ import UserStore
     try await store.write { try $0.rename(user, to: "Zoë") }
 
     for try await set in store.changes(after: cursor) {
-      for change in try set.changes { print(change.json) }
+      let changes = try set.changes
+      for (index, change) in changes.enumerated() { print(change.json(in: set, isLast: index == changes.count - 1)) }
       break
     }
 
     let lines = printed.taken()
     #expect(lines.count == 1)
-    #expect(lines[0].hasPrefix(#"{"op":"update","user":1,"attribute":"name","old":"NIX","new":"Zoë","at":""#))
+    #expect(lines[0].contains(#""op":"update","user":1,"attribute":"name","old":"NIX","new":"Zoë","at":""#))
     let set = try #require(try await store.page(after: cursor).first)
     let message = try JSONDecoder().decode(Message.self, from: try encode(set))
     #expect(message.cursor == set.cursor && message.changes.map(\.json) == lines)

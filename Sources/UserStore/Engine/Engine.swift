@@ -33,29 +33,22 @@ package protocol Engine: AnyObject, Sendable {
   /// With `mayWait`, it may wait for readers when the -wal file has become far too long.
   func checkpoint(holding session: any Session, mayWait: Bool)
 
-  /// Returns what rewrites the whole database, so that no deleted value is left in unused parts of pages.
-  ///
-  /// - Throws: `StoreError.Code.unsupported` if the engine cannot do that.
-  func makeVacuum() throws(StoreError) -> () throws(StoreError) -> Void
-
   /// Tries once, on the writing session outside of a transaction, to remove old versions of pages that are kept for readers;
   /// returns false if another program's transaction still needs them.
   func eraseOldPages(holding session: any Session) throws(StoreError) -> Bool
 
-  // MARK: Copies and checks
+  /// Returns the operations on whole files.
+  ///
+  /// - Throws: `StoreError.Code.unsupported` for an engine that has none.
+  func files() throws(StoreError) -> any FileOperations
 
-  /// Creates the empty file of a backup.
-  func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup
-
-  /// Opens and checks a file whose records are to replace those of the store.
+  /// Checks the database on a connection of its own; nil if there can be none.
   ///
   /// Ends and throws `StoreError.Code.closed` if `shouldContinue` returns false, as all methods with this parameter do.
-  func makeRestore(
-    from path: String, ignoringProblems: Bool, while shouldContinue: () -> Bool
-  ) throws(StoreError) -> any EngineRestore
-
-  /// Checks the database on a separate connection; nil if there can be none: use `Session.check` then.
   func check(while shouldContinue: () -> Bool) throws(StoreError) -> [Finding]?
+
+  /// Checks the database in the session's open transaction.
+  func check(in session: any Session) throws(StoreError) -> [Finding]
 
   // MARK: Closing
 
@@ -105,6 +98,20 @@ package protocol CommitEvents: Sendable {
 extension CommitEvents {
   /// The operating system reports lost events.
   package func missedEvent() {}
+}
+
+/// What can be done with a database that is a file.
+package protocol FileOperations {
+  /// Creates the empty file of a backup.
+  func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup
+
+  /// Opens and checks a file whose records are to replace those of the store.
+  func makeRestore(
+    from path: String, ignoringProblems: Bool, while shouldContinue: () -> Bool
+  ) throws(StoreError) -> any EngineRestore
+
+  /// Rewrites the whole database, so that no deleted value is left in unused parts of pages.
+  func vacuum() throws(StoreError)
 }
 
 /// A backup in progress.

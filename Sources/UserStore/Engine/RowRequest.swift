@@ -12,24 +12,6 @@ package struct RowRequest: Sendable {
   /// All users, in the order of their identifiers.
   package static var all: RowRequest { RowRequest(condition: .always, order: [], columns: []) }
 
-  /// Whether its result may depend on the order of texts, or on their bytes.
-  var comparesText: Bool { order.contains { $0.attribute != .id } || condition.comparesText }
-}
-
-extension Condition {
-  /// Whether it compares with text.
-  var comparesText: Bool { node.values.contains { $0.class == .text } }
-}
-
-extension Condition.Node {
-  /// The values that it compares with.
-  fileprivate var values: [StoredValue] {
-    switch self {
-    case .all(let parts), .any(let parts): parts.flatMap(\.values)
-    case .not(let part): part.values
-    case .comparison(_, _, let value): [value]
-    case .isOneOf(_, let values): values
-    case .exists: []
-    }
-  }
+  /// Whether it is that for all users.
+  package var selectsAll: Bool { condition == .always && order.isEmpty && start == nil && limit == nil }
 }

@@ -1,14 +1,33 @@
-/// A connection to the database, with the operations of the store; `SessionPool` lends it to one thread at a time.
+/// A connection to the database, with the operations of the store: what every engine must do.
 ///
-/// The methods throw `StoreError` with the codes of reading, or of writing if they write, and those that are listed.
+/// The requirements are grouped: transactions here, then records, queries, the log, retention, and consumers. `SessionContract`
+/// in the tests runs against every engine.
+///
+/// **Threads.** `SessionPool` lends a session to one thread at a time. Every method may block that thread, for at most the
+/// timeouts of the configuration, and none calls a listener. Closures are called on the same thread, before the method returns,
+/// and must not use the session.
+///
+/// **Visibility.** All methods but `commitCounter` are called in a transaction. One that reads sees one state: everything that was
+/// committed before its first operation, and nothing later. One that writes sees the newest state and its own changes. What it
+/// reads of users does not change until it ends, whatever other programs do.
+///
+/// **Order.** Transactions that write run one after the other, in all processes. The log has their rows in the order of their
+/// commits: a row is visible only if all rows before it are, and no row is added before a visible one. The rows of a transaction
+/// that is open are numbered from `writingStart`; an engine on which programs without the library can commit meanwhile gives
+/// them their final numbers when it commits (`finalPosition`).
+///
+/// **The log.** Each change of a user appends a row in the same transaction, whichever program makes it. `endSet` appends a row
+/// that ends a set. Rows are numbered without gaps from 1, and each has a random number, which tells it from the row of the same
+/// number in another log. `epoch` changes whenever the log does not continue another one.
+///
+/// **Errors.** The methods throw `StoreError` with the codes of reading, or of writing if they write, and those that are listed.
+/// An operation that throws has changed nothing, or the transaction is over or failed (`transaction`): then the only thing left
+/// is to roll back.
 package protocol Session:
   RecordOperations, QueryOperations, LogOperations, RetentionOperations, ConsumerOperations, AnyObject, Sendable
 {
-  /// Whether a transaction is open; also false after the database ended it because of an error.
-  var isInTransaction: Bool { get }
-
-  /// Whether a statement has failed after which only a rollback is possible, also one to a savepoint.
-  var needsRollback: Bool { get }
+  /// The state of the transaction, which the database may end or let fail because of an error.
+  var transaction: TransactionState { get }
 
   /// Begins a transaction that reads one state.
   ///
@@ -22,11 +41,11 @@ package protocol Session:
   /// A server may begin it together with the first operation, which then throws its errors.
   ///
   /// - Parameter isWaiting: Whether to wait up to the busy timeout while another process writes.
-  /// - Throws: `StoreError.Code.moved`, `.busy`.
+  /// - Throws: `StoreError.Code.moved`, `.busy`, and `.mustReopen` if an earlier COMMIT has left the session unable to write.
   func beginWriting(isWaiting: Bool) throws(StoreError)
 
-  /// The end of the log when the transaction that writes began, and whether it was read because another session has committed
-  /// since the transaction before; nil before a server has reported it.
+  /// The end of the log when the transaction that writes began, and whether it was read because another session may have
+  /// committed since the last transaction that this session committed; nil before a server has reported it.
   var writingStart: (end: Cursor, isRead: Bool)? { get }
 
   /// Sets a savepoint, to which the transaction can be rolled back. Savepoints can be nested.
@@ -35,84 +54,59 @@ package protocol Session:
   /// Removes the last savepoint and keeps the changes since.
   func releaseSavepoint() throws(StoreError)
 
-  /// Undoes the changes since the last savepoint, and removes it.
+  /// Undoes the changes since the last savepoint, and removes it. Also possible in a transaction that has failed.
   func rollBackToSavepoint() throws(StoreError)
 
   /// Returns the final position of one in the open write transaction.
   ///
-  /// A server gives a transaction its place in the log when it commits, because others may commit first; until then, its rows
-  /// are counted from the end of the log in `writingStart`. To ask fixes the place, and holds up other commits.
+  /// Where other programs may commit first, to ask fixes the place of the transaction in the log, and holds up other commits.
   func finalPosition(of position: Cursor) throws(StoreError) -> Cursor
 
-  /// Ends the writing part of the transaction, which then only reads and commits.
+  /// Commits the transaction that writes.
   ///
-  /// A server may commit already, so that it needs one round trip for everything: then no transaction is open any more, `commit`
-  /// has no effect, and the first page of rows after `position` was read too.
-  ///
-  /// - Parameter position: The position after which `rows` will be called; nil if it will not.
-  /// - Returns: The end of the log with the sets of the transaction.
-  /// - Throws: What `commit` throws.
-  func endWriting(readingAfter position: Cursor?) throws(StoreError) -> Cursor
-
-  /// Commits.
-  ///
-  /// - Parameter end: The new end of the log; nil if the transaction did not write to the log.
+  /// - Parameter position: The position after which `rows` is called next, outside of a transaction: the first page of rows
+  ///   through the end of the transaction's is read in the same transaction or round trip. Nil to read none.
+  /// - Returns: The end of the log with the sets of the transaction, and the pages that the write-ahead log has now.
   /// - Throws: `StoreError.Code.commitUnknown` if it is unknown whether the transaction was committed; `.moved` if it was
   ///   committed to a file that was moved, deleted or replaced.
-  func commit(through end: Cursor?) throws(StoreError)
+  func commit(readingAfter position: Cursor?) throws(StoreError) -> (end: Cursor, writtenPages: Int)
 
-  /// Rolls back the open transaction, if there is one. Never fails.
+  /// Rolls back the open transaction, if there is one, and forgets what was read ahead. Never fails.
   func rollBack()
 
-  /// The number of pages in the write-ahead log after the last commit; 0 if there is none.
-  var writtenPages: Int { get }
-
-  /// Returns a number that changes when another session commits.
+  /// Returns a number that changes when another session commits; called outside of a transaction.
   ///
-  /// `position` is that of the `beginReading(after:)` that follows if the number has changed.
+  /// - Parameter position: That of the `beginReading(after:)` that follows if the number has changed.
+  /// - Throws: `StoreError.Code.moved`.
   func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64
-
-  /// Whether the database was moved, deleted, or replaced.
-  var hasMoved: Bool { get }
-
-  /// Whether it can write again after a COMMIT whose outcome is unknown.
-  var canWriteAfterUnknownCommit: Bool { get }
-
-  /// Checks the database in the open transaction.
-  func check() throws(StoreError) -> [Finding]
 
   /// Called before the pool closes this session, on the same thread.
   func prepareToClose()
+}
+
+/// The state of a session's transaction.
+package enum TransactionState {
+  /// None is open; also after the database ended it because of an error.
+  case none
+  case open
+  /// A statement has failed, after which only a rollback is possible, also one to a savepoint.
+  case failed
+}
+
+extension Session {
+  /// Whether a transaction was begun that must be ended.
+  package var isInTransaction: Bool { transaction != .none }
 }
 
 /// Reading and writing users, in an open transaction.
 package protocol RecordOperations {
   func user(_ id: User.ID) throws(StoreError) -> User?
 
-  /// Calls `body` with every user, in the order of their ids, until it returns false. One user at a time is in memory.
-  func eachUser(while body: (User) -> Bool) throws(StoreError)
-
-  /// The users with this name, compared byte by byte, in the order of their ids.
-  func users(named name: String) throws(StoreError) -> [User.ID]
-
-  /// Up to `limit` names of users, in the order of their bytes.
-  func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String]
-
-  /// The first and the last name in the order of their bytes; empty if there is none.
-  func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String]
-
-  func userCount() throws(StoreError) -> Int
-
   /// The names of all further attributes, each once, in the order of their bytes.
   func attributeNames() throws(StoreError) -> [AttributeName]
 
-  func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool
-
   /// The stored value; null if it is not set, or if there is no such user.
   func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue
-
-  /// The name of any further attribute of the user; nil if there is none.
-  func anyAttribute(of id: User.ID) throws(StoreError) -> String?
 
   /// Adds a user without further attributes, with a new id if none is given.
   func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID
@@ -138,7 +132,7 @@ package protocol QueryOperations {
 
   /// Calls `body` with each user of a request, with all attributes, in its order, until it returns false.
   ///
-  /// The request's columns have no effect.
+  /// One user at a time is in memory. The request's columns have no effect.
   func eachUser(_ request: RowRequest, while body: (User) -> Bool) throws(StoreError)
 
   /// The number of users that meet a condition.
@@ -164,32 +158,20 @@ package enum PutResult {
 
 /// Reading the log, and ending change sets, in an open transaction.
 package protocol LogOperations {
-  /// The end of the log.
+  /// The end of the log, with the rows of the transaction.
   func logEnd() throws(StoreError) -> Cursor
 
-  /// The start of the log: the end of the last set that was compacted.
-  func horizon() throws(StoreError) -> Cursor
-
-  /// The state from which to decide whether the log continues after a cursor.
+  /// The start and the end of the log, and its random number at a row, from which to decide whether the log continues there.
   ///
   /// With `epoch`, the log's, a transaction that has not read yet on a replica waits, up to the busy timeout, until it sees the
   /// row.
   func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState
 
-  /// Up to one page of rows (`PagedChanges`), in order.
-  func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow]
-
-  /// Up to one page of rows, newest first.
-  func rowsBackwards(from first: Int64, before end: Int64) throws(StoreError) -> [LogRow]
+  /// Up to one page of rows (`PagedChanges`) after one row, through another, from the oldest or the newest.
+  func rows(after start: Int64, through end: Int64, newestFirst: Bool) throws(StoreError) -> [LogRow]
 
   /// The first row after `start`, through `end`, that ends a write of the library.
   func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd?
-
-  /// The last row after `start` that ends a write of the library.
-  func lastEnd(after start: Int64) throws(StoreError) -> SetEnd?
-
-  /// The random number of a row.
-  func nonce(of sequence: Int64) throws(StoreError) -> Int64?
 
   /// The number of changes after a row.
   func changeCount(after start: Int64) throws(StoreError) -> Int
@@ -197,11 +179,22 @@ package protocol LogOperations {
   /// Appends a row that marks the rows since the last set of the transaction as one write; without rows, it has no effect.
   func endSet(origin: String?) throws(StoreError)
 
-  /// Whether there were rows at the last `endSet`.
-  func hasEndedSet() throws(StoreError) -> Bool
-
   /// The end of the log with the sets that the open write transaction has ended; the log's if it has ended none.
   func writingEnd() throws(StoreError) -> Cursor
+}
+
+extension LogOperations {
+  /// Up to one page of rows, in order.
+  package func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
+    try rows(after: start, through: end, newestFirst: false)
+  }
+
+  /// The start of the log: the end of the last set that was compacted.
+  package func horizon() throws(StoreError) -> Cursor {
+    let state = try logState(at: .max, of: nil)
+    try Revision.check(state.horizon)
+    return Cursor(epoch: state.epoch, revision: state.horizon, nonce: state.horizonNonce)
+  }
 }
 
 /// Deleting old rows of the log, in an open transaction.
@@ -218,9 +211,6 @@ package protocol RetentionOperations {
   /// The number of bytes that the records and the log use together: at least those of the texts and bytes in the log.
   func usedBytes() throws(StoreError) -> Int64
 
-  /// When a row was written, in milliseconds since 1970.
-  func time(of sequence: Int64) throws(StoreError) -> Int64?
-
   /// Calls `body` with up to `limit` rows after `start`, through `end`, until it returns false.
   ///
   /// It receives the number of the row and, if the row ends a write, that end. Values are not read.
@@ -236,11 +226,8 @@ package protocol RetentionOperations {
     of user: User.ID, after start: Int64, through end: Int64
   ) throws(StoreError) -> [(sequence: Int64, bytes: Int64, isBlank: Bool)]
 
-  /// Removes the values of a change.
-  func blank(_ sequence: Int64, of user: User.ID) throws(StoreError)
-
-  /// Deletes rows of a user that a foreign writer's failed statement left outside of the log.
-  func clearLeftovers(of user: User.ID) throws(StoreError)
+  /// Removes the values of changes of a user, and what a foreign writer's failed statement left of the user outside of the log.
+  func blank(_ sequences: [Int64], of user: User.ID) throws(StoreError)
 }
 
 /// The positions of named consumers, in an open transaction.
@@ -251,10 +238,8 @@ package protocol ConsumerOperations {
   /// All consumers, in the order of their names' bytes.
   func consumers() throws(StoreError) -> [(name: String, cursor: Cursor, timestamp: Int64)]
 
-  /// Changes the holder, and returns whether there is such a consumer.
-  func setFencingToken(_ token: Int64, of name: String) throws(StoreError) -> Bool
-
-  func insertConsumer(_ name: String, fencingToken: Int64, at cursor: Cursor) throws(StoreError)
+  /// Changes the holder of a consumer, and returns whether there was one; if not, adds it at `start`, unless that is nil.
+  func claimConsumer(_ name: String, fencingToken: Int64, at start: Cursor?) throws(StoreError) -> Bool
 
   /// Moves the position, unless another holder has taken over the name.
   func moveConsumer(_ name: String, fencingToken: Int64, to cursor: Cursor) throws(StoreError)

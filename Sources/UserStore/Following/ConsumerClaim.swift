@@ -10,9 +10,8 @@ struct ConsumerClaim: Sendable {
   init(_ name: String, from start: Consumer.Start, in transaction: inout WriteTransaction) throws(StoreError) {
     self.name = name
     let session = try transaction.session
-    if try !session.setFencingToken(fencingToken, of: name) {
-      try session.insertConsumer(name, fencingToken: fencingToken, at: start.cursor(in: &transaction))
-    }
+    if try session.claimConsumer(name, fencingToken: fencingToken, at: nil) { return }
+    _ = try session.claimConsumer(name, fencingToken: fencingToken, at: start.cursor(in: &transaction))
   }
 
   /// The last acknowledged position in the database, or `StoreError.Code.superseded`.

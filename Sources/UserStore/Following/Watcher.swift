@@ -155,13 +155,8 @@ final class Watcher: Sendable {
   private func look(_ session: inout (any Session)?, _ memory: inout Memory) -> Look {
     do {
       let session = try opened(&session, &memory)
-      guard let session, !session.hasMoved else {
-        if !memory.hasMoved { reportReplaced() }
-        memory.hasMoved = true
-        return .nothing
-      }
-      memory.hasMoved = false
       let current = try session.commitCounter(beforeReadingAfter: publication.position)
+      memory.hasMoved = false
       memory.isReported = false
       // Also the position: after a failover, the log may be as it was before a write of our own that was lost.
       if let seen = memory.seen, seen.counter == current, seen.end == publication.position {
@@ -173,6 +168,10 @@ final class Watcher: Sendable {
       return result
     } catch {
       switch error.code {
+      case .moved:
+        if !memory.hasMoved { reportReplaced() }
+        memory.hasMoved = true
+        return .nothing
       case .behind: reportLag(error, &memory)
       case .connectionLost: reportLoss(error, &memory)
       default: break
@@ -201,21 +200,24 @@ final class Watcher: Sendable {
     memory.lag = lag
   }
 
-  /// Opens the session if it is not open; returns nil if another file is in the place of the database.
-  private func opened(_ session: inout (any Session)?, _ memory: inout Memory) throws(StoreError) -> (any Session)? {
-    if session == nil {
-      do { session = try open() } catch {
-        if error.code == .moved { return nil }
-        // Until it succeeds, nothing of other processes is delivered. A lock is soon released; closing ends the look.
-        if !memory.isReported, error.code != .busy, !isStopped {
-          memory.isReported = true
-          let message = "cannot watch the database, and tries again: \(error.message)"
-          publication.hub.handleError(nil, StoreError(error.code, message, hint: error.hint, cause: error))
-        }
-        throw error
+  /// Opens the session if it is not open.
+  ///
+  /// - Throws: `StoreError.Code.moved` if another file is in the place of the database, and the errors of opening, which it reports.
+  private func opened(_ session: inout (any Session)?, _ memory: inout Memory) throws(StoreError) -> any Session {
+    if let session { return session }
+    do {
+      let new = try open()
+      session = new
+      return new
+    } catch {
+      // Until it succeeds, nothing of other processes is delivered. A lock is soon released; closing ends the look.
+      if !memory.isReported, ![.busy, .moved].contains(error.code), !isStopped {
+        memory.isReported = true
+        let message = "cannot watch the database, and tries again: \(error.message)"
+        publication.hub.handleError(nil, StoreError(error.code, message, hint: error.hint, cause: error))
       }
+      throw error
     }
-    return session
   }
 
   private var isStopped: Bool {

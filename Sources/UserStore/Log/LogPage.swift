@@ -84,7 +84,7 @@ struct LogPage {
       .paged(PagedChanges(start: start, end: end, source: pages))
     }
     if let foreignEnd {
-      let nonce = try session.nonce(of: foreignEnd) ?? 0
+      let nonce = try session.logState(at: foreignEnd, of: nil).nonce ?? 0
       append(content(through: foreignEnd), endingAt: foreignEnd, nonce, origin: nil, isForeign: true)
     } else if let setEnd {
       append(

@@ -25,7 +25,7 @@ extension UserStore {
     public internal(set) var isContinued = false
     let content: Content
     /// The position of this set in the order of all deliveries of the store; set when it is queued for delivery.
-    public internal(set) var position: Int128 = 0
+    @usableFromInline var position: Int128 = 0
 
     enum Content: Sendable {
       case held([Change])

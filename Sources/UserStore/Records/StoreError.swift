@@ -109,7 +109,7 @@ public extension StoreError.Code {
   static let transactionEnded = Self(rawValue: "transactionEnded")
   /// SQLite ended a transaction that this write shared with others; nothing was changed; you can try again.
   static let rolledBackWithGroup = Self(rawValue: "rolledBackWithGroup")
-  /// Writes by listeners cause one another, and this one exceeds `roundLimit`; it changed nothing.
+  /// Writes by listeners cause one another, and this one would be the 1,001st in a row; it changed nothing.
   static let tooManyRounds = Self(rawValue: "tooManyRounds")
   /// The connection to the server was lost, and no record was changed; the next call connects again.
   ///

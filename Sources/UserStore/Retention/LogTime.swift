@@ -1,4 +1,4 @@
-extension RetentionOperations {
+extension LogOperations {
   /// When a row was written, in milliseconds since 1970, at most `now`.
   ///
   /// A row from the future was written with a wrong clock. It is not younger than the rows after it, so the time of the next row
@@ -26,6 +26,10 @@ extension RetentionOperations {
       if let earlier = try written(middle, by: now) { right = earlier } else { wrong = middle }
     }
     return right?.time ?? now
+  }
+
+  private func time(of row: Int64) throws(StoreError) -> Int64? {
+    try rows(after: row - 1, through: row).first?.change.timestamp
   }
 
   /// The row and its time; nil if it is from the future, or missing.

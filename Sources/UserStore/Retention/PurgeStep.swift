@@ -42,11 +42,8 @@ struct PurgeStep {
     if try !session.value(.name, of: user).isNull {
       throw StoreError(.userExists, "user \(user) still exists; only a removed user can be purged")
     }
-    for row in rows {
-      try session.blank(row.sequence, of: user)
-      extent.shrink(row.sequence, by: row.bytes - LogExtent.rowBytes)
-    }
-    try session.clearLeftovers(of: user)
+    try session.blank(rows.map(\.sequence), of: user)
+    for row in rows { extent.shrink(row.sequence, by: row.bytes - LogExtent.rowBytes) }
     try session.save(extent)
   }
 }

@@ -52,6 +52,6 @@ struct SetEnds {
   }
 
   private static func foreign(_ sequence: Int64, _ session: any Session) throws(StoreError) -> End {
-    End(sequence: sequence, nonce: try session.nonce(of: sequence) ?? 0, hasEndRow: false)
+    End(sequence: sequence, nonce: try session.logState(at: sequence, of: nil).nonce ?? 0, hasEndRow: false)
   }
 }

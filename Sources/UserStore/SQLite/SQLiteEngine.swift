@@ -1,5 +1,5 @@
 /// A store in an SQLite file, or in an SQLite database in memory.
-final class SQLiteEngine: Engine {
+final class SQLiteEngine: Engine, FileOperations {
   let readers: SessionPool
   let writers: SessionPool?
   /// nil in memory.
@@ -37,7 +37,6 @@ final class SQLiteEngine: Engine {
 
   /// Creates a database in memory, whose one connection reads and writes.
   init(inMemory configuration: Configuration) throws(StoreError) {
-    try configuration.check()
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
     try Schema.prepare(connection, isFile: false, creates: true, pageSize: configuration.pageSize)
     readers = SessionPool(limit: 1, adopting: SQLiteSession(connection))
@@ -86,9 +85,7 @@ final class SQLiteEngine: Engine {
     session.rollBack()
   }
 
-  func makeVacuum() -> () throws(StoreError) -> Void {
-    { [file] () throws(StoreError) in try file?.open(.readWrite).vacuum() }
-  }
+  func vacuum() throws(StoreError) { try file?.open(.readWrite).vacuum() }
 
   /// Copies the -wal file under the write lock, so that the next commit restarts it and truncates it.
   ///
@@ -110,9 +107,9 @@ final class SQLiteEngine: Engine {
     try session.connection.rows("PRAGMA page_size", to: "purge") { pageSize = Int($0.integer(0)) }
     // Writes a page although the value is the same, which an UPDATE would not.
     try session.connection.execute("PRAGMA application_id = \(Schema.applicationID)", to: "purge")
-    try session.commit(through: nil)
+    let pages = try session.commit(readingAfter: nil).writtenPages
     // The header of the file, and one page with its header.
-    guard session.writtenPages == 1, let size = try? Files.size(of: file.walPath), size <= 32 + 24 + pageSize else {
+    guard pages == 1, let size = try? Files.size(of: file.walPath), size <= 32 + 24 + pageSize else {
       return false
     }
     do { try checkpoints.syncCut(file.walPath) } catch { throw StoreError(error, otherwise: .ioError) }
@@ -120,6 +117,8 @@ final class SQLiteEngine: Engine {
   }
 
   // MARK: Copies and checks
+
+  func files() -> any FileOperations { self }
 
   func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup {
     try Backup(to: path, replacing: replacing)
@@ -135,6 +134,12 @@ final class SQLiteEngine: Engine {
 
   func check(while shouldContinue: () -> Bool) throws(StoreError) -> [Finding]? {
     if let file { try Self.check(file, while: shouldContinue) { _ in } } else { nil }
+  }
+
+  func check(in session: any Session) throws(StoreError) -> [Finding] {
+    var check = StoreCheck()
+    try check.run(on: SQLiteSession.own(session).connection)
+    return check.findings
   }
 
   static func check(

@@ -128,7 +128,7 @@ extension UserStore {
 
     /// All listeners in the order of calls, for tests and for display; none after the store was closed.
     public var all: [ListenerInfo] {
-      hub.all.map { ListenerInfo(name: $0.name, topic: $0.topic, calls: $0.calls, lastPosition: $0.lastPosition) }
+      hub.all.map { ListenerInfo(name: $0.name, topic: $0.topic, calls: $0.calls) }
     }
 
     /// Returns the names that are bound to a topic, in the order of calls.
@@ -146,8 +146,6 @@ extension UserStore {
     public let topic: Topic
     /// The number of calls so far, including those of listeners that had the name before.
     public let calls: Int
-    /// The position of the last round that it was called in; nil before the first.
-    public let lastPosition: Int128?
   }
 }
 

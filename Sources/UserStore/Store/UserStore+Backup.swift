@@ -36,7 +36,7 @@ extension UserStore {
     to path: String, replacing isReplacing: Bool, ignoringProblems: Bool, isCancelled: () -> Bool,
     progress: (Double) throws -> Void
   ) throws -> Cursor {
-    let backup = try engine.makeBackup(to: path, replacing: isReplacing)
+    let backup = try engine.files().makeBackup(to: path, replacing: isReplacing)
     do {
       let end = try reader.read { transaction in
         let end = try transaction.cursor
@@ -87,7 +87,7 @@ extension UserStore {
     progress: (Double) -> Void
   ) throws(StoreError) {
     let writer = try writable(writer)
-    let restore = try engine.makeRestore(from: path, ignoringProblems: ignoringProblems, while: shouldContinue)
+    let restore = try engine.files().makeRestore(from: path, ignoringProblems: ignoringProblems, while: shouldContinue)
     try writer.replace { session throws(StoreError) in
       try restore.replace(on: session, while: shouldContinue, progress: progress)
       // The last moment: the caller rolls back.
@@ -107,7 +107,7 @@ extension UserStore {
 
   func check(while shouldContinue: () -> Bool) throws(StoreError) -> [Finding] {
     if let findings = try engine.check(while: shouldContinue) { return findings }
-    return try reader.reading { transaction throws(StoreError) in try transaction.session.check() }
+    return try reader.reading { transaction throws(StoreError) in try engine.check(in: transaction.session) }
   }
 
   /// Checks a file, which may be too damaged or changed to be opened as a store.

@@ -45,7 +45,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
     let found =
       if let end = revision?.rawValue { try session.nextEnd(after: end - 1, through: end) } else {
-        try session.lastEnd(after: horizon)
+        try newestEnd(after: horizon)
       }
     guard let found, !found.isForeign, found.first > 0, found.first < found.sequence else {
       throw StoreError(.revisionNotFound, try noWriteMessage(for: revision))
@@ -55,6 +55,18 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
         .compacted, "cannot undo revision \(found.sequence): some changes of this write were deleted from the log")
     }
     return (found.first, found.sequence)
+  }
+
+  private mutating func newestEnd(after horizon: Int64) throws(StoreError) -> SetEnd? {
+    var last = Int64.max
+    while true {
+      let rows = try session.rows(after: horizon, through: last, newestFirst: true)
+      if let row = rows.first(where: { $0.isEnd && !$0.isForeign }) {
+        return SetEnd(sequence: row.sequence, first: row.firstOfSet, nonce: row.nonce)
+      }
+      guard let oldest = rows.last else { return nil }
+      last = oldest.sequence - 1
+    }
   }
 
   private mutating func noWriteMessage(for revision: Revision?) throws(StoreError) -> String {
@@ -73,12 +85,12 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   private mutating func undo(_ written: (first: Int64, end: Int64)) throws(StoreError) {
     var removed: RemovedAttributes = [:]
-    var position = written.end
-    while position > written.first {
-      let rows = try session.rowsBackwards(from: written.first, before: position)
-      guard let last = rows.last else { break }
+    var last = written.end - 1
+    while last >= written.first {
+      let rows = try session.rows(after: written.first - 1, through: last, newestFirst: true)
+      guard let oldest = rows.last else { break }
       for row in rows { try undo(row.change, &removed) }
-      position = last.sequence
+      last = oldest.sequence - 1
     }
   }
 
@@ -112,10 +124,14 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   }
 
   private mutating func removeAdded(_ id: User.ID) throws(StoreError) {
-    if let attribute = try session.anyAttribute(of: id) {
+    if let attribute = try furtherAttribute(of: id) {
       throw StoreError(.conflict, "cannot undo: user \(id) now has an attribute “\(attribute)”")
     }
     try remove(id)
+  }
+
+  private mutating func furtherAttribute(of id: User.ID) throws(StoreError) -> AttributeName? {
+    try session.user(id)?.storedValues.keys.filter { $0 != .name && $0 != .hairColor }.min()
   }
 
   private mutating func addAgain(

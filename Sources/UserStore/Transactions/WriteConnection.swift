@@ -9,8 +9,6 @@ final class WriteConnection: Sendable {
   let reader: Reader
   private let compactor: Compactor
   private let roundLimit: Int
-  /// Set after a COMMIT whose outcome is unknown, if the session cannot write after that.
-  private let failure = Lock<StoreError?>(nil)
 
   init(_ sessions: SessionPool, _ publication: Publication, reader: Reader, compactor: Compactor, roundLimit: Int) {
     self.sessions = sessions
@@ -26,7 +24,7 @@ final class WriteConnection: Sendable {
   func begin() throws(StoreError) -> WriteGroup {
     let session = try sessions.take()
     do throws(StoreError) {
-      try begin(session)
+      try session.beginWriting(isWaiting: true)
       var group = WriteGroup(session)
       try checkPosition(&group)
       return group
@@ -48,11 +46,12 @@ final class WriteConnection: Sendable {
     do {
       var transaction = WriteTransaction(session)
       try body(&transaction)
-      guard session.isInTransaction, !session.needsRollback else {
+      guard session.transaction == .open else {
         throw StoreError(.transactionEnded, "an error inside the write ended its transaction and rolled it back")
       }
       try session.endSet(origin: origin)
-      if let calling, try session.hasEndedSet() { try admit(calling) }
+      // A write in a listener shares its transaction with no other.
+      if let calling, try session.writingEnd() != session.writingStart?.end { try admit(calling) }
       if !isFirst { try session.releaseSavepoint() }
     } catch {
       if !isFirst, session.isInTransaction { try rollBackPart(on: session) }
@@ -67,17 +66,14 @@ final class WriteConnection: Sendable {
     let session = group.session
     defer { sessions.give(back: session) }
     let start = try start(of: group)
-    let (ticket, isPublished) = try committing(session) { () throws(StoreError) -> (Int?, Bool) in
-      let end = try session.endWriting(readingAfter: publication.hasListeners ? publication.position : nil)
-      let written = WrittenLog(session: session, start: start, end: end)
-      // Where the server has committed already, the sets are read as for a new listener.
-      let isCommitted = !session.isInTransaction
-      let sets = try publication.hasListeners && !isCommitted ? pendingSets(of: written) : nil
-      try session.commit(through: end)
-      let isPublished = isCommitted || written.hasChanges || sets?.isEmpty == false
-      return (isPublished ? publish(sets, of: written, cascade) : nil, isPublished)
-    }
-    if isPublished { publication.wakeFollowers() }
+    publication.beginOwnCommit()
+    defer { publication.endOwnCommit() }
+    let position = publication.hasListeners ? publication.position : nil
+    let (end, pages) = try session.commit(readingAfter: position)
+    let hasWritten = end.revision > start.revision
+    compactor.wrote(rows: end.revision.rawValue - start.revision.rawValue, pages: pages)
+    let ticket = publish(session, from: start, through: end, cascade)
+    if hasWritten || ticket != nil { publication.wakeFollowers() }
     return ticket
   }
 
@@ -106,8 +102,8 @@ final class WriteConnection: Sendable {
 
   private func admit(_ calling: DeliveryThread) throws(StoreError) {
     guard let names = calling.cascade.admit(by: calling.name, limit: roundLimit) else { return }
-    let list = names.joined(separator: ", ")
-    throw StoreError(.tooManyRounds, "write refused: listeners triggered each other \(roundLimit) times (\(list))")
+    let cause = TooManyRounds(listeners: names)
+    throw StoreError(.tooManyRounds, "write refused: \(cause)", cause: cause)
   }
 
   // MARK: The store's own transactions
@@ -123,9 +119,9 @@ final class WriteConnection: Sendable {
   /// `Writer.maintain`, in the current turn.
   func maintain(isWaiting: Bool, _ body: (any Session) throws(StoreError) -> Bool) throws(StoreError) -> Bool {
     try withSession { session throws(StoreError) in
-      try begin(session, isWaiting: isWaiting)
+      try session.beginWriting(isWaiting: isWaiting)
       guard try body(session) else { return false }
-      try noting(session) { () throws(StoreError) in try session.commit(through: nil) }
+      _ = try session.commit(readingAfter: nil)
       return true
     }
   }
@@ -133,47 +129,13 @@ final class WriteConnection: Sendable {
   /// `Writer.replace`, in the current turn; returns a ticket of the hub's queue.
   func replace(_ body: (any Session) throws(StoreError) -> Void) throws(StoreError) -> Int? {
     try withSession { session throws(StoreError) in
-      try begin(session)
+      try session.beginWriting(isWaiting: true)
       try body(session)
-      let end = try session.logEnd()
-      let ticket = try committing(session) { () throws(StoreError) in
-        try session.commit(through: end)
-        return publication.restart(at: end)
-      }
+      publication.beginOwnCommit()
+      defer { publication.endOwnCommit() }
+      let ticket = publication.restart(at: try session.commit(readingAfter: nil).end)
       publication.wakeFollowers()
       return ticket
-    }
-  }
-
-  // MARK: BEGIN and COMMIT
-
-  /// - Throws: `StoreError.Code.mustReopen` after a COMMIT whose outcome is unknown, if the session cannot write after that.
-  func checkUsable() throws(StoreError) {
-    guard let failure = failure.withLock({ $0 }) else { return }
-    throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
-  }
-
-  private func begin(_ session: any Session, isWaiting: Bool = true) throws(StoreError) {
-    try checkUsable()
-    try session.beginWriting(isWaiting: isWaiting)
-  }
-
-  /// Runs `body`, which commits and appends; meanwhile, the watcher's appends are refused.
-  private func committing<Value>(
-    _ session: any Session, _ body: () throws(StoreError) -> Value
-  ) throws(StoreError) -> Value {
-    publication.beginOwnCommit()
-    defer { publication.endOwnCommit() }
-    return try noting(session, body)
-  }
-
-  /// Runs `body`, which commits, and remembers that the outcome is unknown.
-  private func noting<Value>(
-    _ session: any Session, _ body: () throws(StoreError) -> Value
-  ) throws(StoreError) -> Value {
-    do throws(StoreError) { return try body() } catch {
-      if error.code == .commitUnknown, !session.canWriteAfterUnknownCommit { failure.withLock { $0 = error } }
-      throw error
     }
   }
 
@@ -190,14 +152,26 @@ final class WriteConnection: Sendable {
     do { _ = try group.session.verify(position) } catch { try reset(from: position, to: start.end, because: error) }
   }
 
-  /// Reads the sets that the hub has not received: those of other programs first, then the transaction's own.
+  /// Appends to the hub's queue, after the commit and while no other writer of this store can commit, the sets that it has not
+  /// received: those of other programs first, then the transaction's own.
   ///
-  /// If a program has deleted rows that are needed for this, the hub receives a discontinuity instead.
-  private func pendingSets(of written: WrittenLog) throws(StoreError) -> [ChangeSet] {
+  /// If a program has deleted rows that are needed for this, the hub receives a discontinuity instead. If the sets cannot be read
+  /// now, the position stays before them: the watcher or the next write finds them.
+  private func publish(_ session: any Session, from start: Cursor, through end: Cursor, _ cascade: Cascade?) -> Int? {
+    guard publication.hasListeners else {
+      publication.skip(to: end)
+      return nil
+    }
+    return (try? pendingSets(session, from: start, through: end)).flatMap { publication.append($0, cascade: cascade) }
+  }
+
+  private func pendingSets(
+    _ session: any Session, from start: Cursor, through end: Cursor
+  ) throws(StoreError) -> [ChangeSet] {
     let position = publication.position
-    do { return try sets(after: position, through: written.end, written.session) } catch {
-      try reset(from: position, to: written.start, because: error)
-      return try sets(after: written.start, through: written.end, written.session)
+    do { return try sets(after: position, through: end, session) } catch {
+      try reset(from: position, to: start, because: error)
+      return try sets(after: start, through: end, session)
     }
   }
 
@@ -219,19 +193,5 @@ final class WriteConnection: Sendable {
       position = page.position
     }
     return sets
-  }
-
-  /// Appends to the hub's queue, after the commit and while no other writer of this store can commit.
-  func publish(_ sets: [ChangeSet]?, of written: WrittenLog, _ cascade: Cascade?) -> Int? {
-    var sets = sets
-    // A listener that was bound during the commit may have read the state before it. If the sets cannot be read now, the
-    // position stays before them: the watcher or the next write finds them.
-    let hasNewListeners = sets == nil && publication.hasListeners
-    if hasNewListeners { sets = try? pendingSets(of: written) }
-    let ticket = sets.map { publication.append($0, cascade: cascade) } ?? nil
-    if sets == nil, !hasNewListeners { publication.skip(to: written.end) }
-    compactor.wrote(
-      rows: written.end.revision.rawValue - written.start.revision.rawValue, pages: written.session.writtenPages)
-    return ticket
   }
 }

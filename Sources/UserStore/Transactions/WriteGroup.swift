@@ -11,17 +11,6 @@ struct WriteGroup: Sendable {
   init(_ session: any Session) { self.session = session }
 }
 
-/// What a transaction has added to the log.
-struct WrittenLog {
-  let session: any Session
-  /// The end of the log before the transaction.
-  let start: Cursor
-  /// The end of its last set.
-  let end: Cursor
-
-  var hasChanges: Bool { end.revision > start.revision }
-}
-
 /// Where a thread waits for its turn, and then for the end of the transaction that it took part in.
 final class WritePlace: Sendable {
   enum Message: Sendable {

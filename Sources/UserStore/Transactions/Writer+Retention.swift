@@ -78,7 +78,7 @@ extension Writer {
   ///
   /// - Throws: `StoreError.Code.userExists`, `CancellationError`, and what reading and writing can throw.
   func purge(_ user: User.ID, vacuums: Bool, isCancelled: () -> Bool) throws -> Purge {
-    let vacuum = vacuums ? try engine.makeVacuum() : nil
+    let files = vacuums ? try engine.files() : nil
     var purge = Purge()
     var position: Int64?
     var isLast = false
@@ -99,7 +99,7 @@ extension Writer {
       (position, isLast) = (step.position, step.isLast)
       if !isLast, isCancelled() { throw CancellationError() }
     }
-    try vacuum?()
+    try files?.vacuum()
     purge.isErased = try eraseOldPages()
     return purge
   }
@@ -112,8 +112,7 @@ extension Writer {
       try store.enter()
       defer { store.leave() }
       let isErased = try withTurn { () throws(StoreError) in
-        try connection.checkUsable()
-        return try connection.withSession { session throws(StoreError) in try engine.eraseOldPages(holding: session) }
+        try connection.withSession { session throws(StoreError) in try engine.eraseOldPages(holding: session) }
       }
       if isErased { return true }
     }

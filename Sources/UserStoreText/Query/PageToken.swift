@@ -15,7 +15,7 @@ package struct PageToken: Sendable {
     if order.isEmpty, position.id.rawValue >= 0 {
       text = String(position.id.rawValue)
     } else {
-      let members = zip(order, position.values).map { (name: $0.argument, value: $1.losslessJSON) }
+      let members = zip(order, position.values).map { (name: $0.argument, value: $1.jsonValue) }
       text = Self.escaped(JSON.object(members + [id]).description)
     }
     if text.utf8.count > Self.limit { return nil }

@@ -28,7 +28,7 @@ struct ListenersCommand: ParsableCommand {
         store.listeners.bind(standIn.name, to: standIn.topic(of: id)) { _ in }
       }
       var printer = RecordPrinter(
-        common.recordFormat, columns: ["order", "listener", "topic", "calls", "last"], to: Output(), common.style)
+        common.recordFormat, columns: ["order", "listener", "topic", "calls"], to: Output(), common.style)
       for (index, listener) in store.listeners.all.enumerated() {
         printer.print(Self.record(of: listener, order: index + 1))
       }
@@ -40,7 +40,6 @@ struct ListenersCommand: ParsableCommand {
     Record(fields: [
       ("order", .integer(Int64(order))), ("listener", listener.name.map { .text($0) } ?? .null),
       ("topic", .text(listener.topic.summary)), ("calls", .integer(Int64(listener.calls))),
-      ("last", listener.lastPosition.map { .integer(Int64(clamping: $0)) } ?? .null),
     ])
   }
 }

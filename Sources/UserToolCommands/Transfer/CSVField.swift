@@ -15,7 +15,7 @@ enum CSVField {
   static func encode(_ value: StoredValue, of attribute: AttributeName) -> [UInt8] {
     switch value {
     case .text(let text): Array(((needsMark(text, attribute) ? textMark : "") + text).utf8)
-    case .invalidText: value.losslessJSON.bytes
+    case .invalidText: value.jsonValue.bytes
     // Other programs can store −0.0, which SQL cannot tell from it.
     case .real(0): Array("0.0".utf8)
     default: Array(value.bare.utf8)

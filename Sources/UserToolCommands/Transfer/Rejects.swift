@@ -48,7 +48,7 @@ final class Rejects {
     let line = JSON.object([
       ("file", .text(source)), ("line", .integer(Int64(bad.line))),
       ("column", bad.column.map { .integer(Int64($0)) } ?? .null), ("reason", .text(bad.reason)),
-      ("record", text.map { StoredValue.text(ofBytes: Array($0)).losslessJSON } ?? .null),
+      ("record", text.map { StoredValue.text(ofBytes: Array($0)).jsonValue } ?? .null),
     ])
     var writer = FileWriter(descriptor, name: path)
     try writer.write(line.bytes + [0x0A])

@@ -30,8 +30,8 @@ struct UserEncoder {
   /// The value of a member; text that a write would refuse or change, as a name or a color, is marked.
   private static func member(_ value: StoredValue, of attribute: AttributeName) -> JSON {
     guard case .text(let text) = value, AttributeName.builtIn.contains(attribute), !value.isAccepted(for: attribute)
-    else { return value.losslessJSON }
-    return StoredValue.invalidText(Array(text.utf8)).losslessJSON
+    else { return value.jsonValue }
+    return StoredValue.invalidText(Array(text.utf8)).jsonValue
   }
 
   private func csv(_ fields: [[UInt8]]) -> [UInt8] {

@@ -218,14 +218,7 @@ import Testing
 
   @Test func `a temporary store that cannot be created leaves no folder`() throws {
     var configuration = Configuration()
-    configuration.pageSize = 1_000
     let made = Lock<String?>(nil)
-    configuration.fileSystem = { folder in
-      made.withLock { $0 = folder }
-      return .local
-    }
-    #expect(code { try UserStore.temporary(configuration: configuration) } == .badValue)
-    configuration.pageSize = 2_048
     configuration.fileSystem = { folder in
       made.withLock { $0 = folder }
       return .network("test")

@@ -34,7 +34,7 @@ import UserStoreText
     }
     values[.name] = .invalidText([0x5A, 0xFF])
     let user = User(id: User.ID(-7), storedValues: values)
-    let read = try read(RecordText.json(user))
+    let read = try read(user.json)
     #expect(read.id == user.id)
     values[.hairColor] = .null
     #expect(read.values == values)
@@ -47,33 +47,17 @@ import UserStoreText
       id: User.ID(3),
       storedValues: [.name: .text("Zoë"), "age": .integer(41), "B": .real(1), "é": .invalidText([0xFF])])
     #expect(
-      RecordText.json(user) == #"{"id":3,"name":"Zoë","hair_color":null,"B":1.0,"age":41,"é":{"text_base64":"/w=="}}"#)
+      user.json == #"{"id":3,"name":"Zoë","hair_color":null,"B":1.0,"age":41,"é":{"text_base64":"/w=="}}"#)
   }
 
   @Test(arguments: values) func `a value is read as the same`(value: StoredValue) throws {
-    let read = try read("{\"k\":" + RecordText.json(value) + "}").values["k"]
+    let read = try read("{\"k\":" + value.json + "}").values["k"]
     #expect(read.map { "\($0)" } == "\(value)")
   }
 
   @Test func `a text is a string in which nothing acts on a terminal`() {
     #expect(RecordText.json("Zoë") == "\"Zoë\"")
     #expect(RecordText.json("\"\\\u{1B}[31m\n\u{202E}") == #""\"\\\u001b[31m\n\u202e""#)
-  }
-
-  @Test(.sqlite) func `a change is written with all its values`() throws {
-    let store = try UserStore.forTests()
-    let id = try store.write { try $0.add(name: "Zoë") }
-    try store.write { transaction in
-      try transaction.execute("UPDATE users SET name = CAST(x'5AFF' AS TEXT)")
-      try transaction.remove(id)
-    }
-    let texts = try store.allChanges()[1].changes.map { RecordText.json($0) }
-    let invalid = #"{"text_base64":"Wv8="}"#
-    #expect(texts.first == #"{"op":"update","user":1,"attribute":"name","old":"Zoë","new":\#(invalid)}"#)
-    #expect(texts.dropFirst().first == #"{"op":"delete","user":1,"attribute":"name","old":\#(invalid),"new":null}"#)
-    try store.purge(id)
-    let purged = try store.allChanges()[1].changes.map { RecordText.json($0) }
-    #expect(purged.first == #"{"op":"update","user":1,"attribute":"name","old":null,"new":null,"purged":true}"#)
   }
 
   // MARK: Reading
@@ -194,20 +178,6 @@ import UserStoreText
     let read = try RecordText.records(json.utf8, named: ["set", "expect"], asStored: ["expect"])
     #expect(read["set"]?.first?.value == .text("#a52a2a"))
     #expect(read["expect"]?.first?.value == .text("AUBURN"))
-  }
-
-  @Test func `a change has all values without loss, and no time`() throws {
-    let store = try UserStore.temporary()
-    let id = try store.write { users in
-      try users.add([(.name, .text("NIX")), ("photo", .blob([0, 255])), ("size", .real(1))])
-    }
-    let changes = try store.page(after: nil).flatMap { try $0.changes }.filter { $0.attribute != .hairColor }
-    #expect(
-      changes.map { RecordText.json($0) } == [
-        #"{"op":"insert","user":\#(id),"attribute":"name","old":null,"new":"NIX"}"#,
-        #"{"op":"update","user":\#(id),"attribute":"photo","old":null,"new":{"base64":"AP8="}}"#,
-        #"{"op":"update","user":\#(id),"attribute":"size","old":null,"new":1.0}"#,
-      ])
   }
 
   @Test func `the members of an object can be records`() throws {

@@ -28,7 +28,7 @@ import UserStore
 
   @Test func `get and list print users, and get prints values`() throws {
     let users = try store.read { try $0.users() }
-    #expect(users.count == 2 && users.map { $0.json.hasSuffix(#""invalid":true}"#) } == [true, false])
+    #expect(users.count == 2 && users.map { $0.json.contains(#"{"text_base64":"#) } == [true, true])
     #expect(try workspace.run("list", "--format", "jsonl").output == users.map { $0.json + "\n" }.joined())
     var valueCount = 0
     for user in users {
@@ -50,11 +50,10 @@ import UserStore
   func `watch and log print changes, after the revision and the cursor of their set`(_ command: [String]) throws {
     var lines: [String] = []
     for set in try store.page(after: start) {
-      let changes = try set.changes.map { String($0.json.dropFirst()) }
-      let revision = "{\"revision\":\(set.revision),"
-      lines += changes.dropLast().map { revision + $0 } + [revision + "\"cursor\":\"\(set.cursor)\"," + changes.last!]
+      let changes = try set.changes
+      lines += changes.enumerated().map { $1.json(in: set, isLast: $0 == changes.count - 1) }
     }
-    #expect(lines.count { $0.hasSuffix(#""invalid":true}"#) } == 2)
+    #expect(lines.count { $0.contains(#"{"text_base64":"#) } == 2)
     #expect(lines.count { $0.hasSuffix(#""purged":true}"#) } == 4)
     let command = [Workspace.tool] + command + ["\(lines.count)", "--after", "\(start)", "--format", "jsonl"]
     #expect(try workspace.finish(command).lines == lines)

@@ -8,7 +8,7 @@ enum RecordTexts {
     do throws(TextError) {
       let record = try RecordText.record(input)
       let id = record.id.map { ["\"id\":\($0)"] } ?? []
-      let values = record.values.map { RecordText.json($0.attribute.text) + ":" + RecordText.json($0.value) }
+      let values = record.values.map { RecordText.json($0.attribute.text) + ":" + $0.value.json }
       let text = "{" + (id + values).joined(separator: ",") + "}"
       let again = try RecordText.record(text.utf8)
       expect(again.id == record.id && again.values.elementsEqual(record.values, by: ==), "\(text) is another record")

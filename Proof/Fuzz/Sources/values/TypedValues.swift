@@ -79,7 +79,7 @@ enum Forms {
   }
 
   static func checkJSON(_ value: StoredValue) {
-    let line = JSON.object([("k", value.losslessJSON)]).bytes
+    let line = JSON.object([("k", value.jsonValue)]).bytes
     var scanner = JSONScanner(line[...])
     let again = try? scanner.record().first?.value
     expect(again == value, "\(value) in JSON is \(String(decoding: line, as: UTF8.self))")

@@ -11,8 +11,8 @@ import sys
 EDITS = [
     (
         "commit-hook",
-        "      try session.commit(through: end)\n      let isPublished",
-        "      deliverEarly(session)\n      try session.commit(through: end)\n      let isPublished",
+        "    let (end, pages) = try session.commit(readingAfter: position)\n",
+        "    deliverEarly(session)\n    let (end, pages) = try session.commit(readingAfter: position)\n",
     ),
     (
         "lost-wake-up",

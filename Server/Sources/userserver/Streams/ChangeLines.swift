@@ -16,8 +16,8 @@ struct ChangeLines: Sendable {
     do {
       try await api.follow(after: start, every: clock.interval, in: response) { step in
         if case .set(let set) = step {
-          let part = try await ChangePart(of: set, filter, \.json)
-          if !part.texts.isEmpty { try await response.write(objects(part, of: set).joined(separator: "\n") + "\n") }
+          let part = try await ChangePart(of: set, filter)
+          if !part.texts.isEmpty { try await response.write(part.texts.joined(separator: "\n") + "\n") }
           if let next = part.next { return .rest(from: next) }
           count += part.texts.isEmpty ? 0 : 1
         }
@@ -42,9 +42,9 @@ struct ChangeLines: Sendable {
         let elapsed = ContinuousClock.now - began + .milliseconds(5)
         switch step {
         case .set(let set):
-          let part = try await ChangePart(of: set, filter, \.json)
+          let part = try await ChangePart(of: set, filter)
           if !part.texts.isEmpty {
-            let text = (page.count > 0 ? "," : "") + objects(part, of: set).joined(separator: ",")
+            let text = (page.count > 0 ? "," : "") + part.texts.joined(separator: ",")
             try await response.write(text)
             page.count += part.texts.count
             page.bytes += text.utf8.count
@@ -73,15 +73,4 @@ struct ChangeLines: Sendable {
 
   private static let countLimit = 1_000
   private static let byteLimit = 1 << 20
-
-  /// The changes of a part as `usertool watch --per-change` prints them.
-  ///
-  /// Only the last one of a set has the cursor: to resume after another one would skip the rest of the set.
-  private func objects(_ part: ChangePart, of set: UserStore.ChangeSet) -> [String] {
-    part.texts.indices.map { index in
-      let isLast = part.next == nil && index == part.texts.count - 1
-      let cursor = isLast ? "\"cursor\":\(JSONText.text(set.cursor.description))," : ""
-      return "{\"revision\":\(set.revision),\(cursor)" + part.texts[index].dropFirst()
-    }
-  }
 }

@@ -37,7 +37,7 @@ struct ChangeStream: Sendable {
     try await api.follow(after: cursor, every: clock.interval, in: stream.response) { step in
       switch step {
       case .set(let set):
-        let part = try await ChangePart(of: set, filter, RecordText.json)
+        let part = try await ChangePart(of: set, filter)
         if !part.texts.isEmpty {
           try await send(part, of: set, to: stream)
           if let next = part.next { return .rest(from: next) }
@@ -72,8 +72,7 @@ struct ChangeStream: Sendable {
   /// Sends a set, or a part of a huge one; the last part has the id.
   private func send(_ part: ChangePart, of set: UserStore.ChangeSet, to stream: EventStream) async throws {
     var members = [
-      ("revision", "\(set.revision)"), ("at", JSONText.text(Time.text(milliseconds: part.time))),
-      ("origin", JSONText.text(set.origin)), ("foreign", "\(set.isForeign)"),
+      ("revision", "\(set.revision)"), ("origin", JSONText.text(set.origin)), ("foreign", "\(set.isForeign)"),
       ("lag_ms", "\(max(0, Time.now &- part.time))"), ("changes", JSONText.array(part.texts)),
     ]
     let isLast = part.next == nil

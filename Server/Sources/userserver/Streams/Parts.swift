@@ -22,7 +22,7 @@ struct Parts {
 
 /// The first changes of a set that a client wants: as many as are enough for one part of a response.
 struct ChangePart {
-  /// The changes as JSON.
+  /// The changes as lines of JSON; the last one of the set has the set's cursor.
   private(set) var texts: [String] = []
   /// The time of the last change.
   private(set) var time: Int64 = 0
@@ -30,19 +30,22 @@ struct ChangePart {
   private(set) var next: Int64?
 
   /// Renders changes until the part is full; the rest of a huge set is not read.
-  init(of set: UserStore.ChangeSet, _ filter: ChangeFilter, _ json: (UserStore.Change) -> String) async throws {
-    var bytes = 0
+  init(of set: UserStore.ChangeSet, _ filter: ChangeFilter) async throws {
+    var (bytes, last) = (0, UserStore.Change?.none)
     try await set.iterate { change in
       guard filter.accepts(change) else { return true }
       if texts.count == Parts.countLimit || bytes >= Parts.byteLimit {
         next = change.sequence
         return false
       }
-      let text = json(change)
+      let text = change.json(in: set, isLast: false)
       texts.append(text)
-      time = change.timestamp
       bytes += text.utf8.count
+      last = change
       return true
     }
+    guard let last else { return }
+    time = last.timestamp
+    if next == nil { texts[texts.count - 1] = last.json(in: set, isLast: true) }
   }
 }

@@ -6,10 +6,9 @@ public struct BindingError: Error {
     case filtered
     /// There is no automatic conversion of the value to the member's type.
     case unconvertible(to: String)
-    /// A converter or a custom block threw an error, a store refused the value, or the member could not be bound.
+    /// A converter or a custom block threw an error, a store refused the value, or the member could not be bound; or members and
+    /// custom blocks caused more than 1,000 rounds (`TooManyRounds`).
     case failed(any Error)
-    /// Members and custom blocks caused more than 1,000 rounds; with their names, in the order in which they began.
-    case tooManyRounds([String])
     /// The member has left the chain, because its user was removed or its store was closed.
     case left(any Error)
 
@@ -43,7 +42,6 @@ extension BindingError: CustomStringConvertible {
       case .filtered: "a filter of \(member) refused \(value)"
       case .unconvertible(let type): "cannot convert \(value) to the \(type) of \(member)"
       case .failed(let error): "\(member) failed\(self.value.map { " with “\($0)”" } ?? ""): \(error)"
-      case .tooManyRounds(let names): "too many rounds (\(names.joined(separator: ", "))); stopped at \(member)"
       case .left(let error): "\(member) has left the chain: \(error)"
       }
     return "\(chain): \(text)"

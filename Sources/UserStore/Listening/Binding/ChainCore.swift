@@ -141,7 +141,7 @@
       let names = cause.cascade.admit(by: cause.name ?? source.name, limit: SignalHub.roundLimit)
     {
       source.recordCurrent()
-      throw ChainFailure(member: source, reason: .tooManyRounds(names))
+      throw ChainFailure(member: source, reason: .failed(TooManyRounds(listeners: names)))
     }
     do {
       guard let value = try source.outgoingValue() else { return }

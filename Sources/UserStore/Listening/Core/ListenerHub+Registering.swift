@@ -181,12 +181,10 @@ extension ListenerHub {
   /// All listeners in the order of calls; none after the hub has ended.
   ///
   /// The number of calls includes those of listeners that had the name before.
-  var all: [(name: String?, topic: Topic, calls: Int, lastPosition: Int128?)] {
+  var all: [(name: String?, topic: Topic, calls: Int)] {
     removeReleased()
     // Listeners on an actor stay in the registry until they have received there what was queued before the end.
     let slots = state.withLock { $0.isOver ? [] : $0.registry.inOrder.map(\.slot) }
-    return slots.filter { !$0.listener.keepsValue }.map {
-      ($0.listener.name, $0.listener.topic, $0.calls, $0.lastPosition)
-    }
+    return slots.filter { !$0.listener.keepsValue }.map { ($0.listener.name, $0.listener.topic, $0.calls) }
   }
 }

@@ -12,8 +12,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     var calls = 0
     /// The listener is called only for rounds after this position.
     var startsAfter: Int128
-    /// The position of the last call, if there was one; an optional would take 16 bytes more.
-    private var last = Int128.min
 
     fileprivate init(_ listener: Listener<Content>, startsAfter: Int128) {
       self.listener = listener
@@ -22,21 +20,16 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
     fileprivate init(_ listener: Listener<Content>, startsAfter: Int128, replacing old: Slot) {
       self.init(listener, startsAfter: startsAfter)
-      (calls, last) = (old.calls, old.last)
+      calls = old.calls
     }
-
-    var lastPosition: Int128? { calls > 0 ? last : nil }
 
     fileprivate mutating func call(_ reference: SlotReference, at position: Int128) -> Listener<Content>? {
       if listener.ordinal != reference.ordinal || startsAfter >= position { return nil }
-      count(at: position)
+      calls += 1
       return listener
     }
 
-    fileprivate mutating func count(at position: Int128) {
-      calls += 1
-      last = position
-    }
+    fileprivate mutating func count() { calls += 1 }
   }
 
   private var slots: [Slot?] = []
@@ -169,7 +162,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   mutating func start(_ registration: Registration, after position: Int128) -> Listener<Content>? {
     guard let listener = listener(registration) else { return nil }
     slots[registration.index]?.startsAfter = position
-    slots[registration.index]?.count(at: position)
+    slots[registration.index]?.count()
     return listener
   }
 

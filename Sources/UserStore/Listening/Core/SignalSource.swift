@@ -46,13 +46,13 @@ public final class SignalSource<Value: Sendable>: Sendable {
   func deliver(through ticket: Int? = nil) { hub.deliver(through: ticket) }
 }
 
-/// The error when listeners that send caused too many rounds; the last round was not sent.
+/// The error when listeners that send or write, or the members of a chain, caused too many rounds; the last one was not made.
 public struct TooManyRounds: Error, CustomStringConvertible {
-  /// The names of the listeners that caused rounds, in the order of their first round.
+  /// The names of those that caused rounds, in the order of their first round.
   public let listeners: [String]
 
   /// A description of the error.
   public var description: String {
-    "listeners keep triggering each other (\(listeners.joined(separator: ", "))); the last round was not sent"
+    "too many rounds: these keep triggering each other: \(listeners.joined(separator: ", "))"
   }
 }

@@ -1,16 +1,34 @@
 extension UserStore.Change {
-  /// The change as JSON text, as `usertool watch --per-change` prints it, without the members that belong to its change set:
+  /// The change as JSON text, as <doc:Format> describes it, without the members that belong to its change set:
   /// `{"op":"update","user":1,"attribute":"name","old":"NIX","new":"Zoë","at":"2026-11-21T05:20:11.482Z"}`.
-  ///
-  /// `"invalid":true` follows if a text is not valid UTF-8, and `"purged":true` if a purge removed the values.
-  public var json: String { jsonValue.description }
+  public var json: String { jsonValue().description }
 
-  private var jsonValue: JSON {
-    let fields = Self.fields(kind.rawValue, of: user, attribute, old: old, new: new, at: timestamp)
-    return .record(fields, isPurged: isPurged)
+  /// Returns the change as a line of JSON, as `usertool watch --format jsonl` prints it, and as <doc:Format> describes it.
+  ///
+  /// - Parameters:
+  ///   - set: The set that the change is in, whose `revision` the line has.
+  ///   - isLast: Whether it is the last change of the set that is written. Then the line has the set's cursor, from which a reader
+  ///     continues: one that has read only a part of the set reads the set again.
+  /// - Returns: The text, without a line feed.
+  public func json(in set: UserStore.ChangeSet, isLast: Bool) -> String {
+    jsonValue(Self.fields(of: set.cursor, isLast: isLast)).description
   }
 
-  /// The fields of a line, in order; usertool prints the current state in the same form, with another operation.
+  private func jsonValue(_ first: [(name: String, value: StoredValue)] = []) -> JSON {
+    let fields = Self.fields(kind.rawValue, of: user, attribute, old: old, new: new, at: timestamp)
+    return .record(first + fields, isPurged: isPurged)
+  }
+
+  /// The first fields of a line: the revision of its set, and the cursor, which only the last line of a set has.
+  ///
+  /// Both are null for changes that are not committed.
+  package static func fields(of cursor: Cursor?, isLast: Bool) -> [(name: String, value: StoredValue)] {
+    let revision = cursor.map { StoredValue.integer($0.revision.rawValue) }
+    let isShown = isLast || cursor == nil
+    return [("revision", revision ?? .null)] + (isShown ? [("cursor", cursor.map { .text($0.description) } ?? .null)] : [])
+  }
+
+  /// The further fields of a line, in order; usertool prints the current state in the same form, with another operation.
   package static func fields(
     _ operation: String, of user: UserStore.User.ID, _ attribute: AttributeName, old: StoredValue, new: StoredValue,
     at milliseconds: Int64
@@ -28,7 +46,7 @@ extension UserStore.Change: Codable {
   /// Encodes the members of `json`.
   ///
   /// `JSONEncoder` changes their order, and values as `StoredValue` describes; the text of `json` is exact.
-  public func encode(to encoder: any Encoder) throws { try jsonValue.encode(to: encoder) }
+  public func encode(to encoder: any Encoder) throws { try jsonValue().encode(to: encoder) }
 
   /// Decodes a change from the members of `json`; ignores others, such as those of a change set.
   ///

@@ -1,11 +1,11 @@
 extension StoredValue {
-  /// The value as JSON text, as usertool prints it.
+  /// The value as JSON text, without loss, as usertool prints it.
   ///
-  /// Bytes are `{"base64":"AP8="}`, an infinite number is `1e999` or `-1e999`, and a real number has a fraction or an exponent
-  /// (`1.0`). In text that is not valid UTF-8, U+FFFD replaces the invalid bytes; other values are exact.
+  /// Bytes are `{"base64":"AP8="}`, and text that is not valid UTF-8, which another program may store, is
+  /// `{"text_base64":"/w=="}`. An infinite number is `1e999` or `-1e999`, and a real number has a fraction or an exponent (`1.0`).
   public var json: String { jsonValue.description }
 
-  /// The JSON value of the same type.
+  /// The JSON value.
   package var jsonValue: JSON {
     switch self {
     case .null: .null
@@ -13,13 +13,8 @@ extension StoredValue {
     case .real(let real): .real(real)
     case .text(let text): .text(text)
     case .blob(let bytes): .data("base64", bytes)
-    case .invalidText(let bytes): .text(String(decoding: bytes, as: UTF8.self))
+    case .invalidText(let bytes): .data("text_base64", bytes)
     }
-  }
-
-  /// The JSON value without loss, for exports: text that is not valid UTF-8 is `{"text_base64":"…"}`.
-  package var losslessJSON: JSON {
-    if case .invalidText(let bytes) = self { .data("text_base64", bytes) } else { jsonValue }
   }
 
   /// Text from bytes that may not be valid UTF-8.
@@ -27,7 +22,7 @@ extension StoredValue {
     String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .invalidText(bytes)
   }
 
-  /// Whether `json` loses information.
+  /// Whether it is text that is not valid UTF-8.
   package var isInvalid: Bool {
     if case .invalidText = self { true } else { false }
   }
@@ -38,13 +33,9 @@ extension JSON {
     .object([(name, .text(Base64.encode(bytes)))])
   }
 
-  /// The object of a record: its fields, `"invalid":true` if one of them is not valid UTF-8, and `"purged":true` if a purge
-  /// erased the values.
+  /// The object of a record: its fields, and `"purged":true` if a purge erased the values.
   package static func record(_ fields: [(name: String, value: StoredValue)], isPurged: Bool = false) -> JSON {
     var members = fields.map { (name: $0.name, value: $0.value.jsonValue) }
-    if fields.contains(where: \.value.isInvalid), !members.contains(where: { $0.name == "invalid" }) {
-      members.append(("invalid", .bool(true)))
-    }
     if isPurged { members.append(("purged", .bool(true))) }
     return .object(members)
   }
@@ -57,9 +48,7 @@ extension StoredValue: Codable {
   /// infinite number throws. The text of `json` is exact.
   public func encode(to encoder: any Encoder) throws { try jsonValue.encode(to: encoder) }
 
-  /// Decodes null, a number, text, `{"base64":"…"}`, or a Boolean value as 1 or 0.
-  ///
-  /// Also decodes `{"text_base64":"…"}`, as which `usertool export` writes text that is not valid UTF-8.
+  /// Decodes null, a number, text, `{"base64":"…"}`, `{"text_base64":"…"}`, or a Boolean value as 1 or 0.
   ///
   /// - Throws: `DecodingError` for anything else, and for an integer that needs more than 64 bits.
   public init(from decoder: any Decoder) throws {

@@ -1,7 +1,8 @@
 extension UserStore.User {
   /// The user as JSON text, as `usertool get` and `list` print it: `{"id":1,"name":"Zoë","hair_color":null,"age":41}`.
   ///
-  /// The further attributes are sorted by the bytes of their names. `"invalid":true` follows them if a text is not valid UTF-8.
+  /// The further attributes are sorted by the bytes of their names. Of a user that a query has read, attributes that the query does
+  /// not show are missing, or null.
   public var json: String { JSON.record(fields).description }
 
   /// The id, then one field for each attribute.
@@ -31,15 +32,13 @@ extension UserStore.User: Codable {
 
   /// Decodes a user from the members of `json`.
   ///
-  /// An attribute that is null is not set, and `"invalid":true` is not an attribute.
+  /// An attribute that is null is not set.
   ///
   /// - Throws: `DecodingError` if there is no id or no name, or if a member is not a value.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: TextKey.self)
     var values: [AttributeName: StoredValue] = [:]
     for key in container.allKeys where key.stringValue != "id" {
-      // Attributes have no Boolean values, so that the mark differs from an attribute with its name.
-      if key.stringValue == "invalid", let mark = try? container.decode(Bool.self, forKey: key), mark { continue }
       let value = try container.decode(StoredValue.self, forKey: key)
       if !value.isNull { values[AttributeName(key.stringValue)] = value }
     }

@@ -117,6 +117,7 @@ final class Restore: EngineRestore {
         measured = 0, bytes = 0, searched = 0, sized = 0, size = 0
       WHERE id = 1
       """, to: purpose)
+    try target.noteReplacedLog()
   }
 
   private func keepIDs(in target: SQLiteSession) throws(StoreError) {

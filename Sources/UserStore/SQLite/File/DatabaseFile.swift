@@ -20,7 +20,6 @@ struct DatabaseFile: Sendable {
   /// which would block forever, is refused before it is opened.
   /// `temporaryFolder` is deleted with a temporary store. Throws the codes under “Opening”.
   init(_ path: String, _ configuration: Configuration, temporaryFolder: String? = nil) throws(StoreError) {
-    try configuration.check()
     try DatabasePath.check(path, .cannotOpen)
     self.configuration = configuration
     do {

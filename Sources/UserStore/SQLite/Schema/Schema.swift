@@ -7,6 +7,7 @@ enum Schema {
     var applicationID: Int64 = 0
     var version: Int64 = 0
     var objects: Int64 = 0
+    var isUTF8 = true
 
     var isEmpty: Bool { applicationID == 0 && version == 0 && objects == 0 }
   }
@@ -66,6 +67,7 @@ enum Schema {
       defer { if !isInner { connection.rollBack() } }
       try connection.rows("PRAGMA application_id", to: purpose) { header.applicationID = $0.integer(0) }
       try connection.rows("PRAGMA user_version", to: purpose) { header.version = $0.integer(0) }
+      try connection.rows("PRAGMA encoding", to: purpose) { header.isUTF8 = $0.text(0) == "UTF-8" }
       try connection.rows("SELECT count(*) FROM sqlite_schema", to: purpose) { header.objects = $0.integer(0) }
     } catch {
       // Only here is SQLite's general error a format that it does not support: a newer one, or damage.
@@ -92,6 +94,8 @@ enum Schema {
         .schemaTooNew,
         "a newer version wrote the database (schema version \(header.version); this one supports \(Migration.latest))")
     }
+    // SQLite would compare text by its bytes in UTF-16, and not in the order of lists in memory.
+    guard header.isUTF8 else { throw StoreError(.cannotOpen, "the database stores text in UTF-16, not in UTF-8") }
     return header
   }
 

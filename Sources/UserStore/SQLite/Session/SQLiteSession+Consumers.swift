@@ -22,13 +22,11 @@ extension SQLiteSession {
     try connection.all(Self.selectConsumers) { ($0.text(4), Cursor($0), $0.integer(3)) }
   }
 
-  func setFencingToken(_ token: Int64, of name: String) throws(StoreError) -> Bool {
-    try connection.run(Self.updateHolder, .text(name), .integer(token))
-    return connection.changedRows > 0
-  }
-
-  func insertConsumer(_ name: String, fencingToken: Int64, at cursor: Cursor) throws(StoreError) {
-    try write(Self.insertConsumer, name, fencingToken, cursor)
+  func claimConsumer(_ name: String, fencingToken: Int64, at start: Cursor?) throws(StoreError) -> Bool {
+    try connection.run(Self.updateHolder, .text(name), .integer(fencingToken))
+    if connection.changedRows > 0 { return true }
+    if let start { try write(Self.insertConsumer, name, fencingToken, start) }
+    return false
   }
 
   func moveConsumer(_ name: String, fencingToken: Int64, to cursor: Cursor) throws(StoreError) {

@@ -13,15 +13,14 @@ extension SQLiteSession {
   private static let selectRows = SQL(
     "read the log",
     selectChanges + " WHERE seq > ?1 AND seq <= ?2 ORDER BY seq LIMIT \(PagedChanges.rowLimit) + 1")
-  private static let selectRowsBackwards = SQL(
+  private static let selectNewestRows = SQL(
     "read the log",
-    selectChanges + " WHERE seq >= ?1 AND seq < ?2 ORDER BY seq DESC LIMIT \(PagedChanges.rowLimit)")
+    selectChanges + " WHERE seq > ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT \(PagedChanges.rowLimit)")
   /// SQL for the first row of the write that a row ends; any program can store something else there.
   private static let firstOfSet = "CASE WHEN typeof(old) = 'integer' THEN min(old, seq) ELSE seq END"
   private static let selectEnds =
     "SELECT seq, \(firstOfSet), nonce, attribute FROM changes WHERE coalesce(op, 0) = 0 AND seq > ?1"
   private static let selectNextEnd = SQL("read the log", selectEnds + " AND seq <= ?2 ORDER BY seq LIMIT 1")
-  private static let selectLastEnd = SQL("read the log", selectEnds + " ORDER BY seq DESC LIMIT 1")
   private static let countChanges = SQL(
     "count changes", "SELECT count(*) FROM changes WHERE seq > ?1 AND op IS NOT 0")
   // Not INSERT … SELECT … WHERE: it reads the table that it writes, so SQLite creates a temporary table, which was 27 % of the
@@ -29,11 +28,8 @@ extension SQLiteSession {
   private static let insertEnd = SQL(
     "write", "INSERT INTO changes (op, attribute, old, nonce, at) VALUES (0, ?1, ?2, ?3, ?4)")
 
-  func logEnd() throws(StoreError) -> Cursor { try cursor(Self.selectEnd) }
-  func horizon() throws(StoreError) -> Cursor { try cursor(Self.selectMeta) }
-
-  private func cursor(_ query: SQL) throws(StoreError) -> Cursor {
-    guard let cursor = try connection.first(query, make: Cursor.init) else { throw Self.noMeta }
+  func logEnd() throws(StoreError) -> Cursor {
+    guard let cursor = try connection.first(Self.selectEnd, make: Cursor.init) else { throw Self.noMeta }
     try Revision.check(cursor.revision.rawValue)
     return cursor
   }
@@ -43,30 +39,21 @@ extension SQLiteSession {
   func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState {
     let meta = try connection.first(Self.selectMeta) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
     guard let (current, horizon, horizonNonce) = meta else { throw Self.noMeta }
+    let nonce = try connection.first(Self.selectNonce, .integer(revision)) { $0.integer(0) }
     return LogState(
-      epoch: current, horizon: horizon, horizonNonce: horizonNonce, last: try lastRow(), nonce: try nonce(of: revision))
+      epoch: current, horizon: horizon, horizonNonce: horizonNonce, last: try lastRow(), nonce: nonce)
   }
 
   private func lastRow() throws(StoreError) -> Int64? {
     try connection.first(Self.selectLast) { $0.integerOrNil(0) } ?? nil
   }
 
-  func nonce(of sequence: Int64) throws(StoreError) -> Int64? {
-    try connection.first(Self.selectNonce, .integer(sequence)) { $0.integer(0) }
-  }
-
-  func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
-    try page(Self.selectRows, start, end)
-  }
-
-  func rowsBackwards(from first: Int64, before end: Int64) throws(StoreError) -> [LogRow] {
-    try page(Self.selectRowsBackwards, first, end)
-  }
-
-  private func page(_ query: SQL, _ start: Int64, _ end: Int64) throws(StoreError) -> [LogRow] {
+  func rows(after start: Int64, through end: Int64, newestFirst: Bool) throws(StoreError) -> [LogRow] {
+    if let ahead, ahead.start == start, !newestFirst { return ahead.rows }
     var rows: [LogRow] = []
     rows.reserveCapacity(2)  // Most sets are a change and the row that ends the set.
     var bytes = 0
+    let query = newestFirst ? Self.selectNewestRows : Self.selectRows
     try connection.each(query, .integer(start), .integer(end)) { row in
       rows.append(LogRow(row))
       bytes += rows[rows.count - 1].byteCount
@@ -77,10 +64,6 @@ extension SQLiteSession {
 
   func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd? {
     try connection.first(Self.selectNextEnd, .integer(start), .integer(end), make: SetEnd.init)
-  }
-
-  func lastEnd(after start: Int64) throws(StoreError) -> SetEnd? {
-    try connection.first(Self.selectLastEnd, .integer(start), make: SetEnd.init)
   }
 
   func changeCount(after start: Int64) throws(StoreError) -> Int {

@@ -2,13 +2,11 @@ extension SQLiteSession {
   private static let selectIndexes = SQL(
     "read the indexes",
     "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND substr(name, 1, ?2) = ?1")
-  private static let encoding = SQL("find users", "PRAGMA encoding")
   private static let schemaVersion = SQL("read the indexes", "PRAGMA schema_version")
 
   func eachRow(
     _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
   ) throws(StoreError) {
-    if request.comparesText { try checkEncoding() }
     let indexes = try knownIndexes()
     let columns = 1..<Int32(request.columns.count + 1)
     var (isMore, limit) = (true, request.limit)
@@ -23,6 +21,7 @@ extension SQLiteSession {
   }
 
   func eachUser(_ request: RowRequest, while body: (User) -> Bool) throws(StoreError) {
+    if request.selectsAll { return try eachUser(while: body) }
     var request = request
     request.columns = []
     var failure: StoreError?
@@ -37,7 +36,6 @@ extension SQLiteSession {
   }
 
   func userCount(where condition: Condition) throws(StoreError) -> Int {
-    if condition.comparesText { try checkEncoding() }
     let query = QuerySQL(counting: condition)
     var count = 0
     try connection.query(SQL(once: "count users", query.text), query.values) { row in
@@ -45,16 +43,6 @@ extension SQLiteSession {
       return true
     }
     return count
-  }
-
-  /// Throws `badValue` if SQLite compares text by its bytes in UTF-16, so that the order would not be that of lists in memory.
-  ///
-  /// This library creates databases in UTF-8; other programs can create others.
-  private func checkEncoding() throws(StoreError) {
-    if storesUTF8 == nil { storesUTF8 = try connection.first(Self.encoding) { $0.text(0) == "UTF-8" } }
-    guard storesUTF8 ?? true else {
-      throw StoreError(.badValue, "this database stores text in UTF-16; a query of it cannot compare text or sort")
-    }
   }
 
   // MARK: Indexes

@@ -5,20 +5,11 @@ extension SQLiteSession {
     """
   private static let selectUser = SQL("read a user", columns + " WHERE users.id = ?1")
   private static let selectUsers = SQL("read the users", columns + " ORDER BY users.id")
-  private static let selectNamed = SQL("find users", "SELECT id FROM users WHERE name = ?1 ORDER BY id")
-  private static let selectNames = SQL(
-    "find user names", "SELECT name FROM users WHERE name >= ?1 AND name < ?2 LIMIT ?3")
-  private static let selectOutermostNames = SQL(
-    "find user names", "SELECT min(name), max(name) FROM users WHERE name >= ?1 AND name < ?2")
-  private static let countUsers = SQL("count the users", "SELECT count(*) FROM users")
   private static let selectAttributeNames = SQL("read attribute names", "SELECT DISTINCT name FROM attributes")
-  private static let hasAttribute = SQL("look for an attribute", "SELECT 1 FROM attributes WHERE name = ?1 LIMIT 1")
   private static let selectName = SQL("read a name", "SELECT name FROM users WHERE id = ?1")
   private static let selectHairColor = SQL("read a hair color", "SELECT hair_color FROM users WHERE id = ?1")
   private static let selectAttribute = SQL(
     "read an attribute", "SELECT value FROM attributes WHERE user_id = ?1 AND name = ?2")
-  private static let selectAnyAttribute = SQL(
-    "read an attribute", "SELECT name FROM attributes WHERE user_id = ?1 ORDER BY name LIMIT 1")
 
   // SQLite replaces a null id by the next one.
   private static let insertUser = SQL("add a user", "INSERT INTO users (id, name, hair_color) VALUES (?1, ?2, ?3)")
@@ -58,6 +49,7 @@ extension SQLiteSession {
     return user
   }
 
+  /// Calls `body` with every user: with one statement, and not one for each user.
   func eachUser(while body: (User) -> Bool) throws(StoreError) {
     var current: User?
     var shouldContinue = true
@@ -72,32 +64,9 @@ extension SQLiteSession {
     if shouldContinue, let current { _ = body(current) }
   }
 
-  func users(named name: String) throws(StoreError) -> [User.ID] {
-    try connection.all(Self.selectNamed, .text(name)) { User.ID($0.integer(0)) }
-  }
-
-  func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String] {
-    let names = try connection.all(Self.selectNames, .text(lower), .text(upper), .integer(Int64(limit))) { $0.text(0) }
-    // Not sorted by SQLite, which would sort the names of all users before it applies the limit.
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-  }
-
-  func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String] {
-    let names = try connection.first(Self.selectOutermostNames, .text(lower), .text(upper)) { row in
-      row.isNull(0) ? [] : [row.text(0), row.text(1)]
-    }
-    return names ?? []
-  }
-
-  func userCount() throws(StoreError) -> Int { try connection.first(Self.countUsers) { Int($0.integer(0)) } ?? 0 }
-
   func attributeNames() throws(StoreError) -> [AttributeName] {
     // Not sorted by SQLite, which would sort the names of all rows before it removes duplicates.
     try connection.all(Self.selectAttributeNames) { AttributeName($0.text(0)) }.sorted()
-  }
-
-  func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
-    try connection.first(Self.hasAttribute, .text(name.text)) { _ in true } ?? false
   }
 
   func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue {
@@ -107,10 +76,6 @@ extension SQLiteSession {
     case .hairColor: try connection.first(Self.selectHairColor, key) { $0.value(0) } ?? .null
     default: try connection.first(Self.selectAttribute, key, .text(attribute.text)) { $0.value(0) } ?? .null
     }
-  }
-
-  func anyAttribute(of id: User.ID) throws(StoreError) -> String? {
-    try connection.first(Self.selectAnyAttribute, .integer(id.rawValue)) { $0.text(0) }
   }
 
   // MARK: Writing

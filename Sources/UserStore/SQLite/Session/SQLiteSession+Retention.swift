@@ -21,7 +21,6 @@ extension SQLiteSession {
   private static let selectUsed = SQL(
     "read the log",
     "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size")
-  private static let selectTime = SQL("read the log", "SELECT at FROM changes WHERE seq = ?1")
   // A row's nonce is stored behind its values: it is read only for ends, so that SQLite does not read past a huge value.
   private static let selectMarks = SQL(
     "read the log",
@@ -81,10 +80,6 @@ extension SQLiteSession {
 
   func usedBytes() throws(StoreError) -> Int64 { try connection.first(Self.selectUsed) { $0.integer(0) } ?? .max }
 
-  func time(of sequence: Int64) throws(StoreError) -> Int64? {
-    try connection.first(Self.selectTime, .integer(sequence)) { $0.integer(0) }
-  }
-
   func scan(
     after start: Int64, through end: Int64, limit: Int, while body: (_ sequence: Int64, SetEnd?) -> Bool
   ) throws(StoreError) {
@@ -112,11 +107,8 @@ extension SQLiteSession {
     return rows
   }
 
-  func blank(_ sequence: Int64, of user: User.ID) throws(StoreError) {
-    try connection.run(Self.blank, .integer(sequence), .integer(user.rawValue))
-  }
-
-  func clearLeftovers(of user: User.ID) throws(StoreError) {
+  func blank(_ sequences: [Int64], of user: User.ID) throws(StoreError) {
+    for sequence in sequences { try connection.run(Self.blank, .integer(sequence), .integer(user.rawValue)) }
     try connection.run(Self.deleteDisplacedUsers, .integer(user.rawValue))
     try connection.run(Self.deleteDisplacedAttributes, .integer(user.rawValue))
   }

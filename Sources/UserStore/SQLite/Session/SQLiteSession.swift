@@ -6,22 +6,24 @@ final class SQLiteSession: Session, @unchecked Sendable {
   /// nil in memory, and for a session that only reads.
   private var checkpoints: Checkpoints?
   private let file: DatabaseFile?
-  /// The end of the log after the last transaction if it wrote to the log, and `commitCounter` at that time.
+  /// The end of the log after the last transaction that was committed, and `commitCounter` at that time.
   private var knownEnd: (cursor: Cursor, counter: Int64)?
+  /// The rows after a position, which `commit` has read.
+  private(set) var ahead: (start: Int64, rows: [LogRow])?
+  /// Why the session cannot write: SQLite takes the pages of a sync that failed for written.
+  private var failure: StoreError?
   /// The transaction that writes, until it ends.
   private var write: Write?
   /// The end of the last set at each savepoint.
   private var savepoints: [Cursor] = []
-  /// Whether text is stored as UTF-8; nil until a query asks.
-  var storesUTF8: Bool?
   /// The attributes that have an index, in a version of the schema.
   var indexesOfVersion: (version: Int64, attributes: Set<AttributeName>)?
 
   private struct Write {
     let start: (end: Cursor, isRead: Bool)
+    let counter: Int64
     /// The end of the last set.
     var end: Cursor
-    var hasEndedSet = false
   }
 
   private static let begin = SQL("begin reading", "BEGIN")
@@ -54,16 +56,13 @@ final class SQLiteSession: Session, @unchecked Sendable {
     return own
   }
 
-  var isInTransaction: Bool { connection.isInTransaction }
-
   /// A statement that fails either has no effect or ends the transaction (sqlite.org/lang_transaction.html).
-  var needsRollback: Bool { false }
-  var hasMoved: Bool { connection.hasMoved }
-  /// SQLite takes the pages of a sync that failed for written.
-  var canWriteAfterUnknownCommit: Bool { false }
-  var writtenPages: Int { connection.hooks.walPages }
+  var transaction: TransactionState { connection.isInTransaction ? .open : .none }
 
-  func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64 { try commitCounter() }
+  func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64 {
+    if connection.hasMoved { throw DatabaseFile.moved }
+    return try commitCounter()
+  }
 
   private func commitCounter() throws(StoreError) -> Int64 {
     try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0
@@ -75,17 +74,16 @@ final class SQLiteSession: Session, @unchecked Sendable {
   }
 
   func beginWriting(isWaiting: Bool) throws(StoreError) {
+    if let failure {
+      throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
+    }
     if connection.hasMoved { throw DatabaseFile.moved }
     connection.hooks.reset()
     try lock(isWaiting: isWaiting)
     let counter = try commitCounter()
-    if let knownEnd, knownEnd.counter == counter {
-      write = Write(start: (knownEnd.cursor, false), end: knownEnd.cursor)
-      return
-    }
-    let end = try self.logEnd()
-    knownEnd = (end, counter)
-    write = Write(start: (end, true), end: end)
+    let known = knownEnd?.counter == counter ? knownEnd?.cursor : nil
+    let end = if let known { known } else { try logEnd() }
+    write = Write(start: (end, known == nil), counter: counter, end: end)
   }
 
   var writingStart: (end: Cursor, isRead: Bool)? { write?.start }
@@ -115,14 +113,12 @@ final class SQLiteSession: Session, @unchecked Sendable {
   }
 
   func endSet(origin: String?) throws(StoreError) {
-    guard var write else { throw StoreError(.transactionEnded, "no transaction writes") }
-    let end = try endSet(after: write.end, origin: origin)
-    if let end { write.end = end }
-    write.hasEndedSet = end != nil
-    self.write = write
+    guard let write else { throw Self.notWriting }
+    if let end = try endSet(after: write.end, origin: origin) { self.write?.end = end }
   }
 
-  func hasEndedSet() -> Bool { write?.hasEndedSet ?? false }
+  /// Notes that the open write has replaced the log.
+  func noteReplacedLog() throws(StoreError) { write?.end = try logEnd() }
 
   func writingEnd() throws(StoreError) -> Cursor {
     if let write { return write.end }
@@ -132,35 +128,38 @@ final class SQLiteSession: Session, @unchecked Sendable {
   /// Nobody else can write until the transaction ends.
   func finalPosition(of position: Cursor) -> Cursor { position }
 
-  func endWriting(readingAfter position: Cursor?) throws(StoreError) -> Cursor { try writingEnd() }
-
-  func commit(through end: Cursor?) throws(StoreError) {
-    let known = knownEnd
+  func commit(readingAfter position: Cursor?) throws(StoreError) -> (end: Cursor, writtenPages: Int) {
+    guard let write else { throw Self.notWriting }
+    let end = write.end
+    if let start = position?.revision, start < end.revision {
+      ahead = (start.rawValue, try rows(after: start.rawValue, through: end.revision.rawValue))
+    }
     knownEnd = nil
     do { try connection.run(Self.commit) } catch {
       let code = (error.cause as? SQLiteError)?.code
       guard code == .ioErrorSync || code == .ioErrorFolderSync, connection.hooks.hasBegunCommit else { throw error }
-      throw StoreError(
+      let error = StoreError(
         .commitUnknown, "a sync failed during COMMIT: it is unknown whether the last write was committed",
         cause: error.cause)
+      failure = error
+      throw error
     }
     // The commit went to a file that nobody will find: do not report success.
     if connection.hasMoved { throw DatabaseFile.moved }
-    if let known, let end { knownEnd = (end, known.counter) }
-    write = nil
-    checkpoints?.note(walPages: connection.hooks.walPages)
+    // The caller may not have handled `writingStart` if it has written no set: then the next transaction reads the end again.
+    if end != write.start.end || !write.start.isRead { knownEnd = (end, write.counter) }
+    self.write = nil
+    let pages = connection.hooks.walPages
+    checkpoints?.note(walPages: pages)
+    return (end, pages)
   }
+
+  private static var notWriting: StoreError { StoreError(.transactionEnded, "no transaction writes") }
 
   func rollBack() {
     connection.rollBack()
-    // The caller may not have handled `writingStart`: the next transaction reads the end again.
+    ahead = nil
     if write != nil { (knownEnd, write, savepoints) = (nil, nil, []) }
-  }
-
-  func check() throws(StoreError) -> [Finding] {
-    var check = StoreCheck()
-    try check.run(on: connection)
-    return check.findings
   }
 
   func prepareToClose() {

@@ -40,10 +40,6 @@ enum EveryName {
     UserStore.User.self, UserStore.User.ID.self, UserStore.Writing.self,
   ]
 
-  #if canImport(Combine)
-    static let publisher = SignalPublisher<Int>.self
-  #endif
-
   // Not copyable, so that they are not values of `Any.Type`.
   static func transactions(
     _ read: borrowing UserStore.ReadTransaction, _ write: borrowing UserStore.WriteTransaction,

@@ -65,6 +65,11 @@ struct Plain {
   }
 
   var texts: [String] { all.map(\.description) }
+
+  /// Those that the first error names because they caused too many rounds.
+  var rounds: [String]? {
+    if case .failed(let error as TooManyRounds)? = all.first?.reason { error.listeners } else { nil }
+  }
 }
 
 /// Yields to tasks that wait for the main actor until a condition is true or the suite's time limit cancels the test.

@@ -93,7 +93,6 @@ import Testing
     #expect(all.map(\.name) == ["a", nil, "b"])
     #expect(all.map(\.topic) == ["x", "y", "y"])
     #expect(all.map(\.calls) == [1, 2, 2])
-    #expect(all.map(\.lastPosition) == [2, 2, 2])
     #expect(board.hub.count == 3 && board.hub.names == ["a", "b"])
     #expect(board.hub.names(of: "y") == ["b"] && value.names == ["a"])
     withExtendedLifetime(token) {}

@@ -116,16 +116,6 @@ import Testing
     try folder.open().close()
   }
 
-  @Test(arguments: [0, 1_000, -5, 256, 131_072, .max, .min])
-  func `a page size that SQLite does not support is refused, and nothing is created`(_ size: Int) throws {
-    #expect(UserStoreTests.code { try folder.open { $0.pageSize = size } } == .badValue)
-    var configuration = Configuration()
-    configuration.pageSize = size
-    #expect(UserStoreTests.code { try UserStore.inMemory(configuration: configuration) } == .badValue)
-    #expect(UserStoreTests.code { try UserStore.temporary(configuration: configuration) } == .badValue)
-    #expect(try Files.kind(of: folder.database) == .missing)
-  }
-
   @Test func `six threads that open a new file at once create one store`() throws {
     for _ in 0..<5 {
       let folder = try Folder()
@@ -139,12 +129,9 @@ import Testing
     }
   }
 
-  @Test func `the page size is that of the configuration, 2,048 by default`() throws {
+  @Test func `the page size of a new file is 2,048`() throws {
     try folder.open().close()
     #expect(try folder.shell("PRAGMA page_size") == "2048\n")
-    let other = try Folder()
-    try other.open { $0.pageSize = 4_096 }.close()
-    #expect(try other.shell("PRAGMA page_size") == "4096\n")
   }
 
   @Test func `closing copies the -wal file into the database and removes it`() throws {
