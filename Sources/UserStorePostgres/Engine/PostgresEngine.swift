@@ -14,17 +14,13 @@ final class PostgresEngine: Engine {
     self.connections = connections
     let first: PostgresConnection
     do throws(StoreError) { first = try connections.open() } catch {
-      throw (error.cause as? PostgresError)?.isReplica == true ? .replica(error) : error
+      throw error.postgres?.isReplica == true ? .replica(error) : error
     }
     try connections.checkPooler(of: first)
     try PostgresSchema.prepare(first, configuration.store.access)
     let session = PostgresSession(first, connections.progress)
-    readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: session) { () throws(StoreError) in
-      try connections.openSession()
-    }
-    writers =
-      configuration.store.access == .readOnly
-      ? nil : SessionPool(limit: 1) { () throws(StoreError) in try connections.openSession() }
+    readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: session, open: connections.openSession)
+    writers = configuration.store.access == .readOnly ? nil : SessionPool(limit: 1, open: connections.openSession)
   }
 
   private static let readerLimit = 4
@@ -38,7 +34,7 @@ final class PostgresEngine: Engine {
   )? {
     guard configuration.store.watchesOtherProcesses else { return nil }
     let events = try PostgresEvents(connections, idleLook: configuration.idleLook)
-    return ({ [connections] () throws(StoreError) in try connections.openSession(watches: true) }, events)
+    return (connections.openWatchingSession, events)
   }
 
   /// The transaction itself notifies.

@@ -24,12 +24,12 @@ extension PostgresSession {
     "remove a consumer", "DELETE FROM userstore.consumers WHERE name = $1", .text)
 
   func consumer(_ name: String) throws(StoreError) -> (cursor: Cursor, fencingToken: Int64)? {
-    try first(Self.selectConsumer, .text(name)) { row throws(PostgresError) in (try Cursor(row), try row.int8(3)) }
+    try first(Self.selectConsumer, .text(name)) { row in (Cursor(row), row.int8(3)) }
   }
 
   func consumers() throws(StoreError) -> [(name: String, cursor: Cursor, timestamp: Int64)] {
-    try all(Self.selectConsumers) { row throws(PostgresError) in
-      (try row.text(4), try Cursor(row), try row.timestamptz(3) / 1_000)
+    try all(Self.selectConsumers) { row in
+      (row.text(4), Cursor(row), row.timestamptz(3) / 1_000)
     }
   }
 

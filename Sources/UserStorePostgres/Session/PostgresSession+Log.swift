@@ -83,37 +83,33 @@ extension PostgresSession {
   func logEnd() throws(StoreError) -> Cursor {
     if let end = ahead?.end { return end }
     if write != nil {
-      let last = try first(Self.selectOwnLast, make: { row throws(PostgresError) in try row.int8(0) })
+      let last = try first(Self.selectOwnLast, make: { $0.int8(0) })
       let start = try startOfWrite()
       guard let last else { return start }
       return Cursor(epoch: start.epoch, revision: start.revision.rawValue + last, nonce: 0)
     }
-    guard let end = try first(Self.selectHead, make: { row throws(PostgresError) in try Cursor(row) }) else {
-      throw Self.noMeta
-    }
+    guard let end = try first(Self.selectHead, make: { Cursor($0) }) else { throw Self.noMeta }
     progress.note(end.revision.rawValue)
     return end
   }
 
   func horizon() throws(StoreError) -> Cursor {
-    guard let start = try first(Self.selectHorizon, make: { row throws(PostgresError) in try Cursor(row) }) else {
-      throw Self.noMeta
-    }
+    guard let start = try first(Self.selectHorizon, make: { Cursor($0) }) else { throw Self.noMeta }
     return start
   }
 
   func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState {
     if let ahead, ahead.position.revision.rawValue == revision, let state = ahead.state { return state }
     let awaited = epoch.map { (revision, $0) }
-    let state = try first(Self.selectState, .int8(revision), awaiting: awaited) { row throws(PostgresError) in
-      try LogState(row, at: revision, isReplica: isOnReplica)
+    let state = try first(Self.selectState, .int8(revision), awaiting: awaited) { row in
+      LogState(row, at: revision, isReplica: isOnReplica)
     }
     guard let state else { throw Self.noMeta }
     return state
   }
 
   func nonce(of sequence: Int64) throws(StoreError) -> Int64? {
-    try first(Self.selectNonce, .int8(sequence)) { row throws(PostgresError) in try row.int8(0) }
+    try first(Self.selectNonce, .int8(sequence)) { $0.int8(0) }
   }
 
   // MARK: Rows
@@ -141,31 +137,29 @@ extension PostgresSession {
   private func page(
     _ result: PostgresResult, through end: Int64 = .max, shift: Int64 = 0
   ) throws(StoreError) -> [LogRow] {
-    try decoding { () throws(PostgresError) in
-      var rows: [LogRow] = []
-      rows.reserveCapacity(result.count)
-      try result.each { row throws(PostgresError) in
-        guard try row.int8(0) + shift <= end else { return false }
-        rows.append(try LogRow(row, shift))
-        return true
-      }
-      return rows
+    var rows: [LogRow] = []
+    rows.reserveCapacity(result.count)
+    try result.each { row in
+      guard row.int8(0) + shift <= end else { return false }
+      rows.append(LogRow(row, shift))
+      return true
     }
+    return rows
   }
 
   func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd? {
     // What others have committed since the write began is not a part of its log.
     var last = end
     if write != nil { last = try min(end, startOfWrite().revision.rawValue) }
-    return try first(Self.selectNextEnd, .int8(start), .int8(last)) { row throws(PostgresError) in try SetEnd(row) }
+    return try first(Self.selectNextEnd, .int8(start), .int8(last)) { SetEnd($0) }
   }
 
   func lastEnd(after start: Int64) throws(StoreError) -> SetEnd? {
-    try first(Self.selectLastEnd, .int8(start)) { row throws(PostgresError) in try SetEnd(row) }
+    try first(Self.selectLastEnd, .int8(start)) { SetEnd($0) }
   }
 
   func changeCount(after start: Int64) throws(StoreError) -> Int {
-    Int(try first(Self.countChanges, .int8(start)) { row throws(PostgresError) in try row.int8(0) } ?? 0)
+    Int(try first(Self.countChanges, .int8(start)) { $0.int8(0) } ?? 0)
   }
 
   // MARK: Writing
@@ -203,9 +197,7 @@ extension PostgresSession {
     if let known = write.base {
       base = known
     } else {
-      guard let next = try first(Self.nextBase, make: { row throws(PostgresError) in try row.int8(0) }) else {
-        throw Self.noMeta
-      }
+      guard let next = try first(Self.nextBase, make: { $0.int8(0) }) else { throw Self.noMeta }
       base = next
       self.write?.base = base
     }
@@ -224,44 +216,42 @@ struct LogAhead {
 
   /// Whether the rows reach the end of the log.
   var isComplete: Bool {
-    get throws(PostgresError) {
-      let last = rows.count == 0 ? position.revision.rawValue : try rows[rows.count - 1].int8(0)
-      return last == end?.revision.rawValue
-    }
+    let last = rows.count == 0 ? position.revision.rawValue : rows[rows.count - 1].int8(0)
+    return last == end?.revision.rawValue
   }
 }
 
 extension LogState {
   /// Creates a state from `epoch, horizon, horizon_nonce, last, nonce`.
-  init(_ row: PostgresRow, at revision: Int64, isReplica: Bool = false) throws(PostgresError) {
-    let (horizon, last) = (try row.int8(1), try row.int8OrNil(3))
+  init(_ row: PostgresRow, at revision: Int64, isReplica: Bool = false) {
+    let (horizon, last) = (row.int8(1), row.int8OrNil(3))
     // For a row before the first one, the server returns the number of the first set. The log has no gaps.
     let hasRow = last.map { revision > horizon && revision <= $0 } ?? false
     self.init(
-      epoch: try row.int8(0), horizon: horizon, horizonNonce: try row.int8(2), last: last,
-      nonce: hasRow ? try row.int8OrNil(4) : nil, isReplica: isReplica)
+      epoch: row.int8(0), horizon: horizon, horizonNonce: row.int8(2), last: last,
+      nonce: hasRow ? row.int8OrNil(4) : nil, isReplica: isReplica)
   }
 }
 
 extension LogRow {
   /// Creates a row from the columns of the log; `shift` is added to its numbers.
-  fileprivate init(_ row: PostgresRow, _ shift: Int64) throws(PostgresError) {
-    let operation = try row.int2(1)
+  fileprivate init(_ row: PostgresRow, _ shift: Int64) {
+    let operation = row.int2(1)
     // In an end, the first row of the set is in the place of the old value.
-    let old: StoredValue = operation == 0 ? .integer(try row.int8(17) + shift) : try row.value(4)
+    let old: StoredValue = operation == 0 ? .integer(row.int8(17) + shift) : row.value(4)
     self.init(
-      sequence: try row.int8(0) + shift, operation: Int64(operation), user: try row.int8OrNil(2) ?? 0,
-      attribute: try row.textOrNil(3), old: old, new: operation == 0 ? .null : try row.value(9),
-      nonce: try row.int8OrNil(14) ?? 0, timestamp: try row.int8(15),
-      isForeign: try row.boolOrNil(16) ?? false)
+      sequence: row.int8(0) + shift, operation: Int64(operation), user: row.int8OrNil(2) ?? 0,
+      attribute: row.textOrNil(3), old: old, new: operation == 0 ? .null : row.value(9),
+      nonce: row.int8OrNil(14) ?? 0, timestamp: row.int8(15),
+      isForeign: row.boolOrNil(16) ?? false)
   }
 }
 
 extension SetEnd {
   /// Creates an end from `seq, first, nonce, attribute, is_foreign`.
-  init(_ row: PostgresRow) throws(PostgresError) {
+  init(_ row: PostgresRow) {
     self.init(
-      sequence: try row.int8(0), first: try row.int8(1), nonce: try row.int8(2), origin: try row.textOrNil(3),
-      isForeign: try row.bool(4))
+      sequence: row.int8(0), first: row.int8(1), nonce: row.int8(2), origin: row.textOrNil(3),
+      isForeign: row.bool(4))
   }
 }
