@@ -33,12 +33,10 @@ extension PostgresSession {
     }
   }
 
-  func setFencingToken(_ token: Int64, of name: String) throws(StoreError) -> Bool {
-    try run(Self.updateHolder, .text(name), .int8(token)).affectedRows > 0
-  }
-
-  func insertConsumer(_ name: String, fencingToken: Int64, at cursor: Cursor) throws(StoreError) {
-    try write(Self.insertConsumer, name, fencingToken, cursor)
+  func claimConsumer(_ name: String, fencingToken: Int64, at start: Cursor?) throws(StoreError) -> Bool {
+    if try run(Self.updateHolder, .text(name), .int8(fencingToken)).affectedRows > 0 { return true }
+    if let start { try write(Self.insertConsumer, name, fencingToken, start) }
+    return false
   }
 
   func moveConsumer(_ name: String, fencingToken: Int64, to cursor: Cursor) throws(StoreError) {

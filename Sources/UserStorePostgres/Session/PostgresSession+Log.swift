@@ -4,13 +4,9 @@ extension PostgresSession {
   private static let selectHead = PostgresStatement("read the log", "SELECT epoch, seq, nonce FROM userstore.head()")
   static let selectSnapshot = PostgresStatement(
     "read the log", "SELECT epoch, seq, nonce, pg_catalog.pg_is_in_recovery() FROM userstore.head()")
-  private static let selectHorizon = PostgresStatement(
-    "read the log", "SELECT epoch, horizon, horizon_nonce FROM userstore.meta WHERE id = 1")
   private static let selectState = PostgresStatement(
     "read the log", "SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, \(nonce) FROM userstore.log_state($1) s", .int8
   )
-  private static let selectNonce = PostgresStatement(
-    "read the log", "SELECT \(nonce) FROM userstore.nonce_at($1) s", .int8)
   /// SQL for the random number of a row: inside a set, that of its end, so that a cursor there identifies the set.
   private static let nonce = "coalesce(s.nonce, (SELECT e.nonce FROM userstore.next_end($1, \(Int64.max)) e))"
   private static let columns = """
@@ -33,7 +29,7 @@ extension PostgresSession {
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows($1, \(Int64.max), \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))",
     .int8)
-  private static let selectRowsBackwards = PostgresStatement(
+  private static let selectNewestRows = PostgresStatement(
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows_backwards($1, $2, \(PagedChanges.rowLimit), \(PagedChanges.byteLimit))",
     .int8, .int8)
@@ -51,13 +47,6 @@ extension PostgresSession {
     """)
   private static let selectNextEnd = PostgresStatement(
     "read the log", "SELECT seq, first, nonce, origin, is_foreign FROM userstore.next_end($1, $2)", .int8, .int8)
-  private static let selectLastEnd = PostgresStatement(
-    "read the log",
-    """
-    SELECT c.base + h.n, c.base + h.first, h.nonce, h.attribute, h.is_foreign
-    FROM userstore.commits c JOIN userstore.changes h ON h.xact = c.xact AND h.started = c.started
-    WHERE c.last > $1 AND c.base + h.n > $1 AND h.op = 0 AND NOT h.is_foreign ORDER BY c.last DESC, h.n DESC LIMIT 1
-    """, .int8)
   private static let countChanges = PostgresStatement("count changes", "SELECT userstore.change_count($1)", .int8)
   private static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)", .int8, .text)
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
@@ -93,11 +82,6 @@ extension PostgresSession {
     return end
   }
 
-  func horizon() throws(StoreError) -> Cursor {
-    guard let start = try first(Self.selectHorizon, make: { Cursor($0) }) else { throw Self.noMeta }
-    return start
-  }
-
   func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState {
     if let ahead, ahead.position.revision.rawValue == revision, let state = ahead.state { return state }
     let awaited = epoch.map { (revision, $0) }
@@ -108,13 +92,10 @@ extension PostgresSession {
     return state
   }
 
-  func nonce(of sequence: Int64) throws(StoreError) -> Int64? {
-    try first(Self.selectNonce, .int8(sequence)) { $0.int8(0) }
-  }
-
   // MARK: Rows
 
-  func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
+  func rows(after start: Int64, through end: Int64, newestFirst: Bool) throws(StoreError) -> [LogRow] {
+    if newestFirst { return try page(Self.selectNewestRows, .int8(start + 1), .int8(end == .max ? .max : end + 1)) }
     if let ahead, ahead.position.revision.rawValue == start { return try page(ahead.rows, through: end) }
     guard write != nil else { return try page(Self.selectRows, .int8(start), .int8(end)) }
     let head = try startOfWrite().revision.rawValue
@@ -122,10 +103,6 @@ extension PostgresSession {
     if start < head { return try page(Self.selectRows, .int8(start), .int8(min(end, head))) }
     let last = end == .max ? Int32.max : Int32(clamping: end - head)
     return try page(Self.selectOwnRows, .int4(Int32(clamping: start - head)), .int4(last), shift: head)
-  }
-
-  func rowsBackwards(from first: Int64, before end: Int64) throws(StoreError) -> [LogRow] {
-    try page(Self.selectRowsBackwards, .int8(first), .int8(end))
   }
 
   private func page(
@@ -154,10 +131,6 @@ extension PostgresSession {
     return try first(Self.selectNextEnd, .int8(start), .int8(last)) { SetEnd($0) }
   }
 
-  func lastEnd(after start: Int64) throws(StoreError) -> SetEnd? {
-    try first(Self.selectLastEnd, .int8(start)) { SetEnd($0) }
-  }
-
   func changeCount(after start: Int64) throws(StoreError) -> Int {
     Int(try first(Self.countChanges, .int8(start)) { $0.int8(0) } ?? 0)
   }
@@ -166,18 +139,11 @@ extension PostgresSession {
 
   func endSet(origin: String?) {
     guard let write else { return }
-    self.write?.mayHaveEndedSet = write.mayHaveLogged
     guard write.mayHaveLogged else { return }
     let nonce = Int64.random(in: .min ... .max)
     self.write?.mayHaveLogged = false
     self.write?.sets.append(WrittenSet(nonce: nonce))
     addDue(Self.endSet, [.int8(nonce), origin.map { .text($0) } ?? .null], endingSet: write.sets.count)
-  }
-
-  func hasEndedSet() throws(StoreError) -> Bool {
-    guard let write, write.mayHaveEndedSet else { return false }
-    try sendDue()
-    return self.write?.sets.last?.number != nil
   }
 
   func writingEnd() throws(StoreError) -> Cursor {

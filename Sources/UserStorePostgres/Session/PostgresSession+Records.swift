@@ -12,32 +12,14 @@ extension PostgresSession {
     "read a user", "SELECT id, name, hair_color FROM userstore.users WHERE id = $1 FOR UPDATE", .int8)
   private static let lockAttributes = PostgresStatement(
     "read a user", "SELECT name, \(attributeColumns) FROM userstore.attributes WHERE user_id = $1 FOR UPDATE", .int8)
-  private static let selectUsers = PostgresStatement(
-    "read the users",
-    """
-    SELECT u.id, u.name, u.hair_color, a.name, a.integer, a.real, a.text, a.bytes, a.raw
-    FROM userstore.users u LEFT JOIN userstore.attributes a ON a.user_id = u.id ORDER BY u.id
-    """)
-  private static let selectNamed = PostgresStatement(
-    "find users", "SELECT id FROM userstore.users WHERE name = $1 ORDER BY id", .text)
-  private static let selectNames = PostgresStatement(
-    "find user names",
-    "SELECT name FROM userstore.users WHERE name >= $1 AND name < $2 ORDER BY name LIMIT $3", .text, .text, .int8)
-  private static let selectOutermostNames = PostgresStatement(
-    "find user names", "SELECT min(name), max(name) FROM userstore.users WHERE name >= $1 AND name < $2", .text, .text)
-  private static let countUsers = PostgresStatement("count the users", "SELECT count(*) FROM userstore.users")
   private static let selectAttributeNames = PostgresStatement(
     "read attribute names", "SELECT DISTINCT name FROM userstore.attributes ORDER BY name")
-  private static let hasAttribute = PostgresStatement(
-    "look for an attribute", "SELECT 1::int8 FROM userstore.attributes WHERE name = $1 LIMIT 1", .text)
   private static let selectAttribute = PostgresStatement(
     "read an attribute",
     "SELECT \(attributeColumns) FROM userstore.attributes WHERE user_id = $1 AND name = $2", .int8, .text)
   private static let lockAttribute = PostgresStatement(
     "read an attribute",
     "SELECT \(attributeColumns) FROM userstore.attributes WHERE user_id = $1 AND name = $2 FOR UPDATE", .int8, .text)
-  private static let selectAnyAttribute = PostgresStatement(
-    "read an attribute", "SELECT name FROM userstore.attributes WHERE user_id = $1 ORDER BY name LIMIT 1", .int8)
 
   private static let insertUser = PostgresStatement(
     "add a user", "INSERT INTO userstore.users (name, hair_color) VALUES ($1, $2) RETURNING id", .text, .text)
@@ -91,52 +73,8 @@ extension PostgresSession {
     return user
   }
 
-  func eachUser(while body: (User) -> Bool) throws(StoreError) {
-    // With locks: what was read must not change before the commit.
-    if write != nil { return try eachUser(.all, while: body) }
-    var current: User?
-    var shouldContinue = true
-    try scan(Self.selectUsers) { row in
-      let id = row.int8(0)
-      if let user = current, user.id.rawValue != id {
-        shouldContinue = body(user)
-        current = nil
-      }
-      guard shouldContinue else { return false }
-      var user = if let current { current } else { User(row) }
-      if row.textOrNil(3) != nil { user.collect(row, 3) }
-      current = user
-      return true
-    }
-    if shouldContinue, let current { _ = body(current) }
-  }
-
-  func users(named name: String) throws(StoreError) -> [User.ID] {
-    if name.utf8.contains(0) { return [] }
-    return try all(Self.selectNamed, .text(name)) { User.ID($0.int8(0)) }
-  }
-
-  func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String] {
-    try all(Self.selectNames, .text(lower), .text(upper), .int8(Int64(limit))) { $0.text(0) }
-  }
-
-  func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String] {
-    try first(Self.selectOutermostNames, .text(lower), .text(upper)) { row in
-      [row.textOrNil(0), row.textOrNil(1)].compactMap { $0 }
-    } ?? []
-  }
-
-  func userCount() throws(StoreError) -> Int {
-    Int(try first(Self.countUsers) { $0.int8(0) } ?? 0)
-  }
-
   func attributeNames() throws(StoreError) -> [AttributeName] {
     try all(Self.selectAttributeNames) { AttributeName($0.text(0)) }
-  }
-
-  func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
-    if name.text.utf8.contains(0) { return false }
-    return try run(Self.hasAttribute, .text(name.text)).count > 0
   }
 
   func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue {
@@ -153,10 +91,6 @@ extension PostgresSession {
         isWriting ? Self.lockAttribute : Self.selectAttribute, .int8(id.rawValue), .text(attribute.text))
     }
     return try result.first { $0.value(0) } ?? .null
-  }
-
-  func anyAttribute(of id: User.ID) throws(StoreError) -> String? {
-    try first(Self.selectAnyAttribute, .int8(id.rawValue)) { $0.text(0) }
   }
 
   // MARK: Writing

@@ -14,7 +14,6 @@ extension PostgresSession {
     "read the log", "SELECT last, bytes FROM userstore.size_of($1, $2, $3, \(PagedChanges.byteLimit))",
     .int8, .int8, .int4)
   private static let selectUsed = PostgresStatement("read the log", "SELECT userstore.used_bytes()")
-  private static let selectTime = PostgresStatement("read the log", "SELECT at FROM userstore.time_at($1)", .int8)
   private static let selectMarks = PostgresStatement(
     "read the log", "SELECT seq, first, nonce, is_end, is_foreign FROM userstore.scan($1, $2, $3)", .int8, .int8, .int4)
   private static let forget = PostgresStatement("compact the log", "SELECT userstore.forget($1, \(Int32.max))", .int8)
@@ -49,10 +48,6 @@ extension PostgresSession {
     try first(Self.selectUsed) { $0.int8(0) } ?? .max
   }
 
-  func time(of sequence: Int64) throws(StoreError) -> Int64? {
-    try first(Self.selectTime, .int8(sequence)) { $0.int8(0) }
-  }
-
   func scan(
     after start: Int64, through end: Int64, limit: Int, while body: (_ sequence: Int64, SetEnd?) -> Bool
   ) throws(StoreError) {
@@ -83,10 +78,11 @@ extension PostgresSession {
     return rows
   }
 
-  func blank(_ sequence: Int64, of user: User.ID) throws(StoreError) {
-    try run(Self.blank, .int8(sequence), .int8(user.rawValue))
+  /// A failed statement leaves nothing outside of the log.
+  func blank(_ sequences: [Int64], of user: User.ID) throws(StoreError) {
+    if sequences.isEmpty { return }
+    try pipeline { batch in
+      for sequence in sequences { batch.add(Self.blank, .int8(sequence), .int8(user.rawValue)) }
+    }
   }
-
-  /// A failed statement leaves nothing behind.
-  func clearLeftovers(of user: User.ID) {}
 }

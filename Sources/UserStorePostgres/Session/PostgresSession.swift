@@ -55,8 +55,6 @@ final class PostgresSession: Session, @unchecked Sendable {
     var sets: [WrittenSet] = []
     /// Whether something may have been logged since the last set ended.
     var mayHaveLogged = false
-    /// Whether the last `endSet` may have ended a set.
-    var mayHaveEndedSet = false
     /// What a rollback to each savepoint restores.
     var savepoints: [(sets: Int, mayHaveLogged: Bool, base: Int64?)] = []
     /// The place before the transaction's first row; nil until the place is fixed.
@@ -88,6 +86,12 @@ final class PostgresSession: Session, @unchecked Sendable {
     self.patience = patience ?? settings.lockTimeout ?? .zero
     decisionLimit =
       settings.connectTimeout + (settings.idleInTransactionTimeout ?? .zero) + (settings.lockTimeout ?? .zero)
+  }
+
+  /// Casts a session of the engine's pools.
+  static func own(_ session: any Session) -> PostgresSession {
+    guard let own = session as? PostgresSession else { preconditionFailure("a session of another engine") }
+    return own
   }
 
   // MARK: Statements
@@ -201,12 +205,15 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   // MARK: Transactions
 
-  /// Also true before the BEGIN was sent, and after a statement has failed, when only a rollback is possible.
-  var isInTransaction: Bool {
-    hasBegun && (!due.isEmpty || [.inTransaction, .failed].contains(connection.transactionStatus))
+  /// Open also before the BEGIN was sent.
+  var transaction: TransactionState {
+    if !hasBegun { return .none }
+    return switch connection.transactionStatus {
+    case .failed: .failed
+    case .inTransaction: .open
+    default: due.isEmpty ? .none : .open
+    }
   }
-
-  var needsRollback: Bool { connection.transactionStatus == .failed }
 
   /// Without another operation than to verify the position and to read its page, no transaction is begun on the server.
   func beginReading(after position: Cursor?) throws(StoreError) {
@@ -293,12 +300,22 @@ final class PostgresSession: Session, @unchecked Sendable {
     due.append(Due(statement: statement, values: values, meaning: index.map { .end($0) } ?? .nothing))
   }
 
-  /// Does everything in one round trip, unless nothing can have been logged.
+  /// Does everything in one round trip.
   ///
   /// Taking the place holds up other commits, so that the rows through the transaction's own are complete and final.
-  func endWriting(readingAfter position: Cursor?) throws(StoreError) -> Cursor {
+  ///
+  /// What logs nothing, such as an acknowledgment, can be repeated: then a lost COMMIT needs no decision.
+  func commit(readingAfter position: Cursor?) throws(StoreError) -> (end: Cursor, writtenPages: Int) {
+    (try commitRows(readingAfter: position), 0)
+  }
+
+  private func commitRows(readingAfter position: Cursor?) throws(StoreError) -> Cursor {
     let start = try startOfWrite()
-    guard let nonces = write?.sets.map(\.nonce), !nonces.isEmpty else { return start }
+    guard let nonces = write?.sets.map(\.nonce), !nonces.isEmpty else {
+      try run(.commit)
+      finish(at: knownEnd)
+      return start
+    }
     // The end of a lone set needs no statement of its own.
     var end: [PostgresValue]?
     if nonces.count == 1, case .end? = due.last?.meaning { end = due.removeLast().values }
@@ -330,16 +347,6 @@ final class PostgresSession: Session, @unchecked Sendable {
   private func finish(at end: Cursor?) {
     knownEnd = end
     (write, hasBegun) = (nil, false)
-  }
-
-  /// Without an open transaction, it was committed by `endWriting`.
-  ///
-  /// What logs nothing, such as an acknowledgment, can be repeated: then a lost COMMIT needs no decision, and the store can
-  /// write further.
-  func commit(through end: Cursor?) throws(StoreError) {
-    guard hasBegun else { return }
-    try run(.commit)
-    finish(at: end ?? knownEnd)
   }
 
   // MARK: Unknown outcomes
@@ -395,9 +402,6 @@ final class PostgresSession: Session, @unchecked Sendable {
     }
   }
 
-  /// SQLite's pages have no counterpart.
-  var writtenPages: Int { 0 }
-
   private static let selectFindings = PostgresStatement(
     once: "check the database", #"SELECT severity, code, message, "user", attribute FROM userstore.check(true)"#)
 
@@ -416,11 +420,6 @@ final class PostgresSession: Session, @unchecked Sendable {
     let end = try connection.mayBeReplica ? logEnd() : look(after: position)
     return end.revision.rawValue ^ end.nonce ^ end.epoch
   }
-
-  var hasMoved: Bool { false }
-
-  /// The next transaction waits for the old one if that is still open, and finds its sets in the log if it was committed.
-  var canWriteAfterUnknownCommit: Bool { true }
 
   func prepareToClose() {
     connection.close()
