@@ -30,7 +30,7 @@ struct ListenersCommand: ParsableCommand {
       let rows = store.listeners.all.enumerated().map { index, listener -> [StoredValue] in
         [
           .integer(Int64(index + 1)), listener.name.map { .text($0) } ?? .null, .text(listener.topic.summary),
-          .integer(Int64(listener.calls)), listener.lastPosition.map { .integer(Int64(clamping: $0)) } ?? .null,
+          .integer(Int64(listener.calls)),
         ]
       }
       common.print(["order", "listener", "topic", "calls"], rows)
