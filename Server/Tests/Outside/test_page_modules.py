@@ -12,10 +12,13 @@ FILES = ROOT / "Server/Sources/userserver/Page/Files"
 class Files(TestCase):
     @served()
     def test_every_file_of_the_page_is_in_the_server(self, server):
-        for file in sorted(FILES.iterdir()):
-            response = server.request("GET", f"/{file.name}", token=False)
-            self.assertEqual(response.status, 200, f"{file.name}: is it listed in Server/Sources/CFiles/files.c?")
-            self.assertEqual(response.body, file.read_bytes(), f"{file.name}: was the server built after the last change?")
+        files = sorted(path for path in FILES.rglob("*") if path.is_file())
+        self.assertGreater(len(files), 50)
+        for file in files:
+            name = file.relative_to(FILES)
+            response = server.request("GET", f"/{name}", token=False)
+            self.assertEqual(response.status, 200, f"{name}: is it listed in Server/Sources/CFiles/files.c?")
+            self.assertEqual(response.body, file.read_bytes(), f"{name}: was the server built after the last change?")
 
 
 class Modules(BrowserTestCase):
@@ -51,19 +54,19 @@ class Modules(BrowserTestCase):
     def test_numbers_keep_their_text(self):
         texts = ["1", "1.0", "-0", "9007199254740993", "9223372036854775807", "1e999", "[1,1.00,{\"a\":5e-324}]", "{}", "[]",
                  '{"__proto__":1,"2":0,"1":0}', '"\\u202e\\"\\\\\\ud83d\\ude00"', '["\\\\","\\\\\\"",""]', "null", "[true,false]"]
-        back = self.evaluate(["json"], f"return {json.dumps(texts)}.map((text) => stringify(parse(text)))")
+        back = self.evaluate(["shared/json"], f"return {json.dumps(texts)}.map((text) => stringify(parse(text)))")
         for text, one in zip(texts, back):
             self.assertEqual(one if "\\u" not in text else json.dumps(json.loads(one)), text if "\\u" not in text else json.dumps(json.loads(text)))
 
     def test_what_is_no_json_is_refused(self):
         wrong = ["", "01", "1.", ".5", "+1", "NaN", "[1,]", "[1 2]", "{a:1}", '{"a" 1}', '"', '"\\x"', "tru", "1 1", "[" * 70 + "]" * 70, "'a'"]
-        results = self.evaluate(["json"], f"return {json.dumps(wrong)}.map((text) => {{ try {{ parse(text); return 'accepted'; }} catch (error) {{ return error.name; }} }})")
+        results = self.evaluate(["shared/json"], f"return {json.dumps(wrong)}.map((text) => {{ try {{ parse(text); return 'accepted'; }} catch (error) {{ return error.name; }} }})")
         self.assertEqual(results, ["SyntaxError"] * len(wrong))
 
     def test_events_come_in_any_pieces(self):
         stream = "retry: 1\n\n: comment\nevent: a\ndata: 1\r\ndata:2\rid: x\n\nid: y\n\ndata\n\nevent: b\ndata: ü😀\nid\n\ndata: never"
         expected = [{"event": "a", "data": "1\n2", "id": "x"}, {"event": "message", "data": ""}, {"event": "b", "data": "ü😀", "id": ""}]
-        results = self.evaluate(["event-stream"], f"""
+        results = self.evaluate(["connection/event-stream"], f"""
             const text = {json.dumps(stream)}, results = new Set();
             for (let size = 1; size <= text.length; size += 1) {{
               const parser = new EventStreamParser(), events = [];
@@ -83,7 +86,7 @@ class Modules(BrowserTestCase):
             (["0", "1", "3", "4"], False, ["2"], ["0", "1", "2", "3", "4"], None),
             (["4"], False, [], ["4"], None),
         ]
-        results = self.evaluate(["row-order"], f"""
+        results = self.evaluate(["table/row-order"], f"""
             const order = new RowOrder();
             return {json.dumps(steps)}.map(([wanted, isHeld, pinned]) => {{
               order.update(wanted, {{isHeld, pinned: new Set(pinned)}});
@@ -92,7 +95,7 @@ class Modules(BrowserTestCase):
         self.assertEqual(results, [[shown, waiting] for _, _, _, shown, waiting in steps])
 
     def test_listeners_with_a_name_are_replaced(self):
-        results = self.evaluate(["listeners"], """
+        results = self.evaluate(["screens/listeners"], """
             const listeners = new Listeners(), calls = [];
             listeners.bindAndFire('a', 'name', 'NIX', (value) => calls.push('first ' + value));
             listeners.bindAndFire('a', 'name', 'NIX', (value) => {
@@ -114,23 +117,23 @@ class Modules(BrowserTestCase):
 
     def test_numbers_that_are_typed(self):
         typed = ["41", " -3 ", "1.0", "2e9", "9223372036854775807", "9223372036854775808", "1.", "0x10", "", "1,5", "٣", "Infinity", "007"]
-        results = self.evaluate(["values"], f"return {json.dumps(typed)}.map((text) => {{ const {{value}} = readNumber(text); return value ? value.kind + ' ' + value.source : null; }})")
+        results = self.evaluate(["shared/values"], f"return {json.dumps(typed)}.map((text) => {{ const {{value}} = readNumber(text); return value ? value.kind + ' ' + value.source : null; }})")
         self.assertEqual(results, ["integer 41", "integer -3", "real 1.0", "real 2e9", "integer 9223372036854775807"] + [None] * 8)
 
     def test_only_exact_colors_are_colors(self):
         texts = ["#a52a2a", "#A52A2A", "red", "#a52a2a;", "url(x)", "#a52a2", "#a52a2a\n", ""]
-        results = self.evaluate(["values"], f"return {json.dumps(texts)}.map((text) => colorOf({{kind: 'text', text}}))")
+        results = self.evaluate(["shared/values"], f"return {json.dumps(texts)}.map((text) => colorOf({{kind: 'text', text}}))")
         self.assertEqual(results, ["#a52a2a"] + [None] * 7)
 
     def test_escapes_of_characters_that_cannot_be_seen(self):
         texts = ["a\0b", "\u202e\\", "e\u0301", "\U0001f469\u200d\U0001f680", "a\u200db", "\r\n", "\U000e0041"]
-        results = self.evaluate(["characters"], f"return {json.dumps(texts)}.map((text) => [needsEscapes(text), unescapeText(escapeText(text)).text === text, visibleText(text).textContent])")
+        results = self.evaluate(["shared/characters"], f"return {json.dumps(texts)}.map((text) => [needsEscapes(text), unescapeText(escapeText(text)).text === text, visibleText(text).textContent])")
         self.assertEqual([one[1] for one in results], [True] * len(texts))
         self.assertEqual([one[0] for one in results], [True, True, False, False, True, True, True])
         self.assertEqual([one[2] for one in results], ["aNULb", "U+202E\\", "e\u0301", "\U0001f469\u200d\U0001f680", "aZWJb", "CRLF", "U+E0041"])
 
     def test_the_log_counts_what_it_does_not_hold(self):
-        results = self.evaluate(["log-model"], """
+        results = self.evaluate(["log/log-model"], """
             const log = new LogModel(), events = [];
             const set = (revision, count, last = true) => ({event: 'changes', id: last ? 'c' + revision : undefined, data: JSON.stringify({
               revision, at: '2026-01-01T00:00:00Z', origin: 'x', foreign: false, lag_ms: 0, last,
@@ -152,11 +155,19 @@ class Modules(BrowserTestCase):
             return events;""")
         self.assertEqual(results, [[6000, True, True, 2000], [700, 2000], [6705, 2001], [6700, 700], [6710, 2002, 0, 10]])
 
+    def test_heartbeats_do_not_fill_the_journal_of_the_log(self):
+        """Only the newest counts: a window that joins after weeks receives all that the journal holds."""
+        self.assertEqual(self.evaluate(["connection/journals"], """
+            const journal = new LogJournal();
+            journal.add([{event: 'changes', data: 'a'.repeat(1000)}, {event: 'changes', data: 'b'}]);
+            for (let count = 0; count < 100; count += 1) journal.add([{event: 'progress', data: 'p'.repeat(100_000)}]);
+            return journal.replay().map(({event}) => event);"""), ["opened", "changes", "changes", "progress"])
+
     def test_the_hash_of_a_list(self):
         hash = 2166136261
         for byte in b"1,2,-3":
             hash = (hash ^ byte) * 16777619 & 0xFFFFFFFF
-        self.assertEqual(self.evaluate(["list-model"], "return hashOf([{id: '1'}, {id: '2'}, {id: '-3'}])"), f"{hash:08x}")
+        self.assertEqual(self.evaluate(["table/list-model"], "return hashOf([{id: '1'}, {id: '2'}, {id: '-3'}])"), f"{hash:08x}")
 
 
 if __name__ == "__main__":
