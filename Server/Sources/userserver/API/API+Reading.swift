@@ -74,7 +74,7 @@ extension API {
     let (text, tag) = try await store.read { [bodyPermit] users in
       guard let user = try users.user(id) else { throw Self.noUser(id) }
       try bodyPermit?.grow(by: user.byteCount)
-      let text = RecordText.json(user)
+      let text = user.json
       return (text, ETag(of: text))
     }
     if let tags = try EntityTags(.ifMatch, of: request), !tags.contain(tag) { throw Self.changed(id, since: tags, tag) }
@@ -142,7 +142,7 @@ private struct UserPage {
       next = try Self.place(after: last, in: query)
       return false
     }
-    let row = RecordText.json(user)
+    let row = user.json
     try memory?.grow(by: row.utf8.count)
     bytes += row.utf8.count
     if count > 0 { text += "," }
