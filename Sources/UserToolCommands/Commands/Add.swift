@@ -2,7 +2,6 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// `usertool add`.
 struct AddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
@@ -36,7 +35,7 @@ struct AddCommand: ParsableCommand {
       try printDryRun(color, values, &new)
     } else {
       let user = try common.withStore(.createIfMissing) { store in
-        try store.write(origin: "usertool") { transaction in try add(to: &transaction, color, values, &new) }
+        try store.write(origin: "usertool") { try add(to: &$0, color, values, &new) }
       }
       if let user { printAdded(user) }
     }
@@ -72,18 +71,13 @@ struct AddCommand: ParsableCommand {
   private func printDryRun(
     _ color: Color?, _ values: [(attribute: AttributeName, value: StoredValue)], _ new: inout NewAttributes
   ) throws {
-    struct Undo: Error {}
     // A dry run does not create a missing database.
     let store = try common.needsCreation ? UserStore.inMemory() : common.open(.readWrite)
     defer { store.close() }
-    var changes: [Change] = []
-    do {
-      try store.write { transaction in
-        _ = try add(to: &transaction, color, values, &new)
-        changes = try transaction.changes
-        throw Undo()
-      }
-    } catch is Undo {}
+    let changes = try store.write(origin: "usertool", isDryRun: true) { transaction in
+      _ = try add(to: &transaction, color, values, &new)
+      return try transaction.changes
+    }
     var printer = StreamPrinter(common.streamFormat, to: Output(), common.style, filter: Filter(), standIns: nil)
     printer.print(changes.map { Entry($0) }, at: nil, to: nil)
     printer.end()

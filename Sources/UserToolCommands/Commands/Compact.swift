@@ -1,7 +1,6 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool compact`.
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",

@@ -1,8 +1,6 @@
 import ArgumentParser
 
-/// `usertool completion`.
 struct CompletionCommand: ParsableCommand {
-  /// The shells that have a completion script.
   enum Shell: String, ExpressibleByArgument, CaseIterable {
     case bash, zsh, fish
   }

@@ -2,7 +2,6 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// `usertool consumers`.
 struct ConsumersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "consumers",

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// `usertool demo`.
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",

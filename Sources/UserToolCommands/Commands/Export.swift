@@ -2,7 +2,6 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// `usertool export`.
 struct ExportCommand: ParsableCommand, QueryCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",

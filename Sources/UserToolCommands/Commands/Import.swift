@@ -2,7 +2,6 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// `usertool import`.
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",

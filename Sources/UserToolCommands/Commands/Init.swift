@@ -2,7 +2,6 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// `usertool init`.
 struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
@@ -131,10 +130,4 @@ struct InitCommand: ParsableCommand {
       common.note("\(role.shown) may \(rights)")
     }
   }
-}
-
-/// The options of every writing command.
-struct WritingOptions: ParsableArguments {
-  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Show what would change, without changing anything.")
-  var isDryRun = false
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// `usertool list`.
 struct ListCommand: AsyncParsableCommand, QueryCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
@@ -88,7 +87,7 @@ struct ListCommand: AsyncParsableCommand, QueryCommand {
     for contradiction in request.selection.contradictions { common.note("note: " + contradiction) }
     if follow { return try await follow(request) }
     if count { return try printCount(request.selection) }
-    var page = ListPage(request, common: common)
+    var page = ListPage(request: request, common: common)
     try page.print()
   }
 

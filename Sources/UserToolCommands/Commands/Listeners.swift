@@ -1,7 +1,6 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool listeners`.
 struct ListenersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "listeners",

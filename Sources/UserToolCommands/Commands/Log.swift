@@ -1,7 +1,6 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool log`.
 struct LogCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// `usertool man`.
 struct ManualCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "man",

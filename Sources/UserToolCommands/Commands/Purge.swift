@@ -1,7 +1,6 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool purge`.
 struct PurgeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "purge",

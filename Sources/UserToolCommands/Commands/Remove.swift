@@ -1,7 +1,6 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool remove`.
 struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",

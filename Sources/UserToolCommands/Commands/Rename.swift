@@ -1,7 +1,6 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool rename`.
 struct RenameCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename",

@@ -2,7 +2,6 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// `usertool restore`.
 struct RestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool serve`.
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",

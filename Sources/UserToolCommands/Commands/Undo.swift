@@ -1,7 +1,6 @@
 import ArgumentParser
 import UserStore
 
-/// `usertool undo`.
 struct UndoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo",

@@ -2,7 +2,6 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// `usertool watch`.
 struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
@@ -105,20 +104,16 @@ struct WatchCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let request = Follower.Request(
-      common: common, user: user, start: try start, count: once ? 1 : count,
-      filter: Filter(attributes: attributes, operations: Set(operations)),
-      standIns: perChange ? nil : listening.standIns, showsInitial: !skipsInitial, initial: initial ?? usualState,
-      resyncs: !refusesResync)
+    let start = try start
     try await Deadline.run(timeout: timeout?.duration) {
-      var follower = Follower(request)
+      var follower = Follower(self, from: start)
       try await follower.run()
       return follower.isDone
     }
   }
 
-  private var usualState: InitialState {
-    common.streamFormat == .table && System.isTerminal(System.standardOutput) ? .screen : .all
+  var initialState: InitialState {
+    initial ?? (common.streamFormat == .table && System.isTerminal(System.standardOutput) ? .screen : .all)
   }
 
   private var start: Follower.Start {

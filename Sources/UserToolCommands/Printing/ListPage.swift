@@ -5,12 +5,7 @@ import UserStoreText
 struct ListPage {
   let request: ListRequest
   let common: CommonOptions
-  private var notes: [String] = []
-
-  init(_ request: ListRequest, common: CommonOptions) {
-    self.request = request
-    self.common = common
-  }
+  var notes: [String] = []
 
   private var query: Query { request.query }
 

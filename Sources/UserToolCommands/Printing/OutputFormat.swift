@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The output formats.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// A layout for people.
   case table

@@ -3,7 +3,6 @@ import UserStoreText
 
 /// Records as the lines of a table, cut to the width of a terminal if necessary.
 struct RecordTable {
-  /// How a table that is wider than the terminal is printed.
   enum Fit {
     case none
     /// Columns are cut, and the last attributes are folded into one column.
@@ -19,16 +18,10 @@ struct RecordTable {
   /// The columns whose names are those of attributes, and are shown as they are.
   private let attributes: Set<AttributeName>
   private let style: Style
+  /// Whether a field has just changed.
   private let isMarked: (Record, String) -> Bool
 
-  /// Creates a table.
-  ///
-  /// - Parameters:
-  ///   - records: The records.
-  ///   - columns: The columns; nil for those of users.
-  ///   - first: The attributes of users that precede others in a table that must be cut.
-  ///   - style: The colors.
-  ///   - isMarked: Tells which fields have just changed.
+  /// Creates a table; without columns, of users, and `first` are the attributes that precede others if it must be cut.
   init(
     _ records: [Record], columns: [String]?, first: [AttributeName] = [], _ style: Style,
     isMarked: @escaping (Record, String) -> Bool = { _, _ in false }

@@ -5,6 +5,9 @@ extension String {
     return reduce(0) { $0 + $1.columns }
   }
 
+  /// The text with spaces after it, up to so many columns.
+  func padded(to columns: Int) -> String { self + String(repeating: " ", count: max(0, columns - self.columns)) }
+
   /// The number of rows that the text takes on a terminal that wraps its lines; colors take no room.
   func rows(of columns: Int) -> Int {
     let parts = split(separator: "\u{1B}[", omittingEmptySubsequences: false)

@@ -26,7 +26,6 @@ struct Style: Sendable {
   func bold(_ text: String) -> String { paint(text, "1") }
   func old(_ text: String) -> String { paint(text, "31") }
   func new(_ text: String) -> String { paint(text, "32") }
-  /// A value that has just changed.
   func mark(_ text: String) -> String { paint(text, "7") }
 
   /// A patch of color after a value that is a color.

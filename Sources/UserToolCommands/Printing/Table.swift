@@ -62,12 +62,11 @@ struct Table {
     let width = header.map(\.columns).max() ?? 0
     return rows.flatMap { row in
       zip(header, row).map { title, cell in
-        style.dim(title + String(repeating: " ", count: width - title.columns)) + "  " + cell.text + cell.tail
+        style.dim(title.padded(to: width)) + "  " + cell.text + cell.tail
       }
     }
   }
 
-  /// The width of the whole table.
   var columns: Int { sum(natural) }
 
   /// The number of leading columns that fit, each wide enough to be readable, in addition to one column for the others.

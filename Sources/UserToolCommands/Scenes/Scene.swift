@@ -1,4 +1,3 @@
-/// The scenes of `usertool demo`.
 enum Scene: String, CaseIterable {
   case screens
   case login
@@ -28,9 +27,9 @@ enum Scene: String, CaseIterable {
   private func play(on stage: Stage) async throws {
     switch self {
     case .screens: try ScreensScene(stage).play()
-    case .login: try LoginScene(stage).play()
-    case .signals: try await SignalsScene(stage).play()
-    case .lottery: try await LotteryScene(stage).play()
+    case .login: try LoginScene(stage: stage).play()
+    case .signals: try await SignalsScene(stage: stage).play()
+    case .lottery: try await LotteryScene(stage: stage).play()
     }
   }
 }

@@ -27,7 +27,6 @@ final class Stage: Sendable {
     write(style.bold(text))
   }
 
-  /// Shows a result of the step.
   func show(_ text: String) {
     write("  " + text)
   }

@@ -37,12 +37,6 @@ enum Arguments {
   }
 
   /// A failure for a command line that the parser rejects, with the corrected command line, or the command that prints help.
-  ///
-  /// - Parameters:
-  ///   - message: The message of the parser.
-  ///   - arguments: The command line, without the tool's name.
-  ///   - root: The tool.
-  /// - Returns: the failure.
   static func failure(
     _ message: String, _ arguments: ArraySlice<String>, for root: any ParsableCommand.Type
   ) -> Failure {

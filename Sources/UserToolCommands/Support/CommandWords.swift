@@ -8,7 +8,6 @@ struct CommandWords {
   private(set) var plain: [String] = []
   /// Those that precede the command too.
   private(set) var options: [String] = []
-  /// Whether the first plain word is a user.
   let takesUser: Bool
 
   /// Reads a command line without the tool's name; nil if it has no known command.

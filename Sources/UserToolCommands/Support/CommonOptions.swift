@@ -2,7 +2,6 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// The options of every command.
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -32,10 +31,8 @@ extension CommonOptions {
 
   var style: Style { Style(color, isTerminal: System.isTerminal(1)) }
 
-  /// The format of records.
   var recordFormat: OutputFormat { format ?? (System.isTerminal(1) ? .table : .plain) }
 
-  /// The format of updates and of the log.
   var streamFormat: OutputFormat { format ?? (System.isTerminal(1) ? .table : .jsonl) }
 
   /// The format of a list that is followed: a table needs a terminal on which the cursor can be moved.
@@ -68,7 +65,6 @@ extension CommonOptions {
     }
   }
 
-  /// Whether the database does not exist.
   var isMissing: Bool {
     get throws {
       switch try database {
@@ -157,7 +153,6 @@ extension CommonOptions {
     }
   }
 
-  /// Reads the database in one transaction.
   func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
     try withStore(.readOnly) { try $0.read(body) }
   }

@@ -26,7 +26,6 @@ struct Completions {
   /// Names of users, with a prefix where a name alone would be read as an id or an option.
   static let users = kind { $0.users() }
   static let attributes = kind { $0.attributes() }
-  /// Names of attributes, each followed by `=`.
   static let assignments = kind { $0.attributes().map { $0 + "=" } }
   /// Names of attributes, with a direction once a colon is typed.
   static let sortKeys = kind { completions in

@@ -13,7 +13,6 @@ struct Correction {
   /// Whether the words mean the same as the rejected ones, so that a mistake in them is the mistake.
   private(set) var isSame = false
 
-  /// What to tell the user.
   var text: String { hint ?? "did you mean: " + (["usertool"] + words.map { $0.shellWord() }).joined(separator: " ") }
 
   // MARK: Whole command lines
@@ -109,10 +108,7 @@ struct Correction {
 
   /// The correction of an option that the tool has in another form; nil if there is none.
   ///
-  /// - Parameters:
-  ///   - words: The command line, without the tool's name.
-  ///   - message: The message of the parser, which does not tell its mistakes apart in any other way.
-  /// - Returns: the correction.
+  /// The parser tells its mistakes apart only in its message.
   static func ofOption(in words: [String], _ message: String) -> Correction? {
     for (index, word) in words.enumerated() {
       if message.contains("Unknown option '\(word)'"), let correction = format(word, at: index, of: words) {
@@ -130,7 +126,6 @@ struct Correction {
     return nil
   }
 
-  /// A format that is given as an option.
   private static func format(_ word: String, at index: Int, of words: [String]) -> Correction? {
     guard let format = OutputFormat.allCases.map(\.rawValue).first(where: { word == "--" + $0 }) else { return nil }
     return Correction(

@@ -27,7 +27,6 @@ enum ExitStatus: Int32 {
 }
 
 extension ExitStatus {
-  /// The exit code for an error of the store.
   init(_ code: StoreError.Code) {
     self =
       switch code {

@@ -38,12 +38,10 @@ final class Output {
     if pending.count >= capacity { flush() }
   }
 
-  /// Adds a line.
   func writeLine(_ line: String) {
     write(Array(line.utf8) + [0x0A])
   }
 
-  /// Writes lines.
   static func print(_ lines: some Sequence<String>) {
     let output = Output()
     for line in lines { output.writeLine(line) }

@@ -56,23 +56,14 @@ extension CommonOptions {
   }
 }
 
-/// The text of the line.
 struct ProgressLine {
   let verb: String
-  /// In milliseconds.
   let start: Int64
   var users: Int?
   var fraction: Double?
   private(set) var hasShown = false
 
-  /// The line is shown for operations that take longer than this.
   private static let delay: Int64 = 1_000
-
-  init(verb: String, start: Int64, users: Int? = nil) {
-    self.verb = verb
-    self.start = start
-    self.users = users
-  }
 
   mutating func text(at now: Int64) -> String? {
     let elapsed = now - start

@@ -5,9 +5,7 @@ import UserStoreText
 ///
 /// usertool has none, because libpq loads many libraries at each start.
 package struct ServerEngine: Sendable {
-  /// Opens the store at an address.
   package let open: @Sendable (_ address: String, UserStore.Configuration) throws(StoreError) -> UserStore
-  /// Checks the store at an address.
   package let check: @Sendable (_ address: String, UserStore.Configuration) throws(StoreError) -> [UserStore.Finding]
 
   /// Lets a role of the server read the store at an address, or also write.
@@ -23,7 +21,6 @@ package struct ServerEngine: Sendable {
 
   private static let shared = Lock<ServerEngine?>(nil)
 
-  /// The engine of this program; nil in usertool itself.
   static var current: ServerEngine? { shared.withLock { $0 } }
 
   static func use(_ engine: ServerEngine?) { shared.withLock { $0 = engine } }

@@ -3,9 +3,7 @@ import ArgumentParser
 /// A command line up to the cursor, read as its shell reads it: its words, and the quotes that are open at the cursor.
 struct ShellLine {
   struct Word {
-    /// The text without quotes and backslashes.
     var text = ""
-    /// The text as typed.
     var raw = ""
     /// Whether the shell expands the word to a text that only the shell can compute.
     var isExpanded = false

@@ -14,7 +14,6 @@ extension System {
   static let standardOutput = STDOUT_FILENO
   static let standardError = STDERR_FILENO
 
-  /// The system's message for the last call's error.
   static var lastError: String {
     unsafe String(cString: strerror(errno))
   }
@@ -136,7 +135,6 @@ extension System {
     return unsafe lstat(path, &status) == 0
   }
 
-  /// Whether the path does not exist, or is an empty file.
   static func isMissingOrEmpty(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) != 0 || (status.st_mode & S_IFMT == S_IFREG && status.st_size == 0)
@@ -148,7 +146,6 @@ extension System {
 
   // MARK: Writing
 
-  /// Waits until the file's content is on disk.
   static func sync(_ descriptor: Int32) -> Bool { fsync(descriptor) == 0 }
 
   /// Writes some of the bytes and returns their number: 0 if none could be written now, negative if writing fails.

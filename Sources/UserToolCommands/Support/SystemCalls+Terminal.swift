@@ -49,7 +49,6 @@ extension System {
     return group < 0 || group == getpgrp()
   }
 
-  /// The terminal's modes, such as whether it shows what is typed.
   typealias TerminalModes = termios
 
   /// Stops showing what is typed, and returns the modes before; nil if that is not possible.

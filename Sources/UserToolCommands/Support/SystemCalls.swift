@@ -47,7 +47,6 @@ enum System {
     return text.isEmpty ? nil : text
   }
 
-  /// Milliseconds on a monotonic clock.
   static var uptime: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

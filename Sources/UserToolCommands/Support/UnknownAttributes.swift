@@ -24,13 +24,7 @@ struct UnknownAttributes {
 
   /// One line for each attribute that no user has.
   ///
-  /// Reads all users only if the list has done so too: with an index, it has not.
-  ///
-  /// - Parameters:
-  ///   - transaction: The transaction that has read the list.
-  ///   - isWhole: Whether the list was read to its end, or sorted.
-  /// - Returns: the lines.
-  /// - Throws: `StoreError` if reading fails.
+  /// Reads all users only if the list has done so too, which `isWhole` says: with an index, it has not.
   mutating func notes(_ transaction: inout ReadTransaction, isWhole: Bool) throws -> [String] {
     if missing.isEmpty { return [] }
     // An attribute with an index was not mistyped.

@@ -35,7 +35,6 @@ struct UserConditions: ParsableArguments {
 }
 
 extension QueryText {
-  /// The users that meet the conditions.
   init(_ options: UserConditions) {
     self.init()
     conditions = options.comparisons

@@ -38,12 +38,7 @@ struct CSVDelimiter: Equatable {
 
   private init(byte: UInt8) { self.byte = byte }
 
-  /// The delimiter of the rows at the start of a file.
-  ///
-  /// - Parameters:
-  ///   - start: The start of the file.
-  ///   - isHeader: Whether the fields can be those of a header line.
-  /// - Returns: a comma if none fits.
+  /// The delimiter of the rows at the start of a file, or else a comma; `isHeader` says whether fields can be a header line.
   static func recognized(in start: ArraySlice<UInt8>, isHeader: ([[UInt8]]) -> Bool) -> CSVDelimiter {
     if start.starts(with: exportStart) { return .comma }
     var best: (delimiter: CSVDelimiter, score: (Int, Int, Int))?

@@ -8,7 +8,6 @@ struct CSVScanner {
     let reason: String
   }
 
-  /// The fields of the record that was fed.
   private(set) var fields: [[UInt8]] = []
   private let delimiter: CSVDelimiter
   private var field: [UInt8] = []
@@ -28,7 +27,6 @@ struct CSVScanner {
     self.delimiter = delimiter
   }
 
-  /// Whether nothing was fed yet.
   var isAtStart: Bool { state == .fieldStart && field.isEmpty && fields.isEmpty }
 
   /// Reads a line, and returns whether the record ends with it.

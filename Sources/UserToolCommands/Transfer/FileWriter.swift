@@ -1,7 +1,6 @@
 /// Writes to a descriptor in large pieces.
 struct FileWriter: ~Copyable {
   private let descriptor: Int32
-  /// The name in messages.
   private let name: String
   private let hint: String?
   private var pending: [UInt8] = []

@@ -1,6 +1,5 @@
 import UserStoreText
 
-/// The formats of exports and imports.
 enum TransferFormat: Equatable {
   case jsonl, csv
 

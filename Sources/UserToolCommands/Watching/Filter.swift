@@ -2,11 +2,8 @@ import UserStore
 
 /// Selects the lines that a stream prints.
 struct Filter: Sendable {
-  /// nil for all users.
   var user: User.ID?
-  /// Empty for all attributes.
   var attributes: [AttributeName] = []
-  /// Empty for all operations.
   var operations: Set<Entry.Operation> = []
   /// The time of the oldest changes, in milliseconds since 1970; nil for all changes.
   var start: Int64?

@@ -5,21 +5,6 @@ import UserStoreText
 ///
 /// It pulls from the log, so that a slow reader of its output neither delays a writer nor takes memory.
 struct Follower {
-  /// What the command line asks for.
-  struct Request: Sendable {
-    let common: CommonOptions
-    let user: UserReference?
-    let start: Start
-    let count: Int?
-    let filter: Filter
-    /// nil to print changes instead of listener calls.
-    let standIns: [StandIn]?
-    let showsInitial: Bool
-    /// How much of the current state is printed.
-    let initial: InitialState
-    let resyncs: Bool
-  }
-
   /// Where to start, and where to save the position.
   enum Start: Sendable {
     case currentState
@@ -29,7 +14,10 @@ struct Follower {
     case consumer(String)
   }
 
-  let request: Request
+  let watch: WatchCommand
+  private let beginning: Start
+  /// nil to print changes instead of listener calls.
+  private let standIns: [StandIn]?
   private var printer: StreamPrinter
   /// The end of the last set whose lines were all written; nil before the first.
   private var position: Cursor?
@@ -37,11 +25,13 @@ struct Follower {
   private var consumer: Consumer?
   private var isReady = false
 
-  init(_ request: Request) {
-    self.request = request
+  init(_ watch: WatchCommand, from start: Start) {
+    (self.watch, beginning) = (watch, start)
+    standIns = watch.perChange ? nil : watch.listening.standIns
     printer = StreamPrinter(
-      request.common.streamFormat, to: Output(), request.common.style, filter: request.filter,
-      standIns: request.standIns, remaining: request.count)
+      watch.common.streamFormat, to: Output(), watch.common.style,
+      filter: Filter(attributes: watch.attributes, operations: Set(watch.operations)), standIns: standIns,
+      remaining: watch.once ? 1 : watch.count)
   }
 
   /// Whether all requested lines are printed.
@@ -57,7 +47,7 @@ struct Follower {
         if let consumer { try await follow(consumer) } else { try await follow(store.changes(after: cursor)) }
         return finish()
       } catch let error as StoreError where [.compacted, .diverged, .replaced, .moved].contains(error.code) {
-        if !request.resyncs {
+        if watch.refusesResync {
           throw Failure(error, hint: "without --no-resync, watch continues from the current state")
         }
         // A consumer that writes to a replaced file gets `moved`.
@@ -75,8 +65,8 @@ struct Follower {
 
   /// Opens the store for reading, unless a consumer's position must be written.
   private func open(isReplaced: Bool = false) async throws -> UserStore? {
-    let access: Configuration.Access = if case .consumer = request.start { .readWrite } else { .readOnly }
-    return try await request.common.openWaiting(access, isReplaced: isReplaced)
+    let access: Configuration.Access = if case .consumer = beginning { .readWrite } else { .readOnly }
+    return try await watch.common.openWaiting(access, isReplaced: isReplaced)
   }
 
   /// Finds the position to start from, reports that the watch is ready, and prints the current state if needed.
@@ -93,7 +83,7 @@ struct Follower {
   }
 
   private mutating func printCurrentState(_ store: UserStore, after reset: StoreError.Code?) throws -> Cursor? {
-    let showsState = reset != nil || request.showsInitial
+    let showsState = reset != nil || !watch.skipsInitial
     let (users, note, cursor) = try store.read { transaction in
       try chooseUser(&transaction, mustExist: reset == nil)
       let cursor = try transaction.cursor
@@ -103,13 +93,13 @@ struct Follower {
     reportReady(at: cursor, of: store)
     if let reset { printer.printReset(because: reset.rawValue) }
     if showsState { print(users, at: cursor) }
-    if let note { request.common.note(note) }
+    if let note { watch.common.note(note) }
     return printer.hasGivenUp ? nil : cursor
   }
 
   /// The saved position; nil if there is none, and the watch starts from the current state.
   private mutating func savedPosition(_ store: UserStore) async throws -> Cursor? {
-    switch request.start {
+    switch beginning {
     case .currentState: return nil
     case .after(let cursor): return cursor
     case .file(let file): return try file.read()
@@ -124,7 +114,7 @@ struct Follower {
   /// Saves the first position, which follows the current state.
   private mutating func save(_ cursor: Cursor, in store: UserStore, isReset: Bool) async throws {
     position = cursor
-    switch request.start {
+    switch beginning {
     case .currentState, .after: break
     case .file(let file): try file.write(cursor)
     case .consumer(let name):
@@ -150,10 +140,10 @@ struct Follower {
   /// Resolves the requested user; unless it must exist, an id may be that of a removed user, which the log may still have.
   private mutating func chooseUser(_ transaction: inout ReadTransaction, mustExist: Bool) throws {
     if printer.filter.user != nil { return }
-    if !mustExist, let id = request.user?.id {
+    if !mustExist, let id = watch.user?.id {
       printer.filter.user = id
     } else {
-      printer.filter.user = try request.user?.resolve(in: &transaction).id
+      printer.filter.user = try watch.user?.resolve(in: &transaction).id
     }
   }
 
@@ -163,15 +153,15 @@ struct Follower {
   ) throws -> (users: [User], note: String?) {
     // The users are copied, so that a slow reader of the output does not keep the transaction open.
     if let id = printer.filter.user { return (try transaction.user(id).map { [$0] } ?? [], nil) }
-    if request.initial == .all { return (try transaction.users(), nil) }
+    if watch.initialState == .all { return (try transaction.users(), nil) }
     let size = LiveTerminal.shared.size
     var screenful = ScreenfulOfState(rows: size.rows)
     let now = WallClock.milliseconds
     try transaction.iterateUsers { user in
       let entries = Entry.state(of: user, at: now)
-      if printer.shows(entries, to: request.standIns) {
+      if printer.shows(entries, to: standIns) {
         screenful.add(
-          user, taking: printer.rows(of: entries, at: cursor, to: request.standIns, columns: size.columns))
+          user, taking: printer.rows(of: entries, at: cursor, to: standIns, columns: size.columns))
       }
       return Signals.shared.status == nil
     }
@@ -181,16 +171,16 @@ struct Follower {
 
   private mutating func print(_ users: [User], at cursor: Cursor) {
     let now = WallClock.milliseconds
-    for user in users { printer.add(Entry.state(of: user, at: now), at: cursor, to: request.standIns) }
+    for user in users { printer.add(Entry.state(of: user, at: now), at: cursor, to: standIns) }
     printer.endState(at: cursor)
   }
 
   private mutating func reportReady(at cursor: Cursor, of store: UserStore) {
     if isReady { return }
     isReady = true
-    request.common.noteMissingFileEvents(of: store)
+    watch.common.noteMissingFileEvents(of: store)
     let what = printer.filter.user.map { "user \($0)" } ?? "all users"
-    request.common.note("watching \(what) after revision \(cursor.revision) (Ctrl-C to stop)")
+    watch.common.note("watching \(what) after revision \(cursor.revision) (Ctrl-C to stop)")
   }
 
   // MARK: Following
@@ -198,7 +188,7 @@ struct Follower {
   /// Prints the sets of a feed; returns when enough lines are printed, or when the task is canceled.
   private mutating func follow<Feed: AsyncSequence>(_ feed: Feed) async throws where Feed.Element == ChangeSet {
     for try await set in feed {
-      guard try printer.print(set, to: request.standIns) else { return }
+      guard try printer.print(set, to: standIns) else { return }
       try await advance(past: set)
       if printer.isDone { return }
     }
@@ -206,7 +196,7 @@ struct Follower {
 
   private mutating func advance(past set: ChangeSet) async throws {
     position = set.cursor
-    if case .file(let file) = request.start { try file.write(set.cursor) }
+    if case .file(let file) = beginning { try file.write(set.cursor) }
     do { try await consumer?.acknowledge(set) } catch {
       // A long write by another program, or a server that is restarted, must not end the watch: the position is saved with the
       // next one, or at the end.
@@ -217,12 +207,12 @@ struct Follower {
   private mutating func finish() {
     printer.end()
     guard Signals.shared.status != nil, let position else { return }
-    request.common.note(
+    watch.common.note(
       Signals.shared.lineEnd + "stopped at revision \(position.revision); continue with \(resumption(after: position))")
   }
 
   private func resumption(after position: Cursor) -> String {
-    switch request.start {
+    switch beginning {
     case .consumer(let name): "--consumer \(name.shown.shellWord())"
     case .file(let file): "--cursor-file \(file.name.shown.shellWord())"
     case .currentState, .after: "--after \(position)"

@@ -4,16 +4,13 @@ import UserStoreText
 
 /// How much of the current state `watch` prints.
 enum InitialState: String, ExpressibleByArgument, CaseIterable, Sendable {
-  /// The state of every user.
   case all
-  /// The state of as many users as fit on the terminal.
   case screen
 }
 
 /// Chooses the users whose current state fits on a terminal, and counts the others.
 struct ScreenfulOfState {
   private(set) var users: [User] = []
-  /// The number of users whose state would be printed too.
   private(set) var others = 0
   private var rows: Int
 

@@ -4,7 +4,6 @@ import UserStore
 struct ListFrame {
   /// The first users; at least as many as the terminal has lines, or all.
   var users: [User]
-  /// The number of all users in the list.
   var count: Int
   var revision: Revision
   /// The largest number of users that the list may have; nil if it has all users that meet the conditions.
@@ -43,7 +42,6 @@ struct ListMarks {
   /// When each attribute stops being marked; nil for the name stands for all attributes of the user.
   private var ends: [User.ID: [AttributeName?: Int64]] = [:]
 
-  /// How long a change is marked, in milliseconds.
   static let duration: Int64 = 1_500
 
   /// Marks some attributes of a user, or all of them.

@@ -17,7 +17,6 @@ final class ListScreen: Sendable {
   private let wakes: AsyncStream<Void>
   private let waker: AsyncStream<Void>.Continuation
 
-  /// The time between two frames.
   private static let interval = Duration.milliseconds(33)
   /// In a burst of more changes than this, nothing is marked.
   private static let markLimit = 1_000
@@ -47,7 +46,6 @@ final class ListScreen: Sendable {
     waker.yield()
   }
 
-  /// Draws until `finish` is called.
   func run() async {
     for await _ in wakes {
       draw()

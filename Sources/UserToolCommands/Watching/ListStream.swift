@@ -26,7 +26,6 @@ struct ListStream {
     output.flush()
   }
 
-  /// Ends the output, after the last version.
   func end() {
     if isArray { output.endArray() }
     output.flush()

@@ -7,11 +7,6 @@ struct ReportedWrite {
   let standIns: [StandIn]
   let isDryRun: Bool
 
-  /// Thrown inside the write to roll it back.
-  private struct DryRun: Error {
-    let changes: [Change]
-  }
-
   /// Binds the listeners to the user, lets `body` change the record in one write, and prints each listener's calls.
   func run(_ user: UserReference, _ body: (inout WriteTransaction, User) throws -> Void) throws {
     try run(origin: "usertool", choose: { try user.resolve(in: &$0) }, topic: \.id) { transaction, user in
@@ -31,19 +26,16 @@ struct ReportedWrite {
     try common.withStore(.readWrite) { store in
       let recorder = CallRecorder()
       var end: Revision?
-      do {
-        try store.write(origin: origin) { transaction in
-          let chosen = try choose(&transaction)
-          let start = try transaction.cursor.revision
-          recorder.bind(standIns, to: store.listeners, for: topic(chosen))
-          try body(&transaction, chosen)
-          if isDryRun { throw DryRun(changes: try transaction.changes) }
-          let revision = try transaction.revision
-          if revision > start { end = revision }
-        }
-      } catch let dryRun as DryRun {
-        return print(dryRun.changes)
+      let changes = try store.write(origin: origin, isDryRun: isDryRun) { transaction in
+        let chosen = try choose(&transaction)
+        let start = try transaction.cursor.revision
+        recorder.bind(standIns, to: store.listeners, for: topic(chosen))
+        try body(&transaction, chosen)
+        let revision = try transaction.revision
+        if revision > start { end = revision }
+        return isDryRun ? try transaction.changes : []
       }
+      if isDryRun { return print(changes) }
       guard let end else { return common.note("unchanged") }
       do { try print(recorder.calls.filter { $0.set.revision == end }) } catch let error as StoreError {
         // Not the status of the error's code, which can mean that nothing was changed.
