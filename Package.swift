@@ -64,10 +64,10 @@ let package = Package(
       providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
     ),
     .target(
-      name: "UserStorePostgres", dependencies: ["UserStore", "CUserStoreLibPQ"],
+      name: "UserStorePostgres", dependencies: ["UserStore", "UserStoreText", "CUserStoreLibPQ"],
       resources: [.embedInCode("Schema/migrations")],
       swiftSettings: settings),
-    // What usertool and a server share: queries, records, and addresses of databases as text.
+    // What usertool, a server, and the engine on PostgreSQL share: queries, records, and addresses of databases as text.
     .target(name: "UserStoreText", dependencies: ["UserStore"], swiftSettings: settings),
     .target(
       name: "UserToolCommands",

@@ -58,11 +58,9 @@ extension UserStore {
     let connection = try PostgresConnections(configuration.settings).open()
     try PostgresSchema.require(connection)
     let setRights = PostgresStatement(once: "set rights", "SELECT userstore.set_rights($1, $2)", .text, .text)
-    do throws(PostgresError) { try connection.run(setRights, .text(role), .text(rights.rawValue)) } catch {
-      if error.kind == .server(SQLState(rawValue: "42704")) {
-        throw StoreError(.notFound, "the server has no role \(role)", cause: error)
-      }
-      throw StoreError(error)
+    do throws(StoreError) { try connection.run(setRights, .text(role), .text(rights.rawValue)) } catch {
+      guard error.postgres?.sqlState?.rawValue == "42704" else { throw error }
+      throw StoreError(.notFound, "the server has no role \(role)", cause: error.cause)
     }
   }
 }

@@ -9,9 +9,7 @@ public enum DatabaseAddress: Sendable, CustomStringConvertible {
 
   /// Reads an address that other users of the machine cannot read, such as that in an environment variable.
   public init(_ text: String) {
-    // By bytes: libpq finds the scheme also if a combining character follows it.
-    let isURL = ["postgres://", "postgresql://"].contains { text.utf8.starts(with: $0.utf8) }
-    self = isURL ? .postgres(url: text) : .file(text)
+    self = PostgresURL(text) == nil ? .file(text) : .postgres(url: text)
   }
 
   /// Reads an address from the arguments of a program, which every user of the machine can read.
@@ -19,8 +17,9 @@ public enum DatabaseAddress: Sendable, CustomStringConvertible {
   /// - Throws: A `TextError` if the address has a password, or cannot be read without doubt and may have one.
   public init(argument: String) throws(TextError) {
     self.init(argument)
-    guard case .postgres(let url) = self, PostgresURL(url)?.hasPassword ?? true else { return }
-    if PostgresURL(url, withAnyPort: true)?.hasPassword == false {
+    guard let url = PostgresURL(argument) else { return }
+    if !url.hasPassword, url.isCertain() { return }
+    if !url.hasPassword, url.isCertain(withAnyPort: true) {
       throw TextError(
         .notation, "the port in the address is not between 1 and 65535",
         hint: "the form is postgres://user@host:port/database; write a password to ~/.pgpass, or set PGPASSWORD")
@@ -34,48 +33,61 @@ public enum DatabaseAddress: Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .file(let path): path.shown
-    case .postgres(let url): PostgresURL(url)?.withoutPassword.shown ?? "postgres://…"
+    case .postgres(let text):
+      if let url = PostgresURL(text), url.isCertain() { url.withoutPassword.shown } else { "postgres://…" }
     }
   }
 }
 
-/// The parts of `postgres://user:password@host:port,…/database?name=value&…`, as libpq reads them.
-private struct PostgresURL {
+/// The parts of `postgres://user:password@host:port,…/database?name=value&…`.
+package struct PostgresURL {
   private typealias Text = Substring.UnicodeScalarView
 
-  private let scheme: Text
+  private let scheme: String
   private let user: Text
   private let password: Text
-  /// The hosts, with their ports, and the database.
+  /// The hosts, each with its port.
+  private let hosts: [Text]
+  /// The hosts and the database.
   private let place: Text
   private let parameters: [Text]
+  /// Whether libpq may take a part of a password for a host or the database, because a “@” or “/” in it is not percent-encoded.
+  package let isAmbiguous: Bool
+  /// The same for a person, who may have written a “?” in a password too: libpq takes all before the “@” for the user.
+  private let isDoubtful: Bool
 
-  /// Reads a URL; nil if a character of a password that is not percent-encoded may have ended a part early.
-  ///
-  /// `withAnyPort` is whether a number may be larger than ports are.
-  init?(_ url: String, withAnyPort: Bool = false) {
-    let url = url[...].unicodeScalars
-    let start = url.firstIndex(of: ":").map { url.index($0, offsetBy: 3) } ?? url.endIndex
-    scheme = url[..<start]
-    let authority = url[start...].prefix { $0 != "/" && $0 != "?" }
-    let at = authority.firstIndex(of: "@")
-    let userinfo = authority[..<(at ?? start)]
+  /// Reads a URL; nil for another text.
+  package init?(_ text: String) {
+    // By bytes: libpq finds the scheme also if a combining character follows it.
+    guard let scheme = ["postgres://", "postgresql://"].first(where: { text.utf8.starts(with: $0.utf8) }) else {
+      return nil
+    }
+    self.scheme = scheme
+    let rest = text[...].unicodeScalars.dropFirst(scheme.unicodeScalars.count)
+    let at = rest.firstIndex(of: "@")
+    let userinfo = rest[..<(at ?? rest.startIndex)]
+    let others = at.map { rest[$0...].dropFirst() } ?? rest
+    isAmbiguous = userinfo.contains("/") || others.contains("@")
+    isDoubtful = isAmbiguous || userinfo.contains("?")
     user = userinfo.prefix { $0 != ":" }
     password = userinfo.dropFirst(user.count + 1)
-    let hosts = authority[(at.map { url.index(after: $0) } ?? start)...]
-    guard !url[hosts.startIndex...].contains("@"),
-      hosts.split(separator: ",").allSatisfy({ Self.isHost($0, withAnyPort) })
-    else { return nil }
-    place = url[hosts.startIndex...].prefix { $0 != "?" }
-    parameters = url[place.endIndex...].dropFirst().split(separator: "&")
+    hosts = others.prefix { $0 != "/" && $0 != "?" }.split(separator: ",")
+    place = others.prefix { $0 != "?" }
+    parameters = others[place.endIndex...].dropFirst().split(separator: "&")
   }
 
   var hasPassword: Bool { !password.isEmpty || parameters.contains(where: Self.isSecret) }
 
+  /// Whether no part of a password can be in another place.
+  ///
+  /// `withAnyPort` is whether a number may be larger than ports are.
+  func isCertain(withAnyPort: Bool = false) -> Bool {
+    !isDoubtful && hosts.allSatisfy { Self.isHost($0, withAnyPort) }
+  }
+
   var withoutPassword: String {
     let others = parameters.filter { !Self.isSecret($0) }.map { String($0) }.joined(separator: "&")
-    return
-      "\(String(scheme))\(user.isEmpty ? "" : String(user) + "@")\(String(place))\(others.isEmpty ? "" : "?" + others)"
+    return "\(scheme)\(user.isEmpty ? "" : String(user) + "@")\(String(place))\(others.isEmpty ? "" : "?" + others)"
   }
 
   /// Whether a port is a number: in `user:password/database`, which lacks a host, the password is in its place.

@@ -93,9 +93,7 @@ struct UserTool: ParsableCommand {
 
   /// Prints the help or the version, which the parser throws as errors.
   private static func show(_ text: String) -> ExitStatus {
-    let output = Output()
-    output.writeLine(text)
-    output.flush()
+    Output.print([text])
     return .success
   }
 

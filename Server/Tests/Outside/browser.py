@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 
 from support import DEADLINE, Late, TestCase, eventually
 
-__all__ = ["Browser", "BrowserTestCase", "Keys", "Page"]
+__all__ = ["Browser", "BrowserTestCase", "Keys", "Page", "fill"]
 
 ARGUMENTS = [
     "--no-sandbox", "--disable-dev-shm-usage", "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
@@ -278,6 +278,12 @@ def shared(*arguments):
     browser = Browser(*arguments)
     ends.callback(browser.quit)
     return browser
+
+
+def fill(server):
+    """Adds three users; returns the revision."""
+    three = (("NIX", "auburn", 41), ("Zoë", "black", 36), ("Tim", "blond", 17))
+    return [server.add(name, hair_color=color, age=age) for name, color, age in three][-1]["revision"]
 
 
 class BrowserTestCase(TestCase):

@@ -23,21 +23,14 @@ final class DirectoryEvents: Sendable {
   /// The watch descriptor of the folder; all others are of files.
   private let folderWatch: Int32
   private let watchesWrites = Lock(true)
-  private let wakeReader: Int32
-  private let wakeWriter: Int32
+  private let waker: SelfPipe
 
   /// Starts watching the files `names` of a folder, and the one among them that `Files.signal` is called with.
   ///
   /// The watch of a file ends when the file is deleted, so the folder is watched for names that appear, and each file for
   /// writes: with its mask on the folder, every write to any other file in it, a log for example, would be an event.
   init(folder: String, names: Set<String>, signal: String? = nil, usingEvents: Bool) throws(SystemError) {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw SystemError(operation: "create a pipe") }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
-    (wakeReader, wakeWriter) = (ends[0], ends[1])
+    waker = try SelfPipe()
     self.folder = folder
     self.names = names.map { Array($0.utf8) }
     self.signal = signal.map { Array($0.utf8) }
@@ -48,11 +41,7 @@ final class DirectoryEvents: Sendable {
     if hasEvents { for name in self.names { watchFile(name, events) } }
   }
 
-  deinit {
-    close(wakeReader)
-    close(wakeWriter)
-    closeEvents()
-  }
+  deinit { closeEvents() }
 
   /// Closes the inotify descriptor, after the last `wait`; this takes Linux ten milliseconds.
   func closeEvents() {
@@ -61,21 +50,18 @@ final class DirectoryEvents: Sendable {
   }
 
   /// Ends a `wait`, the current one or the next.
-  func wake() {
-    var byte: UInt8 = 1
-    _ = unsafe write(wakeWriter, &byte, 1)
-  }
+  func wake() { waker.wake() }
 
   /// Waits at most `microseconds` for events, and returns those since the last call.
   ///
   /// If there are many, it leaves the rest to the next call. The result is empty after a timeout, and for events of other files.
   func wait(microseconds: Int) -> CommitEvent {
     let events = events.withLock { $0 }
-    let ready = userstore_wait_readable(wakeReader, events, Int64(microseconds))
+    let ready = userstore_wait_readable(waker.reader, events, Int64(microseconds))
     var received: CommitEvent = []
     if ready & 1 != 0 {
       received.insert(.woken)
-      drainWakes()
+      waker.drain()
     }
     if ready & 2 != 0 { received.formUnion(readEvents(events)) }
     return received
@@ -89,11 +75,6 @@ final class DirectoryEvents: Sendable {
     if events < 0 { return }
     watchesWrites.withLock { $0 = reportsWrites }
     for name in names { watchFile(name, events) }
-  }
-
-  private func drainWakes() {
-    var bytes: [UInt8] = Array(repeating: 0, count: 64)
-    while unsafe read(wakeReader, &bytes, 64) == 64 {}
   }
 
   #if os(Linux)

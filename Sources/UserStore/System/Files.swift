@@ -133,7 +133,7 @@ package enum Files {
   }
 
   /// Removes a file or an empty folder, if it exists.
-  static func remove(_ path: String) {
+  package static func remove(_ path: String) {
     _ = unsafe unlink(path) == 0 || rmdir(path) == 0
   }
 

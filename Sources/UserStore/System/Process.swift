@@ -39,9 +39,9 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ coun
 }
 
 /// The clock of the timestamps in the log, which users can set.
-enum WallClock {
+package enum WallClock {
   /// Milliseconds since 1970.
-  static var milliseconds: Int64 {
+  package static var milliseconds: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000

@@ -157,7 +157,7 @@ final class WriteConnection: Sendable {
   ///
   /// If a program has deleted rows that are needed for this, the hub receives a discontinuity instead. If the sets cannot be read
   /// now, the position stays before them: the watcher or the next write finds them.
-  private func publish(_ session: any Session, from start: Cursor, through end: Cursor, _ cascade: Cascade?) -> Int? {
+  func publish(_ session: any Session, from start: Cursor, through end: Cursor, _ cascade: Cascade?) -> Int? {
     guard publication.hasListeners else {
       publication.skip(to: end)
       return nil

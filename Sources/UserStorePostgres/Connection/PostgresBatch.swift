@@ -11,29 +11,24 @@ struct PostgresBatch {
 
   private(set) var entries: [Entry] = []
   private(set) var parameters = ParameterBuffer()
+  /// Why a value cannot be stored, the first one: then nothing is sent.
+  private(set) var failure: PostgresError?
 
   /// Adds a statement, and returns its result, which is complete when the batch has succeeded.
-  ///
-  /// - Throws: `.badValue`; `.unexpected` if the values are not those of the statement's parameters.
   @discardableResult
-  mutating func add(_ statement: PostgresStatement, _ values: PostgresValue...) throws(PostgresError) -> PostgresResult
-  {
-    try add(statement, values)
+  mutating func add(_ statement: PostgresStatement, _ values: PostgresValue...) -> PostgresResult {
+    add(statement, values)
   }
 
   @discardableResult
-  mutating func add(_ statement: PostgresStatement, _ values: [PostgresValue]) throws(PostgresError) -> PostgresResult {
-    guard values.count == statement.types.count else {
-      let counts = "the statement has \(statement.types.count) parameters, but got \(values.count) values"
-      throw PostgresError(.unexpected, counts, purpose: statement.purpose)
-    }
+  mutating func add(_ statement: PostgresStatement, _ values: [PostgresValue]) -> PostgresResult {
+    precondition(values.count == statement.types.count, "the values are not those of the statement's parameters")
     let first = parameters.offsets.count
-    for (index, value) in values.enumerated() {
-      if let type = value.type, type != statement.types[index] {
-        let types = "parameter $\(index + 1) is \(statement.types[index]), but the value is \(type)"
-        throw PostgresError(.unexpected, types, purpose: statement.purpose)
+    for (value, type) in zip(values, statement.types) {
+      precondition(value.type == nil || value.type == type, "the value is not of the parameter's type")
+      if let reason = parameters.append(value) {
+        failure = failure ?? PostgresError(.badValue, reason, purpose: statement.purpose)
       }
-      try parameters.append(value, purpose: statement.purpose)
     }
     let result = PostgresResult(of: statement)
     entries.append(Entry(statement: statement, firstParameter: first, result: result))

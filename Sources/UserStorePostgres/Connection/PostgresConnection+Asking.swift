@@ -1,4 +1,5 @@
 import CUserStoreLibPQ
+import UserStore
 
 /// What the server is asked on another connection, while a reply is due that does not come.
 ///
@@ -24,15 +25,15 @@ extension PostgresConnection {
     // A wake-up may end the other connection's wait, so that it would be lost.
     hasPendingWakeUp = true
     defer { interrupter.isInUse = true }
-    do throws(PostgresError) {
+    do throws(StoreError) {
       let other = try PostgresConnection(questioner, interrupter: interrupter)
       defer { other.close() }
       guard let row = try other.run(Self.selectWork, .int4(process)).first else { return false }
-      blockers = try row.textOrNil(1)
-      return try row.bool(0)
+      blockers = row.textOrNil(1)
+      return row.bool(0)
     } catch {
       // A server that refuses another connection is alive, but cannot be asked.
-      return error.refusal == .tooManyConnections
+      return error.postgres?.refusal == .tooManyConnections
     }
   }
 

@@ -1,43 +1,40 @@
 import CUserStoreLibPQ
+import UserStore
 
 extension PostgresConnection {
   /// Runs a statement and returns its result, in one round trip.
   ///
   /// - Throws: `.badValue`, `.unexpected`.
   @discardableResult
-  func run(_ statement: PostgresStatement, _ values: PostgresValue...) throws(PostgresError) -> PostgresResult {
-    try run(statement, values)
-  }
-
-  @discardableResult
-  func run(_ statement: PostgresStatement, _ values: [PostgresValue]) throws(PostgresError) -> PostgresResult {
-    var batch = PostgresBatch()
-    let result = try batch.add(statement, values)
-    try run(batch)
-    return result
+  func run(_ statement: PostgresStatement, _ values: PostgresValue...) throws(StoreError) -> PostgresResult {
+    try pipeline { $0.add(statement, values) }
   }
 
   /// Runs the statements that `body` adds, in one round trip, and returns what `body` returns.
   ///
-  /// Nothing is sent if `body` throws. The results are complete when this returns:
+  /// The results are complete when this returns:
   ///
-  ///     let (user, attributes) = try connection.pipeline { batch throws(PostgresError) in
-  ///       (try batch.add(selectUser, .int8(7)), try batch.add(selectAttributes, .int8(7)))
+  ///     let (user, attributes) = try connection.pipeline { batch in
+  ///       (batch.add(selectUser, .int8(7)), batch.add(selectAttributes, .int8(7)))
   ///     }
   ///
-  /// - Throws: `.badValue`, `.unexpected`, and the error of the first statement that failed, with its `statementIndex`. The
-  ///   server has skipped the later ones, and undone the earlier ones unless there was a COMMIT between them.
-  func pipeline<Value>(
-    _ body: (inout PostgresBatch) throws(PostgresError) -> Value
-  ) throws(PostgresError) -> Value {
+  /// - Throws: `.badValue`, without having sent anything; `.unexpected`; and the error of the first statement that failed, with its
+  ///   `statementIndex`. The server has skipped the later ones, and undone the earlier ones unless there was a COMMIT between them.
+  func pipeline<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
     var batch = PostgresBatch()
-    let value = try body(&batch)
+    let value = body(&batch)
     try run(batch)
     return value
   }
 
   /// Runs a batch in one round trip.
-  func run(_ batch: PostgresBatch) throws(PostgresError) {
+  func run(_ batch: PostgresBatch) throws(StoreError) {
+    do throws(PostgresError) { try exchange(batch) } catch { throw StoreError(error) }
+  }
+
+  /// As `run`, for a connection that is being made.
+  func exchange(_ batch: PostgresBatch) throws(PostgresError) {
+    if let failure = batch.failure { throw failure }
     if batch.entries.isEmpty { return }
     let wasIdle = transactionStatus == .idle
     do throws(PostgresError) {
@@ -209,7 +206,11 @@ extension PostgresConnection {
   /// Runs one or more statements without parameters, for setup and migrations; they are one transaction, unless they say otherwise.
   ///
   /// `purpose` completes error messages: “cannot PURPOSE: …”.
-  func execute(_ sql: String, to purpose: String) throws(PostgresError) {
+  func execute(_ sql: String, to purpose: String) throws(StoreError) {
+    do throws(PostgresError) { try runScript(sql, purpose) } catch { throw StoreError(error) }
+  }
+
+  private func runScript(_ sql: String, _ purpose: String) throws(PostgresError) {
     let handle = unsafe try openHandle(purpose)
     var silence = beginReply()
     // Pipeline mode has only statements one by one.
@@ -221,7 +222,7 @@ extension PostgresConnection {
         switch unsafe PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: unsafe PQclear(result)
         case PGRES_FATAL_ERROR:
-          let statement = PostgresStatement(purpose: purpose, text: "", types: [], effect: .none, index: -1)
+          let statement = PostgresStatement(once: purpose, "")
           failure = unsafe try serverError(result, .closedCursors, statement)
         default:
           unsafe PQclear(result)

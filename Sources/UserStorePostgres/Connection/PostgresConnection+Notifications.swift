@@ -1,4 +1,5 @@
 import CUserStoreLibPQ
+import UserStore
 
 /// A message that a transaction sent with NOTIFY.
 struct PostgresNotification: Hashable, Sendable {
@@ -10,7 +11,7 @@ struct PostgresNotification: Hashable, Sendable {
 
 extension PostgresConnection {
   /// Receives the notifications of a channel from now on, until the connection ends.
-  func listen(to channel: String) throws(PostgresError) {
+  func listen(to channel: String) throws(StoreError) {
     let quoted = channel.replacing("\"", with: "\"\"")
     try run(PostgresStatement(once: "listen to the channel \(channel)", "LISTEN \"\(quoted)\""))
   }
@@ -19,31 +20,38 @@ extension PostgresConnection {
   ///
   /// Returns no notification if there was none in the time. A lost connection is noticed as soon as the system reports it: at
   /// once if the server process ended, after the time of the keepalives if the network did.
-  func wait(for timeout: Duration) throws(PostgresError) -> (notifications: [PostgresNotification], isWoken: Bool) {
+  func wait(for timeout: Duration) throws(StoreError) -> (notifications: [PostgresNotification], isWoken: Bool) {
+    do throws(PostgresError) { return try awaitNotifications(until: .now + timeout) } catch { throw StoreError(error) }
+  }
+
+  private func awaitNotifications(
+    until deadline: ContinuousClock.Instant
+  ) throws(PostgresError) -> (notifications: [PostgresNotification], isWoken: Bool) {
     let purpose = "wait for notifications"
     let handle = unsafe try openHandle(purpose)
-    let deadline = ContinuousClock.now + timeout
+    // The first look does not wait: it also takes what has arrived already.
     var isFirst = true
     while true {
-      var notifications: [PostgresNotification] = []
-      while let notification = unsafe PQnotifies(handle) {
-        unsafe notifications.append(PostgresNotification(copying: notification))
-        unsafe PQfreemem(notification)
-      }
-      // The first look does not wait: it also takes what has arrived already.
+      var notifications = unsafe takeNotifications(handle)
       let until = notifications.isEmpty && !hasPendingWakeUp && !isFirst ? deadline : .now
       let events = try awaitSocket(writes: false, until, purpose, endsAtDeadline: true)
       if events.contains(.readable), unsafe PQconsumeInput(handle) == 0 { throw lost(purpose) }
-      while let notification = unsafe PQnotifies(handle) {
-        unsafe notifications.append(PostgresNotification(copying: notification))
-        unsafe PQfreemem(notification)
-      }
+      notifications += unsafe takeNotifications(handle)
       if !notifications.isEmpty || hasPendingWakeUp || !isFirst && events.isEmpty {
         defer { hasPendingWakeUp = false }
         return (notifications, hasPendingWakeUp)
       }
       isFirst = false
     }
+  }
+
+  private func takeNotifications(_ handle: OpaquePointer) -> [PostgresNotification] {
+    var notifications: [PostgresNotification] = []
+    while let notification = unsafe PQnotifies(handle) {
+      unsafe notifications.append(PostgresNotification(copying: notification))
+      unsafe PQfreemem(notification)
+    }
+    return notifications
   }
 }
 

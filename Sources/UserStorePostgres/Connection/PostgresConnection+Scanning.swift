@@ -1,3 +1,5 @@
+import UserStore
+
 extension PostgresConnection {
   /// Calls `body` with each row of a query, in the open transaction, until it returns false.
   ///
@@ -8,25 +10,23 @@ extension PostgresConnection {
   /// result for a thousand rows and not one for each. The first round trip returns rows already; a result of fewer than
   /// `rowsPerTrip` rows needs no second one.
   ///
-  /// - Throws: `.unexpected` if no transaction is open, and what `body` throws.
+  /// - Throws: `.unexpected` if no transaction is open.
   func scan(
     _ statement: PostgresStatement, _ values: [PostgresValue] = [], rowsPerTrip: Int = 1_000,
-    while body: (PostgresRow) throws(PostgresError) -> Bool
-  ) throws(PostgresError) {
-    _ = unsafe try openHandle(statement.purpose)
-    guard transactionStatus == .inTransaction else {
-      throw PostgresError(.unexpected, "a scan needs an open transaction", purpose: statement.purpose)
+    while body: (PostgresRow) -> Bool
+  ) throws(StoreError) {
+    if isOpen, transactionStatus != .inTransaction {
+      throw StoreError(PostgresError(.unexpected, "a scan needs an open transaction", purpose: statement.purpose))
     }
     scanCount += 1
     let cursor = "userstore_scan_\(scanCount)"
     let open = PostgresStatement(
-      purpose: statement.purpose, text: "DECLARE \(cursor) NO SCROLL CURSOR FOR \(statement.text)",
-      types: statement.types, effect: .none, index: -1)
+      once: statement.purpose, "DECLARE \(cursor) NO SCROLL CURSOR FOR \(statement.text)", types: statement.types)
     let fetch = PostgresStatement(once: statement.purpose, "FETCH \(rowsPerTrip) FROM \(cursor)")
     let close = PostgresStatement(once: statement.purpose, "CLOSE \(cursor)")
-    var rows = try pipeline { batch throws(PostgresError) in
-      try batch.add(open, values)
-      return try batch.add(fetch)
+    var rows = try pipeline { batch in
+      batch.add(open, values)
+      return batch.add(fetch)
     }
     scanDepth += 1
     hasOpenCursors = true

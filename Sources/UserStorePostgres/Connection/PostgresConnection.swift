@@ -1,13 +1,14 @@
 import CUserStoreLibPQ
+import UserStore
 
 /// A connection to a server: the only owner of libpq's handle, which it closes when it is destroyed.
 ///
 /// One thread uses it at a time. Its owner ensures that: it is lent by a pool, or belongs to one thread. Another thread may end
 /// its waits with the `interrupter`.
 ///
-/// Every method that talks to the server throws, besides the errors that it lists: `.server` if the server refuses something,
-/// `.connectionLost`, `.timeout` and `.interrupted`. After the last three, the connection is closed: every further call throws
-/// `.connectionLost` until `reconnect`.
+/// Every method that talks to the server throws a `StoreError` whose cause is a `PostgresError`, of one of these kinds besides those
+/// that it lists: `.server` if the server refuses something, `.connectionLost`, `.timeout` and `.interrupted`. After the last three,
+/// the connection is closed: every further call throws `.connectionLost` until `reconnect`.
 @safe final class PostgresConnection: @unchecked Sendable {
   // Unchecked: libpq's handle may move between threads as long as no two use it at once (PQisthreadsafe).
 
@@ -50,12 +51,12 @@ import CUserStoreLibPQ
   ///   - settings: Where and how to connect.
   ///   - interrupter: What ends its waits, also that for the connection itself; it must belong to this connection only.
   /// - Throws: `.cannotConnect`, `.timeout`, `.interrupted`, and `.server` if the server refuses the session's parameters.
-  init(_ settings: PostgresSettings, interrupter: PostgresInterrupter? = nil) throws(PostgresError) {
+  init(_ settings: PostgresSettings, interrupter: PostgresInterrupter? = nil) throws(StoreError) {
     self.settings = settings
-    if let interrupter { self.interrupter = interrupter } else { self.interrupter = try PostgresInterrupter() }
+    self.interrupter = if let interrupter { interrupter } else { try PostgresInterrupter() }
     unsafe notes = .allocate(capacity: 1)
     unsafe notes.initialize(to: 0)
-    try reconnect()
+    do throws(PostgresError) { try connect() } catch { throw StoreError(error) }
   }
 
   deinit {
@@ -65,24 +66,9 @@ import CUserStoreLibPQ
 
   /// Closes the connection if it is open, and connects again; the statements will be prepared again.
   ///
-  /// - Throws: The errors of `init`.
-  func reconnect() throws(PostgresError) {
-    close()
-    statements = PreparedStatements()
-    (process, replyTimeout) = (nil, settings.replyTimeout)
-    let target = try settings.target()
-    mayBeReplica = target.mayBeReplica
-    interrupter.isInUse = true
-    do throws(PostgresError) {
-      unsafe handle = PostgresSettings.start(target.keywords)
-      try awaitConnection(hostCount: target.hostCount)
-      try prepareSession()
-    } catch {
-      var error = error
-      if error.hint == nil { error.hint = connectionHint(for: error, target) }
-      close()
-      throw error
-    }
+  /// - Throws: The errors of `init`; a server that cannot be reached again is a lost connection.
+  func reconnect() throws(StoreError) {
+    do throws(PostgresError) { try connect() } catch { throw StoreError(inOpenStore: error) }
   }
 
   /// Closes the connection; the server rolls back an open transaction.
@@ -138,6 +124,25 @@ import CUserStoreLibPQ
 
   // MARK: Connecting
 
+  private func connect() throws(PostgresError) {
+    close()
+    statements = PreparedStatements()
+    (process, replyTimeout) = (nil, settings.replyTimeout)
+    let target = try settings.target()
+    mayBeReplica = target.mayBeReplica
+    interrupter.isInUse = true
+    do throws(PostgresError) {
+      unsafe handle = PostgresSettings.start(target.keywords)
+      try awaitConnection(hostCount: target.hostCount)
+      try prepareSession()
+    } catch {
+      var error = error
+      if error.hint == nil { error.hint = connectionHint(for: error, target) }
+      close()
+      throw error
+    }
+  }
+
   private func awaitConnection(hostCount: Int) throws(PostgresError) {
     let deadline = ContinuousClock.now + settings.connectTimeout * max(1, hostCount)
     var state = PGRES_POLLING_WRITING
@@ -177,13 +182,15 @@ import CUserStoreLibPQ
     let parameters = settings.allSessionParameters.sorted { $0.key < $1.key }
     let calls = parameters.indices.map { "pg_catalog.set_config($\($0 * 2 + 1), $\($0 * 2 + 2), false)" }
     let statement = PostgresStatement(
-      purpose: "set the parameters of the session",
-      text: "SELECT pg_catalog.pg_backend_pid(), " + calls.joined(separator: ", "),
-      types: Array(repeating: .text, count: parameters.count * 2), effect: .none, index: -1)
+      once: "set the parameters of the session",
+      "SELECT pg_catalog.pg_backend_pid(), " + calls.joined(separator: ", "),
+      types: Array(repeating: .text, count: parameters.count * 2))
     let values = parameters.flatMap { [PostgresValue.text($0.key), .text($0.value)] }
-    let named = try run(statement, values).first?.int4(0)
+    var batch = PostgresBatch()
+    let result = batch.add(statement, values)
+    try exchange(batch)
+    let named = result.first?.int4(0)
     isPooled = named != serverProcess
     process = settings.server.isEmpty ? named : nil
   }
-
 }

@@ -1,4 +1,5 @@
 import Synchronization
+import UserStore
 
 #if canImport(Darwin)
   import Darwin
@@ -15,11 +16,12 @@ final class PostgresInterrupter: Sendable {
   private let interrupted = Atomic(false)
   private let inUse = Atomic(false)
 
-  /// Throws `.cannotConnect` if the process has no descriptors left.
-  init() throws(PostgresError) {
+  /// Throws `cannotOpen` if the process has no descriptors left.
+  init() throws(StoreError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else {
-      throw PostgresError(.cannotConnect, unsafe String(cString: strerror(errno)), purpose: "create a pipe")
+      let reason = unsafe String(cString: strerror(errno))
+      throw StoreError(PostgresError(.cannotConnect, reason, purpose: "create a pipe"))
     }
     for end in ends {
       _ = fcntl(end, F_SETFD, FD_CLOEXEC)

@@ -1,4 +1,5 @@
 import CUserStoreLibPQ
+import UserStore
 
 /// The result of a statement: the only owner of libpq's result, which holds all rows.
 ///
@@ -6,6 +7,8 @@ import CUserStoreLibPQ
 @safe final class PostgresResult {
   private(set) var handle: OpaquePointer?
   private let purpose: String
+  /// Why a column could not be read, the first time; whoever reads rows must `check` afterwards.
+  private var failure: PostgresError?
   /// The number of rows.
   var count: Int { unsafe Int(PQntuples(handle)) }
   private var columns: Int32 { unsafe PQnfields(handle) }
@@ -38,120 +41,126 @@ import CUserStoreLibPQ
   /// The first row; nil if there is none.
   var first: PostgresRow? { count > 0 ? self[0] : nil }
 
+  /// Returns what `make` returns for the first row; nil if there is none.
+  func first<Value>(make: (PostgresRow) -> Value) throws(StoreError) -> Value? {
+    let value = first.map(make)
+    try check()
+    return value
+  }
+
+  /// Returns what `make` returns for each row.
+  func all<Value>(make: (PostgresRow) -> Value) throws(StoreError) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(count)
+    try each { row in
+      values.append(make(row))
+      return true
+    }
+    return values
+  }
+
   /// Calls `body` with each row until it returns false, and returns whether it never did.
   @discardableResult
-  func each(while body: (PostgresRow) throws(PostgresError) -> Bool) throws(PostgresError) -> Bool {
-    for row in 0..<Int32(count) where try !body(PostgresRow(result: self, row: row)) { return false }
+  func each(while body: (PostgresRow) -> Bool) throws(StoreError) -> Bool {
+    for row in 0..<Int32(count) {
+      let isMore = body(PostgresRow(result: self, row: row))
+      try check()
+      if !isMore { return false }
+    }
     return true
   }
 
-  /// Returns the bytes of a value, which are valid as long as the result; nil for null.
+  /// Throws `unexpected` if a column could not be read: it looked empty.
+  func check() throws(StoreError) {
+    if let failure { throw StoreError(failure) }
+  }
+
+  /// Returns the bytes of a value, which are valid as long as the result; nil for null, and for what cannot be read.
   ///
-  /// - Throws: `.unexpected` if there is no such column, or if it is not in the binary format of the type.
+  /// There must be such a column, in the binary format of the type.
   @unsafe @inline(__always)
-  fileprivate func bytes(
-    _ row: Int32, _ column: Int, _ type: PostgresType
-  ) throws(PostgresError) -> UnsafeRawBufferPointer? {
+  fileprivate func bytes(_ row: Int32, _ column: Int, _ type: PostgresType) -> UnsafeRawBufferPointer? {
     // -1 stands for all columns that there cannot be.
     let column = Int32(exactly: column) ?? -1
     guard column >= 0, column < columns, unsafe type.accepts(PQftype(handle, column)),
       unsafe PQfformat(handle, column) == 1
-    else { throw mismatch(column, type) }
+    else {
+      noteMismatch(column, type)
+      return nil
+    }
     if unsafe PQgetisnull(handle, row, column) == 1 { return nil }
     return unsafe UnsafeRawBufferPointer(
       start: PQgetvalue(handle, row, column), count: Int(PQgetlength(handle, row, column)))
   }
 
-  @inline(never) private func mismatch(_ column: Int32, _ type: PostgresType) -> PostgresError {
-    guard column >= 0, column < columns else { return failure("the result has no such column") }
-    return failure("column \(column) is not \(type), but has the type number \(unsafe PQftype(handle, column))")
+  @inline(never) private func noteMismatch(_ column: Int32, _ type: PostgresType) {
+    guard column >= 0, column < columns else { return note("the result has no such column") }
+    note("column \(column) is not \(type), but has the type number \(unsafe PQftype(handle, column))")
   }
 
-  @inline(never) fileprivate func failure(_ message: String) -> PostgresError {
-    PostgresError(.unexpected, message, purpose: purpose)
+  @inline(never) fileprivate func note(_ message: String) {
+    failure = failure ?? PostgresError(.unexpected, message, purpose: purpose)
   }
 }
 
 /// A row of a result, which it keeps in memory.
 ///
-/// The methods read a column, counted from 0. They throw `.unexpected` if the column has another type, and those that do not
-/// return an optional also if it is null.
+/// The methods read a column, counted from 0. If the column has another type, or is null although the method returns no optional,
+/// the result notes a failure, and the value is empty: throwing here would make each closure that reads a row spell its error.
 struct PostgresRow {
   let result: PostgresResult
   let row: Int32
 
-  func int8OrNil(_ column: Int) throws(PostgresError) -> Int64? { try integer(column, .int8) }
-  func int4OrNil(_ column: Int) throws(PostgresError) -> Int32? { try integer(column, .int4) }
-  func int2OrNil(_ column: Int) throws(PostgresError) -> Int16? { try integer(column, .int2) }
-  func xid8OrNil(_ column: Int) throws(PostgresError) -> UInt64? { try integer(column, .xid8) }
+  func int8OrNil(_ column: Int) -> Int64? { integer(column, .int8) }
 
-  func float8OrNil(_ column: Int) throws(PostgresError) -> Double? {
-    let pattern: UInt64? = try integer(column, .float8)
+  func float8OrNil(_ column: Int) -> Double? {
+    let pattern: UInt64? = integer(column, .float8)
     return pattern.map(Double.init(bitPattern:))
   }
 
-  func boolOrNil(_ column: Int) throws(PostgresError) -> Bool? {
-    let byte: UInt8? = try integer(column, .bool)
+  func boolOrNil(_ column: Int) -> Bool? {
+    let byte: UInt8? = integer(column, .bool)
     return byte.map { $0 != 0 }
   }
 
-  /// The microseconds since 1970; `Int64.max` and `Int64.min` for PostgreSQL's `infinity` and `-infinity`.
-  func timestamptzOrNil(_ column: Int) throws(PostgresError) -> Int64? {
-    let microseconds: Int64? = try integer(column, .timestamptz)
-    // The type's last times, in the year 294247, are above those of `Int64`.
-    return microseconds.map { time in
-      if time == .max || time == .min { return time }
-      let (sum, overflows) = time.addingReportingOverflow(PostgresType.epoch)
-      return overflows ? .max : sum
-    }
-  }
-
   /// The text; PostgreSQL has checked that it is UTF-8.
-  func textOrNil(_ column: Int) throws(PostgresError) -> String? {
-    guard let bytes = unsafe try result.bytes(row, column, .text) else { return nil }
+  func textOrNil(_ column: Int) -> String? {
+    guard let bytes = unsafe result.bytes(row, column, .text) else { return nil }
     return unsafe String(decoding: bytes, as: UTF8.self)
   }
 
-  func byteaOrNil(_ column: Int) throws(PostgresError) -> [UInt8]? {
-    guard let bytes = unsafe try result.bytes(row, column, .bytea) else { return nil }
+  func byteaOrNil(_ column: Int) -> [UInt8]? {
+    guard let bytes = unsafe result.bytes(row, column, .bytea) else { return nil }
     return unsafe Array(bytes)
   }
 
-  func int8(_ column: Int) throws(PostgresError) -> Int64 { try present(int8OrNil(column), column) }
-  func int4(_ column: Int) throws(PostgresError) -> Int32 { try present(int4OrNil(column), column) }
-  func int2(_ column: Int) throws(PostgresError) -> Int16 { try present(int2OrNil(column), column) }
-  func xid8(_ column: Int) throws(PostgresError) -> UInt64 { try present(xid8OrNil(column), column) }
-  func float8(_ column: Int) throws(PostgresError) -> Double { try present(float8OrNil(column), column) }
-  func bool(_ column: Int) throws(PostgresError) -> Bool { try present(boolOrNil(column), column) }
-  func timestamptz(_ column: Int) throws(PostgresError) -> Int64 { try present(timestamptzOrNil(column), column) }
-  func text(_ column: Int) throws(PostgresError) -> String { try present(textOrNil(column), column) }
-  func bytea(_ column: Int) throws(PostgresError) -> [UInt8] { try present(byteaOrNil(column), column) }
+  func int8(_ column: Int) -> Int64 { int8OrNil(column) ?? missing(column, 0) }
+  func int4(_ column: Int) -> Int32 { integer(column, .int4) ?? missing(column, 0) }
+  func int2(_ column: Int) -> Int16 { integer(column, .int2) ?? missing(column, 0) }
+  func bool(_ column: Int) -> Bool { boolOrNil(column) ?? missing(column, false) }
+  func text(_ column: Int) -> String { textOrNil(column) ?? missing(column, "") }
 
-  /// Calls `body` with the bytes of a `bytea` or `text` column, without a copy; nil for null.
-  func withBytes<Value>(
-    _ column: Int, as type: PostgresType = .bytea, _ body: (RawSpan?) throws(PostgresError) -> Value
-  ) throws(PostgresError) -> Value {
-    guard let bytes = unsafe try result.bytes(row, column, type) else { return try body(nil) }
-    return try withExtendedLifetime(result) { () throws(PostgresError) in
-      let span = unsafe RawSpan(_unsafeBytes: bytes)
-      return try body(span)
-    }
+  /// The microseconds since 1970; `Int64.max` and `Int64.min` for PostgreSQL's `infinity` and `-infinity`.
+  func timestamptz(_ column: Int) -> Int64 {
+    let time: Int64 = integer(column, .timestamptz) ?? missing(column, 0)
+    if time == .max || time == .min { return time }
+    // The type's last times, in the year 294247, are above those of `Int64`.
+    let (sum, overflows) = time.addingReportingOverflow(PostgresType.epoch)
+    return overflows ? .max : sum
   }
 
   @inline(__always)
-  private func integer<Integer: FixedWidthInteger>(
-    _ column: Int, _ type: PostgresType
-  ) throws(PostgresError) -> Integer? {
-    guard let bytes = unsafe try result.bytes(row, column, type) else { return nil }
+  private func integer<Integer: FixedWidthInteger>(_ column: Int, _ type: PostgresType) -> Integer? {
+    guard let bytes = unsafe result.bytes(row, column, type) else { return nil }
     guard bytes.count == MemoryLayout<Integer>.size else {
-      throw result.failure("the \(type) in column \(column) has \(bytes.count) bytes")
+      result.note("the \(type) in column \(column) has \(bytes.count) bytes")
+      return nil
     }
     return unsafe Integer(bigEndian: bytes.loadUnaligned(as: Integer.self))
   }
 
-  @inline(__always)
-  private func present<Value>(_ value: Value?, _ column: Int) throws(PostgresError) -> Value {
-    guard let value else { throw result.failure("column \(column) is null") }
-    return value
+  @inline(never) private func missing<Value>(_ column: Int, _ empty: Value) -> Value {
+    result.note("column \(column) is null")
+    return empty
   }
 }

@@ -33,24 +33,20 @@ extension PostgresSettings {
     keywords += server
     let effective = Self.effective(keywords)
     let hosts = Self.hosts(effective["hostaddr"] ?? "", named: effective["host"] ?? "")
-    let isServerChosen =
-      Self.parse(connectionString)?["target_session_attrs"] != nil || Self.environment("PGTARGETSESSIONATTRS") != nil
-      || (effective["target_session_attrs"] ?? "any") != "any"
+    let given = Self.parse(connectionString).options ?? [:]
+    func isChosen(_ name: String, _ variable: String, otherThan usual: String) -> Bool {
+      given[name] != nil || Self.environment(variable) != nil || (effective[name] ?? usual) != usual
+    }
+    let isServerChosen = isChosen("target_session_attrs", "PGTARGETSESSIONATTRS", otherThan: "any")
     if needsPrimary, !isServerChosen { keywords.append(("target_session_attrs", "read-write")) }
     let isPrimary =
       isServerChosen ? ["primary", "read-write"].contains(effective["target_session_attrs"]) : needsPrimary
-    let isChosen =
-      Self.parse(connectionString)?["sslmode"] != nil || Self.environment("PGSSLMODE") != nil
-      || (effective["sslmode"] ?? "prefer") != "prefer"
     let remote = hosts.filter { !Self.isLocal($0) }
-    if isChosen || remote.isEmpty {
-      return PostgresTarget(
-        keywords: keywords, hostCount: hosts.count, mayBeReplica: !isPrimary, verifiedHosts: nil)
-    }
-    keywords.append(("sslmode", "verify-full"))
+    let verifies = !remote.isEmpty && !isChosen("sslmode", "PGSSLMODE", otherThan: "prefer")
+    if verifies { keywords.append(("sslmode", "verify-full")) }
     return PostgresTarget(
       keywords: keywords, hostCount: hosts.count, mayBeReplica: !isPrimary,
-      verifiedHosts: remote.joined(separator: ", "))
+      verifiedHosts: verifies ? remote.joined(separator: ", ") : nil)
   }
 
   /// What libpq connects to, in order: an address, or the name at its place if that is empty.

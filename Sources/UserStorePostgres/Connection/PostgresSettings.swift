@@ -1,4 +1,5 @@
 import CUserStoreLibPQ
+import UserStoreText
 
 /// Where and how to connect.
 struct PostgresSettings: Sendable {
@@ -59,70 +60,37 @@ struct PostgresSettings: Sendable {
 
   /// Throws `.cannotConnect` if the connection string is wrong in a way in which libpq's message could show its password.
   func check() throws(PostgresError) {
-    guard Self.isConnectionString(connectionString) else { return }
+    let url = PostgresURL(connectionString)
+    // Another text is the name of a database.
+    guard url != nil || connectionString.utf8.contains(UInt8(ascii: "=")) else { return }
     func failure(_ message: String) -> PostgresError {
       var error = PostgresError(.cannotConnect, message, purpose: "connect")
       error.hint = "the form is postgres://user@host:port/database"
       return error
     }
-    guard !Self.isAmbiguous(connectionString) else {
+    guard url?.isAmbiguous != true else {
       throw failure("the URL is ambiguous: in a user name, a password or a value, “@” must be %40 and “/” must be %2F")
     }
-    var reason = ""
-    guard let options = Self.parse(connectionString, reason: &reason) else {
-      let text = Self.mayHavePassword(connectionString) ? "" : ": \(reason)"
-      throw failure("the connection string cannot be parsed\(text)")
+    let (options, reason) = Self.parse(connectionString)
+    guard let options else {
+      let mayHavePassword =
+        connectionString.utf8.contains(UInt8(ascii: "@")) || connectionString.lowercased().contains("pass")
+        || url != nil && connectionString.split(separator: ":").count > 2
+      throw failure("the connection string cannot be parsed\(mayHavePassword ? "" : ": \(reason)")")
     }
-    guard Self.arePorts(options["port"]) else {
+    // In “postgres://user:password/database”, which lacks the host, the password is in the port's place.
+    guard (options["port"] ?? "").split(separator: ",").allSatisfy({ UInt16($0).map { $0 > 0 } ?? false }) else {
       throw failure("the port in the connection string is not a number from 1 to 65535")
     }
   }
 
-  /// Whether the ports are numbers: in “postgres://user:password/database”, which lacks the host, the password is in the
-  /// port's place.
-  private static func arePorts(_ text: String?) -> Bool {
-    (text ?? "").split(separator: ",").allSatisfy { UInt16($0).map { $0 > 0 } ?? false }
-  }
-
-  /// Whether libpq parses the string: otherwise it is the name of a database.
-  private static func isConnectionString(_ string: String) -> Bool {
-    isURL(string) || string.utf8.contains(UInt8(ascii: "="))
-  }
-
-  private static func isURL(_ string: String) -> Bool {
-    // By bytes, as libpq compares: a combining character after the last slash belongs to the host.
-    ["postgres://", "postgresql://"].contains { string.utf8.starts(with: $0.utf8) }
-  }
-
-  /// Whether a part of an unescaped password may be taken for the host or the database.
-  private static func isAmbiguous(_ string: String) -> Bool {
-    guard isURL(string), let scheme = string.utf8.firstIndex(of: UInt8(ascii: "/")) else { return false }
-    let rest = string.utf8[scheme...].dropFirst(2)
-    let ats = rest.indices.filter { rest[$0] == UInt8(ascii: "@") }
-    guard let at = ats.first else { return false }
-    return ats.count > 1 || rest[..<at].contains(UInt8(ascii: "/"))
-  }
-
-  private static func mayHavePassword(_ string: String) -> Bool {
-    string.utf8.contains(UInt8(ascii: "@")) || string.lowercased().contains("pass")
-      || isURL(string) && string.split(separator: ":").count > 2
-  }
-
-  /// Returns what a connection string says; nil if it cannot be parsed.
-  static func parse(_ string: String) -> [String: String]? {
-    var reason = ""
-    return parse(string, reason: &reason)
-  }
-
-  private static func parse(_ string: String, reason: inout String) -> [String: String]? {
+  /// Returns what libpq reads in a connection string; nil if it cannot be parsed, for the reason.
+  static func parse(_ string: String) -> (options: [String: String]?, reason: String) {
     var message: UnsafeMutablePointer<CChar>?
     let options = unsafe PQconninfoParse(string, &message)
-    if let message = unsafe message {
-      unsafe reason = String(cString: message).singleLine
-      unsafe PQfreemem(message)
-    }
-    guard let options = unsafe options else { return nil }
-    return unsafe values(of: options)
+    defer { unsafe PQfreemem(message) }
+    let reason = unsafe message.map { unsafe String(cString: $0).singleLine } ?? ""
+    return (unsafe options.map { unsafe values(of: $0) }, reason)
   }
 
   /// Returns the options that have a value, and frees libpq's list.

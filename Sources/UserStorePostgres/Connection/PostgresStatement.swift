@@ -35,7 +35,11 @@ struct PostgresStatement: Sendable {
     self.init(purpose: purpose, text: text, types: types, effect: effect, index: -1)
   }
 
-  init(purpose: String, text: String, types: [PostgresType], effect: Effect, index: Int) {
+  init(once purpose: String, _ text: String, types: [PostgresType]) {
+    self.init(purpose: purpose, text: text, types: types, effect: .none, index: -1)
+  }
+
+  private init(purpose: String, text: String, types: [PostgresType], effect: Effect, index: Int) {
     (self.purpose, self.text, self.types, self.effect, self.index) = (purpose, text, types, effect, index)
     typeNumbers = types.map { $0.rawValue }
   }

@@ -2,30 +2,22 @@
 enum PostgresValue: Hashable, Sendable {
   case null
   case bool(Bool)
-  case int2(Int16)
   case int4(Int32)
   case int8(Int64)
   case float8(Double)
   case text(String)
   case bytea([UInt8])
-  /// A point in time, in microseconds since 1970. `Int64.max` and `Int64.min` are PostgreSQL's `infinity` and `-infinity`.
-  case timestamptz(Int64)
-  /// The number of a transaction.
-  case xid8(UInt64)
 
   /// The type that the parameter must have; nil for null, which has any.
   var type: PostgresType? {
     switch self {
     case .null: nil
     case .bool: .bool
-    case .int2: .int2
     case .int4: .int4
     case .int8: .int8
     case .float8: .float8
     case .text: .text
     case .bytea: .bytea
-    case .timestamptz: .timestamptz
-    case .xid8: .xid8
     }
   }
 }
@@ -40,7 +32,6 @@ enum PostgresType: UInt32, Sendable {
   case text = 25
   case float8 = 701
   case timestamptz = 1184
-  case xid8 = 5069
 
   /// Whether a column of the type `number` is read as this type: `name` and `varchar` have the format of `text`.
   @inline(__always) func accepts(_ number: UInt32) -> Bool {
@@ -59,39 +50,30 @@ struct ParameterBuffer {
   private(set) var offsets: [Int] = []
   private(set) var lengths: [Int32] = []
 
-  /// Appends a value; throws `.badValue` if PostgreSQL cannot store it.
-  mutating func append(_ value: PostgresValue, purpose: String) throws(PostgresError) {
+  /// Appends a value; returns why PostgreSQL cannot store it, or nil.
+  mutating func append(_ value: PostgresValue) -> String? {
     let start = bytes.count
     switch value {
     case .null:
       offsets.append(-1)
       lengths.append(0)
-      return
+      return nil
     case .bool(let bool): bytes.append(bool ? 1 : 0)
-    case .int2(let integer): append(integer)
     case .int4(let integer): append(integer)
     case .int8(let integer): append(integer)
     case .float8(let number): append(number.bitPattern)
-    case .xid8(let number): append(number)
     case .text(let text):
       let utf8 = text.utf8
-      guard !utf8.contains(0) else {
-        throw PostgresError(.badValue, "PostgreSQL cannot store text with the character U+0000", purpose: purpose)
-      }
+      if utf8.contains(0) { return "PostgreSQL cannot store text with the character U+0000" }
       bytes.append(contentsOf: utf8)
     case .bytea(let array): bytes.append(contentsOf: array)
-    case .timestamptz(.max): append(Int64.max)
-    case .timestamptz(.min): append(Int64.min)
-    case .timestamptz(let microseconds):
-      let (shifted, overflow) = microseconds.subtractingReportingOverflow(PostgresType.epoch)
-      guard !overflow else { throw PostgresError(.badValue, "the time is out of range", purpose: purpose) }
-      append(shifted)
     }
     guard let length = Int32(exactly: bytes.count - start), length < 1 << 30 else {
-      throw PostgresError(.badValue, "the value is larger than 1 GiB", purpose: purpose)
+      return "the value is larger than 1 GiB"
     }
     offsets.append(start)
     lengths.append(length)
+    return nil
   }
 
   private mutating func append(_ integer: some FixedWidthInteger) {

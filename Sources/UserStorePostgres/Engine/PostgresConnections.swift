@@ -18,26 +18,24 @@ final class PostgresConnections: Sendable {
   }
 
   func open(watches: Bool = false) throws(StoreError) -> PostgresConnection {
-    let settings = watches ? watching : settings
-    do throws(PostgresError) {
-      let interrupter = try PostgresInterrupter()
-      interrupters.withLock { interrupters in
-        interrupters.removeAll { $0() == nil }
-        interrupters.append { [weak interrupter] in interrupter }
-      }
-      return try PostgresConnection(settings, interrupter: interrupter)
-    } catch {
-      throw StoreError(error)
+    let interrupter = try PostgresInterrupter()
+    interrupters.withLock { interrupters in
+      interrupters.removeAll { $0() == nil }
+      interrupters.append { [weak interrupter] in interrupter }
     }
+    return try PostgresConnection(watches ? watching : settings, interrupter: interrupter)
   }
 
+  func openSession() throws(StoreError) -> any Session { try openSession(watches: false) }
+  func openWatchingSession() throws(StoreError) -> any Session { try openSession(watches: true) }
+
   /// Opens a session of a store that is open: if no server can be reached, that is a lost connection.
-  func openSession(watches: Bool = false) throws(StoreError) -> PostgresSession {
+  private func openSession(watches: Bool) throws(StoreError) -> PostgresSession {
     do {
       // Without patience: a look that fails is repeated.
       return PostgresSession(try open(watches: watches), progress, patience: watches ? .zero : nil)
     } catch {
-      throw (error.cause as? PostgresError).map { StoreError(inOpenStore: $0) } ?? error
+      throw error.postgres.map { StoreError(inOpenStore: $0) } ?? error
     }
   }
 
@@ -64,21 +62,21 @@ final class PostgresConnections: Sendable {
   }
 
   private func isReserved(_ connection: PostgresConnection, _ other: PostgresConnection) throws(StoreError) -> Bool {
-    do throws(PostgresError) {
+    do throws(StoreError) {
       let first = try connection.run(Self.selectProcess).first?.int4(0)
-      let second = try other.pipeline { batch throws(PostgresError) in
-        try batch.add(Self.begin)
-        return try batch.add(Self.selectProcess)
+      let second = try other.pipeline { batch in
+        batch.add(Self.begin)
+        return batch.add(Self.selectProcess)
       }
       // Compared at once: a pool of one process has none left for the connection.
-      if try second.first?.int4(0) == first { return false }
+      if second.first?.int4(0) == first { return false }
       let again = try connection.run(Self.selectProcess).first?.int4(0)
       try other.run(.rollback)
       return again == first
     } catch {
       // PgBouncer's pool_mode=statement: “transaction blocks not allowed in statement pooling mode”.
       if error.message.contains("pooling mode") { return false }
-      throw StoreError(error)
+      throw error
     }
   }
 

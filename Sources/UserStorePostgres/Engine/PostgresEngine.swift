@@ -14,17 +14,13 @@ final class PostgresEngine: Engine {
     self.connections = connections
     let first: PostgresConnection
     do throws(StoreError) { first = try connections.open() } catch {
-      throw (error.cause as? PostgresError)?.isReplica == true ? .replica(error) : error
+      throw error.postgres?.isReplica == true ? .replica(error) : error
     }
     try connections.checkPooler(of: first)
     try PostgresSchema.prepare(first, configuration.store.access)
     let session = PostgresSession(first, connections.progress)
-    readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: session) { () throws(StoreError) in
-      try connections.openSession()
-    }
-    writers =
-      configuration.store.access == .readOnly
-      ? nil : SessionPool(limit: 1) { () throws(StoreError) in try connections.openSession() }
+    readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: session, open: connections.openSession)
+    writers = configuration.store.access == .readOnly ? nil : SessionPool(limit: 1, open: connections.openSession)
   }
 
   private static let readerLimit = 4
@@ -38,7 +34,7 @@ final class PostgresEngine: Engine {
   )? {
     guard configuration.store.watchesOtherProcesses else { return nil }
     let events = try PostgresEvents(connections, idleLook: configuration.idleLook)
-    return ({ [connections] () throws(StoreError) in try connections.openSession(watches: true) }, events)
+    return (connections.openWatchingSession, events)
   }
 
   /// The transaction itself notifies.
@@ -50,30 +46,20 @@ final class PostgresEngine: Engine {
 
   func checkpoint(holding session: any Session, mayWait: Bool) {}
 
-  func makeVacuum() throws(StoreError) -> () throws(StoreError) -> Void {
-    throw Self.unsupported("a vacuum of the whole database", "use VACUUM FULL")
-  }
-
   /// Old versions of rows are the business of the server's vacuum.
   func eraseOldPages(holding session: any Session) -> Bool { true }
 
   // MARK: Copies and checks
 
-  func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup {
-    throw Self.unsupported("a backup", "use pg_dump or pg_basebackup")
-  }
-
-  func makeRestore(
-    from path: String, ignoringProblems: Bool, while shouldContinue: () -> Bool
-  ) throws(StoreError) -> any EngineRestore {
-    throw Self.unsupported("a restore", "use pg_restore")
-  }
-
-  private static func unsupported(_ what: String, _ hint: String) -> StoreError {
-    StoreError(.unsupported, "PostgreSQL does not support \(what) by the library: \(hint)")
+  func files() throws(StoreError) -> any FileOperations {
+    throw StoreError(
+      .unsupported,
+      "the library cannot copy or rewrite a PostgreSQL database: use pg_dump, pg_basebackup, pg_restore, or VACUUM FULL")
   }
 
   func check(while shouldContinue: () -> Bool) throws(StoreError) -> [Finding]? { nil }
+
+  func check(in session: any Session) throws(StoreError) -> [Finding] { try PostgresSession.own(session).check() }
 
   // MARK: Closing
 

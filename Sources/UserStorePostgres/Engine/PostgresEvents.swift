@@ -22,16 +22,16 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
     connection = try connections.open(watches: true)
     interrupter = connection.interrupter
     progress = connections.progress
-    do throws(PostgresError) { try listen() } catch { throw StoreError(error) }
+    try listen()
   }
 
   /// On a replica, LISTEN is not possible; after it has become the primary, it is with the next connection.
-  private func listen() throws(PostgresError) {
-    do throws(PostgresError) {
+  private func listen() throws(StoreError) {
+    do throws(StoreError) {
       try connection.listen(to: Self.channel)
       progress.isOnReplica = false
     } catch {
-      guard error.sqlState == .readOnlyTransaction else { throw error }
+      guard error.postgres?.sqlState == .readOnlyTransaction else { throw error }
       progress.isOnReplica = true
     }
   }
@@ -41,7 +41,7 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
   var hasEvents: Bool { !progress.isOnReplica }
 
   func wait(microseconds: Int) -> CommitEvent {
-    do throws(PostgresError) {
+    do throws(StoreError) {
       if !isConnected {
         try connection.reconnect()
         try listen()
@@ -64,7 +64,7 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
   /// Tests whether the connection still answers: one whose network swallows everything receives no notification, for good.
   func missedEvent() {
     guard isConnected else { return }
-    do throws(PostgresError) { try connection.run(Self.test) } catch { isConnected = false }
+    do throws(StoreError) { try connection.run(Self.test) } catch { isConnected = false }
   }
 
   private static let test = PostgresStatement("test the connection for notifications", "SELECT")

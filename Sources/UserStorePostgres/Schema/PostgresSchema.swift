@@ -97,11 +97,11 @@ enum PostgresSchema {
   }
 
   private static func exists(on connection: PostgresConnection) throws(StoreError) -> Bool {
-    try first(hasSchema, on: connection) { row throws(PostgresError) in try row.bool(0) } == true
+    try connection.run(hasSchema).first { $0.bool(0) } == true
   }
 
   private static func checkServer(_ connection: PostgresConnection) throws(StoreError) {
-    let version = try first(selectVersion, on: connection) { row throws(PostgresError) in try row.text(0) } ?? ""
+    let version = try connection.run(selectVersion).first { $0.text(0) } ?? ""
     guard isPostgres(version), connection.serverVersion >= oldestServer else {
       throw StoreError(.unsupported, "the server is not PostgreSQL 15 or newer: \(version)")
     }
@@ -114,8 +114,8 @@ enum PostgresSchema {
 
   /// The layout; throws if a newer one allows only clients that know it.
   private static func state(on connection: PostgresConnection) throws(StoreError) -> State {
-    let found = try first(selectState, on: connection) { row throws(PostgresError) in
-      State(layout: try row.int8(0), oldestClient: try row.int8(1), isOwner: try row.bool(2))
+    let found = try connection.run(selectState).first { row in
+      State(layout: row.int8(0), oldestClient: row.int8(1), isOwner: row.bool(2))
     }
     guard let found else { throw PostgresSession.noMeta }
     guard found.oldestClient <= latest else {
@@ -128,25 +128,21 @@ enum PostgresSchema {
   /// Applies the migrations that are missing, in one transaction: of several processes that start at once, one migrates.
   private static func migrate(_ connection: PostgresConnection) throws(StoreError) {
     do throws(StoreError) {
-      try run(.begin, on: connection)
-      try run(lock, on: connection)
+      try connection.run(.begin)
+      try connection.run(lock)
       var layout: Int64 = 0
       if try exists(on: connection) {
-        try run(lockWriters, on: connection)
-        try run(becomeOwner, on: connection)
+        try connection.run(lockWriters)
+        try connection.run(becomeOwner)
         // Another process may have been first.
         layout = try state(on: connection).layout
       }
       for migration in migrations where migration.number > layout {
-        do throws(PostgresError) {
-          try connection.execute(migration.sql, to: "apply the migration \(migration.name)")
-        } catch { throw StoreError(error) }
-        let values: [PostgresValue] = [
-          .int8(migration.number), .text(migration.name), .text(migration.fingerprint),
-        ]
-        try run(insertMigration, values, on: connection)
+        try connection.execute(migration.sql, to: "apply the migration \(migration.name)")
+        try connection.run(
+          insertMigration, .int8(migration.number), .text(migration.name), .text(migration.fingerprint))
       }
-      try run(.commit, on: connection)
+      try connection.run(.commit)
     } catch {
       if connection.transactionStatus != .idle { _ = try? connection.run(.rollback) }
       throw error
@@ -158,32 +154,15 @@ enum PostgresSchema {
   /// Stores that were created when there was only the first have not recorded it.
   private static func checkMigrations(_ connection: PostgresConnection) throws(StoreError) {
     let known = migrations.map(\.fingerprint).joined(separator: ",")
-    let edited: Int64? = try first(selectEdited, [.text(known)], on: connection) { row throws(PostgresError) in
-      try row.int8(0)
+    if let edited = try connection.run(selectEdited, .text(known)).first(make: { $0.int8(0) }) {
+      throw StoreError(.schemaChanged, "migration \(edited) was edited after it was applied")
     }
-    if let edited { throw StoreError(.schemaChanged, "migration \(edited) was edited after it was applied") }
   }
 
   private static func checkTriggers(_ connection: PostgresConnection) throws(StoreError) {
-    let count = try first(countTriggers, on: connection) { row throws(PostgresError) in try row.int8(0) }
-    guard let count, count == triggers else {
+    guard try connection.run(countTriggers).first(make: { $0.int8(0) }) == triggers else {
       throw StoreError(
         .schemaChanged, "triggers of the log are missing or disabled: SELECT * FROM userstore.check() has the details")
     }
-  }
-
-  @discardableResult
-  private static func run(
-    _ statement: PostgresStatement, _ values: [PostgresValue] = [], on connection: PostgresConnection
-  ) throws(StoreError) -> PostgresResult {
-    do throws(PostgresError) { return try connection.run(statement, values) } catch { throw StoreError(error) }
-  }
-
-  private static func first<Value>(
-    _ statement: PostgresStatement, _ values: [PostgresValue] = [], on connection: PostgresConnection,
-    make: (PostgresRow) throws(PostgresError) -> Value
-  ) throws(StoreError) -> Value? {
-    guard let row = try run(statement, values, on: connection).first else { return nil }
-    do throws(PostgresError) { return try make(row) } catch { throw StoreError(error) }
   }
 }

@@ -6,9 +6,9 @@ import UserStore
 /// compared exactly: not every integer is a `float8`, so that the value is rounded on this side, in the direction of the
 /// comparison.
 struct PostgresQuerySQL {
-  private(set) var text = ""
+  private var text = ""
   private(set) var values: [PostgresValue] = []
-  private(set) var types: [PostgresType] = []
+  private var types: [PostgresType] = []
   /// The sort keys that are further attributes, each joined under the name `sN`.
   private var joins: [AttributeName] = []
   /// Whether each test of an attribute is a subquery of its own.
@@ -42,6 +42,8 @@ struct PostgresQuerySQL {
     let condition = self.condition(of: RowPart(conditions: [condition.node]))
     text = "SELECT count(*) FROM userstore.users u WHERE \(condition)"
   }
+
+  func statement(to purpose: String) -> PostgresStatement { PostgresStatement(once: purpose, text, types: types) }
 
   private mutating func parameter(_ value: PostgresValue) -> String {
     values.append(value)

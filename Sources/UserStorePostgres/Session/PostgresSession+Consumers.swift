@@ -24,21 +24,19 @@ extension PostgresSession {
     "remove a consumer", "DELETE FROM userstore.consumers WHERE name = $1", .text)
 
   func consumer(_ name: String) throws(StoreError) -> (cursor: Cursor, fencingToken: Int64)? {
-    try first(Self.selectConsumer, .text(name)) { row throws(PostgresError) in (try Cursor(row), try row.int8(3)) }
+    try first(Self.selectConsumer, .text(name)) { row in (Cursor(row), row.int8(3)) }
   }
 
   func consumers() throws(StoreError) -> [(name: String, cursor: Cursor, timestamp: Int64)] {
-    try all(Self.selectConsumers) { row throws(PostgresError) in
-      (try row.text(4), try Cursor(row), try row.timestamptz(3) / 1_000)
+    try all(Self.selectConsumers) { row in
+      (row.text(4), Cursor(row), row.timestamptz(3) / 1_000)
     }
   }
 
-  func setFencingToken(_ token: Int64, of name: String) throws(StoreError) -> Bool {
-    try run(Self.updateHolder, .text(name), .int8(token)).affectedRows > 0
-  }
-
-  func insertConsumer(_ name: String, fencingToken: Int64, at cursor: Cursor) throws(StoreError) {
-    try write(Self.insertConsumer, name, fencingToken, cursor)
+  func claimConsumer(_ name: String, fencingToken: Int64, at start: Cursor?) throws(StoreError) -> Bool {
+    if try run(Self.updateHolder, .text(name), .int8(fencingToken)).affectedRows > 0 { return true }
+    if let start { try write(Self.insertConsumer, name, fencingToken, start) }
+    return false
   }
 
   func moveConsumer(_ name: String, fencingToken: Int64, to cursor: Cursor) throws(StoreError) {

@@ -4,13 +4,9 @@ extension PostgresSession {
   private static let selectHead = PostgresStatement("read the log", "SELECT epoch, seq, nonce FROM userstore.head()")
   static let selectSnapshot = PostgresStatement(
     "read the log", "SELECT epoch, seq, nonce, pg_catalog.pg_is_in_recovery() FROM userstore.head()")
-  private static let selectHorizon = PostgresStatement(
-    "read the log", "SELECT epoch, horizon, horizon_nonce FROM userstore.meta WHERE id = 1")
   private static let selectState = PostgresStatement(
     "read the log", "SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, \(nonce) FROM userstore.log_state($1) s", .int8
   )
-  private static let selectNonce = PostgresStatement(
-    "read the log", "SELECT \(nonce) FROM userstore.nonce_at($1) s", .int8)
   /// SQL for the random number of a row: inside a set, that of its end, so that a cursor there identifies the set.
   private static let nonce = "coalesce(s.nonce, (SELECT e.nonce FROM userstore.next_end($1, \(Int64.max)) e))"
   private static let columns = """
@@ -33,7 +29,7 @@ extension PostgresSession {
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows($1, \(Int64.max), \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))",
     .int8)
-  private static let selectRowsBackwards = PostgresStatement(
+  private static let selectNewestRows = PostgresStatement(
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows_backwards($1, $2, \(PagedChanges.rowLimit), \(PagedChanges.byteLimit))",
     .int8, .int8)
@@ -51,13 +47,6 @@ extension PostgresSession {
     """)
   private static let selectNextEnd = PostgresStatement(
     "read the log", "SELECT seq, first, nonce, origin, is_foreign FROM userstore.next_end($1, $2)", .int8, .int8)
-  private static let selectLastEnd = PostgresStatement(
-    "read the log",
-    """
-    SELECT c.base + h.n, c.base + h.first, h.nonce, h.attribute, h.is_foreign
-    FROM userstore.commits c JOIN userstore.changes h ON h.xact = c.xact AND h.started = c.started
-    WHERE c.last > $1 AND c.base + h.n > $1 AND h.op = 0 AND NOT h.is_foreign ORDER BY c.last DESC, h.n DESC LIMIT 1
-    """, .int8)
   private static let countChanges = PostgresStatement("count changes", "SELECT userstore.change_count($1)", .int8)
   private static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)", .int8, .text)
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
@@ -83,42 +72,30 @@ extension PostgresSession {
   func logEnd() throws(StoreError) -> Cursor {
     if let end = ahead?.end { return end }
     if write != nil {
-      let last = try first(Self.selectOwnLast, make: { row throws(PostgresError) in try row.int8(0) })
+      let last = try first(Self.selectOwnLast, make: { $0.int8(0) })
       let start = try startOfWrite()
       guard let last else { return start }
       return Cursor(epoch: start.epoch, revision: start.revision.rawValue + last, nonce: 0)
     }
-    guard let end = try first(Self.selectHead, make: { row throws(PostgresError) in try Cursor(row) }) else {
-      throw Self.noMeta
-    }
+    guard let end = try first(Self.selectHead, make: { Cursor($0) }) else { throw Self.noMeta }
     progress.note(end.revision.rawValue)
     return end
-  }
-
-  func horizon() throws(StoreError) -> Cursor {
-    guard let start = try first(Self.selectHorizon, make: { row throws(PostgresError) in try Cursor(row) }) else {
-      throw Self.noMeta
-    }
-    return start
   }
 
   func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState {
     if let ahead, ahead.position.revision.rawValue == revision, let state = ahead.state { return state }
     let awaited = epoch.map { (revision, $0) }
-    let state = try first(Self.selectState, .int8(revision), awaiting: awaited) { row throws(PostgresError) in
-      try LogState(row, at: revision, isReplica: isOnReplica)
+    let state = try first(Self.selectState, .int8(revision), awaiting: awaited) { row in
+      LogState(row, at: revision, isReplica: isOnReplica)
     }
     guard let state else { throw Self.noMeta }
     return state
   }
 
-  func nonce(of sequence: Int64) throws(StoreError) -> Int64? {
-    try first(Self.selectNonce, .int8(sequence)) { row throws(PostgresError) in try row.int8(0) }
-  }
-
   // MARK: Rows
 
-  func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
+  func rows(after start: Int64, through end: Int64, newestFirst: Bool) throws(StoreError) -> [LogRow] {
+    if newestFirst { return try page(Self.selectNewestRows, .int8(start + 1), .int8(end == .max ? .max : end + 1)) }
     if let ahead, ahead.position.revision.rawValue == start { return try page(ahead.rows, through: end) }
     guard write != nil else { return try page(Self.selectRows, .int8(start), .int8(end)) }
     let head = try startOfWrite().revision.rawValue
@@ -126,10 +103,6 @@ extension PostgresSession {
     if start < head { return try page(Self.selectRows, .int8(start), .int8(min(end, head))) }
     let last = end == .max ? Int32.max : Int32(clamping: end - head)
     return try page(Self.selectOwnRows, .int4(Int32(clamping: start - head)), .int4(last), shift: head)
-  }
-
-  func rowsBackwards(from first: Int64, before end: Int64) throws(StoreError) -> [LogRow] {
-    try page(Self.selectRowsBackwards, .int8(first), .int8(end))
   }
 
   private func page(
@@ -141,49 +114,36 @@ extension PostgresSession {
   private func page(
     _ result: PostgresResult, through end: Int64 = .max, shift: Int64 = 0
   ) throws(StoreError) -> [LogRow] {
-    try decoding { () throws(PostgresError) in
-      var rows: [LogRow] = []
-      rows.reserveCapacity(result.count)
-      try result.each { row throws(PostgresError) in
-        guard try row.int8(0) + shift <= end else { return false }
-        rows.append(try LogRow(row, shift))
-        return true
-      }
-      return rows
+    var rows: [LogRow] = []
+    rows.reserveCapacity(result.count)
+    try result.each { row in
+      guard row.int8(0) + shift <= end else { return false }
+      rows.append(LogRow(row, shift))
+      return true
     }
+    return rows
   }
 
   func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd? {
     // What others have committed since the write began is not a part of its log.
     var last = end
     if write != nil { last = try min(end, startOfWrite().revision.rawValue) }
-    return try first(Self.selectNextEnd, .int8(start), .int8(last)) { row throws(PostgresError) in try SetEnd(row) }
-  }
-
-  func lastEnd(after start: Int64) throws(StoreError) -> SetEnd? {
-    try first(Self.selectLastEnd, .int8(start)) { row throws(PostgresError) in try SetEnd(row) }
+    return try first(Self.selectNextEnd, .int8(start), .int8(last)) { SetEnd($0) }
   }
 
   func changeCount(after start: Int64) throws(StoreError) -> Int {
-    Int(try first(Self.countChanges, .int8(start)) { row throws(PostgresError) in try row.int8(0) } ?? 0)
+    Int(try first(Self.countChanges, .int8(start)) { $0.int8(0) } ?? 0)
   }
 
   // MARK: Writing
 
   func endSet(origin: String?) {
     guard let write else { return }
-    self.write?.mayHaveEndedSet = write.mayHaveLogged
     guard write.mayHaveLogged else { return }
     let nonce = Int64.random(in: .min ... .max)
     self.write?.mayHaveLogged = false
     self.write?.sets.append(WrittenSet(nonce: nonce))
     addDue(Self.endSet, [.int8(nonce), origin.map { .text($0) } ?? .null], endingSet: write.sets.count)
-  }
-
-  func hasEndedSet() throws(StoreError) -> Bool {
-    guard let write, write.mayHaveEndedSet else { return false }
-    try sendDue()
-    return self.write?.sets.last?.number != nil
   }
 
   func writingEnd() throws(StoreError) -> Cursor {
@@ -203,9 +163,7 @@ extension PostgresSession {
     if let known = write.base {
       base = known
     } else {
-      guard let next = try first(Self.nextBase, make: { row throws(PostgresError) in try row.int8(0) }) else {
-        throw Self.noMeta
-      }
+      guard let next = try first(Self.nextBase, make: { $0.int8(0) }) else { throw Self.noMeta }
       base = next
       self.write?.base = base
     }
@@ -224,44 +182,42 @@ struct LogAhead {
 
   /// Whether the rows reach the end of the log.
   var isComplete: Bool {
-    get throws(PostgresError) {
-      let last = rows.count == 0 ? position.revision.rawValue : try rows[rows.count - 1].int8(0)
-      return last == end?.revision.rawValue
-    }
+    let last = rows.count == 0 ? position.revision.rawValue : rows[rows.count - 1].int8(0)
+    return last == end?.revision.rawValue
   }
 }
 
 extension LogState {
   /// Creates a state from `epoch, horizon, horizon_nonce, last, nonce`.
-  init(_ row: PostgresRow, at revision: Int64, isReplica: Bool = false) throws(PostgresError) {
-    let (horizon, last) = (try row.int8(1), try row.int8OrNil(3))
+  init(_ row: PostgresRow, at revision: Int64, isReplica: Bool = false) {
+    let (horizon, last) = (row.int8(1), row.int8OrNil(3))
     // For a row before the first one, the server returns the number of the first set. The log has no gaps.
     let hasRow = last.map { revision > horizon && revision <= $0 } ?? false
     self.init(
-      epoch: try row.int8(0), horizon: horizon, horizonNonce: try row.int8(2), last: last,
-      nonce: hasRow ? try row.int8OrNil(4) : nil, isReplica: isReplica)
+      epoch: row.int8(0), horizon: horizon, horizonNonce: row.int8(2), last: last,
+      nonce: hasRow ? row.int8OrNil(4) : nil, isReplica: isReplica)
   }
 }
 
 extension LogRow {
   /// Creates a row from the columns of the log; `shift` is added to its numbers.
-  fileprivate init(_ row: PostgresRow, _ shift: Int64) throws(PostgresError) {
-    let operation = try row.int2(1)
+  fileprivate init(_ row: PostgresRow, _ shift: Int64) {
+    let operation = row.int2(1)
     // In an end, the first row of the set is in the place of the old value.
-    let old: StoredValue = operation == 0 ? .integer(try row.int8(17) + shift) : try row.value(4)
+    let old: StoredValue = operation == 0 ? .integer(row.int8(17) + shift) : row.value(4)
     self.init(
-      sequence: try row.int8(0) + shift, operation: Int64(operation), user: try row.int8OrNil(2) ?? 0,
-      attribute: try row.textOrNil(3), old: old, new: operation == 0 ? .null : try row.value(9),
-      nonce: try row.int8OrNil(14) ?? 0, timestamp: try row.int8(15),
-      isForeign: try row.boolOrNil(16) ?? false)
+      sequence: row.int8(0) + shift, operation: Int64(operation), user: row.int8OrNil(2) ?? 0,
+      attribute: row.textOrNil(3), old: old, new: operation == 0 ? .null : row.value(9),
+      nonce: row.int8OrNil(14) ?? 0, timestamp: row.int8(15),
+      isForeign: row.boolOrNil(16) ?? false)
   }
 }
 
 extension SetEnd {
   /// Creates an end from `seq, first, nonce, attribute, is_foreign`.
-  init(_ row: PostgresRow) throws(PostgresError) {
+  init(_ row: PostgresRow) {
     self.init(
-      sequence: try row.int8(0), first: try row.int8(1), nonce: try row.int8(2), origin: try row.textOrNil(3),
-      isForeign: try row.bool(4))
+      sequence: row.int8(0), first: row.int8(1), nonce: row.int8(2), origin: row.textOrNil(3),
+      isForeign: row.bool(4))
   }
 }

@@ -33,9 +33,9 @@ extension PostgresSession {
       }
     }
     let further = request.columns.filter { ![.id, .name, .hairColor].contains($0) }
-    try eachPage(of: further.isEmpty ? 1 : Self.pageSize, request) { page throws(StoreError) in
+    func rows(_ page: [User]) throws(StoreError) -> [(id: User.ID, values: [StoredValue])] {
       let values = try self.values(of: page.map(\.id), further)
-      return page.allSatisfy { user in
+      return page.map { user in
         let row = request.columns.map { attribute in
           switch attribute {
           case .id: StoredValue.integer(user.id.rawValue)
@@ -43,36 +43,36 @@ extension PostgresSession {
           default: values[user.id]?[attribute] ?? .null
           }
         }
-        return body(user.id, row)
+        return (user.id, row)
       }
     }
+    try eachPage(of: further.isEmpty ? 1 : Self.pageSize, request, read: rows) { body($0.id, $0.values) }
   }
 
   func eachUser(_ request: RowRequest, while body: (User) -> Bool) throws(StoreError) {
-    try eachPage(of: Self.pageSize, request) { page throws(StoreError) in
-      let users = try self.users(page)
-      return page.allSatisfy { user in users[user.id].map(body) ?? true }
-    }
+    try eachPage(of: Self.pageSize, request, read: users, while: body)
   }
 
-  /// Calls `body` with the users of a request, without further attributes, up to `size` at once, until it returns false.
-  private func eachPage(
-    of size: Int, _ request: RowRequest, while body: ([User]) throws(StoreError) -> Bool
+  /// Calls `body` with what `read` reads of each user of a request, until it returns false.
+  ///
+  /// `read` receives up to `size` users at once, without further attributes.
+  private func eachPage<Row>(
+    of size: Int, _ request: RowRequest, read: ([User]) throws(StoreError) -> [Row], while body: (Row) -> Bool
   ) throws(StoreError) {
     var (isMore, limit) = (true, request.limit)
     for part in request.parts where isMore {
       let query = PostgresQuerySQL(part, limit: limit)
-      let statement = PostgresStatement(
-        purpose: "find users", text: query.text, types: query.types, effect: .none, index: -1)
       var page: [User] = []
       var failure: StoreError?
       func deliver() {
         limit = limit.map { $0 - page.count }
-        do throws(StoreError) { isMore = try body(page) && limit != 0 } catch { (failure, isMore) = (error, false) }
+        do throws(StoreError) { isMore = try read(page).allSatisfy(body) && limit != 0 } catch {
+          (failure, isMore) = (error, false)
+        }
         page = []
       }
-      try scan(statement, query.values) { row throws(PostgresError) in
-        page.append(try User(row))
+      try scan(query.statement(to: "find users"), query.values) { row in
+        page.append(User(row))
         if page.count == size { deliver() }
         return isMore
       }
@@ -82,29 +82,20 @@ extension PostgresSession {
   }
 
   /// Returns users with all attributes; in a write, those that still exist when they are locked.
-  private func users(_ found: [User]) throws(StoreError) -> [User.ID: User] {
+  private func users(_ found: [User]) throws(StoreError) -> [User] {
     let ids = PostgresValue.text(Self.list(found.map(\.id)))
     let isWriting = write != nil
-    let (locked, values) = try pipeline { batch throws(PostgresError) in
-      let locked = isWriting ? try batch.add(Self.lockUsers, ids) : nil
-      return (locked, try batch.add(isWriting ? Self.lockAllValues : Self.selectAllValues, ids))
+    let (locked, values) = try pipeline { batch in
+      let locked = isWriting ? batch.add(Self.lockUsers, ids) : nil
+      return (locked, batch.add(isWriting ? Self.lockAllValues : Self.selectAllValues, ids))
     }
-    return try decoding { () throws(PostgresError) in
-      var users: [User.ID: User] = [:]
-      if let locked {
-        try locked.each { row throws(PostgresError) in
-          users[User.ID(try row.int8(0))] = try User(row)
-          return true
-        }
-      } else {
-        for user in found { users[user.id] = user }
-      }
-      try values.each { row throws(PostgresError) in
-        try users[User.ID(try row.int8(0))]?.collect(row, 1)
-        return true
-      }
-      return users
+    let present = try locked?.all { User($0) } ?? found
+    var users = Dictionary(present.map { ($0.id, $0) }) { $1 }
+    try values.each { row in
+      users[User.ID(row.int8(0))]?.collect(row, 1)
+      return true
     }
+    return found.compactMap { users[$0.id] }
   }
 
   private static func list(_ ids: [User.ID]) -> String { "{" + ids.map { "\($0)" }.joined(separator: ",") + "}" }
@@ -117,24 +108,20 @@ extension PostgresSession {
     // Names have no control characters.
     let names = attributes.map { "\"" + $0.text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }
     let result = try run(Self.selectValues, .text(Self.list(users)), .text("[" + names.joined(separator: ",") + "]"))
-    return try decoding { () throws(PostgresError) in
-      var values: [User.ID: [AttributeName: StoredValue]] = [:]
-      try result.each { row throws(PostgresError) in
-        values[User.ID(try row.int8(0)), default: [:]][AttributeName(try row.text(1))] = try row.value(2)
-        return true
-      }
-      return values
+    var values: [User.ID: [AttributeName: StoredValue]] = [:]
+    try result.each { row in
+      values[User.ID(row.int8(0)), default: [:]][AttributeName(row.text(1))] = row.value(2)
+      return true
     }
+    return values
   }
 
   func userCount(where condition: Condition) throws(StoreError) -> Int {
     let query = PostgresQuerySQL(counting: condition)
-    let statement = PostgresStatement(
-      purpose: "count users", text: query.text, types: query.types, effect: .none, index: -1)
     var count = 0
     // With a cursor: otherwise the plan would be that for any values.
-    try scan(statement, query.values) { row throws(PostgresError) in
-      count = Int(try row.int8(0))
+    try scan(query.statement(to: "count users"), query.values) { row in
+      count = Int(row.int8(0))
       return true
     }
     return count
@@ -147,7 +134,7 @@ extension PostgresSession {
   private static let dropIndex = PostgresStatement("remove an index", "SELECT userstore.drop_index($1)", .text)
 
   func indexes() throws(StoreError) -> [AttributeName] {
-    try all(Self.selectIndexes) { row throws(PostgresError) in AttributeName(try row.text(0)) }
+    try all(Self.selectIndexes) { AttributeName($0.text(0)) }
   }
 
   func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
@@ -161,6 +148,6 @@ extension PostgresSession {
   func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool { try change(Self.dropIndex, attribute) }
 
   private func change(_ statement: PostgresStatement, _ attribute: AttributeName) throws(StoreError) -> Bool {
-    try all(statement, .text(attribute.text)) { row throws(PostgresError) in try row.bool(0) }.first == true
+    try all(statement, .text(attribute.text)) { $0.bool(0) }.first == true
   }
 }

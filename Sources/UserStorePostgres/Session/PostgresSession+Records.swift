@@ -12,32 +12,14 @@ extension PostgresSession {
     "read a user", "SELECT id, name, hair_color FROM userstore.users WHERE id = $1 FOR UPDATE", .int8)
   private static let lockAttributes = PostgresStatement(
     "read a user", "SELECT name, \(attributeColumns) FROM userstore.attributes WHERE user_id = $1 FOR UPDATE", .int8)
-  private static let selectUsers = PostgresStatement(
-    "read the users",
-    """
-    SELECT u.id, u.name, u.hair_color, a.name, a.integer, a.real, a.text, a.bytes, a.raw
-    FROM userstore.users u LEFT JOIN userstore.attributes a ON a.user_id = u.id ORDER BY u.id
-    """)
-  private static let selectNamed = PostgresStatement(
-    "find users", "SELECT id FROM userstore.users WHERE name = $1 ORDER BY id", .text)
-  private static let selectNames = PostgresStatement(
-    "find user names",
-    "SELECT name FROM userstore.users WHERE name >= $1 AND name < $2 ORDER BY name LIMIT $3", .text, .text, .int8)
-  private static let selectOutermostNames = PostgresStatement(
-    "find user names", "SELECT min(name), max(name) FROM userstore.users WHERE name >= $1 AND name < $2", .text, .text)
-  private static let countUsers = PostgresStatement("count the users", "SELECT count(*) FROM userstore.users")
   private static let selectAttributeNames = PostgresStatement(
     "read attribute names", "SELECT DISTINCT name FROM userstore.attributes ORDER BY name")
-  private static let hasAttribute = PostgresStatement(
-    "look for an attribute", "SELECT 1::int8 FROM userstore.attributes WHERE name = $1 LIMIT 1", .text)
   private static let selectAttribute = PostgresStatement(
     "read an attribute",
     "SELECT \(attributeColumns) FROM userstore.attributes WHERE user_id = $1 AND name = $2", .int8, .text)
   private static let lockAttribute = PostgresStatement(
     "read an attribute",
     "SELECT \(attributeColumns) FROM userstore.attributes WHERE user_id = $1 AND name = $2 FOR UPDATE", .int8, .text)
-  private static let selectAnyAttribute = PostgresStatement(
-    "read an attribute", "SELECT name FROM userstore.attributes WHERE user_id = $1 ORDER BY name LIMIT 1", .int8)
 
   private static let insertUser = PostgresStatement(
     "add a user", "INSERT INTO userstore.users (name, hair_color) VALUES ($1, $2) RETURNING id", .text, .text)
@@ -77,95 +59,38 @@ extension PostgresSession {
 
   func user(_ id: User.ID) throws(StoreError) -> User? {
     let isWriting = write != nil
-    let (users, attributes) = try pipeline { batch throws(PostgresError) in
+    let (users, attributes) = try pipeline { batch in
       (
-        try batch.add(isWriting ? Self.lockUser : Self.selectUser, .int8(id.rawValue)),
-        try batch.add(isWriting ? Self.lockAttributes : Self.selectAttributes, .int8(id.rawValue))
+        batch.add(isWriting ? Self.lockUser : Self.selectUser, .int8(id.rawValue)),
+        batch.add(isWriting ? Self.lockAttributes : Self.selectAttributes, .int8(id.rawValue))
       )
     }
-    return try decoding { () throws(PostgresError) in
-      guard let row = users.first else { return nil }
-      var user = try User(row)
-      try attributes.each { row throws(PostgresError) in
-        try user.collect(row, 0)
-        return true
-      }
-      return user
-    }
-  }
-
-  func eachUser(while body: (User) -> Bool) throws(StoreError) {
-    // With locks: what was read must not change before the commit.
-    if write != nil { return try eachUser(.all, while: body) }
-    var current: User?
-    var shouldContinue = true
-    try scan(Self.selectUsers) { row throws(PostgresError) in
-      let id = try row.int8(0)
-      if let user = current, user.id.rawValue != id {
-        shouldContinue = body(user)
-        current = nil
-      }
-      guard shouldContinue else { return false }
-      var user = if let current { current } else { try User(row) }
-      if try row.textOrNil(3) != nil { try user.collect(row, 3) }
-      current = user
+    guard var user = try users.first(make: { User($0) }) else { return nil }
+    try attributes.each { row in
+      user.collect(row, 0)
       return true
     }
-    if shouldContinue, let current { _ = body(current) }
-  }
-
-  func users(named name: String) throws(StoreError) -> [User.ID] {
-    if name.utf8.contains(0) { return [] }
-    return try all(Self.selectNamed, .text(name)) { row throws(PostgresError) in User.ID(try row.int8(0)) }
-  }
-
-  func userNames(from lower: String, below upper: String, limit: Int) throws(StoreError) -> [String] {
-    try all(Self.selectNames, .text(lower), .text(upper), .int8(Int64(limit))) { row throws(PostgresError) in
-      try row.text(0)
-    }
-  }
-
-  func outermostUserNames(from lower: String, below upper: String) throws(StoreError) -> [String] {
-    let names = try first(Self.selectOutermostNames, .text(lower), .text(upper)) { row throws(PostgresError) in
-      [try row.textOrNil(0), try row.textOrNil(1)].compactMap { $0 }
-    }
-    return names ?? []
-  }
-
-  func userCount() throws(StoreError) -> Int {
-    Int(try first(Self.countUsers) { row throws(PostgresError) in try row.int8(0) } ?? 0)
+    return user
   }
 
   func attributeNames() throws(StoreError) -> [AttributeName] {
-    try all(Self.selectAttributeNames) { row throws(PostgresError) in AttributeName(try row.text(0)) }
-  }
-
-  func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
-    if name.text.utf8.contains(0) { return false }
-    return try first(Self.hasAttribute, .text(name.text)) { _ throws(PostgresError) in true } ?? false
+    try all(Self.selectAttributeNames) { AttributeName($0.text(0)) }
   }
 
   func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue {
     let isWriting = write != nil
     if attribute == .name || attribute == .hairColor {
       let column = attribute == .name ? 1 : 2
-      return try first(isWriting ? Self.lockUser : Self.selectUser, .int8(id.rawValue)) { row throws(PostgresError) in
-        try row.textValue(column)
-      } ?? .null
+      let user = try run(isWriting ? Self.lockUser : Self.selectUser, .int8(id.rawValue))
+      return try user.first { $0.textValue(column) } ?? .null
     }
     if attribute.text.utf8.contains(0) { return .null }
-    let result = try pipeline { batch throws(PostgresError) in
-      if isWriting { try batch.add(Self.lockUser, .int8(id.rawValue)) }
-      return try batch.add(
+    let result = try pipeline { batch in
+      if isWriting { batch.add(Self.lockUser, .int8(id.rawValue)) }
+      return batch.add(
         isWriting ? Self.lockAttribute : Self.selectAttribute, .int8(id.rawValue), .text(attribute.text))
     }
-    return try decoding { () throws(PostgresError) in
-      try result.first.map { row throws(PostgresError) in try row.value(0) } ?? .null
-    }
-  }
-
-  func anyAttribute(of id: User.ID) throws(StoreError) -> String? {
-    try first(Self.selectAnyAttribute, .int8(id.rawValue)) { row throws(PostgresError) in try row.text(0) }
+    return try result.first { $0.value(0) } ?? .null
   }
 
   // MARK: Writing
@@ -174,7 +99,7 @@ extension PostgresSession {
     let (name, hairColor) = (try name.textColumn(of: .name), try hairColor.textColumn(of: .hairColor))
     write?.mayHaveLogged = true
     guard let id else {
-      let new = try first(Self.insertUser, name, hairColor) { row throws(PostgresError) in try row.int8(0) }
+      let new = try first(Self.insertUser, name, hairColor) { $0.int8(0) }
       guard let new else { throw StoreError(.unexpected, "the server added no user") }
       return User.ID(new)
     }
@@ -186,25 +111,23 @@ extension PostgresSession {
   func insert(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) {
     let name = try attribute.writtenName
     write?.mayHaveLogged = true
-    try pipeline { batch throws(PostgresError) in
-      _ = try batch.add(Self.insertAttribute, [.int8(id.rawValue), name] + value.columns)
-    }
+    try pipeline { _ = $0.add(Self.insertAttribute, [.int8(id.rawValue), name] + value.columns) }
   }
 
   func put(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult {
     let isBuiltIn = attribute == .name || attribute == .hairColor
     let (name, text) = (try attribute.writtenName, isBuiltIn ? try value.textColumn(of: attribute) : .null)
     write?.mayHaveLogged = true
-    let (changed, user) = try pipeline { batch throws(PostgresError) in
+    let (changed, user) = try pipeline { batch in
       let key = PostgresValue.int8(id.rawValue)
       let changed =
         switch attribute {
-        case .name: try batch.add(Self.updateName, key, text)
-        case .hairColor: try batch.add(Self.updateHairColor, key, text)
-        case _ where value.isNull: try batch.add(Self.deleteAttribute, key, name)
-        default: try batch.add(Self.putAttribute, [key, name] + value.columns)
+        case .name: batch.add(Self.updateName, key, text)
+        case .hairColor: batch.add(Self.updateHairColor, key, text)
+        case _ where value.isNull: batch.add(Self.deleteAttribute, key, name)
+        default: batch.add(Self.putAttribute, [key, name] + value.columns)
         }
-      return (changed, try batch.add(Self.hasUser, key))
+      return (changed, batch.add(Self.hasUser, key))
     }
     if changed.affectedRows > 0 { return .changed }
     return user.count == 0 ? .noUser : .unchanged
@@ -218,14 +141,14 @@ extension PostgresSession {
 
 extension UserStore.User {
   /// Creates a user without further attributes from a row that starts with id, name, and hair color.
-  init(_ row: PostgresRow) throws(PostgresError) {
-    let hairColor = try row.textValue(2)
+  init(_ row: PostgresRow) {
+    let hairColor = row.textValue(2)
     self.init(
-      id: ID(try row.int8(0)), name: try row.textValue(1), hairColor: hairColor.isNull ? nil : hairColor)
+      id: ID(row.int8(0)), name: row.textValue(1), hairColor: hairColor.isNull ? nil : hairColor)
   }
 
   /// Adds the attribute whose name is in a column, with the value in the five columns after it.
-  mutating func collect(_ row: PostgresRow, _ column: Int) throws(PostgresError) {
-    self[stored: AttributeName(try row.text(column))] = try row.value(column + 1)
+  mutating func collect(_ row: PostgresRow, _ column: Int) {
+    self[stored: AttributeName(row.text(column))] = row.value(column + 1)
   }
 }

@@ -55,8 +55,6 @@ final class PostgresSession: Session, @unchecked Sendable {
     var sets: [WrittenSet] = []
     /// Whether something may have been logged since the last set ended.
     var mayHaveLogged = false
-    /// Whether the last `endSet` may have ended a set.
-    var mayHaveEndedSet = false
     /// What a rollback to each savepoint restores.
     var savepoints: [(sets: Int, mayHaveLogged: Bool, base: Int64?)] = []
     /// The place before the transaction's first row; nil until the place is fixed.
@@ -90,6 +88,12 @@ final class PostgresSession: Session, @unchecked Sendable {
       settings.connectTimeout + (settings.idleInTransactionTimeout ?? .zero) + (settings.lockTimeout ?? .zero)
   }
 
+  /// Casts a session of the engine's pools.
+  static func own(_ session: any Session) -> PostgresSession {
+    guard let own = session as? PostgresSession else { preconditionFailure("a session of another engine") }
+    return own
+  }
+
   // MARK: Statements
 
   /// Runs statements in one round trip, after those that are due.
@@ -100,14 +104,14 @@ final class PostgresSession: Session, @unchecked Sendable {
   /// - Throws: `.behind` if the replica does not receive in time what the store has read before.
   func pipeline<Value>(
     awaiting awaited: (revision: Int64, epoch: Int64)? = nil,
-    _ body: (inout PostgresBatch) throws(PostgresError) -> Value
+    _ body: (inout PostgresBatch) -> Value
   ) throws(StoreError) -> Value {
     ahead = nil
     let begin = due
     let deadline = ContinuousClock.now + patience
     var pause = Self.firstPause
     while true {
-      let value = try decoding { () throws(PostgresError) in try send(body) }
+      let value = try send(body)
       guard case .snapshot? = begin.last?.meaning, let snapshot, snapshot.isReplica else { return value }
       let isBehindStore = snapshot.end < progress.newestEnd
       let isBehindAwaited = awaited.map { $0.epoch == snapshot.epoch && $0.revision > snapshot.end } ?? false
@@ -130,19 +134,18 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   /// Sends what is due, and then nothing is.
   func sendDue() throws(StoreError) {
-    if !due.isEmpty { try pipeline { _ throws(PostgresError) in } }
+    if !due.isEmpty { try pipeline { _ in } }
   }
 
   /// Sends a batch, and connects again if the server has closed the connection while it was idle.
   ///
   /// Until a reply has come, nothing of a transaction has had an effect; outside of one, the session only reads.
-  private func send<Value>(
-    _ body: (inout PostgresBatch) throws(PostgresError) -> Value
-  ) throws(PostgresError) -> Value {
+  private func send<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
     let begins = due.first?.statement.effect == .begins
-    do throws(PostgresError) {
-      do throws(PostgresError) { return try attempt(body) } catch {
-        guard error.kind == .connectionLost, !hasBegun || begins && !error.isOutcomeUnknown else { throw error }
+    do throws(StoreError) {
+      do throws(StoreError) { return try attempt(body) } catch {
+        guard let loss = error.postgres, loss.kind == .connectionLost, !hasBegun || begins && !loss.isOutcomeUnknown
+        else { throw error }
       }
       // Perhaps another server, with another log that ends at the same place.
       knownEnd = nil
@@ -155,18 +158,16 @@ final class PostgresSession: Session, @unchecked Sendable {
     }
   }
 
-  private func attempt<Value>(
-    _ body: (inout PostgresBatch) throws(PostgresError) -> Value
-  ) throws(PostgresError) -> Value {
+  private func attempt<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
     var batch = PostgresBatch()
-    var results: [PostgresResult] = []
     // Before the snapshot: the replica may become the primary after it. A pooler may repeat an old value, so that the snapshot
     // has one, too.
     let wasReplica = connection.isReplica
-    for entry in due { results.append(try batch.add(entry.statement, entry.values)) }
-    // If this throws, nothing was sent, and everything remains due.
-    let value = try body(&batch)
-    do throws(PostgresError) { try connection.run(batch) } catch {
+    let results = due.map { batch.add($0.statement, $0.values) }
+    let value = body(&batch)
+    // Nothing is sent, and everything remains due.
+    if let failure = batch.failure { throw StoreError(failure) }
+    do throws(StoreError) { try connection.run(batch) } catch {
       if connection.isOpen {
         try receive(results, wasReplica)
         // What was due may belong to an earlier write of the group: then no part can be kept.
@@ -179,24 +180,23 @@ final class PostgresSession: Session, @unchecked Sendable {
   }
 
   /// Notes the results of what was due; those after a failed statement are missing.
-  private func receive(_ results: [PostgresResult], _ wasReplica: Bool) throws(PostgresError) {
+  private func receive(_ results: [PostgresResult], _ wasReplica: Bool) throws(StoreError) {
     let sent = due
     due = []
     for (entry, result) in zip(sent, results) where result.isComplete {
       switch entry.meaning {
       case .nothing, .savepoint: break
-      case .start: write?.start = try result.first.map { row throws(PostgresError) in try Cursor(row) }
-      case .snapshot: try result.first.map { row throws(PostgresError) in try begun(row, wasReplica) }
-      case .end(let index): write?.sets[index].number = try result.first?.int8OrNil(0)
+      case .start: write?.start = try result.first { Cursor($0) }
+      case .snapshot: try result.first { begun($0, wasReplica) }
+      case .end(let index): write?.sets[index].number = try result.first { $0.int8OrNil(0) } ?? nil
       }
     }
   }
 
-  private func begun(_ head: PostgresRow, _ wasReplica: Bool) throws(PostgresError) {
-    let isReplica = try head.bool(3) || wasReplica
-    let end = try head.int8(1)
-    snapshot = Snapshot(epoch: try head.int8(0), end: end, isReplica: isReplica)
-    progress.note(end)
+  private func begun(_ head: PostgresRow, _ wasReplica: Bool) {
+    let isReplica = head.bool(3) || wasReplica
+    snapshot = Snapshot(epoch: head.int8(0), end: head.int8(1), isReplica: isReplica)
+    progress.note(head.int8(1))
     if isReplica { progress.isOnReplica = true }
   }
 
@@ -205,12 +205,15 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   // MARK: Transactions
 
-  /// Also true before the BEGIN was sent, and after a statement has failed, when only a rollback is possible.
-  var isInTransaction: Bool {
-    hasBegun && (!due.isEmpty || [.inTransaction, .failed].contains(connection.transactionStatus))
+  /// Open also before the BEGIN was sent.
+  var transaction: TransactionState {
+    if !hasBegun { return .none }
+    return switch connection.transactionStatus {
+    case .failed: .failed
+    case .inTransaction: .open
+    default: due.isEmpty ? .none : .open
+    }
   }
-
-  var needsRollback: Bool { connection.transactionStatus == .failed }
 
   /// Without another operation than to verify the position and to read its page, no transaction is begun on the server.
   func beginReading(after position: Cursor?) throws(StoreError) {
@@ -227,27 +230,22 @@ final class PostgresSession: Session, @unchecked Sendable {
   /// Reads the state of the log and the rows after a position in one round trip, and returns the end of the log.
   private func look(after position: Cursor) throws(StoreError) -> Cursor {
     ahead = nil
-    let end = try decoding { () throws(PostgresError) -> Cursor? in
-      let revision = PostgresValue.int8(position.revision.rawValue)
-      let (state, rows) = try send { batch throws(PostgresError) in
-        try batch.add(.beginReading)
-        let state = try batch.add(Self.selectLook, revision)
-        let rows = try batch.add(Self.selectRowsToEnd, revision)
-        try batch.add(.rollback)
-        return (state, rows)
-      }
-      let found = try state.first.map { row throws(PostgresError) in
-        try LogAhead(
-          position: position, end: Cursor(row, from: 5), state: LogState(row, at: position.revision.rawValue),
-          rows: rows)
-      }
-      guard let found, let end = found.end else { return nil }
-      // Of more than a page, also the set that is longer than the page has to be found, in the same state of the log.
-      if try found.isComplete { ahead = found }
-      return end
+    let revision = PostgresValue.int8(position.revision.rawValue)
+    let (state, rows) = try send { batch in
+      batch.add(.beginReading)
+      let state = batch.add(Self.selectLook, revision)
+      let rows = batch.add(Self.selectRowsToEnd, revision)
+      batch.add(.rollback)
+      return (state, rows)
     }
-    guard let end else { throw Self.noMeta }
-    return end
+    let found = try state.first { row in
+      (end: Cursor(row, from: 5), state: LogState(row, at: position.revision.rawValue))
+    }
+    guard let found else { throw Self.noMeta }
+    let look = LogAhead(position: position, end: found.end, state: found.state, rows: rows)
+    // Of more than a page, also the set that is longer than the page has to be found, in the same state of the log.
+    if look.isComplete { ahead = look }
+    return found.end
   }
 
   func beginWriting(isWaiting: Bool) {
@@ -284,9 +282,9 @@ final class PostgresSession: Session, @unchecked Sendable {
       // Nothing was sent since.
       due.removeLast()
     } else {
-      try pipeline { batch throws(PostgresError) in
-        try batch.add(Self.rollBackToSavepoint)
-        try batch.add(Self.release)
+      try pipeline { batch in
+        batch.add(Self.rollBackToSavepoint)
+        batch.add(Self.release)
       }
     }
     guard var write, let saved = write.savepoints.popLast() else { return }
@@ -302,33 +300,42 @@ final class PostgresSession: Session, @unchecked Sendable {
     due.append(Due(statement: statement, values: values, meaning: index.map { .end($0) } ?? .nothing))
   }
 
-  /// Does everything in one round trip, unless nothing can have been logged.
+  /// Does everything in one round trip.
   ///
   /// Taking the place holds up other commits, so that the rows through the transaction's own are complete and final.
-  func endWriting(readingAfter position: Cursor?) throws(StoreError) -> Cursor {
+  ///
+  /// What logs nothing, such as an acknowledgment, can be repeated: then a lost COMMIT needs no decision.
+  func commit(readingAfter position: Cursor?) throws(StoreError) -> (end: Cursor, writtenPages: Int) {
+    (try commitRows(readingAfter: position), 0)
+  }
+
+  private func commitRows(readingAfter position: Cursor?) throws(StoreError) -> Cursor {
     let start = try startOfWrite()
-    guard let nonces = write?.sets.map(\.nonce), !nonces.isEmpty else { return start }
+    guard let nonces = write?.sets.map(\.nonce), !nonces.isEmpty else {
+      try run(.commit)
+      finish(at: knownEnd)
+      return start
+    }
     // The end of a lone set needs no statement of its own.
     var end: [PostgresValue]?
     if nonces.count == 1, case .end? = due.last?.meaning { end = due.removeLast().values }
     let (place, rows): (PostgresResult, PostgresResult?)
-    do throws(PostgresError) {
-      (place, rows) = try send { batch throws(PostgresError) in
-        let place = if let end { try batch.add(Self.endWriting, end) } else { try batch.add(Self.place) }
-        let rows = try position.map { position throws(PostgresError) in
-          try batch.add(Self.selectRowsToEnd, .int8(position.revision.rawValue))
-        }
-        try batch.add(.commit)
+    do throws(StoreError) {
+      (place, rows) = try send { batch in
+        let place = if let end { batch.add(Self.endWriting, end) } else { batch.add(Self.place) }
+        let rows = position.map { batch.add(Self.selectRowsToEnd, .int8($0.revision.rawValue)) }
+        batch.add(.commit)
         return (place, rows)
       }
     } catch {
-      guard error.isOutcomeUnknown else { throw StoreError(inOpenStore: error) }
+      guard error.postgres?.isOutcomeUnknown == true else { throw error }
       return try decide(start, nonces, error)
     }
     var cursor = start
-    let last = try decoding { () throws(PostgresError) in try place.first?.int8OrNil(0) }
     // The lone set has rows if anything was logged.
-    if let last, let set = end == nil ? write?.lastSet : write?.sets.first {
+    if let last = try place.first(make: { $0.int8OrNil(0) }) ?? nil,
+      let set = end == nil ? write?.lastSet : write?.sets.first
+    {
       cursor = Cursor(epoch: start.epoch, revision: last, nonce: set.nonce)
     }
     finish(at: cursor)
@@ -342,16 +349,6 @@ final class PostgresSession: Session, @unchecked Sendable {
     (write, hasBegun) = (nil, false)
   }
 
-  /// Without an open transaction, it was committed by `endWriting`.
-  ///
-  /// What logs nothing, such as an acknowledgment, can be repeated: then a lost COMMIT needs no decision, and the store can
-  /// write further.
-  func commit(through end: Cursor?) throws(StoreError) {
-    guard hasBegun else { return }
-    try pipeline { batch throws(PostgresError) in _ = try batch.add(.commit) }
-    finish(at: end ?? knownEnd)
-  }
-
   // MARK: Unknown outcomes
 
   /// Decides a COMMIT of unknown outcome: whether the log has a set with one of the random numbers, and returns its end.
@@ -360,35 +357,35 @@ final class PostgresSession: Session, @unchecked Sendable {
   /// commits, too: if the server waits for a synchronous standby, the standby then also has what was committed before.
   ///
   /// - Throws: `.connectionLost` if the transaction was not committed; `.commitUnknown` if no server tells in time.
-  private func decide(_ start: Cursor, _ nonces: [Int64], _ loss: PostgresError) throws(StoreError) -> Cursor {
+  private func decide(_ start: Cursor, _ nonces: [Int64], _ loss: StoreError) throws(StoreError) -> Cursor {
     let deadline = ContinuousClock.now + decisionLimit
     let list = "{" + nonces.map { "\($0)" }.joined(separator: ",") + "}"
     while true {
       var found: PostgresResult?
-      do throws(PostgresError) {
+      do throws(StoreError) {
         try connection.reconnect()
         var batch = PostgresBatch()
-        try batch.add(.begin)
-        try batch.add(Self.beginWriting, .bool(true))
-        found = try batch.add(Self.selectSet, .int8(start.revision.rawValue), .text(list))
-        try batch.add(Self.leaveMark)
-        try batch.add(.commit)
+        batch.add(.begin)
+        batch.add(Self.beginWriting, .bool(true))
+        found = batch.add(Self.selectSet, .int8(start.revision.rawValue), .text(list))
+        batch.add(Self.leaveMark)
+        batch.add(.commit)
         try connection.run(batch)
         rollBack()
-        if let row = found?.first { return try Cursor(row) }
-      } catch  where error.kind == .unreplicated {
+        if let end = try found?.first(make: { Cursor($0) }) { return end }
+      } catch  where error.postgres?.kind == .unreplicated {
         // What was found is known, only not whether the standby has it.
         rollBack()
-        if found?.first != nil { throw StoreError(error) }
+        if found?.first != nil { throw error }
       } catch {
-        guard error.kind != .interrupted, ContinuousClock.now < deadline else {
+        guard error.postgres?.kind != .interrupted, ContinuousClock.now < deadline else {
           throw StoreError(unknown: error)
         }
         // The server may be starting.
         connection.interrupter.wait(for: Self.retryInterval)
         continue
       }
-      throw StoreError(.connectionLost, "the connection was lost before COMMIT: \(loss)", cause: loss)
+      throw StoreError(.connectionLost, "the connection was lost before COMMIT: \(loss)", cause: loss.cause)
     }
   }
 
@@ -398,26 +395,23 @@ final class PostgresSession: Session, @unchecked Sendable {
     (due, hasBegun, ahead, snapshot) = ([], false, nil, nil)
     if write != nil { (knownEnd, write) = (nil, nil) }
     if [.inTransaction, .failed].contains(connection.transactionStatus) {
-      do throws(PostgresError) { try connection.run(PostgresStatement.rollback) } catch {
+      do throws(StoreError) { try connection.run(PostgresStatement.rollback) } catch {
         // The server rolls back when it notices.
         connection.close()
       }
     }
   }
 
-  /// SQLite's pages have no counterpart.
-  var writtenPages: Int { 0 }
-
   private static let selectFindings = PostgresStatement(
     once: "check the database", #"SELECT severity, code, message, "user", attribute FROM userstore.check(true)"#)
 
   /// The server does the work; its codes are the library's kinds, except `engine`.
   func check() throws(StoreError) -> [Finding] {
-    try all(Self.selectFindings) { row throws(PostgresError) in
+    try all(Self.selectFindings) { row in
       Finding(
-        severity: Finding.Severity(rawValue: try row.text(0)) ?? .problem,
-        kind: Finding.Kind(rawValue: try row.text(1)) ?? .schema, message: try row.text(2),
-        user: try row.int8OrNil(3).map { User.ID($0) }, attribute: try row.textOrNil(4).map { AttributeName($0) })
+        severity: Finding.Severity(rawValue: row.text(0)) ?? .problem,
+        kind: Finding.Kind(rawValue: row.text(1)) ?? .schema, message: row.text(2),
+        user: row.int8OrNil(3).map { User.ID($0) }, attribute: row.textOrNil(4).map { AttributeName($0) })
     }
   }
 
@@ -426,11 +420,6 @@ final class PostgresSession: Session, @unchecked Sendable {
     let end = try connection.mayBeReplica ? logEnd() : look(after: position)
     return end.revision.rawValue ^ end.nonce ^ end.epoch
   }
-
-  var hasMoved: Bool { false }
-
-  /// The next transaction waits for the old one if that is still open, and finds its sets in the log if it was committed.
-  var canWriteAfterUnknownCommit: Bool { true }
 
   func prepareToClose() {
     connection.close()

@@ -52,25 +52,25 @@ extension AttributeName {
 
 extension PostgresRow {
   /// The value of five columns from this one on.
-  func value(_ first: Int) throws(PostgresError) -> StoredValue {
-    if let text = try textOrNil(first + 2) { return .text(text) }
-    if let integer = try int8OrNil(first) { return .integer(integer) }
-    if let real = try float8OrNil(first + 1) { return .real(real) }
-    if let bytes = try byteaOrNil(first + 3) { return .blob(bytes) }
-    guard let raw = try byteaOrNil(first + 4) else { return .null }
+  func value(_ first: Int) -> StoredValue {
+    if let text = textOrNil(first + 2) { return .text(text) }
+    if let integer = int8OrNil(first) { return .integer(integer) }
+    if let real = float8OrNil(first + 1) { return .real(real) }
+    if let bytes = byteaOrNil(first + 3) { return .blob(bytes) }
+    guard let raw = byteaOrNil(first + 4) else { return .null }
     return String(validating: raw, as: UTF8.self).map { .text($0) } ?? .invalidText(raw)
   }
 
   /// The value of a column of type `text`.
-  func textValue(_ column: Int) throws(PostgresError) -> StoredValue {
-    try textOrNil(column).map { .text($0) } ?? .null
+  func textValue(_ column: Int) -> StoredValue {
+    textOrNil(column).map { .text($0) } ?? .null
   }
 }
 
 extension UserStore.Cursor {
   /// Creates a cursor from the columns epoch, revision, and nonce of a row.
-  init(_ row: PostgresRow, from column: Int = 0) throws(PostgresError) {
+  init(_ row: PostgresRow, from column: Int = 0) {
     self.init(
-      epoch: try row.int8(column), revision: try row.int8(column + 1), nonce: try row.int8(column + 2))
+      epoch: row.int8(column), revision: row.int8(column + 1), nonce: row.int8(column + 2))
   }
 }

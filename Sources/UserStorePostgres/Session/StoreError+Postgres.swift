@@ -4,19 +4,23 @@ extension StoreError {
   /// Creates the error of the store for one of a connection, which was not lost during a COMMIT.
   init(_ error: PostgresError) { self.init(Self.code(of: error), error) }
 
-  /// Creates the error of a session: to it, a server that cannot be reached again is a lost connection.
+  /// Creates the error of a connection that was open before: a server that cannot be reached again is a lost connection.
   init(inOpenStore error: PostgresError) {
     self.init(error.kind == .cannotConnect ? .connectionLost : Self.code(of: error), error)
   }
 
   /// Creates the error of a COMMIT whose outcome cannot be found out.
-  init(unknown error: PostgresError) {
-    self.init(.commitUnknown, error, preamble: "it is unknown whether the last write was committed: ")
+  init(unknown error: StoreError) {
+    let message = "it is unknown whether the last write was committed: \(error.message)"
+    self.init(.commitUnknown, message, hint: error.hint, cause: error.cause)
   }
 
-  private init(_ code: Code, _ error: PostgresError, preamble: String = "") {
-    self.init(code, preamble + error.withoutHint, hint: error.hint, cause: error)
+  private init(_ code: Code, _ error: PostgresError) {
+    self.init(code, error.withoutHint, hint: error.hint, cause: error)
   }
+
+  /// The error of a connection from which this one was made.
+  var postgres: PostgresError? { cause as? PostgresError }
 
   /// The error of opening a store that writes on a replica.
   static func replica(_ cause: (any Error)? = nil) -> StoreError {

@@ -45,12 +45,12 @@ struct BackupCommand: ParsableCommand {
 
   /// Stops between two steps on Ctrl-C, so that no draft is left behind.
   private func backup(_ store: UserStore) throws -> Cursor {
-    let ticker = Ticker("backing up", isQuiet: common.quiet)
-    defer { ticker.end() }
     do {
-      return try store.backup(to: file, replacing: force, ignoringProblems: ignoreProblems) { fraction in
-        ticker.note(fraction)
-        if let status = Signals.shared.status { throw Exit(status: status) }
+      return try common.showProgress("backing up") { progress in
+        try store.backup(to: file, replacing: force, ignoringProblems: ignoreProblems) { fraction in
+          progress.note(fraction)
+          try Signals.shared.check()
+        }
       }
     } catch let error as StoreError {
       throw Failure(error, hint: Self.hint(for: error.code))

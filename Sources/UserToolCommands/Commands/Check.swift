@@ -46,7 +46,8 @@ struct CheckCommand: ParsableCommand {
     }
     print(findings)
     let problems = findings.count { $0.severity == .problem }
-    common.note("\(try common.database): \(Self.count(problems, "problem")), \(warnings(findings))")
+    let warnings = findings.count { $0.severity == .warning }
+    common.note("\(try common.database): \(Self.count(problems, "problem")), \(Self.count(warnings, "warning"))")
     if case .file = try common.database {
       for note in UserStore.checkLibrary() { common.note("note: \(note.message)") }
     }
@@ -54,20 +55,16 @@ struct CheckCommand: ParsableCommand {
   }
 
   private func look() throws -> [Finding] {
-    let ticker = Ticker("checking", isQuiet: common.quiet)
-    defer { ticker.end() }
-    switch try common.database {
-    case .file(let path):
-      return try UserStore.check(path: path, busyTimeout: common.busyTimeout.duration, progress: ticker.note)
-    case .postgres(let url):
-      var configuration = Configuration()
-      configuration.busyTimeout = common.busyTimeout.duration
-      return try ServerEngine.required().check(url, configuration)
+    let database = try common.database
+    var configuration = Configuration()
+    configuration.busyTimeout = common.busyTimeout.duration
+    return try common.showProgress("checking") { progress in
+      switch database {
+      case .file(let path):
+        try UserStore.check(path: path, busyTimeout: configuration.busyTimeout) { progress.note($0) }
+      case .postgres(let url): try ServerEngine.required().check(url, configuration)
+      }
     }
-  }
-
-  private func warnings(_ findings: [Finding]) -> String {
-    Self.count(findings.count { $0.severity == .warning }, "warning")
   }
 
   private static func count(_ number: Int, _ noun: String) -> String {
@@ -75,16 +72,14 @@ struct CheckCommand: ParsableCommand {
   }
 
   private func print(_ findings: [Finding]) {
-    let columns = ["severity", "kind", "user", "attribute", "message"]
-    var printer = RecordPrinter(common.recordFormat, columns: columns, to: Output(), common.style)
-    for finding in findings {
-      printer.print(
-        Record(fields: [
-          ("severity", .text(finding.severity.rawValue)), ("kind", .text(finding.kind.rawValue)),
-          ("user", finding.user.map { .integer($0.rawValue) } ?? .null),
-          ("attribute", finding.attribute.map { .text($0.text) } ?? .null), ("message", .text(finding.message)),
-        ]))
-    }
-    printer.end()
+    common.print(
+      ["severity", "kind", "user", "attribute", "message"],
+      findings.map { finding in
+        [
+          .text(finding.severity.rawValue), .text(finding.kind.rawValue),
+          finding.user.map { .integer($0.rawValue) } ?? .null, finding.attribute.map { .text($0.text) } ?? .null,
+          .text(finding.message),
+        ]
+      })
   }
 }

@@ -52,20 +52,15 @@ struct CompactCommand: ParsableCommand {
 
   /// Shows no percentage: how much there is to delete is known only when it is deleted.
   private func compact(_ store: UserStore) throws -> Compaction {
-    let ticker = Ticker("compacting", isQuiet: common.quiet)
-    defer { ticker.end() }
-    return writing.isDryRun ? try store.compactionPreview(keeping: policy) : try store.compact(keeping: policy)
+    try common.showProgress("compacting") { _ in
+      writing.isDryRun ? try store.compactionPreview(keeping: policy) : try store.compact(keeping: policy)
+    }
   }
 
   private func print(_ compaction: Compaction) {
-    var printer = RecordPrinter(
-      common.recordFormat, columns: ["writes", "changes", "bytes", "horizon"],
-      to: Output(isAfterChange: !writing.isDryRun), common.style)
-    printer.print(
-      Record(fields: [
-        ("writes", .integer(Int64(compaction.sets))), ("changes", .integer(Int64(compaction.changes))),
-        ("bytes", .integer(Int64(compaction.bytes))), ("horizon", .integer(compaction.horizon.rawValue)),
-      ]))
-    printer.end()
+    let counts = [compaction.sets, compaction.changes, compaction.bytes].map { StoredValue.integer(Int64($0)) }
+    common.print(
+      ["writes", "changes", "bytes", "horizon"], [counts + [.integer(compaction.horizon.rawValue)]],
+      isAfterChange: !writing.isDryRun)
   }
 }

@@ -27,9 +27,6 @@ struct CompletionCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    guard let shell = CompletionShell(rawValue: shell.rawValue) else { return }
-    let output = Output()
-    output.writeLine(CompletionScript.text(for: shell))
-    output.flush()
+    if let shell = CompletionShell(rawValue: shell.rawValue) { Output.print([CompletionScript.text(for: shell)]) }
   }
 }

@@ -49,21 +49,16 @@ struct ConsumersCommand: ParsableCommand {
   // MARK: Listing
 
   private func list() throws {
-    let consumers = try common.withStore(.readOnly) { store in try store.read { try $0.consumers() } }
-    let format = common.recordFormat
-    var printer = RecordPrinter(
-      format, columns: ["name", "revision", "lag", "at", "cursor"], to: Output(), common.style)
-    for consumer in consumers { printer.print(Self.record(of: consumer, isReadable: format == .table)) }
-    printer.end()
-  }
-
-  private static func record(of consumer: ConsumerInfo, isReadable: Bool) -> Record {
-    let time = Timestamp(milliseconds: consumer.timestamp)
-    return Record(fields: [
-      ("name", .text(consumer.name)), ("revision", .integer(consumer.cursor.revision.rawValue)),
-      ("lag", consumer.lag.map { .integer(Int64($0)) } ?? .null), ("at", .text(isReadable ? time.local : time.utc)),
-      ("cursor", .text(consumer.cursor.description)),
-    ])
+    let isReadable = common.recordFormat == .table
+    let rows = try common.read { try $0.consumers() }.map { consumer -> [StoredValue] in
+      let time = Timestamp(milliseconds: consumer.timestamp)
+      return [
+        .text(consumer.name), .integer(consumer.cursor.revision.rawValue),
+        consumer.lag.map { .integer(Int64($0)) } ?? .null, .text(isReadable ? time.local : time.utc),
+        .text(consumer.cursor.description),
+      ]
+    }
+    common.print(["name", "revision", "lag", "at", "cursor"], rows)
   }
 
   // MARK: Removing
@@ -71,15 +66,14 @@ struct ConsumersCommand: ParsableCommand {
   private func remove(_ name: String) throws {
     let isAsked = !yes && !writing.isDryRun
     if isAsked { try Confirmation.requireTerminal("remove deletes a consumer's position") }
-    let consumer = try common.withStore(.readOnly) { try find(name, in: $0) }
+    let consumer = try find(name, among: try common.read { try $0.consumers() })
     if writing.isDryRun { return common.note("dry run: would remove \"\(name.shown)\"") }
     if isAsked { try Confirmation.ask(question(about: consumer), otherwise: "nothing was removed") }
     let isRemoved = try common.withStore(.readWrite) { store in try store.removeConsumer(name) }
     common.note(isRemoved ? "removed \"\(name.shown)\"" : "unchanged")
   }
 
-  private func find(_ name: String, in store: UserStore) throws -> ConsumerInfo {
-    let consumers = try store.read { try $0.consumers() }
+  private func find(_ name: String, among consumers: [ConsumerInfo]) throws(Failure) -> ConsumerInfo {
     if let consumer = consumers.first(where: { $0.isNamed(name) }) { return consumer }
     let question = Suggestion.question(for: name, among: consumers.map(\.name))
     throw Failure(.notFound, "no consumer \"\(name)\"" + question, hint: "usertool consumers lists all consumers")
@@ -93,7 +87,5 @@ struct ConsumersCommand: ParsableCommand {
 
 extension ConsumerInfo {
   /// Compares the names by their bytes, as the database does: Swift's `==` treats two spellings of é as equal.
-  func isNamed(_ name: String) -> Bool {
-    self.name.utf8.elementsEqual(name.utf8)
-  }
+  func isNamed(_ name: String) -> Bool { self.name.hasSameBytes(as: name) }
 }

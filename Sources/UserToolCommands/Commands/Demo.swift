@@ -22,15 +22,10 @@ struct DemoCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func run() async throws {
-    let output = Output()
-    guard let scene else {
-      for scene in Scene.allCases { output.writeLine("\(scene.rawValue)\t\(scene.summary)") }
-      output.flush()
-      return
-    }
+    guard let scene else { return Output.print(Scene.allCases.map { "\($0.rawValue)\t\($0.summary)" }) }
     // The scene ends early on a signal, so that its temporary folders are removed.
     Signals.shared.takeOver {}
-    try await scene.perform(on: Stage(output, common.style))
+    try await scene.perform(on: Stage(Output(), common.style))
   }
 }
 

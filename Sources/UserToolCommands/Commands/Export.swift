@@ -86,14 +86,15 @@ struct ExportCommand: ParsableCommand, QueryCommand {
     let encoder = UserEncoder(format: format, attributes: attributes, isTerminal: isTerminal)
     // The share of all users that is done is unknown if only some are read.
     let total = selection.condition == .always ? try transaction.userCount : nil
-    var progress = Progress("exported", isQuiet: common.quiet)
     var count = 0
     try writer.write(encoder.header)
-    try transaction.forEachUser(matching: Query(where: selection.condition)) { user in
-      if let status = Signals.shared.status { throw Exit(status: status) }
-      progress.note(count, fraction: total.map { Double(count) / Double($0) })
-      try writer.write(encoder.line(user))
-      count += 1
+    try common.showProgress("exported", countsUsers: true) { progress in
+      try transaction.forEachUser(matching: Query(where: selection.condition)) { user in
+        try Signals.shared.check()
+        progress.note(total.map { Double(count) / Double($0) }, users: count)
+        try writer.write(encoder.line(user))
+        count += 1
+      }
     }
     return count
   }

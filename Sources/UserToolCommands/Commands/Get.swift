@@ -27,9 +27,7 @@ struct GetCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let user = try common.withStore(.readOnly) { store in
-      try store.read { transaction in try resolve(in: &transaction) }
-    }
+    let user = try common.read { try resolve(in: &$0) }
     let output = Output()
     if let attribute {
       try printValue(of: attribute, user, to: output)

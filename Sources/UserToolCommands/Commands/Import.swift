@@ -75,16 +75,14 @@ struct ImportCommand: ParsableCommand {
     let source = try Source(file, keepsReading: isSkipping)
     let records = try source.records(try format(of: source, named), csv.choices)
     if let remark = records.remark { common.note(remark.shown) }
-    let identity: Importer.Identity = keepIDs ? .kept : update ? .updating : .new
     var run = ImportRun(
-      importer: Importer(
-        name: source.name, identity: identity, records: records,
-        rejects: isSkipping ? Rejects(of: source.name, into: writing.isDryRun ? nil : rejects) : nil),
-      size: source.size, batch: writing.isDryRun ? nil : batch, isDryRun: writing.isDryRun)
+      (source.name, source.size), records, identity: keepIDs ? .kept : update ? .updating : .new,
+      rejects: isSkipping ? Rejects(of: source.name, into: writing.isDryRun ? nil : rejects) : nil,
+      batch: writing.isDryRun ? nil : batch, isDryRun: writing.isDryRun)
     let store = try openStore()
     defer { store.close() }
-    let report = try run.write(to: store, isQuiet: common.quiet)
-    show(run.preview)
+    let report = try run.write(to: store, common)
+    if !common.quiet { Output.print(run.preview) }
     for note in run.notes { common.note(note.shown) }
     common.note(report)
   }
@@ -107,13 +105,6 @@ struct ImportCommand: ParsableCommand {
       throw Failure(.badData, "\(source.name) is JSON lines", hint: "pass --format jsonl")
     }
     return known
-  }
-
-  private func show(_ preview: [String]) {
-    if common.quiet { return }
-    let output = Output()
-    for line in preview { output.writeLine(line) }
-    output.flush()
   }
 
   private func openStore() throws -> UserStore {

@@ -53,10 +53,8 @@ struct IndexCommand: ParsableCommand {
   }
 
   private func list() throws {
-    let indexes = try common.withStore(.readOnly) { store in try store.read { try $0.indexes } }
-    var printer = RecordPrinter(common.recordFormat, columns: ["attribute"], to: Output(), common.style)
-    for attribute in indexes { printer.print(Record(fields: [("attribute", .text(attribute.text))])) }
-    printer.end()
+    let indexes = try common.read { try $0.indexes }
+    common.print(["attribute"], indexes.map { [.text($0.text)] })
     if indexes.isEmpty { common.note("there are no indexes") }
   }
 
@@ -80,12 +78,7 @@ struct IndexCommand: ParsableCommand {
   }
 
   private func build(_ attribute: AttributeName, in store: UserStore) throws {
-    let ticker = Ticker("indexing \(attribute.shown)", isQuiet: common.quiet)
-    let isNew: Bool
-    do {
-      defer { ticker.end() }
-      isNew = try store.addIndex(on: attribute)
-    }
+    let isNew = try common.showProgress("indexing \(attribute.shown)") { _ in try store.addIndex(on: attribute) }
     // Another program may have been faster.
     common.note(isNew ? "indexed \"\(attribute.shown)\"" : "unchanged: \"\(attribute.shown)\" has an index")
   }

@@ -105,29 +105,25 @@ struct ListCommand: AsyncParsableCommand, QueryCommand {
   private func follow(_ request: ListRequest) async throws {
     let follower = ListFollower(common: common, request: request)
     let isCount = count
-    let status = try await Deadline.run(timeout: timeout?.duration) {
+    try await Deadline.run(timeout: timeout?.duration) {
       if isCount { try await follower.runCount() } else { try await follower.run() }
       return false
     }
-    if status != .success { throw Exit(status: status) }
   }
 
   private func printCount(_ selection: UserSelection) throws {
     var notes: [String] = []
-    let count = try common.withStore(.readOnly) { store in
-      try store.read { transaction in
-        try selection.check(in: &transaction)
-        let count = try transaction.userCount(where: selection.condition)
-        // A user that was counted has the attributes of all other conditions.
-        var unknown = UnknownAttributes(count == 0 ? selection.attributes : selection.optionalAttributes)
-        notes = try unknown.notes(&transaction, isWhole: true)
-        if count == 0 { notes += try selection.hints(&transaction) }
-        return count
-      }
+    let count = try common.read { transaction in
+      try selection.check(in: &transaction)
+      let count = try transaction.userCount(where: selection.condition)
+      // A user that was counted has the attributes of all other conditions.
+      var unknown = UnknownAttributes(count == 0 ? selection.attributes : selection.optionalAttributes)
+      notes = try unknown.notes(&transaction, isWhole: true)
+      if count == 0 { notes += try selection.hints(&transaction) }
+      return count
     }
-    var printer = CountPrinter(common.recordFormat, isArray: false)
-    printer.print(count)
-    printer.end()
+    var printer = RecordPrinter(ofCountsIn: common.recordFormat, areMany: false, to: Output(), common.style)
+    printer.print(count: count)
     for note in notes { common.note(note) }
   }
 }

@@ -27,20 +27,14 @@ struct ListenersCommand: ParsableCommand {
       for standIn in listening.listeners.isEmpty ? StandIn.screens : listening.listeners {
         store.listeners.bind(standIn.name, to: standIn.topic(of: id)) { _ in }
       }
-      var printer = RecordPrinter(
-        common.recordFormat, columns: ["order", "listener", "topic", "calls"], to: Output(), common.style)
-      for (index, listener) in store.listeners.all.enumerated() {
-        printer.print(Self.record(of: listener, order: index + 1))
+      let rows = store.listeners.all.enumerated().map { index, listener -> [StoredValue] in
+        [
+          .integer(Int64(index + 1)), listener.name.map { .text($0) } ?? .null, .text(listener.topic.summary),
+          .integer(Int64(listener.calls)),
+        ]
       }
-      printer.end()
+      common.print(["order", "listener", "topic", "calls"], rows)
     }
-  }
-
-  private static func record(of listener: ListenerInfo, order: Int) -> Record {
-    Record(fields: [
-      ("order", .integer(Int64(order))), ("listener", listener.name.map { .text($0) } ?? .null),
-      ("topic", .text(listener.topic.summary)), ("calls", .integer(Int64(listener.calls))),
-    ])
   }
 }
 

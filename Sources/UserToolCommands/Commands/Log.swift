@@ -54,44 +54,27 @@ struct LogCommand: ParsableCommand {
     let (end, id) = try store.read { transaction in
       (try transaction.cursor, try user.map { try $0.id ?? $0.resolve(in: &transaction).id })
     }
-    let filter = Filter(user: id, start: last.map { System.now - $0.milliseconds })
+    let filter = Filter(user: id, start: last.map { WallClock.milliseconds - $0.milliseconds })
     let newest = cursor == nil ? try limit.map { try NewestChanges($0, filter, through: end, of: store) } : nil
     let start = cursor ?? newest?.start
     var printer = StreamPrinter(
       common.streamFormat, to: Output(), common.style, filter: filter, standIns: nil,
       remaining: limit, showsDate: true)
-    let result = try print(from: start, through: end, of: store, with: &printer)
+    // The end of the last set that was printed completely, and whether the limit was reached after it.
+    var (position, isCut) = (start, false)
+    try store.forEachSet(after: start) { set in
+      isCut = try !printer.print(set, to: nil)
+      if !isCut { position = set.cursor }
+      return !isCut && set.revision < end.revision
+    }
     printer.end()
     if let newest {
       // What is cut then was committed after the end was read.
       if newest.hasEarlier { common.note("there are earlier changes; use a larger --limit") }
-      return
-    }
-    switch result {
-    case .all: break
-    case .cut(let position?) where position != start: common.note("there is more; continue with --after \(position)")
-    case .cut: common.note("there is more in the same write; use a larger --limit")
-    }
-  }
-
-  private enum End {
-    case all
-    /// The limit was reached; the cursor is the end of the last set that was printed completely.
-    case cut(Cursor?)
-  }
-
-  private func print(
-    from start: Cursor?, through end: Cursor, of store: UserStore, with printer: inout StreamPrinter
-  ) throws -> End {
-    var position = start
-    while true {
-      let sets = try store.page(after: position)
-      if sets.isEmpty { return .all }
-      for set in sets {
-        guard try printer.print(set, to: nil) else { return .cut(position) }
-        position = set.cursor
-        if set.revision >= end.revision { return .all }
-      }
+    } else if isCut, let position, position != start {
+      common.note("there is more; continue with --after \(position)")
+    } else if isCut {
+      common.note("there is more in the same write; use a larger --limit")
     }
   }
 }

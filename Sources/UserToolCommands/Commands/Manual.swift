@@ -15,8 +15,6 @@ struct ManualCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   func run() throws {
-    let output = Output()
-    for line in ManualPage(UserTool.self).lines { output.writeLine(line) }
-    output.flush()
+    Output.print(ManualPage(UserTool.self).lines)
   }
 }

@@ -64,13 +64,8 @@ struct PurgeCommand: ParsableCommand {
 
   private func print(_ id: User.ID, found: Int, blanked: Int) {
     if common.quiet { return }
-    var printer = RecordPrinter(
-      common.recordFormat, columns: ["user", "changes", "blanked"], to: Output(isAfterChange: !writing.isDryRun),
-      common.style)
-    printer.print(
-      Record(fields: [
-        ("user", .integer(id.rawValue)), ("changes", .integer(Int64(found))), ("blanked", .integer(Int64(blanked))),
-      ]))
-    printer.end()
+    common.print(
+      ["user", "changes", "blanked"], [[id.rawValue, Int64(found), Int64(blanked)].map { .integer($0) }],
+      isAfterChange: !writing.isDryRun)
   }
 }

@@ -28,9 +28,7 @@ struct RemoveCommand: ParsableCommand {
     var reference = user
     if !yes, !writing.isDryRun {
       try Confirmation.requireTerminal("remove deletes a user")
-      let found = try common.withStore(.readOnly) { store in
-        try store.read { transaction in try user.resolve(in: &transaction) }
-      }
+      let found = try common.read { try user.resolve(in: &$0) }
       try Confirmation.ask(
         "Remove user \(found.id) \"\(found.shownName)\" with all attributes?", otherwise: "nothing was removed")
       // By id: another user may have the name by now.

@@ -70,11 +70,13 @@ struct RestoreCommand: ParsableCommand {
     return try Self.contents(of: store)
   }
 
-  private func restore(into store: UserStore) throws(Failure) {
-    let ticker = Ticker("restoring", isQuiet: common.quiet)
-    defer { ticker.end() }
-    do { try store.restore(from: file, ignoringProblems: ignoreProblems, progress: ticker.note) } catch {
-      throw Failure(error, hint: hint(for: error.code))
+  private func restore(into store: UserStore) throws {
+    try common.showProgress("restoring") { progress in
+      do throws(StoreError) {
+        try store.restore(from: file, ignoringProblems: ignoreProblems) { progress.note($0) }
+      } catch {
+        throw Failure(error, hint: hint(for: error.code))
+      }
     }
   }
 

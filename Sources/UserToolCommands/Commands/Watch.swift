@@ -110,12 +110,11 @@ struct WatchCommand: AsyncParsableCommand {
       filter: Filter(attributes: attributes, operations: Set(operations)),
       standIns: perChange ? nil : listening.standIns, showsInitial: !skipsInitial, initial: initial ?? usualState,
       resyncs: !refusesResync)
-    let status = try await Deadline.run(timeout: timeout?.duration) {
+    try await Deadline.run(timeout: timeout?.duration) {
       var follower = Follower(request)
       try await follower.run()
       return follower.isDone
     }
-    if status != .success { throw Exit(status: status) }
   }
 
   private var usualState: InitialState {

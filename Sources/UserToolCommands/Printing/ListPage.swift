@@ -21,7 +21,7 @@ struct ListPage {
     var printer = RecordPrinter(
       common.recordFormat, columns: nil, to: Output(holdsAll: isOnServer), common.style, fit: fit ?? .none,
       first: request.attributes)
-    try common.withStore(.readOnly) { store in try store.read { try read(&$0, to: &printer) } }
+    try common.read { try read(&$0, to: &printer) }
     printer.end()
     for note in notes { common.note(note) }
   }

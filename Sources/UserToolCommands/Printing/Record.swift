@@ -7,30 +7,18 @@ struct Record {
   /// Whether its values were erased by a purge.
   var isPurged = false
 
-  init(fields: [(name: String, value: StoredValue)]) {
-    self.fields = fields
-  }
-
   /// One line of JSON.
   var json: JSON { .record(fields, isPurged: isPurged) }
 
-  /// One line of fields separated by tabs; a field that the record does not have is empty.
+  /// One line of the columns' fields, or of all fields, separated by tabs; one that the record does not have is empty.
   ///
-  /// - Parameters:
-  ///   - columns: The fields to print; nil for the record's own.
-  ///   - isTerminal: Whether to escape what acts on a terminal or disguises text.
-  /// - Returns: the line.
+  /// For a terminal, what acts on it or disguises text is escaped.
   func plain(_ columns: [String]? = nil, isTerminal: Bool) -> String {
     let values = columns.map { $0.map { self[$0] ?? .null } } ?? fields.map(\.value)
     return values.map { isTerminal ? $0.shown : $0.plain }.joined(separator: "\t")
   }
 
-  /// One line of CSV; a field that the record does not have is empty.
-  ///
-  /// - Parameters:
-  ///   - columns: The fields to print.
-  ///   - isTerminal: Whether to escape what acts on a terminal or disguises text.
-  /// - Returns: the line.
+  /// The same as one line of CSV.
   func csv(_ columns: [String], isTerminal: Bool) -> String {
     let values = columns.map { self[$0] ?? .null }
     return CSV.line(values.map { isTerminal ? $0.shown : $0.bare })

@@ -27,6 +27,19 @@ struct RecordPrinter {
     self.first = first
   }
 
+  /// Creates a printer of numbers of users, which people and shell scripts read without a title.
+  ///
+  /// In JSON, several numbers are an array, and a single one is an object.
+  init(ofCountsIn format: OutputFormat, areMany: Bool, to output: Output, _ style: Style) {
+    let isObject = format == .json && !areMany
+    self.init(isObject ? .jsonl : format == .table ? .plain : format, columns: ["count"], to: output, style)
+  }
+
+  mutating func print(count: Int) {
+    print(Record(fields: [("count", .integer(Int64(count)))]))
+    output.flush()
+  }
+
   /// Adds a record, and the record that the plain format prints instead, if any.
   mutating func print(_ record: Record, plain: Record? = nil) {
     defer { count += 1 }
@@ -35,7 +48,7 @@ struct RecordPrinter {
     case .plain:
       output.writeLine(plain?.plain(isTerminal: isTerminal) ?? record.plain(columns, isTerminal: isTerminal))
     case .jsonl: output.write(record.json.bytes + [0x0A])
-    case .json: output.write(Array((count == 0 ? "[\n" : ",\n").utf8) + record.json.bytes)
+    case .json: output.writeElement(record.json)
     case .csv:
       guard let columns else { return collected.append(record) }
       if count == 0 { printCSVHeader(columns) }
@@ -47,7 +60,7 @@ struct RecordPrinter {
   mutating func end() {
     switch format {
     case .table: printTable()
-    case .json: output.writeLine(count == 0 ? "[]" : "\n]")
+    case .json: output.endArray()
     case .csv where columns == nil || count == 0:
       let columns = columns ?? RecordTable.columns(of: collected)
       printCSVHeader(columns)
@@ -65,5 +78,14 @@ struct RecordPrinter {
     guard !collected.isEmpty else { return }
     let table = RecordTable(collected, columns: columns, first: first, style)
     for line in table.lines(fit) { output.writeLine(line) }
+  }
+}
+
+extension CommonOptions {
+  /// Prints rows of values below the names of their columns; `isAfterChange` says whether they show a change that was made.
+  func print(_ columns: [String], _ rows: [[StoredValue]], isAfterChange: Bool = false) {
+    var printer = RecordPrinter(recordFormat, columns: columns, to: Output(isAfterChange: isAfterChange), style)
+    for row in rows { printer.print(Record(fields: zip(columns, row).map { (name: $0, value: $1) })) }
+    printer.end()
   }
 }

@@ -10,9 +10,7 @@ struct ScreensScene {
 
   init(_ stage: Stage) throws {
     self.stage = stage
-    var configuration = Configuration()
-    configuration.watchesOtherProcesses = false
-    store = try UserStore.temporary(configuration: configuration)
+    store = try Stage.makeStore()
     user = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }
   }
 
@@ -33,12 +31,13 @@ struct ScreensScene {
   private func enter(_ screen: String) throws {
     let before = store.listeners.count
     try stage.announce("Push \(screen): bindAndFire \(screen).nameButton and \(screen).background")
-    let entered = Screen(screen, stage)
+    // The listeners hold it until they are replaced.
+    let entered = StageLabel(screen, stage)
     try store.listenable(.name, of: user).bindAndFire(screen + ".nameButton") { name in
-      entered.show("nameButton", name ?? "(gone)")
+      entered.show(name ?? "(gone)", in: ".nameButton")
     }
     try store.listenable(.hairColor, of: user).bindAndFire(screen + ".background") { color in
-      entered.show("background", color.map { "\($0)" } ?? "(none)")
+      entered.show(color.map { "\($0)" } ?? "(none)", in: ".background")
     }
     let after = store.listeners.count
     stage.show(
@@ -83,21 +82,5 @@ struct ScreensScene {
     for token in tokens { token.dispose() }
     try stage.announce("Removing them requires every token. With names there is no token to keep.")
     showCount()
-  }
-}
-
-/// A screen, which its listeners hold until they are replaced.
-private final class Screen: Sendable {
-  private let name: String
-  private let stage: Stage
-  private let counted = CountedObject()
-
-  init(_ name: String, _ stage: Stage) {
-    self.name = name
-    self.stage = stage
-  }
-
-  func show(_ part: String, _ text: String) {
-    stage.show("\(name).\(part)  \(text)")
   }
 }

@@ -9,9 +9,7 @@ struct SignalsScene {
   }
 
   func play() async throws {
-    var configuration = Configuration()
-    configuration.watchesOtherProcesses = false
-    let store = try UserStore.temporary(configuration: configuration)
+    let store = try Stage.makeStore()
     try await store.write { users in
       try users.add(name: "Ada", hairColor: Color("auburn"))
       try users.add(name: "Zoë", hairColor: Color("black"))
@@ -25,7 +23,7 @@ struct SignalsScene {
   private func playField() throws {
     try stage.announce("A field's text is a signal; a label subscribes to it, in capitals and without repetitions.")
     let field = Field()
-    let label = Label("label", stage)
+    let label = StageLabel("label", stage)
     let token = field.text.signal.map { $0.uppercased() }.removeDuplicates().subscribe { label.show($0) }
     showCount()
     for text in ["z", "Z", "Zo"] {
@@ -46,7 +44,7 @@ struct SignalsScene {
     try stage.announce(
       "For each text two chained requests: the users with that name, then the details of the first.")
     let field = Field()
-    let label = Label("details", stage)
+    let label = StageLabel("details", stage)
     let details = field.text.signal
       .flatMapLatest { name in try await Self.ids(named: name, in: store) }
       .flatMapLatest { ids in try await Self.details(of: ids.first, in: store) }
@@ -87,17 +85,4 @@ private final class Field: Sendable {
   }
 
   func type(_ text: String) { source.send(text) }
-}
-
-private final class Label: Sendable {
-  private let name: String
-  private let stage: Stage
-  private let counted = CountedObject()
-
-  init(_ name: String, _ stage: Stage) {
-    self.name = name
-    self.stage = stage
-  }
-
-  func show(_ text: String) { stage.show("\(name)  \(text.isEmpty ? "(empty)" : text)") }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 import UserStore
 
 /// Prints the steps and the results of a scene, on a terminal at a pace that a person can follow.
@@ -12,10 +13,17 @@ final class Stage: Sendable {
     pause = System.isTerminal(1) ? 500 : 0
   }
 
+  /// A store of a scene, which other processes do not use.
+  static func makeStore() throws -> UserStore {
+    var configuration = Configuration()
+    configuration.watchesOtherProcesses = false
+    return try UserStore.temporary(configuration: configuration)
+  }
+
   /// Starts a step, after a pause on a terminal; throws `Exit` after a signal, which also ends the pause.
   func announce(_ text: String) throws {
     Signals.shared.sleep(milliseconds: pause)
-    if let status = Signals.shared.status { throw Exit(status: status) }
+    try Signals.shared.check()
     write(style.bold(text))
   }
 
@@ -30,4 +38,28 @@ final class Stage: Sendable {
       output.flush()
     }
   }
+}
+
+/// A label, or a screen with several of them.
+final class StageLabel: Sendable {
+  private let name: String
+  private let stage: Stage
+  private let counted = CountedObject()
+
+  init(_ name: String, _ stage: Stage) {
+    self.name = name
+    self.stage = stage
+  }
+
+  func show(_ text: String, in part: String = "") { stage.show("\(name)\(part)  \(text.isEmpty ? "(empty)" : text)") }
+}
+
+/// A member of each object in a scene, which counts the objects: when the scene is over, none must be left.
+final class CountedObject: Sendable {
+  private static let counter = Atomic<Int>(0)
+
+  static var count: Int { counter.load(ordering: .relaxed) }
+
+  init() { Self.counter.wrappingAdd(1, ordering: .relaxed) }
+  deinit { Self.counter.wrappingSubtract(1, ordering: .relaxed) }
 }

@@ -156,4 +156,9 @@ extension CommonOptions {
       throw Failure(error, in: try database)
     }
   }
+
+  /// Reads the database in one transaction.
+  func read<Result>(_ body: (inout ReadTransaction) throws -> Result) throws -> Result {
+    try withStore(.readOnly) { try $0.read(body) }
+  }
 }

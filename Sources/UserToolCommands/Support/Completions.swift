@@ -24,23 +24,20 @@ struct Completions {
   }
 
   /// Names of users, with a prefix where a name alone would be read as an id or an option.
-  static let users = CompletionKind.custom { words, _, _ in Completions(words)?.offered { $0.users() } ?? [] }
-
+  static let users = kind { $0.users() }
+  static let attributes = kind { $0.attributes() }
   /// Names of attributes, each followed by `=`.
-  static let assignments = CompletionKind.custom { words, _, _ in
-    Completions(words)?.offered { $0.attributes().map { $0 + "=" } } ?? []
-  }
-
+  static let assignments = kind { $0.attributes().map { $0 + "=" } }
   /// Names of attributes, with a direction once a colon is typed.
-  static let sortKeys = CompletionKind.custom { words, _, _ in
-    Completions(words)?.offered { completions in
-      let names = completions.attributes()
-      guard completions.line.last.text.utf8.contains(UInt8(ascii: ":")) else { return names }
-      return names + names.flatMap { [$0 + ":asc", $0 + ":desc"] }
-    } ?? []
+  static let sortKeys = kind { completions in
+    let names = completions.attributes()
+    guard completions.line.last.text.utf8.contains(UInt8(ascii: ":")) else { return names }
+    return names + names.flatMap { [$0 + ":asc", $0 + ":desc"] }
   }
 
-  static let attributes = CompletionKind.custom { words, _, _ in Completions(words)?.offered { $0.attributes() } ?? [] }
+  private static func kind(_ candidates: @escaping @Sendable (Completions) -> [String]) -> CompletionKind {
+    .custom { words, _, _ in Completions(words)?.offered(candidates) ?? [] }
+  }
 
   // MARK: Filtering and quoting
 
@@ -115,7 +112,7 @@ struct Completions {
     if database?.isExpanded ?? false { return }
     common.db = database.map { $0.text.utf8.starts(with: "--db=".utf8) ? $0.text.droppingBytes(5) : $0.text }
     common.busyTimeout = Timespan(argument: "200ms")!
-    try common.withStore(.readOnly) { try $0.read(body) }
+    try common.read(body)
   }
 
   private var database: ShellLine.Word? {

@@ -97,14 +97,7 @@ struct ManualPage {
 
   /// Escapes what the formatter would read as an instruction, and prints hyphens as the ASCII hyphens of options.
   private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for character in text {
-      switch character {
-      case "\\": escaped += "\\e"
-      case "-": escaped += "\\-"
-      default: escaped.append(character)
-      }
-    }
+    let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
     return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
   }
 }

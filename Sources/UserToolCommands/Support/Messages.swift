@@ -1,13 +1,5 @@
 import UserStoreText
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// Standard error, for messages to people.
 struct Messages {
   static let shared = Messages()
@@ -27,14 +19,14 @@ struct Messages {
 
   /// Writes text without a line end, such as a question.
   func write(_ text: String) {
-    _ = System.writeAll(Array(text.utf8), to: STDERR_FILENO)
+    _ = System.writeAll(Array(text.utf8), to: System.standardError)
   }
 
   /// Puts a line about the progress in place of the one before; an empty line removes it.
   ///
   /// The line is cut, because only the last row of a line that the terminal wraps can be removed.
   func showProgress(_ line: String) {
-    write(Self.progress(line, columns: System.columns(of: STDERR_FILENO) ?? 80))
+    write(Self.progress(line, columns: System.columns(of: System.standardError) ?? 80))
   }
 
   static func progress(_ line: String, columns: Int) -> String { "\r\u{1B}[K" + line.cut(to: columns - 1) }

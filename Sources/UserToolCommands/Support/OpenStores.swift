@@ -12,10 +12,6 @@ final class OpenStores: Sendable {
   private struct State {
     var stores: [Entry] = []
     var isClosing = false
-
-    func check() throws(Exit) {
-      if isClosing { throw Exit(status: Signals.shared.status ?? .failure) }
-    }
   }
 
   private struct Entry: Sendable {
@@ -27,7 +23,7 @@ final class OpenStores: Sendable {
   /// The lock is held meanwhile, so that `close` also closes a store that is just being opened.
   func open(_ make: () throws -> UserStore) throws -> UserStore {
     try state.withLock { state in
-      try state.check()
+      if state.isClosing { throw Exit(status: Signals.shared.status ?? .failure) }
       let store = try make()
       state.stores.append(Entry(store: store))
       return store
@@ -39,11 +35,7 @@ final class OpenStores: Sendable {
   /// `close` does not wait for it: the server may not answer, and the end of the process leaves nothing there.
   func openOnServer(_ make: () throws -> UserStore) throws -> UserStore {
     let store = try make()
-    try state.withLock { state in
-      try state.check()
-      state.stores.append(Entry(store: store))
-    }
-    return store
+    return try open { store }
   }
 
   /// Closes all stores and interrupts the operations in them and in other files: these fail, and their writes are rolled

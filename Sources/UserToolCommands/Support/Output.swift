@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import UserStore
 
 /// Standard output, which receives whole records and passes them on when it is flushed.
 ///
@@ -20,6 +14,7 @@ final class Output {
   private static let capacity = 1 << 16
   private let capacity: Int
   private let isAfterChange: Bool
+  private var hasElements = false
 
   /// - Parameters:
   ///   - holdsAll: Whether nothing is written before `flush`, however much it is.
@@ -28,6 +23,14 @@ final class Output {
     capacity = holdsAll ? .max : Self.capacity
     self.isAfterChange = isAfterChange
   }
+
+  /// Adds an element of a JSON array, which `endArray` ends.
+  func writeElement(_ json: JSON) {
+    write(Array((hasElements ? ",\n" : "[\n").utf8) + json.bytes)
+    hasElements = true
+  }
+
+  func endArray() { writeLine(hasElements ? "\n]" : "[]") }
 
   /// Adds the bytes of a record.
   func write(_ record: [UInt8]) {
@@ -40,29 +43,30 @@ final class Output {
     write(Array(line.utf8) + [0x0A])
   }
 
+  /// Writes lines.
+  static func print(_ lines: some Sequence<String>) {
+    let output = Output()
+    for line in lines { output.writeLine(line) }
+    output.flush()
+  }
+
   /// Writes what was added, or gives up if the command must end while nobody reads the output.
   func flush() {
     var rest = pending[...]
     while !rest.isEmpty, !hasGivenUp {
-      guard Signals.shared.wait(for: STDOUT_FILENO) else {
-        hasGivenUp = true
-        break
-      }
-      let count = System.write(rest.prefix(Self.portion), to: STDOUT_FILENO)
-      if count >= 0 { rest = rest.dropFirst(count) } else { handleError() }
+      let mayWrite = Signals.shared.wait(for: System.standardOutput)
+      let count = mayWrite ? System.write(rest.prefix(Self.portion), to: System.standardOutput) : 0
+      if count < 0 { reportError() }
+      hasGivenUp = !mayWrite || count < 0
+      rest = rest.dropFirst(max(0, count))
     }
     pending.removeAll(keepingCapacity: true)
   }
 
-  private func handleError() {
-    switch errno {
-    case EINTR, EAGAIN: return
-    case EPIPE: Signals.shared.end(with: .brokenPipe)
-    default:
-      let hint = isAfterChange ? "the change was made" : nil
-      Messages.shared.report(Failure(.failure, "cannot write the output: \(System.lastError)", hint: hint))
-      Signals.shared.end(with: .failure)
-    }
-    hasGivenUp = true
+  private func reportError() {
+    if System.isClosedPipe { return Signals.shared.end(with: .brokenPipe) }
+    let hint = isAfterChange ? "the change was made" : nil
+    Messages.shared.report(Failure(.failure, "cannot write the output: \(System.lastError)", hint: hint))
+    Signals.shared.end(with: .failure)
   }
 }

@@ -13,13 +13,13 @@ enum RemovedUser {
     let name = reference.name
     if let id = try store.read({ try $0.users(named: name).first }) { throw stillExists(id) }
     var candidates: [(id: User.ID, removedAt: Int64)] = []
-    try forEachChange(in: store) { change in
+    try store.forEachChange { change in
       guard change.kind == .removed, change.attribute == .name, change.old == .text(name) else { return }
       candidates.removeAll { $0.id == change.user }
       candidates.append((change.user, change.timestamp))
     }
     candidates = try store.read { transaction in
-      try candidates.filter { candidate in try transaction.user(candidate.id) == nil }
+      try candidates.filter { try transaction.user($0.id) == nil }
     }
     guard candidates.count <= 1 else { throw ambiguous(candidates, name) }
     if let candidate = candidates.first { return candidate.id }
@@ -29,22 +29,12 @@ enum RemovedUser {
   /// Counts a user's changes in the log, and those of them that still have values.
   static func count(_ id: User.ID, in store: UserStore) throws -> (found: Int, valued: Int) {
     var count = (found: 0, valued: 0)
-    try forEachChange(in: store) { change in
+    try store.forEachChange { change in
       guard change.user == id else { return }
       count.found += 1
       if !change.old.isNull || !change.new.isNull { count.valued += 1 }
     }
     return count
-  }
-
-  private static func forEachChange(in store: UserStore, _ body: (Change) -> Void) throws {
-    var cursor: Cursor?
-    while true {
-      let sets = try store.page(after: cursor)
-      for set in sets { try set.forEach(body) }
-      guard let last = sets.last else { return }
-      cursor = last.cursor
-    }
   }
 
   private static func stillExists(_ id: User.ID) -> Failure {
@@ -57,5 +47,14 @@ enum RemovedUser {
     Failure(
       .notFound, "\(candidates.count) removed users were named \"\(name)\"", hint: "specify one of them by id",
       details: candidates.prefix(20).map { "\($0.id)\tremoved \(Timestamp(milliseconds: $0.removedAt).local)" })
+  }
+}
+
+extension UserStore {
+  fileprivate func forEachChange(_ body: (Change) -> Void) throws {
+    try forEachSet { set in
+      try set.forEach(body)
+      return true
+    }
   }
 }

@@ -22,7 +22,7 @@ final class Signals: Sendable {
   private let reason = Atomic<Int32>(0)
   private let handler = Lock<(@Sendable () -> Void)?>(nil)
   private let farewell = Lock<String?>(nil)
-  private let waker = System.pipe()
+  private let waker = try? SelfPipe()
   private let ending = DispatchQueue(label: "end")
   private let schedule = Lock(EndingSchedule())
 
@@ -72,6 +72,11 @@ final class Signals: Sendable {
     return status == .success ? nil : status
   }
 
+  /// Throws `Exit` if the process must end.
+  func check() throws(Exit) {
+    if let status { throw Exit(status: status) }
+  }
+
   /// Makes the first signal call `handler`, after which the command must end on its own; a second signal ends the process.
   func takeOver(_ handler: @escaping @Sendable () -> Void) {
     self.handler.withLock { $0 = handler }
@@ -103,7 +108,7 @@ final class Signals: Sendable {
     if !isFirst { return }
     let now = System.uptime
     schedule.withLock { $0.begin(at: now) }
-    if let waker { _ = System.write([1], to: waker.writer) }
+    waker?.wake()
     let handler = handler.withLock { $0 }
     handler?()
     ending.asyncAfter(deadline: handler == nil ? .now() : .now() + Self.longestTakeover) {
@@ -120,17 +125,17 @@ final class Signals: Sendable {
   func waitIfEnding() {
     isDone.signal()
     guard status != nil, handler.withLock({ $0 == nil }) else { return }
-    while true { _ = System.wait(output: -1, waker: -1, milliseconds: -1) }
+    while true { System.wait() }
   }
 
   /// Sleeps until the time has passed or the command must end.
   func sleep(milliseconds: Int32) {
-    _ = System.wait(output: -1, waker: waker?.reader ?? -1, milliseconds: milliseconds)
+    System.wait(waker: waker?.reader ?? -1, milliseconds: milliseconds)
   }
 
   /// Waits until the descriptor accepts bytes; returns false if the command must end before it does.
   func wait(for output: Int32) -> Bool {
-    System.wait(output: output, waker: waker?.reader ?? -1, milliseconds: -1).output
+    System.wait(output: output, waker: waker?.reader ?? -1)
   }
 }
 

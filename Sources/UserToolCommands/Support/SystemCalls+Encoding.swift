@@ -83,11 +83,4 @@ extension System {
       return error
     }
   }
-
-  /// The next bytes of a file, at most `count`, which the next `read` returns again.
-  static func peek(_ descriptor: Int32, atMost count: Int) -> [UInt8] {
-    let bytes = read(descriptor, atMost: count) ?? []
-    lseek(descriptor, -off_t(bytes.count), SEEK_CUR)
-    return bytes
-  }
 }

@@ -46,9 +46,9 @@ struct CSVDelimiter: Equatable {
   /// - Returns: a comma if none fits.
   static func recognized(in start: ArraySlice<UInt8>, isHeader: ([[UInt8]]) -> Bool) -> CSVDelimiter {
     if start.starts(with: exportStart) { return .comma }
-    var best: (delimiter: CSVDelimiter, score: Score)?
+    var best: (delimiter: CSVDelimiter, score: (Int, Int, Int))?
     for candidate in candidates {
-      guard let score = Score(candidate.rows(in: start), isHeader: isHeader) else { continue }
+      guard let score = score(candidate.rows(in: start), isHeader: isHeader) else { continue }
       if best.map({ $0.score < score }) ?? true { best = (candidate, score) }
     }
     return best?.delimiter ?? .comma
@@ -68,18 +68,12 @@ struct CSVDelimiter: Equatable {
     return rows
   }
 
-  /// How well a delimiter fits: the columns are known, most rows have as many fields as the first, and these are many.
-  private struct Score: Comparable {
-    private let parts: [Int]
-
-    /// nil for a single column.
-    init?(_ rows: [[[UInt8]]], isHeader: ([[UInt8]]) -> Bool) {
-      guard let header = rows.first, header.count > 1 else { return nil }
-      let equal = rows.count { $0.count == header.count }
-      parts = [isHeader(header) ? 1 : 0, 100 * equal / rows.count, header.count]
-    }
-
-    static func < (left: Score, right: Score) -> Bool { left.parts.lexicographicallyPrecedes(right.parts) }
+  /// How well a delimiter fits: the columns are known, most rows have as many fields as the first, and these are many; nil for
+  /// a single column.
+  private static func score(_ rows: [[[UInt8]]], isHeader: ([[UInt8]]) -> Bool) -> (Int, Int, Int)? {
+    guard let header = rows.first, header.count > 1 else { return nil }
+    let equal = rows.count { $0.count == header.count }
+    return (isHeader(header) ? 1 : 0, 100 * equal / rows.count, header.count)
   }
 }
 

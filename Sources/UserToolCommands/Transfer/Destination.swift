@@ -37,16 +37,9 @@ enum Destination {
   }
 
   private static func write(_ path: String, replacing: Bool, _ body: (inout FileWriter) throws -> Void) throws {
-    let draft = Files.draft(of: path)
-    let descriptor = try System.createNew(draft)
-    do {
-      defer { System.close(descriptor) }
+    try System.writeDraft(of: path, replacing: replacing) { descriptor in
       try write(to: descriptor, name: path, body)
       guard System.sync(descriptor) else { throw Failure(.failure, "cannot write \(path): \(System.lastError)") }
-      try System.publish(draft, as: path, replacing: replacing)
-    } catch {
-      System.remove(draft)
-      throw error
     }
   }
 

@@ -1,41 +1,78 @@
 import UserStore
+import UserStoreText
 
-/// An import in one write, or in batches.
+/// An import of the records of a file, in one write or in batches.
 struct ImportRun {
-  private var importer: Importer
-  private let size: Int64
-  private let batch: Int?
-  private let isDryRun: Bool
-  /// The counts of the committed records.
-  private var done = Importer.Counts()
-  private var doneLine = 0
-  private var sets = 0
-  /// The first users as a dry run would store them.
-  private(set) var preview: [String] = []
+  /// How the ids in the file are used.
+  enum Identity {
+    /// The ids are ignored: every record adds a user with a new id.
+    case new
+    /// Every record adds a user with the id in the file.
+    case kept
+    /// A record with the id of an existing user updates that user; any other record adds a user.
+    case updating
+  }
 
-  /// What the user should know of the file.
-  var notes: [String] { importer.records.notes + importer.notes }
+  /// The numbers of users that were written, and the line of the last record that was read.
+  private struct State {
+    var added = 0
+    var changed = 0
+    var unchanged = 0
+    var line = 0
+    var users: Int { added + changed + unchanged }
+    var written: Int { added + changed }
+  }
+
+  /// The name and the size in bytes of the file.
+  let source: (name: String, size: Int64)
+  let identity: Identity
+  private var records: any RecordSource
+  /// nil if the first bad record ends the import.
+  let rejects: Rejects?
+  /// The number of records that are committed at once; nil for all.
+  let batch: Int?
+  let isDryRun: Bool
+  /// So far, in this transaction and earlier ones.
+  private var state = State()
+  /// What is committed.
+  private var done = State()
+  private var sets = 0
+  /// The first users that were written, and how a dry run would store them.
+  private var firstUsers: [User.ID] = []
+  private(set) var preview: [String] = []
+  private var new = NewAttributes()
+  private var ignoresIDs = false
+
+  private static let previewed = 5
 
   private struct DryRun: Error {}
 
-  init(importer: Importer, size: Int64, batch: Int?, isDryRun: Bool) {
-    self.importer = importer
-    self.size = size
-    self.batch = batch
-    self.isDryRun = isDryRun
+  init(
+    _ source: (name: String, size: Int64), _ records: any RecordSource, identity: Identity, rejects: Rejects?,
+    batch: Int?, isDryRun: Bool
+  ) {
+    (self.source, self.records, self.identity) = (source, records, identity)
+    (self.rejects, self.batch, self.isDryRun) = (rejects, batch, isDryRun)
+  }
+
+  /// What the user should know of the file and its records.
+  var notes: [String] {
+    let ids = "note: the ids in the file are not used: each record adds a user with a new id (--update, --keep-ids)"
+    return records.notes + (ignoresIDs ? [ids] : []) + new.notes
   }
 
   /// Writes all records, and returns a report.
   ///
-  /// Throws a `Failure` with the position of a bad record, and `Exit` after a signal; nothing of the current batch is
-  /// committed then.
-  mutating func write(to store: UserStore, isQuiet: Bool) throws -> String {
+  /// Throws a `Failure` with the position of the first bad record, unless there are rejects, and `Exit` after a signal;
+  /// nothing of the current batch is committed then.
+  mutating func write(to store: UserStore, _ common: CommonOptions) throws -> String {
     Signals.shared.takeOver {}
-    var progress = Progress("imported", isQuiet: isQuiet)
     do {
-      while try writeSome(to: store, &progress) {}
+      try common.showProgress("imported", countsUsers: true) { progress in
+        while try writeBatch(to: store, progress) {}
+      }
     } catch is DryRun {
-      done = importer.counts
+      done = state
     } catch {
       throw explained(error)
     }
@@ -43,22 +80,66 @@ struct ImportRun {
   }
 
   /// Writes one batch, or everything, and returns whether more records may be left.
-  private mutating func writeSome(to store: UserStore, _ progress: inout Progress) throws -> Bool {
-    let total = Double(max(1, size))
+  private mutating func writeBatch(to store: UserStore, _ progress: Progress) throws -> Bool {
     let mayHaveMore = try store.write(origin: "usertool") { transaction in
-      let mayHaveMore = try importer.run(batch, in: &transaction) { importer in
-        if let status = Signals.shared.status { throw Exit(status: status) }
-        progress.note(importer.counts.users, fraction: Double(importer.records.offset) / total)
+      var left = batch ?? .max
+      while left > 0, let record = try records.next() {
+        try write(record, to: &transaction)
+        left -= 1
+        try Signals.shared.check()
+        progress.note(Double(records.offset) / Double(max(1, source.size)), users: state.users)
       }
       if isDryRun {
-        preview = try ImportPreview.lines(of: importer.firstUsers, in: &transaction)
+        preview = try ImportPreview.lines(of: firstUsers, in: &transaction)
         throw DryRun()
       }
-      return mayHaveMore
+      return left == 0
     }
-    if importer.counts.written > done.written { sets += 1 }
-    (done, doneLine) = (importer.counts, importer.line)
+    if state.written > done.written { sets += 1 }
+    done = state
     return mayHaveMore
+  }
+
+  // MARK: Records
+
+  /// Writes a record; if it is bad, writes nothing of it.
+  private mutating func write(_ record: SourceRecord, to transaction: inout WriteTransaction) throws {
+    state.line = record.line
+    do {
+      try write(record.content.get(), to: &transaction)
+    } catch {
+      guard let bad = Self.bad(record, error) else { throw error }
+      guard let rejects else { throw Failure(.badData, "\(source.name):\(bad.description)") }
+      try rejects.add(bad, text: record.text)
+    }
+  }
+
+  /// Why the record is bad; nil if that is not the reason of the error.
+  private static func bad(_ record: SourceRecord, _ error: any Error) -> BadRecord? {
+    if let bad = error as? BadRecord { return bad }
+    guard let error = error as? StoreError, error.code == .badValue || error.code == .conflict else { return nil }
+    return BadRecord(line: record.line, error.message)
+  }
+
+  private mutating func write(_ content: RecordContent, to transaction: inout WriteTransaction) throws(StoreError) {
+    // What an export has marked was not typed.
+    let set = content.values.lazy.filter { !$0.value.isNull && !content.verbatim.contains($0.attribute) }
+    try new.look(atImported: set.map(\.attribute), in: &transaction)
+    if identity == .new, content.id != nil { ignoresIDs = true }
+    if identity == .updating, let id = content.id, try !transaction.storedValue(.name, of: id).isNull {
+      note(id)
+      let hasChanged = try transaction.update(content.values, of: id, verbatim: content.verbatim)
+      if hasChanged { state.changed += 1 } else { state.unchanged += 1 }
+      return
+    }
+    if identity == .kept, content.id == nil { throw StoreError(.badValue, "the record has no id to keep") }
+    let id = identity == .new ? nil : content.id
+    note(try transaction.add(content.values, as: id, verbatim: content.verbatim))
+    state.added += 1
+  }
+
+  private mutating func note(_ id: User.ID) {
+    if firstUsers.count < Self.previewed, !firstUsers.contains(id) { firstUsers.append(id) }
   }
 
   // MARK: Messages
@@ -66,8 +147,8 @@ struct ImportRun {
   private var report: String {
     let number = "\(done.users) user\(done.users == 1 ? "" : "s")"
     var parts: [String] = []
-    if importer.identity == .updating { parts = ["\(done.added) added", "\(done.changed) changed"] }
-    if let rejects = importer.rejects, rejects.count > 0 { parts.append("\(rejects.count) skipped") }
+    if identity == .updating { parts = ["\(done.added) added", "\(done.changed) changed"] }
+    if let rejects = rejects, rejects.count > 0 { parts.append("\(rejects.count) skipped") }
     let details = parts.isEmpty ? "" : " (" + parts.joined(separator: ", ") + ")"
     if isDryRun { return "dry run: would import \(number)\(details); nothing was changed" }
     switch sets {
@@ -79,7 +160,7 @@ struct ImportRun {
 
   /// Adds to an error what was committed: nothing, or the batches before it.
   private func explained(_ error: any Error) -> any Error {
-    let kept = doneLine == 0 ? "nothing was changed" : "the \(done.users) users up to line \(doneLine) were imported"
+    let kept = done.line == 0 ? "nothing was changed" : "the \(done.users) users up to line \(done.line) were imported"
     switch error {
     case var failure as Failure:
       failure.hint = kept + "; " + (failure.hint ?? "--skip-bad skips such records")
@@ -87,7 +168,7 @@ struct ImportRun {
     case let exit as Exit:
       Messages.shared.writeLine(Signals.shared.lineEnd + "stopped: " + kept)
       return exit
-    case let error as StoreError where doneLine > 0:
+    case let error as StoreError where done.line > 0:
       return Failure(ExitStatus(error.code), error.message, hint: kept, tellsOfCommit: true)
     default: return error
     }

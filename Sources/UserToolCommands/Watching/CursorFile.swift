@@ -23,7 +23,7 @@ struct CursorFile: Sendable {
       .badData, "\(path) does not contain a cursor", hint: "remove the file to start from the current state")
   }
 
-  func write(_ cursor: Cursor) throws(Failure) {
+  func write(_ cursor: Cursor) throws {
     try System.replace(path, with: Array(cursor.description.utf8) + [0x0A])
   }
 }

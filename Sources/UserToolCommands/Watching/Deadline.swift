@@ -2,14 +2,10 @@ import Dispatch
 
 /// Ends a command that follows changes: on a signal, on a timeout, or when the reader of its output has gone away.
 enum Deadline {
-  /// Runs `body`, which must return soon after its task is canceled.
+  /// Runs `body`, which must return soon after its task is canceled, and returns whether it is done.
   ///
-  /// - Parameters:
-  ///   - timeout: The longest time that it may take; nil for no limit.
-  ///   - body: Returns whether it is done.
-  /// - Returns: `success` if `body` is done; otherwise the reason for which it was canceled, if it was.
-  /// - Throws: what `body` throws.
-  static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Bool) async throws -> ExitStatus {
+  /// Throws `Exit` if it is not done, because it was canceled or took longer than `timeout`.
+  static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Bool) async throws {
     let task = Task { try await body() }
     Signals.shared.takeOver { task.cancel() }
     if let timeout {
@@ -20,7 +16,7 @@ enum Deadline {
     }
     endWhenUnread()
     // If `body` is done, the reader has everything, even if it has gone away.
-    return try await task.value ? .success : Signals.shared.status ?? .success
+    if try await !task.value { try Signals.shared.check() }
   }
 
   /// Notices a closed pipe at once, not only at the next line, which may never be written.

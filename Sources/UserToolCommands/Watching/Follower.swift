@@ -166,7 +166,7 @@ struct Follower {
     if request.initial == .all { return (try transaction.users(), nil) }
     let size = LiveTerminal.shared.size
     var screenful = ScreenfulOfState(rows: size.rows)
-    let now = System.now
+    let now = WallClock.milliseconds
     try transaction.iterateUsers { user in
       let entries = Entry.state(of: user, at: now)
       if printer.shows(entries, to: request.standIns) {
@@ -180,7 +180,7 @@ struct Follower {
   }
 
   private mutating func print(_ users: [User], at cursor: Cursor) {
-    let now = System.now
+    let now = WallClock.milliseconds
     for user in users { printer.add(Entry.state(of: user, at: now), at: cursor, to: request.standIns) }
     printer.endState(at: cursor)
   }

@@ -1,15 +1,6 @@
 import UserStore
 import UserStoreText
 
-/// Where the versions of a list are shown.
-protocol ListDisplay {
-  /// Shows a version.
-  mutating func show(_ rows: Rows)
-
-  /// Prepares for the rows of another file.
-  mutating func reset(because reason: StoreError.Code)
-}
-
 /// Follows a list and shows it, until it is canceled: as a table on the terminal, or as JSON.
 struct ListFollower: Sendable {
   let common: CommonOptions
@@ -24,7 +15,7 @@ struct ListFollower: Sendable {
 
   /// Follows the number of users, and prints it each time it changes.
   func runCount() async throws {
-    var printer = CountPrinter(common.recordFormat, isArray: true)
+    var printer = RecordPrinter(ofCountsIn: common.recordFormat, areMany: true, to: Output(), common.style)
     var isFirst = true
     try await follow { store in
       let count = try await store.count(where: request.selection.condition)
@@ -32,7 +23,7 @@ struct ListFollower: Sendable {
       isFirst = false
       return count
     } show: { count in
-      if let count { printer.print(count) }
+      if let count { printer.print(count: count) }
     }
     printer.end()
     noteEnd("stopped")
@@ -46,51 +37,44 @@ struct ListFollower: Sendable {
 
   private func printStream() async throws -> Revision? {
     var stream = ListStream(common.liveFormat, to: Output())
-    let revision = try await follow(on: &stream) { revision in
-      common.note("watching the list after revision \(revision) (Ctrl-C to stop)")
+    var isFirst = true
+    let revision = try await followList { rows in
+      if isFirst, let revision = rows?.cursor?.revision {
+        common.note("watching the list after revision \(revision) (Ctrl-C to stop)")
+      }
+      isFirst = false
+      stream.show(rows)
     }
     stream.end()
     return revision
   }
 
   private func showTable() async throws -> Revision? {
-    var screen = ListScreen(common.style, request)
-    let drawn = screen
-    async let drawing: Void = drawn.run()
+    let screen = ListScreen(common.style, request)
+    async let drawing: Void = screen.run()
     let result: Result<Revision?, any Error>
-    do { result = .success(try await follow(on: &screen) { _ in }) } catch { result = .failure(error) }
+    do { result = .success(try await followList(screen.show)) } catch { result = .failure(error) }
     // Also after an error, which is reported below the table.
     screen.finish()
     await drawing
     return try result.get()
   }
 
-  /// Shows the list, and the list of each file that takes the place of the database.
+  /// Calls `show` with the versions of the list, and with nil before those of another file that takes the place of the database.
   ///
-  /// - Parameters:
-  ///   - display: Where to show it.
-  ///   - ready: Called once, with the revision of the first rows, before they are shown.
-  /// - Returns: the revision of the last rows; nil if there are none.
-  /// - Throws: what opening the file and reading the list throws.
-  private func follow(on display: inout some ListDisplay, ready: (Revision) -> Void) async throws -> Revision? {
+  /// Returns the revision of the last version; nil if there is none.
+  private func followList(_ show: (Rows?) -> Void) async throws -> Revision? {
     var revision: Revision?
     try await follow { store in
       try await store.list(request.query)
     } show: { rows in
-      guard let rows else { return display.reset(because: .replaced) }
-      if revision == nil, let first = rows.cursor?.revision { ready(first) }
-      revision = rows.cursor?.revision ?? revision
-      display.show(rows)
+      revision = rows?.cursor?.revision ?? revision
+      show(rows)
     }
     return revision
   }
 
-  /// Follows a value of the database, and of each file that takes its place.
-  ///
-  /// - Parameters:
-  ///   - value: Called for each file, with its store.
-  ///   - show: Called with each value, and with nil before the values of another file.
-  /// - Throws: what opening the file and reading the value throws.
+  /// Calls `show` with a value of the database each time it changes, and with nil before those of a file that takes its place.
   private func follow<Value: Sendable>(
     _ value: (UserStore) async throws -> Listenable<Value>, show: (Value?) -> Void
   ) async throws {

@@ -3,7 +3,7 @@ import UserStore
 import UserStoreText
 
 /// Draws a list on the terminal when its rows, its marks, or the terminal's size change, at most about 30 times a second.
-final class ListScreen: ListDisplay, Sendable {
+final class ListScreen: Sendable {
   fileprivate struct State {
     var frame: ListFrame
     var shown = Rows()
@@ -33,8 +33,9 @@ final class ListScreen: ListDisplay, Sendable {
     observeTerminal()
   }
 
-  /// Shows another version of the list.
-  func show(_ rows: Rows) {
+  /// Shows another version of the list; with nil, keeps the last frame until there are rows of another file.
+  func show(_ rows: Rows?) {
+    guard let rows else { return state.withLock { $0.hasRows = false } }
     let old = state.withLock { $0.hasRows ? $0.shown : nil }
     let steps = old.map { rows.changes(from: $0).steps } ?? []
     let now = System.uptime
@@ -44,11 +45,6 @@ final class ListScreen: ListDisplay, Sendable {
       state.frame.revision = rows.cursor?.revision ?? state.frame.revision
     }
     waker.yield()
-  }
-
-  /// Keeps the last frame until there are rows of the other file.
-  func reset(because reason: StoreError.Code) {
-    state.withLock { $0.hasRows = false }
   }
 
   /// Draws until `finish` is called.

@@ -58,7 +58,7 @@ final class LiveTerminal: Sendable {
     guard before.isActive else { return }
     let down = before.height > 1 ? "\u{1B}[\(before.height - 1)B" : ""
     // A terminal that was stopped with Ctrl-S must not keep the process from ending.
-    if System.wait(output: Self.output, waker: -1, milliseconds: 0).output {
+    if System.wait(output: Self.output, milliseconds: 0) {
       write(Array((down + "\r\n\u{1B}[?25h").utf8))
     }
     if let modes = before.modes { System.restore(modes, on: System.standardInput) }

@@ -7,17 +7,10 @@ struct NewestChanges {
   /// Whether the log has earlier changes that the filter accepts.
   let hasEarlier: Bool
 
-  /// Finds the newest changes that a filter accepts.
+  /// Finds the newest changes before `end` that a filter accepts, at most `count`, which is 1 or more.
   ///
   /// Reads backwards in growing steps: the newest changes of a long log are found without reading all of it, unless the
   /// filter accepts few.
-  ///
-  /// - Parameters:
-  ///   - count: The largest number of changes, 1 or more.
-  ///   - filter: What counts.
-  ///   - end: The end of the log; later changes are left out.
-  ///   - store: The store.
-  /// - Throws: `StoreError` if reading fails.
   init(_ count: Int, _ filter: Filter, through end: Cursor, of store: UserStore) throws {
     // A change and the row that ends its write are two rows.
     var step = Self.leastStep
@@ -52,22 +45,31 @@ struct NewestChanges {
   private static func sequences(
     after start: Cursor, through end: Cursor, _ filter: Filter, in store: UserStore, keeping count: Int
   ) throws -> (kept: ArraySlice<Int64>, isCut: Bool) {
-    var (kept, total, position) = ([Int64](), 0, start)
-    while position.revision < end.revision {
-      let sets = try store.page(after: position)
-      guard let last = sets.last else { break }
-      for set in sets {
-        try set.forEach { change in
-          // A set of other programs' transactions may reach across the end.
-          guard change.sequence <= end.revision.rawValue, filter.accepts(Entry(change)) else { return }
-          kept.append(change.sequence)
-          total += 1
-          // Not one by one, which would move all of them each time.
-          if kept.count > count, kept.count - count >= max(count, 1_024) { kept.removeFirst(kept.count - count) }
-        }
+    var (kept, total) = ([Int64](), 0)
+    try store.forEachSet(after: start) { set in
+      try set.forEach { change in
+        // A set of other programs' transactions may reach across the end.
+        guard change.sequence <= end.revision.rawValue, filter.accepts(Entry(change)) else { return }
+        kept.append(change.sequence)
+        total += 1
+        // Not one by one, which would move all of them each time.
+        if kept.count > count, kept.count - count >= max(count, 1_024) { kept.removeFirst(kept.count - count) }
       }
-      position = last.cursor
+      return set.revision < end.revision
     }
     return (kept.suffix(count), total > count)
+  }
+}
+
+extension UserStore {
+  /// Calls `body` with the sets of the log after a cursor, or with all that it has, until `body` returns false.
+  func forEachSet(after start: Cursor? = nil, _ body: (ChangeSet) throws -> Bool) throws {
+    var position = start
+    while true {
+      let sets = try page(after: position)
+      for set in sets where try !body(set) { return }
+      guard let last = sets.last else { return }
+      position = last.cursor
+    }
   }
 }

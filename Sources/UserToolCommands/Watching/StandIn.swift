@@ -27,16 +27,6 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
   /// The listener field of a line; null for the remainder.
   var listener: StoredValue { isRemainder ? .null : .text(name) }
 
-  /// Compares names as Swift strings, as the hub does, and attributes by their bytes.
-  static func == (left: StandIn, right: StandIn) -> Bool {
-    left.name == right.name && left.topic(of: nil) == right.topic(of: nil) && left.others == right.others
-  }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(name)
-    hasher.combine(topic(of: nil))
-  }
-
   /// Reads `NAME` or `NAME=ATTRIBUTE`.
   init?(argument: String) {
     let (name, attribute) = argument.splitOnce(at: "=") ?? (argument, nil)

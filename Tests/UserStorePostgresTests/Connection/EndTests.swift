@@ -178,9 +178,9 @@ extension AllTests {
         """, to: "set up")
       try observer.connection.run(PostgresStatement(once: "lock", "SELECT pg_advisory_lock(4713)"))
       let insert = PostgresStatement("insert", "INSERT INTO pg_temp.t VALUES (1)")
-      try connection.pipeline { batch throws(PostgresError) in
-        try batch.add(.begin)
-        try batch.add(insert)
+      try connection.pipeline { batch in
+        batch.add(.begin)
+        batch.add(insert)
       }
       let work = Work { try connection.run(.commit).count }
       try observer.awaitProcess(process, waitsFor: "advisory")

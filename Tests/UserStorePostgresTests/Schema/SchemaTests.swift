@@ -95,12 +95,7 @@ extension AllTests {
           WHERE relnamespace = 'userstore'::regnamespace AND starts_with(tgname, 'A_userstore_')
           """))
       #expect(triggers.count == 11)
-      var names: [[Substring]] = []
-      try triggers.each { row throws(PostgresError) in
-        names.append(try row.text(0).split(separator: " "))
-        return true
-      }
-      for name in names {
+      for name in try triggers.all(make: { $0.text(0).split(separator: " ") }) {
         for (state, expected) in [
           ("DISABLE", StoreError.Code.schemaChanged), ("ENABLE", .schemaChanged), ("ENABLE ALWAYS", nil),
         ] {

@@ -275,11 +275,10 @@ extension AllTests {
       let session = try #require(try store.engine.writers?.take() as? PostgresSession)
       defer { store.engine.writers?.give(back: session) }
       session.beginWriting(isWaiting: true)
-      try session.insertConsumer("c", fencingToken: 1, at: session.writingEnd())
-      let end = try session.endWriting(readingAfter: nil)
+      _ = try session.claimConsumer("c", fencingToken: 1, at: session.writingEnd())
       relay.arm(.afterBytes(0))
       var code: StoreError.Code?
-      do throws(StoreError) { try session.commit(through: end) } catch { code = error.code }
+      do throws(StoreError) { _ = try session.commit(readingAfter: nil) } catch { code = error.code }
       #expect(code == .connectionLost)
     }
 

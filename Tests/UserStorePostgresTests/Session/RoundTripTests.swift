@@ -56,7 +56,7 @@ extension AllTests {
         _ = try session.put("age", of: user, .integer(value))
         session.endSet(origin: nil)
       }
-      return try session.endWriting(readingAfter: nil)
+      return try session.commit(readingAfter: nil).end
     }
 
     @Test func `the end of a write is that of its last set that has rows`() throws {
@@ -194,7 +194,7 @@ extension AllTests {
       defer { store.engine.readers.give(back: session) }
       try session.beginReading(after: nil)
       #expect(throws: StoreError.self) { _ = try session.consumer("a\0") }
-      #expect(try session.userCount() == 1)
+      #expect(try session.userCount(where: .always) == 1)
       #expect(session.connection.transactionStatus == .inTransaction)
     }
 
@@ -240,7 +240,7 @@ extension AllTests {
       try session.rollBackToSavepoint()
       #expect(try session.put("age", of: user, .integer(1)) == .changed)
       session.endSet(origin: nil)
-      let end = try session.endWriting(readingAfter: nil)
+      let end = try session.commit(readingAfter: nil).end
       #expect(try store.read { try $0.cursor } == end)
     }
 
@@ -275,16 +275,16 @@ extension AllTests {
       let session = try #require(try store.engine.readers.take() as? PostgresSession)
       defer { store.engine.readers.give(back: session) }
       try session.beginReading(after: nil)
-      #expect(try session.userCount() == 1)
+      #expect(try session.userCount(where: .always) == 1)
       let observer = try Observer()
       let process = session.connection.serverProcess
       try observer.terminate(process)
       try observer.awaitEnd(of: process)
-      #expect(throws: StoreError.self) { try session.userCount() }
+      #expect(throws: StoreError.self) { try session.userCount(where: .always) }
       #expect(!session.isInTransaction)
-      #expect(throws: StoreError.self) { try session.userCount() }
+      #expect(throws: StoreError.self) { try session.userCount(where: .always) }
       session.rollBack()
-      #expect(try session.userCount() == 1)
+      #expect(try session.userCount(where: .always) == 1)
     }
 
     @Test func `a check of a database finds what would not be logged`() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import UserStore
 
 @testable import UserStorePostgres
 
@@ -98,11 +99,7 @@ final class Observer {
       PostgresStatement(
         once: "end processes", "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", .text),
       .text(database))
-    try processes.each { row throws(PostgresError) in
-      let process = try row.int4(0)
-      while try connection.run(Self.exists, .int4(process))[0].int8(0) > 0 { sched_yield() }
-      return true
-    }
+    for process in try processes.all(make: { $0.int4(0) }) { try awaitEnd(of: process) }
   }
 
   /// Returns when a database has no processes.
@@ -147,16 +144,16 @@ final class Work<Value: Sendable>: @unchecked Sendable {
     do {
       _ = try join()
       return nil
-    } catch { return error as? PostgresError }
+    } catch { return (error as? StoreError)?.postgres }
   }
 }
 
-/// Returns the error that `body` throws.
+/// Returns the connection's error that `body` throws.
 func failure(_ body: () throws -> Void) -> PostgresError? {
   do {
     try body()
     return nil
-  } catch { return error as? PostgresError }
+  } catch { return (error as? StoreError)?.postgres }
 }
 
 var openDescriptors: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }

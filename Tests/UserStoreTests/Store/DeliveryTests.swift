@@ -200,8 +200,8 @@ import Testing
     let head = store.publication.position
     // A database without a log stands in for one that cannot be read at the moment.
     let end = Cursor(epoch: head.epoch, revision: head.revision.rawValue + 1, nonce: 1)
-    let written = WrittenLog(session: SQLiteSession(try Connection.withTable()), start: head, end: end)
-    #expect(connection.publish(nil, of: written, nil) == nil)
+    let session = SQLiteSession(try Connection.withTable())
+    #expect(connection.publish(session, from: head, through: end, nil) == nil)
     #expect(store.publication.position == head)
     try store.write { try $0.rename(zoe, to: "Zoe") }
     #expect(received.all == [1])

@@ -82,12 +82,12 @@ import UserStoreText
       let text =
         "postgres://"
         + (0..<Int.random(in: 1...12, using: &source)).map { _ in pieces.randomElement(using: &source) ?? "" }.joined()
-      if hasPassword(PostgresSettings.parse(text)) {
+      if hasPassword(PostgresSettings.parse(text).options) {
         refused += 1
         #expect(!isAccepted(text), "\(text)")
       }
       let shown = "\(DatabaseAddress(text))"
-      #expect(!hasPassword(PostgresSettings.parse(shown)), "\(text): \(shown)")
+      #expect(!hasPassword(PostgresSettings.parse(shown).options), "\(text): \(shown)")
     }
     #expect(refused > 25)
   }

@@ -152,7 +152,7 @@ import UserStore
   @Test func `each line of progress replaces the one before`() {
     for columns in 1...200 {
       var screen = TerminalScreen(columns: columns, rows: 3)
-      for line in [ProgressSchedule.sample, TickerLine.sample, ""] {
+      for line in ProgressLine.samples + [""] {
         #expect(screen.lines.count < 2 && screen.history.isEmpty, "\(columns) columns: \(screen.lines)")
         screen.feed(Array(Messages.progress(line, columns: columns).utf8))
       }
@@ -161,16 +161,11 @@ import UserStore
   }
 }
 
-extension ProgressSchedule {
-  fileprivate static var sample: String {
-    var schedule = ProgressSchedule(verb: "imported", start: 0)
-    return schedule.line(123_456_789, 0.5, at: 60_000) ?? ""
-  }
-}
-
-extension TickerLine {
-  fileprivate static var sample: String {
-    var line = TickerLine(verb: "indexing a very long attribute", start: 0)
-    return line.text(at: 60_000) ?? ""
+extension ProgressLine {
+  fileprivate static var samples: [String] {
+    var counting = ProgressLine(verb: "imported", start: 0, users: 123_456_789)
+    counting.fraction = 0.5
+    var other = ProgressLine(verb: "indexing a very long attribute", start: 0)
+    return [counting.text(at: 60_000), other.text(at: 60_000)].compactMap(\.self)
   }
 }

@@ -5,17 +5,19 @@ import Testing
 @testable import UserToolCommands
 
 @Suite(.bounded) struct `Progress` {
-  @Test func `a short operation shows no line, a long one updates it five times a second`() {
-    var progress = ProgressSchedule(verb: "imported", start: 10_000)
-    #expect(progress.line(900, 0.5, at: 10_999) == nil && !progress.hasShown)
-    #expect(progress.line(1_000, 0.5, at: 11_000) == "50%  imported 1000 users, 1000 per second")
-    #expect(progress.line(1_100, 0.55, at: 11_199) == nil)
-    #expect(progress.line(3_000, nil, at: 12_000) == "imported 3000 users, 1500 per second")
-    #expect(progress.hasShown)
+  @Test func `an operation that counts users shows a line after a second, with the number, the rate, and the share`() {
+    var line = ProgressLine(verb: "imported", start: 10_000, users: 0)
+    #expect(line.text(at: 11_000) == nil && !line.hasShown)
+    (line.users, line.fraction) = (900, 0.5)
+    #expect(line.text(at: 10_999) == nil && !line.hasShown)
+    line.users = 1_000
+    #expect(line.text(at: 11_000) == "50%  imported 1000 users, 1000 per second" && line.hasShown)
+    (line.users, line.fraction) = (3_000, nil)
+    #expect(line.text(at: 12_000) == "imported 3000 users, 1500 per second")
   }
 
   @Test func `an operation that rarely reports progress shows a line with the elapsed time`() {
-    var line = TickerLine(verb: "checking", start: 10_000)
+    var line = ProgressLine(verb: "checking", start: 10_000)
     #expect(line.text(at: 10_999) == nil && !line.hasShown)
     #expect(line.text(at: 11_000) == "checking, 1 s" && line.hasShown)
     line.fraction = 0.304

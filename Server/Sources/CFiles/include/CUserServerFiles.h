@@ -7,11 +7,12 @@
 const char *openapi_json(void);
 
 struct page_file {
+  /// Its path in the folder, which is also its address.
   const char *name;
   const char *text;
 };
 
-/// Every file of the folder Page/Files; the last element has no name.
+/// Every file in the folder Page/Files; the last element has no name.
 const struct page_file *page_files(void);
 
 #endif

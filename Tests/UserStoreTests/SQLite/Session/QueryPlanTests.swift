@@ -110,7 +110,7 @@ import Testing
     for statistics in Self.statistics {
       try withStore(users: 500, statistics) { session in
         var users: [User] = []
-        try session.eachUser { user in
+        try session.eachUser(.all) { user in
           users.append(user)
           return true
         }

@@ -1,25 +1,24 @@
 /** Starts the page: connects, reads what the server is, and shows the view of the address. */
-import { Announcer } from "./announcer.js";
-import { API } from "./api.js";
-import { ConsumersView } from "./consumers-view.js";
-import { Drafts } from "./drafts.js";
-import { Editing } from "./editing.js";
-import { element } from "./dom.js";
-import { Feed } from "./feed.js";
-import { inNextFrame } from "./frames.js";
-import { integer } from "./json.js";
-import { LogView } from "./log-view.js";
-import { Notices } from "./notices.js";
-import { PulseView } from "./pulse-view.js";
+import { API } from "./connection/api.js";
+import { ConsumersView } from "./log/consumers-view.js";
+import { Drafts } from "./editing/drafts.js";
+import { Editing } from "./editing/editing.js";
+import { element } from "./shared/dom.js";
+import { Feed } from "./connection/feed.js";
+import { inNextFrame } from "./shared/frames.js";
+import { integer } from "./shared/json.js";
+import { LogView } from "./log/log-view.js";
+import { Announcer, Notices } from "./shared/notices.js";
+import { PulseView } from "./pulse/pulse-view.js";
 import { Router } from "./router.js";
-import { ScreensView } from "./screens-view.js";
+import { ScreensView } from "./screens/screens-view.js";
 import { ShellLine } from "./shell-line.js";
 import { StateLine } from "./state-line.js";
-import { Streams } from "./streams.js";
-import { Token } from "./token.js";
-import { TokenForm } from "./token-form.js";
-import { UsersView } from "./users-view.js";
-import { Writes } from "./writes.js";
+import { Streams } from "./connection/streams.js";
+import { Token } from "./connection/token.js";
+import { TokenForm } from "./connection/token-form.js";
+import { UsersView } from "./table/users-view.js";
+import { Writes } from "./editing/writes.js";
 
 /** The views of each address. */
 const pages = {

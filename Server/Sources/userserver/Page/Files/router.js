@@ -17,24 +17,19 @@ export class Router {
     return new URLSearchParams(location.search);
   }
 
-  /** What the history remembers with the address. */
-  get state() {
-    return history.state ?? {};
-  }
-
   /** Sets parameters: text, an array of texts, or null to remove one. */
-  set(changes, { replaces = false, state = {} } = {}) {
+  set(changes, { replaces = false } = {}) {
     const parameters = this.parameters;
     for (const [name, value] of Object.entries(changes)) {
       parameters.delete(name);
       for (const text of value === null ? [] : [value].flat()) if (text !== "") parameters.append(name, text);
     }
-    this.go(`${this.path}${parameters.size > 0 ? `?${parameters}` : ""}`, { replaces, state });
+    this.#go(`${this.path}${parameters.size > 0 ? `?${parameters}` : ""}`, { replaces });
   }
 
-  go(address, { replaces = false, state = {} } = {}) {
-    if (replaces) history.replaceState(state, "", address);
-    else history.pushState(state, "", address);
+  #go(address, { replaces = false } = {}) {
+    if (replaces) history.replaceState({}, "", address);
+    else history.pushState({}, "", address);
     this.#onChange(this.path);
   }
 
@@ -43,6 +38,6 @@ export class Router {
     const link = event.target.closest?.("a[data-view]");
     if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
-    this.go(link.getAttribute("href"));
+    this.#go(link.getAttribute("href"));
   }
 }

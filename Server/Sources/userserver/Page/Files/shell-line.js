@@ -1,9 +1,9 @@
 /** A line for a shell that changes a user from outside the page, so that anybody can see that the page shows it. */
-import { plainText } from "./characters.js";
-import { button, element, setText } from "./dom.js";
+import { plainText } from "./shared/characters.js";
+import { button, element, setText } from "./shared/dom.js";
 
 /** The text as one word of a POSIX shell. */
-export const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** database: the path of a file, or the URL of a database on PostgreSQL. */
 export function shellLine(database, { id = "1", name = "Zoë" } = {}) {

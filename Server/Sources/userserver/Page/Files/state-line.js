@@ -1,7 +1,7 @@
 /** The line above every view: whether the page is connected, the revision, the time to the server, and the windows. */
-import { counted, inDigits, setText } from "./dom.js";
-import { inNextFrame } from "./frames.js";
-import { inMilliseconds } from "./pulse-model.js";
+import { counted, inDigits, setText } from "./shared/dom.js";
+import { inNextFrame } from "./shared/frames.js";
+import { inMilliseconds } from "./pulse/pulse-model.js";
 
 const words = { live: "live", connecting: "connecting…", lost: "not connected", unauthorized: "a token is needed" };
 const measuring = 10_000;

@@ -1,0 +1,171 @@
+/**
+ * A window's access to the event streams, which are in the SharedWorker or, where there is none, in the page itself.
+ */
+import { Hub } from "./hub.js";
+
+/** Change the number when the messages of hub.js change: a worker of an older page may still run. */
+const workerName = "streams-1";
+/** How long a hidden page without a SharedWorker keeps its streams. */
+const hiddenTime = 30_000;
+/** How long to wait for a worker that neither answers nor fails. With 20 busy programs on two cores, one took more than three seconds. */
+const welcomeTime = 10_000;
+
+export class Streams {
+  /** The number of windows that share the streams; null if this window has its own. */
+  windows = null;
+  #subscribers = new Map();
+  #statuses = new Map();
+  #send = null;
+  #token;
+  #onChange;
+
+  /** token: see token.js. onChange is called when the number of windows or a status has changed. */
+  constructor(token, onChange) {
+    this.#token = token;
+    this.#onChange = onChange;
+  }
+
+  /** Connects; returns when this window has the token that other windows have, if any. */
+  async start() {
+    await this.#connect();
+    this.#token.onChange((token, isOwn) => isOwn && this.#send({ type: "token", token }));
+    addEventListener("pagehide", () => this.#send({ type: "bye" }));
+    // The browser may keep a page that was left, and show it again with what was typed in it.
+    addEventListener("pageshow", ({ persisted }) => persisted && this.#reconnect());
+  }
+
+  async #connect() {
+    const handle = (message) => this.#handle(message);
+    this.#send = (await connectToWorker(handle, this.#token.value)) ?? connectToOwnHub(handle, this.#token.value);
+  }
+
+  async #reconnect() {
+    await this.#connect();
+    for (const [channel, subscriber] of this.#subscribers) {
+      subscriber.behind?.();
+      this.#send({ type: "subscribe", channel });
+    }
+  }
+
+  /**
+   * Subscribes to a channel, which is the path of a stream; returns a function that ends the subscription.
+   *
+   * The subscriber has `events(events, received)`, where `received` is null for events of the past, and optionally
+   * `status(status)` and `behind()`.
+   */
+  subscribe(channel, subscriber) {
+    if (this.#subscribers.has(channel)) throw new Error(`${channel} is subscribed to already`);
+    this.#subscribers.set(channel, subscriber);
+    this.#send({ type: "subscribe", channel });
+    return () => {
+      if (this.#subscribers.get(channel) !== subscriber) return;
+      this.#subscribers.delete(channel);
+      this.#statuses.delete(channel);
+      this.#send({ type: "unsubscribe", channel });
+      this.#onChange();
+    };
+  }
+
+  /** Opens a stream again, from its start if it is a list. */
+  reload(channel) {
+    this.#send({ type: "reload", channel });
+  }
+
+  /** The worst of the statuses of the channels of this window. */
+  get status() {
+    const order = ["unauthorized", "lost", "connecting", "live"];
+    const statuses = [...this.#statuses.values()].filter(({ state }) => state !== "refused");
+    statuses.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+    return statuses[0] ?? { state: "connecting" };
+  }
+
+  #handle(message) {
+    const subscriber = this.#subscribers.get(message.channel);
+    switch (message.type) {
+      case "welcome":
+      case "token":
+        if (message.token) this.#token.adopt(message.token);
+        break;
+      case "windows":
+        this.windows = message.windows;
+        break;
+      case "status":
+        if (!subscriber) return;
+        this.#statuses.set(message.channel, message.status);
+        subscriber.status?.(message.status);
+        break;
+      case "behind":
+        subscriber?.behind?.();
+        return;
+      case "events":
+        subscriber?.events(message.events, message.received);
+        this.#send({ type: "received", channel: message.channel, length: message.length });
+        return;
+    }
+    this.#onChange();
+  }
+}
+
+/** Returns a function that sends messages to the worker's hub, or null if there is no worker. */
+function connectToWorker(handle, token) {
+  if (typeof SharedWorker === "undefined") return null;
+  return new Promise((resolve) => {
+    try {
+      const worker = new SharedWorker(workerURL(), { type: "module", name: workerName });
+      const { port } = worker;
+      const send = (message) => port.postMessage(message);
+      const giveUp = () => {
+        send({ type: "bye" });
+        port.close();
+        resolve(null);
+      };
+      const timer = setTimeout(giveUp, welcomeTime);
+      worker.addEventListener("error", giveUp);
+      port.addEventListener("message", ({ data: message }) => {
+        handle(message);
+        if (message.type !== "welcome") return;
+        clearTimeout(timer);
+        resolve(send);
+      });
+      port.start();
+      send({ type: "hello", token });
+      holdLock(send);
+    } catch {
+      resolve(null);
+    }
+  });
+}
+
+/** Holds a lock as long as this window lives; its name tells the worker how to notice a window that crashes. */
+function holdLock(send) {
+  if (!navigator.locks) return;
+  const name = `window-${crypto.randomUUID()}`;
+  navigator.locks.request(name, () => {
+    send({ type: "lock", name });
+    return new Promise(() => {});
+  });
+}
+
+/** Returns a function that sends messages to a hub of this window alone. */
+function connectToOwnHub(handle, token) {
+  const hub = new Hub();
+  const window = hub.attach((message) => {
+    if (message.type !== "windows") queueMicrotask(() => handle(message));
+  });
+  const send = (message) => hub.handle(window, message);
+  send({ type: "hello", token });
+  let timer = null;
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(() => hub.suspend(), hiddenTime);
+    else hub.resume();
+  });
+  return send;
+}
+
+/** The page's policy lets no text be the address of a script; this policy lets exactly one. */
+function workerURL() {
+  const path = "/connection/streams-worker.js";
+  if (!globalThis.trustedTypes) return path;
+  return trustedTypes.createPolicy("streams-worker", { createScriptURL: () => path }).createScriptURL("");
+}
