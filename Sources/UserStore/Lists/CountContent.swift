@@ -14,7 +14,7 @@ struct CountContent: LiveContent {
   mutating func load(
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
   ) throws(StoreError) -> Bool {
-    let old = exchange(&count, with: try state.userCount(where: condition))
+    let old = exchange(&count, with: try state.session.userCount(where: condition))
     return count != old
   }
 

@@ -75,7 +75,6 @@ struct ListContent: LiveContent {
     return known
   }
 
-  /// Reads rows beyond the last known place.
   private mutating func refill(_ limit: Int, _ state: PastState) throws(StoreError) {
     let missing = limit + setup.reserve(for: limit) - tree.count
     let (rows, last) = try state.rows(where: query.condition, after: end, limit: missing, layout, query.order)
@@ -117,9 +116,9 @@ struct ListContent: LiveContent {
     var unknown: [(place: Int, id: User.ID)] = []
     for delta in deltas {
       let old = rowsByID.row(delta.id)
-      switch row(delta, old) {
-      case .row(let new): if old != nil || new != nil { transitions.append((old, new)) }
-      case .unknown:
+      if let new = row(delta, old) {
+        if old != nil || new != nil { transitions.append((old, new)) }
+      } else {
         unknown.append((transitions.count, delta.id))
         transitions.append((old, nil))
       }
@@ -150,29 +149,22 @@ struct ListContent: LiveContent {
     return isChanged
   }
 
-  private enum NewRow {
-    case row(Row?)
-    /// It has values that are neither in the set nor in the old row.
-    case unknown
-  }
-
-  private func row(_ delta: UserDelta, _ old: Row?) -> NewRow {
-    if delta.isPurged { return .unknown }
-    if !delta.exists { return .row(nil) }
+  /// The user's row, or that there is none; nil if the row has values that are neither in the set nor in the old row.
+  private func row(_ delta: UserDelta, _ old: Row?) -> Row?? {
+    if delta.isPurged { return nil }
+    if !delta.exists { return .some(nil) }
     func value(_ attribute: AttributeName) -> StoredValue? {
       delta.newValue(attribute) ?? old.flatMap { old in layout.column(attribute).map { old.values[$0] } }
     }
     let isMet = query.condition.node.truth(value)
-    if isMet == false || old == nil && isOutside(delta) { return .row(nil) }
+    if isMet == false || old == nil && isOutside(delta) { return .some(nil) }
     let isWhole = old != nil || !delta.existed
-    guard isMet != nil, isWhole || !layout.showsAll, layout.columns.allSatisfy({ value($0) != nil }) else {
-      return .unknown
-    }
+    guard isMet != nil, isWhole || !layout.showsAll, layout.columns.allSatisfy({ value($0) != nil }) else { return nil }
     var others = old?.others ?? [:]
     if layout.showsAll {
       for (attribute, _, new) in delta.changes { others[attribute] = new.isNull ? nil : new }
     }
-    return .row(layout.row(delta.id, { value($0) ?? .null }, all: others))
+    return layout.row(delta.id, { value($0) ?? .null }, all: others)
   }
 
   /// Whether a user who was not in the list stays outside, whatever values the set does not have.
@@ -202,7 +194,6 @@ struct ListContent: LiveContent {
     return wasVisible || isVisible(new)
   }
 
-  /// Replaces many rows, by building a new tree.
   private mutating func merge(_ transitions: [Transition]) {
     var new: [Row] = []
     var replaced: Set<User.ID> = []
@@ -238,7 +229,6 @@ struct ListContent: LiveContent {
     return !visible(old).elementsEqual(visible(tree)) { $0.id == $1.id && layout.changes(from: $0, to: $1).isEmpty }
   }
 
-  /// Whether a row of the tree is within the limit.
   private func isVisible(_ row: Row?) -> Bool {
     guard let row else { return false }
     return setup.limit.map { tree.find(row, layout.order).position < $0 } ?? true
@@ -277,7 +267,6 @@ extension Set<RowByID> {
     return self[index].row
   }
 
-  /// Replaces the row of a user.
   fileprivate mutating func set(_ row: Row?, in id: User.ID) {
     if let row { update(with: RowByID(row)) } else { remove(RowByID(Row(id, []))) }
   }

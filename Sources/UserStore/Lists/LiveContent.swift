@@ -14,7 +14,6 @@ protocol LiveContent: Sendable {
     _ deltas: [UserDelta], at cursor: Cursor, _ read: PastReader
   ) throws(StoreError) -> Bool?
 
-  /// The value for listeners.
   var value: ErasedValue { get }
 }
 

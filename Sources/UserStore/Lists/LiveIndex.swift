@@ -5,7 +5,6 @@
 struct LiveIndex: Sendable {
   /// All queries by their ordinals, which stand for them in the sets below.
   private var queries: [Int: LiveQuery] = [:]
-  /// The queries without a key.
   private var unkeyed = Group()
   /// The queries with a key, by its attribute, and there by its value: an integer in place of an equal real.
   private var keyed: [AttributeName: (group: Group, byValue: [StoredValue: Set<Int>])] = [:]
@@ -23,13 +22,11 @@ struct LiveIndex: Sendable {
       for attribute in mentioned { mentioning.update(attribute, update) }
     }
 
-    /// Whether any of them may be concerned.
     func concern(_ delta: UserDelta) -> Bool {
       delta.isAddedOrRemoved || !mentioningAll.isEmpty || delta.changes.contains { mentioning[$0.attribute] != nil }
     }
   }
 
-  /// An attribute of a user.
   struct Place: Hashable {
     let user: User.ID
     let attribute: AttributeName
@@ -105,7 +102,6 @@ struct LiveIndex: Sendable {
 }
 
 extension Dictionary where Value == Set<Int> {
-  /// Changes the set of a key; empty ones are not kept.
   fileprivate mutating func update(_ key: Key, _ update: (inout Value) -> Void) {
     update(&self[key, default: []])
     if self[key]?.isEmpty == true { self[key] = nil }

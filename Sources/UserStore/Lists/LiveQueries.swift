@@ -6,7 +6,6 @@ final class LiveQueries: Sendable {
 
   /// What the tests of the rules change, to see more of them.
   struct Settings {
-    /// Whether queries are found by the values that their conditions require.
     var usesKeys = true
     /// The number of rows to know beyond a small limit.
     var reserve = 16
@@ -14,7 +13,6 @@ final class LiveQueries: Sendable {
     var adapt: @Sendable (any LiveContent) -> any LiveContent = { $0 }
   }
 
-  /// What names of listeners belong to.
   private enum Key: Hashable {
     case list(Query)
     case count(Condition)
@@ -30,7 +28,6 @@ final class LiveQueries: Sendable {
   private struct State {
     var settings = Settings()
     var queries: [Key: LiveQuery] = [:]
-    /// The number of queries that were made so far.
     var count = 0
     /// Which of all queries a change concerns, also of those that are being read for the first time.
     var index = LiveIndex()
@@ -62,7 +59,6 @@ final class LiveQueries: Sendable {
     self.access = access
   }
 
-  /// Changes the settings, before the first query.
   func configure(_ settings: Settings) {
     state.withLock { state in
       state.settings = settings
@@ -113,7 +109,6 @@ final class LiveQueries: Sendable {
     return existing
   }
 
-  /// Releases a query that is not kept.
   private func release(_ query: LiveQuery) {
     let registration = state.withLock { $0.remove(query) }
     registration?.dispose()

@@ -14,19 +14,12 @@ final class LiveQuery: Sendable {
   private let state = Lock(State())
 
   private struct State {
-    /// The value of the content.
     var value: ErasedValue?
     var progress = CatchUp<FoldedSet>()
-    /// nil until the content is read.
-    var output: Output?
+    var output: (hub: SignalHub, backing: ListenableBacking)?
     var hasEnded = false
     /// The listenables that are alive, and the number that were ever made.
     var (holders, listenables) = (0, 0)
-  }
-
-  private struct Output: Sendable {
-    let hub: SignalHub
-    let backing: ListenableBacking
   }
 
   /// `forget` is called when nothing may need the query any more, under no lock; it returns whether it has forgotten the query.
@@ -50,12 +43,12 @@ final class LiveQuery: Sendable {
     var through = try access.load(&content, discontinuity: nil).round
     while true {
       let value = content.value
-      let output = makeOutput(value)
+      let (receiver, backing) = ListenableBacking.keeping(value, onError: handleError)
       let sets: [FoldedSet]? = state.withLock { state in
         state.progress.advance(through: through)
         if let sets = state.progress.next() { return sets }
         self.content.withLock { $0 = content }
-        (state.value, state.output) = (value, output)
+        (state.value, state.output) = (value, (receiver.hub, backing))
         return nil
       }
       guard let sets, let last = sets.last else { return }
@@ -78,11 +71,6 @@ final class LiveQuery: Sendable {
     }
     let (round, isChanged) = try access.load(&content, discontinuity: set.discontinuity)
     return (max(set.position, round), isChanged || set.discontinuity != nil)
-  }
-
-  private func makeOutput(_ value: ErasedValue) -> Output {
-    let (receiver, backing) = ListenableBacking.keeping(value, onError: handleError)
-    return Output(hub: receiver.hub, backing: backing)
   }
 
   // MARK: Following
@@ -129,7 +117,6 @@ final class LiveQuery: Sendable {
     hub.deliver(through: nil)
   }
 
-  /// Ends its listeners.
   func end() {
     let output = state.withLock { state in
       state.hasEnded = true
@@ -143,9 +130,7 @@ final class LiveQuery: Sendable {
   /// Returns a listenable that keeps the query alive, as its named listeners do; the query must be loaded.
   ///
   /// `Value` is the type of the content's value.
-  func listenable<Value>() -> Listenable<Value> { Listenable(backing) }
-
-  private var backing: ListenableBacking {
+  func listenable<Value>() -> Listenable<Value> {
     let (output, hasEnded) = state.withLock { state in
       guard let output = state.output else { preconditionFailure("a query is loaded before it is used") }
       state.holders += 1
@@ -155,7 +140,7 @@ final class LiveQuery: Sendable {
     let hold = LiveHold(self)
     if hasEnded { output.hub.end() }
     let backing = output.backing
-    return ListenableBacking(
+    let keeping = ListenableBacking(
       // Not the hub's value: a listener of the same round reads it before the hub has delivered it.
       value: { hold.query.state.withLock { $0.value } ?? backing.value() },
       names: backing.names, handleError: backing.handleError,
@@ -163,13 +148,14 @@ final class LiveQuery: Sendable {
         let removal = backing.bind(name, terms, action)
         // A subscription keeps the query; a named listener does so by its name.
         let held = name == nil ? hold : nil
-        let remover = ListenerRemover { [weak query = hold.query] registration in
-          removal.remover.remove(registration)
+        let remover = ListenerRemover { [weak query = hold.query] _ in
+          removal.remove()
           withExtendedLifetime(held) {}
           query?.forgetIfUnused()
         }
         return ListenerRemoval(remover: remover, registration: removal.registration)
       }, unbind: backing.unbind)
+    return Listenable(keeping)
   }
 
   fileprivate func release() {

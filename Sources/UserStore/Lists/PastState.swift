@@ -2,7 +2,7 @@
 ///
 /// What is read later is taken back: for each attribute that changed in between, the log has the value before the first change.
 struct PastState {
-  private let session: any Session
+  let session: any Session
   /// What changed between the end of the set and the snapshot.
   private let later: Fold
 
@@ -36,7 +36,6 @@ struct PastState {
     self.later = later
   }
 
-  /// The state of an open transaction's snapshot.
   init(_ session: any Session) {
     self.session = session
     later = Fold()
@@ -49,23 +48,17 @@ struct PastState {
     return try session.value(attribute, of: id)
   }
 
-  /// The row of a user; nil if there was no such user.
   func row(_ id: User.ID, _ layout: RowLayout) throws(StoreError) -> Row? {
     // One statement for all attributes, unless only the name is needed.
-    guard layout.columns == [.name], !layout.showsAll else { return try wholeRow(id, layout) }
-    let name = try value(.name, of: id)
-    return name.isNull ? nil : Row(id, [name])
-  }
-
-  private func wholeRow(_ id: User.ID, _ layout: RowLayout) throws(StoreError) -> Row? {
+    if layout.columns == [.name], !layout.showsAll {
+      let name = try value(.name, of: id)
+      return name.isNull ? nil : Row(id, [name])
+    }
     var values = try session.user(id)?.storedValues ?? [:]
     for (attribute, old, _) in later[id]?.changes ?? [] { values[attribute] = old.isNull ? nil : old }
     if values[.name] == nil { return nil }
     return layout.row(id, { values[$0] ?? .null }, all: values)
   }
-
-  /// The number of users that meet a condition, in the snapshot.
-  func userCount(where condition: Condition) throws(StoreError) -> Int { try session.userCount(where: condition) }
 
   /// Reads the rows that meet a condition, after a place in the order; and the last row up to which all are read, nil if that
   /// is all there are.

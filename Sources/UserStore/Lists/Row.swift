@@ -1,7 +1,6 @@
 /// What a list keeps of a user; never changed, so that versions of a list share it.
 final class Row: Sendable {
   let id: User.ID
-  /// The values of the layout's columns.
   let values: [StoredValue]
   /// The attributes that are no columns; only if the list shows all attributes.
   let others: [AttributeName: StoredValue]
@@ -27,7 +26,6 @@ struct RowLayout: Sendable {
   /// Whether rows have all attributes of the users, also those that are no columns.
   let showsAll: Bool
   let order: RowOrder
-  /// The sort keys, and their columns.
   private let keys: [SortKey]
 
   init(_ query: Query) {
@@ -66,7 +64,6 @@ struct RowLayout: Sendable {
     Query.Position(values: keys.map { column($0.attribute).map { row.values[$0] } ?? .null }, id: row.id)
   }
 
-  /// Makes a row from the values of a user.
   func row(_ id: User.ID, _ value: (AttributeName) -> StoredValue, all: [AttributeName: StoredValue]) -> Row {
     var others = showsAll ? all : [:]
     if !others.isEmpty { for column in columns { others[column] = nil } }

@@ -4,7 +4,6 @@ struct RowDifference {
     let row: Row
     /// Whether the row is in the new version, and not in the old one.
     let isNew: Bool
-    /// The number of rows before it in the old and in the new version.
     let oldPosition: Int
     let newPosition: Int
   }

@@ -7,7 +7,6 @@ struct RowTree: Sendable {
   static let width = 16
 
   final class Node: Sendable {
-    /// The rows of a leaf.
     let rows: [Row]
     /// The children of another node; all leaves have the same depth.
     let children: [Node]
@@ -34,7 +33,6 @@ struct RowTree: Sendable {
 
     var isLeaf: Bool { children.isEmpty }
 
-    /// The number of rows or children.
     var size: Int { isLeaf ? rows.count : children.count }
   }
 
@@ -44,7 +42,6 @@ struct RowTree: Sendable {
 
   init() {}
 
-  /// Creates a tree of rows that are in order.
   init(sorted rows: [Row]) {
     root = Self.joined(Self.chunks(rows).map { Node(rows: Array($0)) })
   }
@@ -91,7 +88,6 @@ struct RowTree: Sendable {
     if root.count == 0 { root = Node(rows: []) }
   }
 
-  /// Removes the rows from a position on.
   mutating func truncate(to count: Int) {
     if count < self.count { self = RowTree(sorted: Array(self).prefix(count).map { $0 }) }
   }
@@ -113,20 +109,21 @@ struct RowTree: Sendable {
 
   /// The first position whose row is not before `row`.
   private static func place(of row: Row, in rows: [Row], _ order: RowOrder) -> Int {
-    var (low, high) = (0, rows.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if order.compare(rows[middle], row) < 0 { low = middle + 1 } else { high = middle }
-    }
-    return low
+    first(in: rows.count) { order.compare(rows[$0], row) >= 0 }
   }
 
   /// The first child whose last row is not before `row`; the last one if there is none.
   private static func child(of node: Node, for row: Row, _ order: RowOrder) -> Int {
-    var (low, high) = (0, node.children.count - 1)
+    first(in: node.children.count - 1) { index in node.children[index].last.map { order.compare($0, row) >= 0 } ?? true
+    }
+  }
+
+  /// The first index below `count` that meets a condition, which all after it meet too; `count` if there is none.
+  private static func first(in count: Int, where isMet: (Int) -> Bool) -> Int {
+    var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
-      if let last = node.children[middle].last, order.compare(last, row) < 0 { low = middle + 1 } else { high = middle }
+      if isMet(middle) { high = middle } else { low = middle + 1 }
     }
     return low
   }

@@ -1,21 +1,12 @@
 /// How live queries read the records.
 struct StateAccess: Sendable {
-  private let reader: Reader
-  private let publication: Publication
+  let reader: Reader
+  let publication: Publication
   /// Whether it reads on the thread that delivers a round.
-  private(set) var isDelivering = false
-
-  init(reader: Reader, publication: Publication) {
-    self.reader = reader
-    self.publication = publication
-  }
+  var isDelivering = false
 
   /// The same for the thread that delivers a round.
-  var delivering: StateAccess {
-    var access = self
-    access.isDelivering = true
-    return access
-  }
+  var delivering: StateAccess { StateAccess(reader: reader, publication: publication, isDelivering: true) }
 
   /// Reads the content in a snapshot, and returns the last round that the snapshot includes, and whether the value has changed.
   func load(

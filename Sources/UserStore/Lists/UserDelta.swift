@@ -19,7 +19,6 @@ struct UserDelta: Sendable {
     add(change.attribute, change.old, change.new)
   }
 
-  /// Adds later changes of the same user.
   mutating func add(_ later: UserDelta) {
     if later.isPurged { isPurged = true }
     for (attribute, old, new) in later.changes { add(attribute, old, new) }
@@ -72,34 +71,20 @@ struct UserDelta: Sendable {
 /// A change set for lists: what it changed, by user.
 struct FoldedSet: Positioned {
   private let source: ChangeSet
-  private let folded: Folded
-
-  private enum Folded {
-    /// In the order of first changes; nil if everything must be read again.
-    case deltas([UserDelta]?)
-    /// Not yet: what is cut is cut under a lock, and folding may read the log.
-    case later
-  }
+  /// nil until it is folded: what is cut is cut under a lock, and folding may read the log.
+  private let folded: [UserDelta]??
 
   /// The number of changes from which reading the lists again is faster than folding them.
   static let limit = 20_000
 
-  init(_ set: ChangeSet) { self.init(set, .deltas(Self.fold(set))) }
+  init(_ set: ChangeSet) { self.init(source: set, folded: .some(Self.fold(set))) }
 
-  private init(_ source: ChangeSet, _ folded: Folded) {
-    self.source = source
-    self.folded = folded
-  }
+  private init(source: ChangeSet, folded: [UserDelta]??) { (self.source, self.folded) = (source, folded) }
 
   /// In the order of first changes; nil if everything must be read again.
   ///
   /// Call it under no lock.
-  var deltas: [UserDelta]? {
-    switch folded {
-    case .deltas(let deltas): deltas
-    case .later: Self.fold(source)
-    }
-  }
+  var deltas: [UserDelta]? { folded ?? Self.fold(source) }
 
   private static func fold(_ set: ChangeSet) -> [UserDelta]? {
     if set.discontinuity != nil { return nil }
@@ -118,15 +103,15 @@ struct FoldedSet: Positioned {
     return count <= limit ? folded.deltas : nil
   }
 
-  /// The position of the round.
   var position: Int128 { source.position }
-  /// The end of the set in the log.
   var cursor: Cursor { source.cursor }
   var discontinuity: StoreError.Code? { source.discontinuity }
 
   /// What remains of a set that was read in part; nil if all of it was.
   func dropping(through position: Int128) -> FoldedSet? {
-    if source.reaches(across: position) { return source.dropping(through: position).map { FoldedSet($0, .later) } }
+    if source.reaches(across: position) {
+      return source.dropping(through: position).map { FoldedSet(source: $0, folded: nil) }
+    }
     return self.position > position ? self : nil
   }
 
@@ -149,7 +134,6 @@ extension Change {
   }
 }
 
-/// Collects changes by user.
 struct Fold {
   private(set) var deltas: [UserDelta] = []
   private var places: [User.ID: Int] = [:]
@@ -159,7 +143,6 @@ struct Fold {
     deltas[place(of: change.user)].add(change)
   }
 
-  /// Adds later changes of a user.
   mutating func add(_ delta: UserDelta) { deltas[place(of: delta.id)].add(delta) }
 
   private mutating func place(of id: User.ID) -> Int {

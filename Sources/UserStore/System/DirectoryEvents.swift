@@ -19,7 +19,6 @@ final class DirectoryEvents: Sendable {
   private let folder: String
   private let names: [[UInt8]]
   private let signal: [UInt8]?
-  /// The inotify descriptor; -1 without events.
   private let events: Lock<Int32>
   /// The watch descriptor of the folder; all others are of files.
   private let folderWatch: Int32
@@ -119,7 +118,6 @@ final class DirectoryEvents: Sendable {
       }
     }
 
-    /// An event of a file.
     private static func decode(_ mask: Int) -> CommitEvent {
       var received: CommitEvent = []
       if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { received.insert(.written) }
@@ -127,7 +125,6 @@ final class DirectoryEvents: Sendable {
       return received
     }
 
-    /// An event of the folder.
     private func decode(_ mask: Int, _ name: Slice<UnsafeMutableRawBufferPointer>, _ events: Int32) -> CommitEvent {
       if mask & Int(IN_Q_OVERFLOW) != 0 { return .overflowed }
       if mask & Int(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .renamed }
@@ -140,4 +137,22 @@ final class DirectoryEvents: Sendable {
     private func watchFile(_ name: [UInt8], _ events: Int32) {}
     private func readEvents(_ events: Int32) -> CommitEvent { [] }
   #endif
+}
+
+/// What may have been committed.
+package struct CommitEvent: OptionSet, Sendable {
+  package let rawValue: Int
+
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Something was written; it may not be visible yet.
+  package static let written = CommitEvent(rawValue: 1)
+  /// A writer signaled that its commit is visible.
+  package static let touched = CommitEvent(rawValue: 2)
+  /// A file was created, deleted or renamed, or the folder was.
+  package static let renamed = CommitEvent(rawValue: 4)
+  /// The system dropped events.
+  package static let overflowed = CommitEvent(rawValue: 8)
+  /// `wake` was called.
+  package static let woken = CommitEvent(rawValue: 16)
 }

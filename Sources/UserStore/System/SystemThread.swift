@@ -95,7 +95,6 @@ struct ThreadLocal<Object: AnyObject>: Sendable {
   private let key: pthread_key_t
   private let make: @Sendable () -> Object
 
-  /// Creates the variable; `make` creates the object of a thread.
   init(_ make: @escaping @Sendable () -> Object) {
     var key = pthread_key_t()
     let code = unsafe pthread_key_create(&key) { object in
@@ -106,7 +105,6 @@ struct ThreadLocal<Object: AnyObject>: Sendable {
     self.make = make
   }
 
-  /// The object of the calling thread.
   var value: Object { unsafe reference.takeUnretainedValue() }
 
   /// Calls `body` with the object of the calling thread, which holds it: no other reference needs to be counted.

@@ -64,7 +64,6 @@ struct ChainFailure: Error {
   let reason: BindingError.Reason
   var value: String?
 
-  /// The text of a value in a message.
   static func text(_ value: Any) -> String { unwrapped(value).map { String("\($0)".prefix(200)) } ?? "nil" }
 
   @MainActor func report() { member.context.report(reason, at: member.name, object: member.key.object, value: value) }

@@ -3,7 +3,6 @@
   associatedtype Value
 
   var key: MemberKey { get }
-  /// The name in messages.
   var name: String { get }
   /// Whether the place's object, which is held weakly, still exists.
   var isAlive: Bool { get }

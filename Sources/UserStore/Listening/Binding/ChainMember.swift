@@ -37,7 +37,6 @@
   func restorePrevious()
 }
 
-/// A prepared write of a member.
 struct ChainWrite {
   let member: any ChainMember
   /// The change for the member's store; nil without a store, or if it has the value already.
@@ -46,7 +45,6 @@ struct ChainWrite {
   let perform: @MainActor () -> Void
 }
 
-/// A member with its place.
 @MainActor final class Member<Place: BindingPlace>: ChainMember {
   typealias Value = Place.Value
   typealias Filter = @MainActor (Value) -> Bool

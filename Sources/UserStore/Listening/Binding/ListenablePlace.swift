@@ -1,4 +1,3 @@
-/// A listenable with its source.
 @MainActor final class ListenablePlace<Value: Sendable & Equatable>: BindingPlace {
   let key: MemberKey
   let name = "Listenable<\(Value.self)>"
@@ -25,10 +24,10 @@
   func write(_ value: Value) {
     let cascade = RoundCause.current?.cascade
     guard let source, isAlive else { return }
-    let ticket = source.append(.success(ValueBox(value)), in: cascade)
+    let ticket = source.hub.append(.success(ValueBox(value)), in: cascade)
     latest = value
     sent.append(value)
-    source.deliver(through: ticket)
+    source.hub.deliver(through: ticket)
   }
 
   func connect(_ member: any ChainMember) -> [SubscriptionToken] {

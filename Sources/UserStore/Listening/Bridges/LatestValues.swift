@@ -49,27 +49,23 @@ extension Signal {
   ///
   /// Failures are dropped, as in `subscribe`: a thrown failure would end the loop, but a failure does not end the signal.
   /// `results` includes them.
-  public var values: LatestValues<Value> {
-    LatestValues { channel in
-      subscribeToEvents { event in
-        switch event {
-        case .value(let value): channel.send(value)
-        case .failure: break
-        case .end: channel.end()
-        }
+  public var values: LatestValues<Value> { latest { if case .value(let value) = $0 { .some(value) } else { nil } } }
+
+  /// The latest values and failures, as an async sequence; a newer value or failure replaces one that waits.
+  public var results: LatestValues<Result<Value, any Error>> {
+    latest { event in
+      switch event {
+      case .value(let value): .success(value)
+      case .failure(let error): .failure(error)
+      case .end: nil
       }
     }
   }
 
-  /// The latest values and failures, as an async sequence; a newer value or failure replaces one that waits.
-  public var results: LatestValues<Result<Value, any Error>> {
+  private func latest<Element>(_ element: @escaping @Sendable (Event) -> Element?) -> LatestValues<Element> {
     LatestValues { channel in
       subscribeToEvents { event in
-        switch event {
-        case .value(let value): channel.send(.success(value))
-        case .failure(let error): channel.send(.failure(error))
-        case .end: channel.end()
-        }
+        if case .end = event { channel.end() } else if let element = element(event) { channel.send(element) }
       }
     }
   }
@@ -85,77 +81,60 @@ extension Listenable {
 /// `AsyncStream` with `.bufferingNewest(1)` is not used: it still returns the element that waits after its task was
 /// canceled, and its `onTermination` runs under the task's own lock, where a subscription must not end.
 private final class LatestValueChannel<Element: Sendable>: Sendable {
-  private let state = Lock(LatestValueState<Element>())
+  private typealias Consumer = CheckedContinuation<Element?, Never>
+
+  /// Invariants: no consumer waits while there is an element for it, and at most one consumer waits.
+  private struct State {
+    var latest: Element?
+    var waiting: Consumer?
+    var hasEnded = false
+    var isCanceled = false
+  }
+
+  // Under no lock, consumers are resumed and elements are released: both may run any code.
+  private let state = Lock(State())
 
   /// Sends an element, which replaces one that waits.
   func send(_ element: Element) {
-    state.withLock { $0.send(element) }.perform()
+    let (consumer, dropped) = state.withLock { state -> (Consumer?, Element?) in
+      if state.hasEnded || state.isCanceled { return (nil, nil) }
+      if let consumer = state.waiting.take() { return (consumer, nil) }
+      return (nil, exchange(&state.latest, with: element))
+    }
+    consumer?.resume(returning: element)
+    withExtendedLifetime(dropped) {}
   }
 
   /// Ends the channel; an element that waits is still received.
-  func end() {
-    state.withLock { $0.end() }.perform()
-  }
+  func end() { stop { $0.hasEnded = true } }
 
   /// Waits for the next element; nil at the end, and when the task is canceled, which ends the channel too.
   func next(isolation actor: isolated (any Actor)?) async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation(isolation: actor) { consumer in
-        state.withLock { $0.next(consumer) }.perform()
+        let next: Element?? = state.withLock { state in
+          precondition(
+            state.waiting == nil, "two tasks await the next element of one iterator; give each task its own iterator")
+          if state.isCanceled { return .some(nil) }
+          if let element = state.latest.take() { return .some(element) }
+          if state.hasEnded { return .some(nil) }
+          state.waiting = consumer
+          return nil
+        }
+        if let next { consumer.resume(returning: next) }
       }
     } onCancel: {
-      // Only marks and resumes. Ending the subscription here could release anything under the task's own lock.
-      state.withLock { $0.cancel() }.perform()
+      // Only marks and resumes; the iterator releases the element that waits. Ending the subscription here could release
+      // anything under the task's own lock.
+      stop { $0.isCanceled = true }
     }
   }
-}
 
-/// The state of a channel: a value without locks or calls.
-///
-/// Each transition returns the action to perform after unlocking. Invariants: no consumer waits while there is an element
-/// for it, and at most one consumer waits.
-private struct LatestValueState<Element: Sendable>: Sendable {
-  typealias Consumer = CheckedContinuation<Element?, Never>
-
-  private var latest: Element?
-  private var waiting: Consumer?
-  private var hasEnded = false
-  private var isCanceled = false
-
-  mutating func send(_ element: Element) -> Action {
-    if hasEnded || isCanceled { return Action() }
-    if let consumer = waiting.take() { return Action(consumer: consumer, element: element) }
-    defer { latest = element }
-    return Action(dropped: latest.take())
-  }
-
-  mutating func next(_ consumer: Consumer) -> Action {
-    precondition(waiting == nil, "two tasks await the next element of one iterator; give each task its own iterator")
-    if isCanceled { return Action(consumer: consumer) }
-    if let element = latest.take() { return Action(consumer: consumer, element: element) }
-    if hasEnded { return Action(consumer: consumer) }
-    waiting = consumer
-    return Action()
-  }
-
-  mutating func end() -> Action {
-    hasEnded = true
-    return Action(consumer: waiting.take())
-  }
-
-  // The iterator releases the element that waits: this runs under the lock of the task that is canceled.
-  mutating func cancel() -> Action {
-    isCanceled = true
-    return Action(consumer: waiting.take())
-  }
-
-  /// Resumes a consumer and releases a dropped element; both may run any code, so no lock may be held.
-  struct Action: Sendable {
-    var consumer: Consumer?
-    /// nil ends the consumer's iteration.
-    var element: Element?
-    var dropped: Element?
-
-    func perform() { consumer?.resume(returning: element) }
+  private func stop(_ change: (inout State) -> Void) {
+    let consumer = state.withLock { state in
+      change(&state)
+      return state.waiting.take()
+    }
+    consumer?.resume(returning: nil)
   }
 }

@@ -1,16 +1,3 @@
-/// A delivery that has a place in the order of all deliveries.
-@usableFromInline protocol Positioned: Sendable {
-  /// The place in the order of all deliveries; strictly increasing.
-  ///
-  /// It is wide enough for all revisions of any number of logs that follow each other.
-  var position: Int128 { get }
-
-  /// The delivery without what a state that was read at `position` includes; nil if that is all of it.
-  ///
-  /// A state is read between two transactions, and a delivery may contain both: then the state includes the first part only.
-  func dropping(through position: Int128) -> Self?
-}
-
 /// How a state that was read from the store follows the rounds since: which of them it needs, and what of them.
 ///
 ///     register ─▶ read at `through` ─▶ the rounds that came meanwhile ─▶ each next round

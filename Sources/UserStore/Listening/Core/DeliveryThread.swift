@@ -6,7 +6,6 @@
 final class DeliveryThread {
   private static let local = ThreadLocal<DeliveryThread> { DeliveryThread() }
 
-  /// The object of the calling thread.
   static var current: DeliveryThread { local.value }
 
   /// Calls `body` with the object of the calling thread, without the cost of a reference to it.
@@ -26,7 +25,6 @@ final class DeliveryThread {
   private var innermost: ObjectIdentifier?
   private var outer: [ObjectIdentifier] = []
   private var depth = 0
-  /// The number of transactions among them.
   private var transactions = 0
   /// The actions that wait until the current call, round, or transaction has ended.
   private var deferred = RankedQueue<@Sendable () -> Void>()
@@ -57,7 +55,6 @@ final class DeliveryThread {
     if isTransaction { transactions += 1 }
   }
 
-  /// Removes the mark of the last `enter`.
   func leave(_ object: some AnyObject, isTransaction: Bool = false) {
     assert(innermost == ObjectIdentifier(object), "what was entered last is left first")
     depth -= 1
@@ -86,7 +83,6 @@ final class DeliveryThread {
   /// Whether the thread must not wait for a delivery, because it could be waiting for itself.
   var isBusy: Bool { calls > 0 || depth > 0 }
 
-  /// Whether the thread delivers for a hub.
   var isDelivering: Bool { depth > transactions }
 
   /// Runs the deferred actions, unless this thread is still inside of a call or a transaction.
@@ -124,11 +120,37 @@ final class Cascade: Sendable {
 /// The call of a listener that caused a round.
 struct RoundCause: Sendable {
   let cascade: Cascade
-  /// The listener's name, if it has one.
   let name: String?
 
   /// The call that the calling thread is making; nil outside of listeners.
   static var current: RoundCause? {
     DeliveryThread.current.calling.map { RoundCause(cascade: $0.cascade, name: $0.name) }
+  }
+}
+
+/// A queue by rank: elements of lower ranks leave first, and those of one rank in the order of arrival.
+///
+/// There are few ranks, and one round may defer thousands of actions of each: searching all elements for the lowest rank would
+/// take quadratic time.
+struct RankedQueue<Element> {
+  /// Sorted by rank; none is empty.
+  private var levels: [(rank: Int, elements: FIFO<Element>)] = []
+
+  var isEmpty: Bool { levels.isEmpty }
+
+  mutating func append(_ element: Element, rank: Int) {
+    let index = levels.firstIndex { $0.rank >= rank } ?? levels.count
+    if index < levels.count, levels[index].rank == rank {
+      levels[index].elements.append(element)
+    } else {
+      levels.insert((rank, FIFO(element)), at: index)
+    }
+  }
+
+  mutating func popFirst() -> Element? {
+    if levels.isEmpty { return nil }
+    let element = levels[0].elements.popFirst()
+    if levels[0].elements.isEmpty { levels.removeFirst() }
+    return element
   }
 }

@@ -52,7 +52,6 @@ final class HubValue<Content: Routable>: Sendable {
     }
   }
 
-  /// The functions of a listenable for this value.
   var backing: ListenableBacking {
     ListenableBacking(
       value: { self.stored.current.value },
@@ -101,7 +100,6 @@ final class HubValue<Content: Routable>: Sendable {
 private final class StoredValueOfTopic<Content: Routable>: Sendable {
   typealias Decoded = HubValue<Content>.Decoded
 
-  /// What a round is for the listeners.
   enum Meaning {
     case value(ErasedValue)
     /// The listeners have received the content of this round, in a value that was read.

@@ -191,7 +191,6 @@ public final class Listenable<Value: Sendable>: Sendable {
     ListenerToken(backing.bind(name, terms, Self.receivingValues(action)))
   }
 
-  /// Binds a listener without a name.
   func subscribe(
     _ terms: ListeningTerms, _ action: @escaping @Sendable (Value) throws -> Void
   ) -> SubscriptionToken {
@@ -203,7 +202,6 @@ public final class Listenable<Value: Sendable>: Sendable {
 @usableFromInline struct ListenableBacking: Sendable {
   @usableFromInline let value: @Sendable () -> ErasedValue
   let names: @Sendable () -> [String]
-  /// Called with errors that listeners throw.
   let handleError: ListenerErrors.Handler
   @usableFromInline let bind: @Sendable (String?, ListeningTerms, @escaping SignalAction) -> ListenerRemoval
   let unbind: @Sendable (String) -> Void
@@ -230,7 +228,6 @@ extension ListenableBacking {
   }
 }
 
-/// How a listener is called.
 @usableFromInline struct ListeningTerms {
   var place: DeliveryPlace
   /// Whether the caller is on the actor that the listener is called on.

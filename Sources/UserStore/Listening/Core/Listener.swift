@@ -11,7 +11,6 @@ final class Listener<Content: Routable>: Sendable {
   let number: Int
   /// nil when the listener is called inline, has no owner, keeps no value, and has no first value to receive.
   let conditions: ListenerConditions?
-  /// Called when the hub ends.
   let onEnd: ListenerConditions.OnEnd?
   let action: Content.Action
 
@@ -36,7 +35,6 @@ final class Listener<Content: Routable>: Sendable {
 final class ListenerConditions: Sendable {
   typealias OnEnd = @Sendable () throws -> Void
 
-  /// Reads the current value with its position, and delivers it.
   struct FirstValue: Sendable {
     let read: @Sendable () -> (value: ErasedValue, position: Int128)
     let action: SignalAction
@@ -66,7 +64,6 @@ final class ListenerConditions: Sendable {
   }
 }
 
-/// A weak reference that can be stored in a value.
 struct WeakReference: Sendable {
   weak let object: (any AnyObject & Sendable)?
 }

@@ -1,28 +1,14 @@
-/// A listener that a token can remove.
-@usableFromInline struct ListenerRemoval: Sendable {
-  let remover: ListenerRemover
-  let registration: Registration
-}
-
-/// Removes listeners of a hub, which it holds weakly, so that tokens do not keep the hub.
-///
-/// All tokens of a hub share it: a weak reference in each of them would take more memory and time.
-@usableFromInline final class ListenerRemover: Sendable {
-  let remove: @Sendable (Registration) -> Void
-
-  init(_ remove: @escaping @Sendable (Registration) -> Void) {
-    self.remove = remove
-  }
-}
-
 extension ListenerHub {
   typealias FirstValue = ListenerConditions.FirstValue
 
   /// Registers a listener for the next rounds, or for the rounds after a later position.
+  ///
+  /// A first value is delivered in the order of the queue: no round comes before it, and none is missed. Where no round can run
+  /// at the same time, on the delivering thread or on the listener's actor, it is delivered at once.
   @discardableResult
   func register(
     _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?,
-    keepsValue: Bool = false, after position: Int128 = .min,
+    keepsValue: Bool = false, after position: Int128 = .min, first: FirstValue? = nil, isOnPlace: Bool = false,
     onEnd: ListenerConditions.OnEnd? = nil, _ action: Content.Action
   ) -> ListenerRemoval {
     if let actor = place.actorOfLatest {
@@ -31,34 +17,27 @@ extension ListenerHub {
         name, to: topic, on: .inline, owner: owner, keepsValue: keepsValue, after: position,
         onEnd: onEnd.map { end in { @Sendable in latest.end(end) } }, Content.Action { latest.send($0) })
     }
-    let options = Registry.Options(place: place, owner: owner, keepsValue: keepsValue, onEnd: onEnd)
-    let (binding, isOver, remover) = state.withLock { state in
-      let start = max(position, state.lastStarted)
-      let binding = state.registry.bind(name, to: topic, options, startsAfter: start, action: action)
-      return (binding, state.isOver, sharedRemover(&state))
+    let startsAtOnce =
+      first != nil && (isOnPlace || (place.actor == nil && DeliveryThread.current.isInside(self)))
+    let queued = startsAtOnce ? nil : first
+    let (registration, replaced, ticket, isOver, remover) = state.withLock { state in
+      let start = queued == nil ? max(position, state.lastStarted) : .max
+      let (registration, replaced) = state.registry.bind(
+        name, to: topic, on: place, owner: owner, keepsValue: keepsValue, first: queued, onEnd: onEnd,
+        startsAfter: start, action)
+      let ticket = queued == nil ? nil : state.queue.append(.first(registration))
+      return (registration, replaced, ticket, state.isOver, sharedRemover(&state))
     }
-    if isOver { endIfOver(binding.registration) }
+    withExtendedLifetime(replaced) {}
+    if let first, startsAtOnce {
+      deliverAtOnce(first, to: registration)
+    } else if queued != nil {
+      deliver(through: ticket)
+    } else if isOver {
+      endIfOver(registration)
+    }
     if owner != nil { sweepIfDue() }
-    return ListenerRemoval(remover: remover, registration: binding.registration)
-  }
-
-  /// Registers a listener, and delivers a first value in the order of the queue: no round comes before it, and none is missed.
-  ///
-  /// Where no round can run at the same time, on the delivering thread or on the listener's actor, it is delivered at once.
-  func register(
-    _ name: String?, to topic: Topic, _ terms: ListeningTerms, first: FirstValue, _ action: Content.Action
-  ) -> ListenerRemoval {
-    let startsAtOnce = terms.isOnPlace || (terms.place.actor == nil && DeliveryThread.current.isInside(self))
-    let options = Registry.Options(
-      place: terms.place, owner: terms.owner, first: startsAtOnce ? nil : first, onEnd: terms.onEnd)
-    let (binding, ticket, remover) = state.withLock { state in
-      let start = startsAtOnce ? state.lastStarted : .max
-      let binding = state.registry.bind(name, to: topic, options, startsAfter: start, action: action)
-      return (binding, startsAtOnce ? nil : state.queue.append(.first(binding.registration)), sharedRemover(&state))
-    }
-    if startsAtOnce { deliverAtOnce(first, to: binding.registration) } else { deliver(through: ticket) }
-    if terms.owner != nil { sweepIfDue() }
-    return ListenerRemoval(remover: remover, registration: binding.registration)
+    return ListenerRemoval(remover: remover, registration: registration)
   }
 
   /// Registers a listener of values.
@@ -70,35 +49,28 @@ extension ListenerHub {
     reading read: @escaping @Sendable () -> (value: ErasedValue, position: Int128),
     _ action: @escaping SignalAction, onRound: (@escaping SignalAction) -> Content.Action
   ) -> ListenerRemoval {
-    guard let actor = terms.place.actorOfLatest else {
-      return bind(name, to: topic, terms, after: position, FirstValue(read: read, action: action), onRound(action))
-    }
-    // A first value that is delivered at once may be newer than one that waits for the actor.
-    let last = Lock<Int128?>(nil)
-    let inOrder: SignalAction = { round in
-      let isLater = last.withLock { last in
-        if let last, round.position <= last { return false }
-        last = round.position
-        return true
+    var (place, end, send, first) = (terms.place, terms.onEnd, action, action)
+    if let actor = place.actorOfLatest {
+      // A first value that is delivered at once may be newer than one that waits for the actor.
+      let last = Lock<Int128?>(nil)
+      let inOrder: SignalAction = { round in
+        let isLater = last.withLock { last in
+          if let last, round.position <= last { return false }
+          last = round.position
+          return true
+        }
+        if isLater { try action(round) }
       }
-      if isLater { try action(round) }
+      let latest = LatestDelivery(on: actor, owner: terms.owner, name: name, handleError: handleError, inOrder)
+      place = .inline
+      end = terms.onEnd.map { end in { @Sendable in latest.end(end) } }
+      send = { if case .success = $0.content { latest.send($0) } }
+      first = terms.isOnPlace ? inOrder : send
     }
-    let latest = LatestDelivery(on: actor, owner: terms.owner, name: name, handleError: handleError, inOrder)
-    var inline = terms
-    inline.place = .inline
-    inline.onEnd = terms.onEnd.map { end in { @Sendable in latest.end(end) } }
-    let send: SignalAction = { if case .success = $0.content { latest.send($0) } }
-    let first = FirstValue(read: read, action: terms.isOnPlace ? inOrder : send)
-    return bind(name, to: topic, inline, after: position, first, onRound(send))
-  }
-
-  private func bind(
-    _ name: String?, to topic: Topic, _ terms: ListeningTerms, after position: Int128, _ first: FirstValue,
-    _ action: Content.Action
-  ) -> ListenerRemoval {
-    if terms.fires { return register(name, to: topic, terms, first: first, action) }
     return register(
-      name, to: topic, on: terms.place, owner: terms.owner, after: position, onEnd: terms.onEnd, action)
+      name, to: topic, on: place, owner: terms.owner, after: terms.fires ? .min : position,
+      first: terms.fires ? FirstValue(read: read, action: first) : nil, isOnPlace: terms.isOnPlace, onEnd: end,
+      onRound(send))
   }
 
   private func deliverAtOnce(_ first: FirstValue, to registration: Registration) {
@@ -112,7 +84,6 @@ extension ListenerHub {
     DeliveryThread.current.runDeferred()
   }
 
-  /// Returns the remover of this hub, which is created on first use.
   private func sharedRemover(_ state: inout State) -> ListenerRemover {
     if let remover = state.remover { return remover }
     let remover = ListenerRemover { [weak self] in self?.remove($0) }
@@ -145,11 +116,9 @@ extension ListenerHub {
     withExtendedLifetime(removed) {}
   }
 
-  /// Removes the listeners whose owner was released.
   private func removeReleased() {
-    for (registration, listener) in state.withLock({ $0.registry.withOwner })
-    where listener.conditions?.owner?.object == nil {
-      remove(registration)
+    for (registration, slot) in state.withLock({ $0.registry.occupied }) {
+      if let owner = slot.listener.conditions?.owner, owner.object == nil { remove(registration) }
     }
     state.withLock { $0.registry.recordSweep() }
   }
@@ -172,7 +141,6 @@ extension ListenerHub {
   /// The number of listeners; those whose owner was released are not counted.
   var count: Int { all.count }
 
-  /// The names of all listeners, in the order of calls.
   var names: [String] { all.compactMap(\.name) }
 
   /// The names that are bound to a topic, in the order of calls.

@@ -26,7 +26,6 @@
   enum Item: Sendable {
     /// With the cascade of the listener that caused it; indirect, because the item is copied several times.
     indirect case round(Content, Cascade?)
-    /// The first value of one listener.
     case first(Registration)
     /// The end of the hub; nothing follows.
     case end
@@ -35,7 +34,6 @@
   struct State {
     var registry = Registry()
     var queue = RoundQueue<Item>()
-    /// The position of the last round that was started.
     var lastStarted = Int128.min
     /// The value of the last round that had one; nil if the hub keeps none.
     var kept: ErasedValue?
@@ -253,7 +251,6 @@
     do { try body() } catch { handleError(listener.name, error) }
   }
 
-  /// Makes one call outside of a round.
   func call(_ listener: Listener<Content>, _ cascade: Cascade?, _ body: () throws -> Void) {
     let thread = DeliveryThread.current
     thread.call(in: cascade) { make(thread, listener, body) }
@@ -278,10 +275,16 @@
     let listener = state.withLock { state in
       state.registry.start(registration, after: max(position, state.lastStarted))
     }
-    guard let listener else { return }
-    guard let mailbox = listener.conditions?.mailbox else { return deliverFirst(value, at: position, to: registration) }
+    if let listener { inPlace(of: listener, registration) { self.deliverFirst(value, at: position, to: registration) } }
+  }
+
+  /// Calls `body` here, or on the listener's actor after the calls that wait there; removes the listener if that was released.
+  private func inPlace(
+    of listener: Listener<Content>, _ registration: Registration, _ body: @escaping @Sendable () -> Void
+  ) {
+    guard let mailbox = listener.conditions?.mailbox else { return body() }
     let isPosted = mailbox.post {
-      self.deliverFirst(value, at: position, to: registration)
+      body()
       DeliveryThread.current.runDeferred()
     }
     if !isPosted { remove(registration) }
@@ -311,16 +314,9 @@
   /// Ends a listener in its place, after the calls that wait there.
   private func endInPlace(_ registration: Registration) {
     guard let listener = state.withLock({ $0.registry.listener(registration) }) else { return }
-    guard let mailbox = listener.conditions?.mailbox else { return end(registration) }
-    let isPosted = mailbox.post {
-      self.end(registration)
-      DeliveryThread.current.runDeferred()
+    inPlace(of: listener, registration) {
+      let ended = self.state.withLock { $0.registry.remove(registration) }
+      if let ended, let onEnd = ended.onEnd { self.call(ended, nil, onEnd) }
     }
-    if !isPosted { remove(registration) }
-  }
-
-  private func end(_ registration: Registration) {
-    let ended = state.withLock { $0.registry.remove(registration) }
-    if let ended, let onEnd = ended.onEnd { call(ended, nil, onEnd) }
   }
 }

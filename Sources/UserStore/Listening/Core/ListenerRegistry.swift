@@ -9,27 +9,15 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// The variable part of a listener; small, because a round accesses it at each call.
   struct Slot: Sendable {
     let listener: Listener<Content>
-    var calls = 0
+    var calls: Int
     /// The listener is called only for rounds after this position.
     var startsAfter: Int128
-
-    fileprivate init(_ listener: Listener<Content>, startsAfter: Int128) {
-      self.listener = listener
-      self.startsAfter = startsAfter
-    }
-
-    fileprivate init(_ listener: Listener<Content>, startsAfter: Int128, replacing old: Slot) {
-      self.init(listener, startsAfter: startsAfter)
-      calls = old.calls
-    }
 
     fileprivate mutating func call(_ reference: SlotReference, at position: Int128) -> Listener<Content>? {
       if listener.ordinal != reference.ordinal || startsAfter >= position { return nil }
       calls += 1
       return listener
     }
-
-    fileprivate mutating func count() { calls += 1 }
   }
 
   private var slots: [Slot?] = []
@@ -42,7 +30,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// The number of listeners with an owner, and the number at which to look for released owners.
   private var owned = 0
   private var sweepAt = 64
-  /// The number of listeners that keep a value.
   private var valueCount = 0
   /// The lists that a round looks up, by topic; a copy of it is a snapshot.
   private(set) var lists: [Topic: TopicList] = [:]
@@ -55,7 +42,7 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     occupied.sorted { $0.slot.listener.ordinal < $1.slot.listener.ordinal }
   }
 
-  private var occupied: [(registration: Registration, slot: Slot)] {
+  var occupied: [(registration: Registration, slot: Slot)] {
     slots.indices.compactMap { index in
       slots[index].map { (Registration(index: index, number: $0.listener.number), $0) }
     }
@@ -63,46 +50,41 @@ struct ListenerRegistry<Content: Routable>: Sendable {
 
   // MARK: Registering
 
-  /// How a listener is to be called.
-  struct Options {
-    var place = DeliveryPlace.inline
-    /// Not weak, which would be a tenth of the cost of a binding; the caller holds the owner too.
-    var owner: (any AnyObject & Sendable)?
-    var keepsValue = false
-    var first: ListenerConditions.FirstValue?
-    var onEnd: ListenerConditions.OnEnd?
-
-    var isPlain: Bool { place.actor == nil && owner == nil && !keepsValue && first == nil }
-  }
-
-  /// The registration of a new listener, and the listener that it replaced, to be released under no lock.
-  typealias Binding = (registration: Registration, replaced: Listener<Content>?)
-
   /// Binds a listener to the slot that its name has in the topic, or to a new one at the end.
+  ///
+  /// Returns also the listener that it replaced, to be released under no lock. The owner is not passed as a weak reference,
+  /// which would be a tenth of the cost of a binding; the caller holds it too.
   mutating func bind(
-    _ name: String?, to topic: Topic, _ options: Options, startsAfter: Int128, action: Content.Action
-  ) -> Binding {
+    _ name: String?, to topic: Topic, on place: DeliveryPlace, owner: (any AnyObject & Sendable)?, keepsValue: Bool,
+    first: ListenerConditions.FirstValue?, onEnd: ListenerConditions.OnEnd?, startsAfter: Int128,
+    _ action: Content.Action
+  ) -> (registration: Registration, replaced: Listener<Content>?) {
     lastNumber += 1
-    if options.owner != nil { owned += 1 }
-    if options.keepsValue { valueCount += 1 }
+    if owner != nil { owned += 1 }
+    if keepsValue { valueCount += 1 }
     let free = freeIndices.last ?? slots.count
     let new = SlotReference(ordinal: lastNumber, index: free)
-    let index = lists[topic, default: TopicList()].index(for: new, name, keepsValue: options.keepsValue)
+    let index = lists[topic, default: TopicList()].index(for: new, name, keepsValue: keepsValue)
     let old = index == free ? nil : slots[index]
     assert(index == free || old != nil, "a name refers to an occupied slot")
+    let isPlain = place.actor == nil && owner == nil && !keepsValue && first == nil
+    let conditions =
+      isPlain
+      ? nil
+      : ListenerConditions(
+        mailbox: place.actor.map { mailbox(of: $0) }, place: place, owner: owner, keepsValue: keepsValue, first: first)
     let listener = Listener<Content>(
       topic: topic, name: name, ordinal: old?.listener.ordinal ?? lastNumber, number: lastNumber,
-      conditions: options.isPlain ? nil : conditions(of: options), onEnd: options.onEnd, action: action)
-    let registration = Registration(index: index, number: lastNumber)
+      conditions: conditions, onEnd: onEnd, action: action)
+    let slot = Slot(listener: listener, calls: old?.calls ?? 0, startsAfter: startsAfter)
     if let old {
-      slots[index] = Slot(listener, startsAfter: startsAfter, replacing: old)
+      slots[index] = slot
       uncount(old.listener)
-      return (registration, old.listener)
+    } else {
+      if freeIndices.popLast() == nil { slots.append(slot) } else { slots[free] = slot }
+      only = slots.count - freeIndices.count == 1 ? new : nil
     }
-    let slot = Slot(listener, startsAfter: startsAfter)
-    if freeIndices.popLast() == nil { slots.append(slot) } else { slots[free] = slot }
-    only = slots.count - freeIndices.count == 1 ? new : nil
-    return (registration, nil)
+    return (Registration(index: index, number: lastNumber), old?.listener)
   }
 
   /// Removes a listener if it is still registered, and returns it, to be released under no lock.
@@ -121,11 +103,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// Removes all listeners but those that keep values, and returns them in the order of calls, to be released under no lock.
   mutating func removeAll() -> [Listener<Content>] {
     inOrder.filter { !$0.slot.listener.keepsValue }.compactMap { remove($0.registration) }
-  }
-
-  /// The listeners that have an owner.
-  var withOwner: [(registration: Registration, listener: Listener<Content>)] {
-    occupied.compactMap { $1.listener.conditions?.owner == nil ? nil : ($0, $1.listener) }
   }
 
   /// Whether the listeners with an owner have doubled since released owners were last looked for.
@@ -155,14 +132,13 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return listener.conditions?.first.withLock { $0.take() }.map { ($0, listener) }
   }
 
-  /// The listener, if it is still registered.
   func listener(_ registration: Registration) -> Listener<Content>? { slot(registration)?.listener }
 
   /// Starts a listener with the rounds after `position`, and counts the call with its first value.
   mutating func start(_ registration: Registration, after position: Int128) -> Listener<Content>? {
     guard let listener = listener(registration) else { return nil }
     slots[registration.index]?.startsAfter = position
-    slots[registration.index]?.count()
+    slots[registration.index]?.calls += 1
     return listener
   }
 
@@ -193,12 +169,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     mailboxes[mailbox.id] = count == 1 ? nil : (mailbox, count - 1)
   }
 
-  private mutating func conditions(of options: Options) -> ListenerConditions {
-    ListenerConditions(
-      mailbox: options.place.actor.map { mailbox(of: $0) }, place: options.place, owner: options.owner,
-      keepsValue: options.keepsValue, first: options.first)
-  }
-
   private mutating func mailbox(of actor: any Actor) -> Mailbox {
     let id = ObjectIdentifier(actor)
     if let (mailbox, listeners) = mailboxes[id], mailbox.isOf(actor) {
@@ -221,7 +191,6 @@ struct SlotReference: Sendable {
 /// A reference to one listener of a slot: not to one that its name had before or has later.
 struct Registration: Sendable {
   let index: Int
-  /// The listener's number.
   let number: Int
 }
 

@@ -1,3 +1,16 @@
+/// A delivery that has a place in the order of all deliveries.
+@usableFromInline protocol Positioned: Sendable {
+  /// The place in the order of all deliveries; strictly increasing.
+  ///
+  /// It is wide enough for all revisions of any number of logs that follow each other.
+  var position: Int128 { get }
+
+  /// The delivery without what a state that was read at `position` includes; nil if that is all of it.
+  ///
+  /// A state is read between two transactions, and a delivery may contain both: then the state includes the first part only.
+  func dropping(through position: Int128) -> Self?
+}
+
 /// The content of a round, which can be divided among topics.
 @usableFromInline protocol Routable: Positioned {
   associatedtype Topic: Hashable, Sendable

@@ -139,6 +139,7 @@ extension ListenerHub where Content == SignalRound {
   }
 
   /// Queues a value or a failure in the cascade that caused it; call `deliver` afterwards, under no lock.
+  @discardableResult
   func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int {
     state.withLock { state in
       state.queue.append(.round(SignalRound(position: Int128(state.queue.nextTicket), content: content), cascade))

@@ -35,15 +35,6 @@ public final class SignalSource<Value: Sendable>: Sendable {
   public func end() { hub.end() }
 
   @usableFromInline func post(_ value: ErasedValue) { hub.send(.success(value)) }
-
-  /// Queues a value or a failure in the cascade that caused it; call `deliver` afterwards, under no lock.
-  @discardableResult
-  func append(_ content: SignalRound.Content, in cascade: Cascade?) -> Int {
-    hub.append(content, in: cascade)
-  }
-
-  /// Delivers what is queued, and waits for the item with a ticket, where waiting is possible.
-  func deliver(through ticket: Int? = nil) { hub.deliver(through: ticket) }
 }
 
 /// The error when listeners that send or write, or the members of a chain, caused too many rounds; the last one was not made.
@@ -54,5 +45,36 @@ public struct TooManyRounds: Error, CustomStringConvertible {
   /// A description of the error.
   public var description: String {
     "too many rounds: these keep triggering each other: \(listeners.joined(separator: ", "))"
+  }
+}
+
+/// Holds a hub for its receivers, and ends it when the last one is released.
+///
+///     Listenable, Signal, Observers, tokens ──▶ SignalReceiver ──▶ hub ◀── SignalSource
+///
+/// A source must not keep what its listeners hold alive. It could hold the hub weakly instead, but a weak reference took a third
+/// of the time of a call of one listener.
+@usableFromInline final class SignalReceiver: Sendable {
+  @usableFromInline let hub: SignalHub
+
+  @usableFromInline init(_ hub: SignalHub) { self.hub = hub }
+
+  @usableFromInline convenience init(reportingTo onError: ListenerErrors.Handler?) {
+    self.init(SignalHub(onError: onError ?? ListenerErrors.print))
+  }
+
+  deinit {
+    // No one can read the value any more. It is released under no lock.
+    let kept = hub.state.withLock { $0.kept.take() }
+    withExtendedLifetime(kept) {}
+    // Named listeners receive what was sent before.
+    hub.end(waits: false)
+  }
+
+  /// Registers a listener without a name, whose token holds the receiver.
+  @usableFromInline func listen(_ terms: ListeningTerms, _ action: @escaping SignalAction) -> SubscriptionToken {
+    let removal = hub.register(
+      nil, to: .all, on: terms.place, owner: nil, onEnd: terms.onEnd, SignalRound.Action(action))
+    return SubscriptionToken { [registration = removal.registration] in self.hub.remove(registration) }
   }
 }

@@ -80,9 +80,7 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
         state.active -= 1
         return state.active == 0 || state[keyPath: side] == nil
       }
-      if !isOver { return }
-      DeliveryThread.current.defer(rank: rank) { self.source.relay(.end) }
-      DeliveryThread.current.runDeferred()
+      if isOver { source.relayEnd(rank: rank) }
     }
   }
 
@@ -90,8 +88,8 @@ private final class LatestPair<First: Sendable, Second: Sendable>: Sendable {
     state.withLock { state in
       guard state.hasUnsentValue, let first = state.first, let second = state.second else { return }
       state.hasUnsentValue = false
-      source.append(.success(ValueBox((first, second))), in: cascade)
+      source.hub.append(.success(ValueBox((first, second))), in: cascade)
     }
-    source.deliver()
+    source.hub.deliver(through: nil)
   }
 }

@@ -88,10 +88,10 @@ private final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
     let cascade = DeliveryThread.current.calling?.cascade
     let wakesAt = state.withLock { pace in
       let (emitted, wakesAt) = step(&pace)
-      if let emitted { source.append(.success(ValueBox(emitted)), in: cascade) }
+      if let emitted { source.hub.append(.success(ValueBox(emitted)), in: cascade) }
       return wakesAt
     }
-    source.deliver()
+    source.hub.deliver(through: nil)
     return wakesAt
   }
 }

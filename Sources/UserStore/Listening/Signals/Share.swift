@@ -14,31 +14,35 @@ extension Signal {
   ///   that needs the history reads the change feed.
   /// - Returns: The shared signal; copies of it share the same subscription.
   public func share(replayingLatest: Bool = false) -> Signal {
-    let rank = rank + 1
-    let subscribers = SharedSubscribers<Value> { [onError] in
-      SharedConnection(rank: rank, replays: replayingLatest, onError: onError)
-    }
-    return Signal(rank: rank, onError: onError) { subscribers.attach($0, $1, to: self) }
+    let shared = SharedSubscription<Value>(rank: rank + 1, replays: replayingLatest, onError: onError)
+    return Signal(rank: rank + 1, onError: onError) { shared.attach($0, $1, to: self) }
   }
 }
 
-/// The subscribers that share a signal.
+/// The subscription that the subscribers of a shared signal have in common, from the first one to the last token.
 ///
-///     token ──▶ SharedConnection ──▶ hub ──▶ subscribers
-///                      └──▶ token of the signal ──▶ signal ──▶ source ──▶ hub
+///     token ──▶ Connection ──▶ hub ──▶ subscribers
+///                    └──▶ token of the signal ──▶ signal ──▶ source ──▶ hub
 ///
 /// It does not hold the signal: otherwise a token would keep the signal, and what its closures hold, alive after the end.
-private final class SharedSubscribers<Value: Sendable>: Sendable {
-  private struct State {
-    var connection: SharedConnection<Value>?
-    var subscribers = 0
+private final class SharedSubscription<Value: Sendable>: Sendable {
+  private struct Connection {
+    let receiver: SignalReceiver
+    let upstream = TokenSlot()
   }
 
-  private let makeConnection: @Sendable () -> SharedConnection<Value>
-  private let state = Lock(State())
+  /// Kept until the first value.
+  private final class NoValue: Sendable {}
 
-  init(_ makeConnection: @escaping @Sendable () -> SharedConnection<Value>) {
-    self.makeConnection = makeConnection
+  private let rank: Int
+  private let replays: Bool
+  private let onError: ListenerErrors.Handler
+  private let state = Lock<(connection: Connection?, subscribers: Int)>((nil, 0))
+
+  init(rank: Int, replays: Bool, onError: @escaping ListenerErrors.Handler) {
+    self.rank = rank
+    self.replays = replays
+    self.onError = onError
   }
 
   func attach(
@@ -47,13 +51,14 @@ private final class SharedSubscribers<Value: Sendable>: Sendable {
     let (connection, isFirst) = state.withLock { state in
       state.subscribers += 1
       if let connection = state.connection { return (connection, false) }
-      let connection = makeConnection()
+      let connection = Connection(receiver: SignalReceiver(SignalHub(rank: rank, onError: onError)))
+      if replays { connection.receiver.hub.keep(NoValue()) }
       state.connection = connection
       return (connection, true)
     }
-    let token = connection.attach(terms, observer)
+    let token = attach(terms, observer, to: connection.receiver)
     // After the subscriber was attached, so that it receives values that are sent immediately.
-    if isFirst { connection.connect(to: signal) }
+    if isFirst { connect(connection, to: signal) }
     return SubscriptionToken {
       token.dispose()
       let isLast = self.state.withLock { state in
@@ -64,45 +69,31 @@ private final class SharedSubscribers<Value: Sendable>: Sendable {
       if isLast { connection.upstream.close() }
     }
   }
-}
 
-/// The shared subscription, from the first subscriber to the last token.
-private final class SharedConnection<Value: Sendable>: Sendable {
-  let upstream = TokenSlot()
-  private let receiver: SignalReceiver
-  private let rank: Int
-  private let replays: Bool
-
-  init(rank: Int, replays: Bool, onError: @escaping ListenerErrors.Handler) {
-    receiver = SignalReceiver(SignalHub(rank: rank, onError: onError))
-    self.rank = rank
-    self.replays = replays
-    if replays { receiver.hub.keep(NoValue()) }
-  }
-
-  func connect(to signal: Signal<Value>) {
-    let source = SignalSource<Value>(receiver)
-    upstream.put(
-      signal.attach(ListeningTerms()) { [upstream] event in
-        if case .end = event { upstream.close() }
-        source.relay(event)
-      })
-  }
-
-  func attach(_ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer) -> SubscriptionToken {
+  private func attach(
+    _ terms: ListeningTerms, _ observer: @escaping Signal<Value>.Observer, to receiver: SignalReceiver
+  ) -> SubscriptionToken {
     guard replays else { return Signal(receiver, rank: rank).attach(terms, observer) }
     let first = SignalHub.FirstValue(
-      read: { [receiver] in receiver.hub.kept },
+      read: { receiver.hub.kept },
       action: { round in
         if case .success(let value) = round.content, value is NoValue { return }
         try observer(Signal<Value>.Event(round.content))
       })
-    var terms = terms
-    terms.onEnd = { try observer(.end) }
     let action = SignalRound.Action { try observer(Signal<Value>.Event($0.content)) }
-    return SubscriptionToken(receiver.hub.register(nil, to: .all, terms, first: first, action))
+    return SubscriptionToken(
+      receiver.hub.register(
+        nil, to: .all, on: terms.place, owner: nil, first: first, isOnPlace: terms.isOnPlace,
+        onEnd: { try observer(.end) }, action))
+  }
+
+  private func connect(_ connection: Connection, to signal: Signal<Value>) {
+    let source = SignalSource<Value>(connection.receiver)
+    let upstream = connection.upstream
+    upstream.put(
+      signal.attach(ListeningTerms()) { event in
+        if case .end = event { upstream.close() }
+        source.relay(event)
+      })
   }
 }
-
-/// Kept until the first value.
-private final class NoValue: Sendable {}

@@ -62,10 +62,15 @@ extension SignalSource {
   func relay(_ event: Signal<Value>.Event) {
     let cascade = DeliveryThread.current.calling?.cascade
     switch event {
-    case .value(let value): append(.success(ValueBox(value)), in: cascade)
-    case .failure(let error): append(.failure(error), in: cascade)
+    case .value(let value): hub.append(.success(ValueBox(value)), in: cascade)
+    case .failure(let error): hub.append(.failure(error), in: cascade)
     case .end: hub.end(waits: false)
     }
-    deliver()
+    hub.deliver(through: nil)
+  }
+  /// Ends at the end of the present round, after the values that signals of lower ranks emit in it.
+  func relayEnd(rank: Int) {
+    DeliveryThread.current.defer(rank: rank) { self.relay(.end) }
+    DeliveryThread.current.runDeferred()
   }
 }

@@ -17,8 +17,7 @@ extension Signal {
         switch event {
         case .value:
           isReached.withLock { $0 = true }
-          DeliveryThread.current.defer(rank: rank) { source.relay(.end) }
-          DeliveryThread.current.runDeferred()
+          source.relayEnd(rank: rank)
         case .failure(let error): source.relay(.failure(error))
         case .end: break
         }

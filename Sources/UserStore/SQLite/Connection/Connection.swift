@@ -67,7 +67,6 @@ import CUserStoreSQLite
     try withStatement(sql, values) { statement throws(StoreError) in try statement.step() ? make(statement) : nil }
   }
 
-  /// Returns what `make` returns for each row.
   func all<Element>(
     _ sql: SQL, _ values: StoredValue..., make: (borrowing Statement) -> Element
   ) throws(StoreError) -> [Element] {

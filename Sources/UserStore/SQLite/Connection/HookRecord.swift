@@ -15,10 +15,8 @@ import CUserStoreSQLite
   /// The number of pages in the -wal file after the last commit.
   fileprivate(set) var walPages = 0
 
-  /// Clears what was recorded of the last transaction.
   func reset() { (hasLogged, hasBegunCommit) = (false, false) }
 
-  /// Returns `hasLogged` and clears it.
   func takeLogged() -> Bool {
     defer { hasLogged = false }
     return hasLogged

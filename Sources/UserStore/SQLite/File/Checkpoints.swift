@@ -26,9 +26,7 @@ final class Checkpoints: Sendable {
 
   struct State {
     var walPages = 0
-    /// The length from which the next checkpoint is due.
     var dueAt = Checkpoints.pageLimit
-    /// The length from which the next checkpoint waits for readers.
     var waitsAt = Checkpoints.waitingLimit
     /// How long to wait for readers that started before all was copied.
     var rest = Checkpoints.firstRest

@@ -118,7 +118,6 @@ struct DatabaseFile: Sendable {
   /// Without `isKept`, nothing is changed.
   func adopt(isKept: Bool) throws(StoreError) -> Bool { try Schema.adopt(openWriter(), isKept: isKept) }
 
-  /// Opens a connection that writes.
   func openWriter() throws(StoreError) -> Connection {
     let connection = try open(.readWrite)
     // SQLite opens a file that the process may not write read-only, without an error.
@@ -151,7 +150,6 @@ struct DatabaseFile: Sendable {
     }
   }
 
-  /// Opens a connection for checkpoints.
   func openCheckpointer() throws(StoreError) -> Connection {
     // An interrupted checkpoint would leave commits in the -wal file, for a reader that may not be able to copy them.
     let connection = try open(.readWrite, isInterruptible: false)

@@ -3,7 +3,6 @@ package enum DatabasePath {
   /// What SQLite adds (sqlite.org/tempfiles.html) for files of its own, which it takes over if they exist, and deletes.
   static let additions = ["-wal", "-shm", "-journal"]
 
-  /// The length of the longest addition.
   static let longestAddition = 8
 
   /// The longest path of a database, to which SQLite can add (MAX_PATHNAME in its os_unix.c).

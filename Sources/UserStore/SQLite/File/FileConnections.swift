@@ -42,7 +42,6 @@ final class FileConnections: Sendable {
     var handles: Set<UInt> = []
     var isClosing = false
     var isReleased = false
-    /// Whether there was a cleanup since the last connection was opened.
     var isCleanedUp = false
     var leavesWAL = false
     var isInterrupted = false

@@ -22,7 +22,6 @@ final class WALFile: Sendable {
     /// The generation of the file that was last on disk, and its length then.
     var generation: UInt64?
     var syncedLength = 0
-    /// Whether a sync has failed since.
     var hasFailed = false
   }
 
@@ -89,7 +88,6 @@ final class WALFile: Sendable {
     /// The two salts, which change when the file restarts.
     let generation: UInt64
 
-    /// Reads the header; nil if there is none.
     init?(_ path: String) throws(SystemError) {
       let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
       if descriptor < 0, errno == ENOENT { return nil }
@@ -101,7 +99,6 @@ final class WALFile: Sendable {
       generation = bytes[16..<24].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The length of a file with so many frames.
     func length(of frames: Int) -> Int { Self.length + frames * (Self.frameHeaderLength + pageSize) }
   }
 }

@@ -31,7 +31,7 @@ extension Schema {
   private static let purpose = "adopt the database"
 
   private static func isWithoutMark(_ connection: borrowing Connection) throws(StoreError) -> Bool {
-    do throws(StoreError) { _ = try checkedHeader(connection, mayBeEmpty: false) } catch {
+    do throws(StoreError) { _ = try checkedVersion(connection, mayBeEmpty: false) } catch {
       if error.code == .needsAdoption { return true }
       throw error
     }

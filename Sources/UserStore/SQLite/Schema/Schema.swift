@@ -3,23 +3,14 @@ enum Schema {
   /// “UsSt”: distinguishes our files from those of other programs (sqlite.org/pragma.html#pragma_application_id).
   static let applicationID: Int64 = 0x5573_5374
 
-  struct Header {
-    var applicationID: Int64 = 0
-    var version: Int64 = 0
-    var objects: Int64 = 0
-    var isUTF8 = true
-
-    var isEmpty: Bool { applicationID == 0 && version == 0 && objects == 0 }
-  }
-
   /// Creates, migrates or repairs the schema as needed, and verifies it.
   ///
   /// `isFile` switches the database to WAL; `creates` lets an empty file become a store, with pages of `pageSize` bytes.
   static func prepare(
     _ connection: borrowing Connection, isFile: Bool, creates: Bool, pageSize: Int
   ) throws(StoreError) {
-    let header = try checkedHeader(connection, mayBeEmpty: creates)
-    if header.version < Migration.latest { try migrate(connection, pageSize: pageSize) }
+    let version = try checkedVersion(connection, mayBeEmpty: creates)
+    if (version ?? 0) < Migration.latest { try migrate(connection, pageSize: pageSize) }
     if isFile { try switchToWAL(connection) }
     // Before any row is read: a table of another program may compute its content.
     let check = try SchemaCheck(connection)
@@ -32,7 +23,6 @@ enum Schema {
     }
   }
 
-  /// Verifies the schema without writing.
   static func check(_ connection: borrowing Connection) throws(StoreError) {
     let (version, broken) = try inspect(connection)
     if version < Migration.latest {
@@ -51,24 +41,23 @@ enum Schema {
   static func inspect(
     _ connection: borrowing Connection
   ) throws(StoreError) -> (version: Int64, brokenTriggers: [String]) {
-    let version = try checkedHeader(connection, mayBeEmpty: false).version
+    let version = try checkedVersion(connection, mayBeEmpty: false) ?? 0
     return (version, try checkVersion(version, connection).brokenTriggers)
   }
 
-  static func checkedHeader(
-    _ connection: borrowing Connection, mayBeEmpty: Bool
-  ) throws(StoreError) -> Header {
-    var header = Header()
+  /// Returns the schema version; nil for an empty database, which is refused unless `mayBeEmpty`.
+  static func checkedVersion(_ connection: borrowing Connection, mayBeEmpty: Bool) throws(StoreError) -> Int64? {
+    var (mark, version, objects, isUTF8): (Int64, Int64, Int64, Bool) = (0, 0, 0, true)
     let purpose = "open the database"
     do throws(StoreError) {
       // In one transaction: between two statements, another process may create the store.
       let isInner = connection.isInTransaction
       if !isInner { try connection.execute("BEGIN", to: purpose) }
       defer { if !isInner { connection.rollBack() } }
-      try connection.rows("PRAGMA application_id", to: purpose) { header.applicationID = $0.integer(0) }
-      try connection.rows("PRAGMA user_version", to: purpose) { header.version = $0.integer(0) }
-      try connection.rows("PRAGMA encoding", to: purpose) { header.isUTF8 = $0.text(0) == "UTF-8" }
-      try connection.rows("SELECT count(*) FROM sqlite_schema", to: purpose) { header.objects = $0.integer(0) }
+      try connection.rows("PRAGMA application_id", to: purpose) { mark = $0.integer(0) }
+      try connection.rows("PRAGMA user_version", to: purpose) { version = $0.integer(0) }
+      try connection.rows("PRAGMA encoding", to: purpose) { isUTF8 = $0.text(0) == "UTF-8" }
+      try connection.rows("SELECT count(*) FROM sqlite_schema", to: purpose) { objects = $0.integer(0) }
     } catch {
       // Only here is SQLite's general error a format that it does not support: a newer one, or damage.
       if let cause = error.cause as? SQLiteError, cause.code.primary == .error {
@@ -76,12 +65,12 @@ enum Schema {
       }
       throw error
     }
-    if header.isEmpty {
-      if mayBeEmpty { return header }
+    if mark == 0, version == 0, objects == 0 {
+      if mayBeEmpty { return nil }
       throw StoreError(.notFound, "the file is empty: no store has been created in it")
     }
-    guard header.applicationID == applicationID else {
-      if header.applicationID == 0, header.version == 0, try isCopy(connection) {
+    guard mark == applicationID else {
+      if mark == 0, version == 0, try isCopy(connection) {
         throw StoreError(
           .needsAdoption,
           "the file has the tables of a store, but not its mark: it is a copy, such as .dump and .clone of the sqlite3 shell make",
@@ -89,26 +78,26 @@ enum Schema {
       }
       throw StoreError(.notAUserStore, "the file is a database of another program")
     }
-    guard header.version <= Migration.latest else {
+    guard version <= Migration.latest else {
       throw StoreError(
         .schemaTooNew,
-        "a newer version wrote the database (schema version \(header.version); this one supports \(Migration.latest))")
+        "a newer version wrote the database (schema version \(version); this one supports \(Migration.latest))")
     }
     // SQLite would compare text by its bytes in UTF-16, and not in the order of lists in memory.
-    guard header.isUTF8 else { throw StoreError(.cannotOpen, "the database stores text in UTF-16, not in UTF-8") }
-    return header
+    guard isUTF8 else { throw StoreError(.cannotOpen, "the database stores text in UTF-16, not in UTF-8") }
+    return version
   }
 
   /// Applies all missing migrations in one exclusive transaction: of several processes that start at once, one migrates.
   private static func migrate(_ connection: borrowing Connection, pageSize: Int) throws(StoreError) {
     try connection.execute("PRAGMA page_size = \(pageSize)", to: "create the store")
     try inTransaction("BEGIN EXCLUSIVE", connection) { connection throws(StoreError) in
-      let header = try checkedHeader(connection, mayBeEmpty: true)
-      if !header.isEmpty, header.version < Migration.latest {
+      let version = try checkedVersion(connection, mayBeEmpty: true)
+      if let version, version < Migration.latest {
         // A migration runs only on what the earlier ones created: writing to a changed table could run foreign code.
-        try checkVersion(header.version, connection).repair(connection)
+        try checkVersion(version, connection).repair(connection)
       }
-      for migration in Migration.all where migration.number > header.version {
+      for migration in Migration.all where migration.number > version ?? 0 {
         let purpose = "apply migration \(migration.number)"
         try connection.execute(migration.sql, to: purpose)
         try connection.execute(

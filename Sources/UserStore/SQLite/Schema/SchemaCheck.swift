@@ -18,7 +18,6 @@ struct SchemaCheck {
     }
   }
 
-  /// Objects with their SQL.
   typealias Objects = [Object: String]
 
   /// Every object that all migrations create.
@@ -28,14 +27,19 @@ struct SchemaCheck {
 
   /// Returns every object that the migrations up to a version create.
   static func objects(_ version: Int64) throws(StoreError) -> Objects {
-    let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
-    let purpose = "build the schema"
-    for migration in Migration.all.prefix(Int(version)) { try connection.execute(migration.sql, to: purpose) }
     var objects: Objects = [:]
-    try connection.rows("SELECT type, name, sql FROM sqlite_schema", to: purpose) { row in
+    try built(version).rows("SELECT type, name, sql FROM sqlite_schema", to: "build the schema") { row in
       objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
     }
     return objects
+  }
+
+  private static func built(_ version: Int64) throws(StoreError) -> Connection {
+    let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
+    for migration in Migration.all.prefix(Int(version)) {
+      try connection.execute(migration.sql, to: "build the schema")
+    }
+    return connection
   }
 
   /// Reads what `scripts/update-schema` has written: before the SQL of each object, a line with its type and its name.
@@ -56,7 +60,6 @@ struct SchemaCheck {
     return objects
   }
 
-  /// The tables that the library creates.
   static var tables: Set<String> { Set(latest.keys.filter { $0.type == "table" }.map(\.name)) }
 
   /// The indexes on plain columns that are not unique: a unique one could silently displace rows, one on an expression runs it.
@@ -109,8 +112,39 @@ struct SchemaCheck {
   private static func isForeign(_ object: Object, on table: String) -> StoreError {
     StoreError(
       .schemaChanged,
-      "the \(object.type.excerpt) “\(object.name.excerpt)” on “\(table.excerpt)” is not this library's; remove it with DROP \(object.type.excerpt.uppercased()) \(quoted(object.name))"
+      "the \(object.type.excerpt) “\(object.name.excerpt)” on “\(table.excerpt)” is not this library's; remove it with DROP \(object.type.excerpt.uppercased()) \(object.name.excerpt.quoted("\""))"
     )
+  }
+
+  /// What happened to an object that is not as the library created it, and what the user can do about it.
+  private static func isChanged(
+    _ object: Object, exists: Bool, version: Int64, _ connection: borrowing Connection
+  ) throws(StoreError) -> StoreError {
+    let what = "the \(object.type) “\(object.name)”"
+    if !exists { return StoreError(.schemaChanged, "\(what) is missing: it was removed or renamed; restore a backup") }
+    let extra = object.type == "table" ? try additionalColumns(of: object.name, version, connection) : []
+    if extra.isEmpty { return StoreError(.schemaChanged, "\(what) was changed; restore a backup") }
+    let names = extra.map { "“\($0.excerpt)”" }.joined(separator: ", ")
+    let statements = extra.map { "ALTER TABLE \(object.name) DROP COLUMN \($0.excerpt.quoted("\""))" }.joined(
+      separator: "; ")
+    return StoreError(
+      .schemaChanged,
+      "\(what) has a column that is not this library's (\(names)); move its values to attributes, or to a table of your own, and remove it with \(statements)"
+    )
+  }
+
+  /// The columns that were added to a table; none if it was changed in another way too.
+  private static func additionalColumns(
+    of table: String, _ version: Int64, _ connection: borrowing Connection
+  ) throws(StoreError) -> [String] {
+    let (columns, expected) = (try columns(of: table, connection), try columns(of: table, built(version)))
+    return columns.starts(with: expected) ? Array(columns.dropFirst(expected.count)) : []
+  }
+
+  private static func columns(of table: String, _ connection: borrowing Connection) throws(StoreError) -> [String] {
+    var names: [String] = []
+    try connection.rows("PRAGMA table_xinfo(\(table))", to: "read the schema") { names.append($0.text(1)) }
+    return names
   }
 
   /// Creates the broken triggers again, in the caller's transaction.
