@@ -40,7 +40,7 @@ struct UserReference: ExpressibleByArgument, Sendable {
   /// Finds the user; throws a `Failure` with status `notFound` if there is none, or if several have the name.
   func resolve<Mode>(in transaction: inout Transaction<Mode>) throws -> User {
     if let number = Self.number(in: text) { return try resolve(number, in: &transaction) }
-    let ids = try transaction.users(named: name)
+    let ids = try transaction.ids(named: name)
     guard ids.count <= 1 else { throw try ambiguous(ids, &transaction) }
     if let id = ids.first, let user = try transaction.user(id) { return user }
     let question = Suggestion.question(for: name, among: try Self.names(&transaction))
@@ -49,7 +49,7 @@ struct UserReference: ExpressibleByArgument, Sendable {
 
   private func resolve<Mode>(_ number: String, in transaction: inout Transaction<Mode>) throws -> User {
     if let id, let user = try transaction.user(id) { return user }
-    let isName = try !transaction.users(named: text).isEmpty
+    let isName = try !transaction.ids(named: text).isEmpty
     throw Failure(
       .notFound, "no user has the id \(number)",
       hint: isName ? "a user has this name: name:\(text)" : "usertool list shows all users")

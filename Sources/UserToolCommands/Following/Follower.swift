@@ -44,7 +44,7 @@ struct Follower {
     while true {
       do {
         guard let cursor = try await start(store, after: reset) else { return finish() }
-        if let consumer { try await follow(consumer) } else { try await follow(store.changes(after: cursor)) }
+        if let consumer { try await follow(consumer) } else { try await follow(store.changeSets(after: cursor)) }
         return finish()
       } catch let error as StoreError where [.compacted, .diverged, .replaced, .moved].contains(error.code) {
         if watch.refusesResync {

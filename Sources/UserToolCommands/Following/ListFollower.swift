@@ -18,7 +18,7 @@ struct ListFollower: Sendable {
     var printer = RecordPrinter(ofCountsIn: common.recordFormat, areMany: true, to: Output(), common.style)
     var isFirst = true
     try await follow { store in
-      let count = try await store.count(where: request.selection.condition)
+      let count = try await store.liveCount(where: request.selection.condition)
       if isFirst { common.note("watching the number of users (Ctrl-C to stop)") }
       isFirst = false
       return count
@@ -107,7 +107,7 @@ struct ListFollower: Sendable {
     return try store.read { transaction in
       try request.check(in: &transaction)
       let notes = try unknown.notes(&transaction, isWhole: false)
-      let matching = try transaction.userIDs(matching: Query(where: request.query.condition, limit: 1))
+      let matching = try transaction.ids(matching: Query(where: request.query.where, limit: 1))
       return matching.isEmpty ? notes + (try request.selection.hints(&transaction)) : notes
     }
   }

@@ -36,7 +36,7 @@ final class ListScreen: Sendable {
   func show(_ rows: Rows?) {
     guard let rows else { return state.withLock { $0.hasRows = false } }
     let old = state.withLock { $0.hasRows ? $0.shown : nil }
-    let steps = old.map { rows.changes(from: $0).steps } ?? []
+    let steps = old.map { rows.rowChanges(from: $0).steps } ?? []
     let now = System.uptime
     state.withLock { state in
       if steps.count <= Self.markLimit { for step in steps { state.frame.marks.add(step, at: now) } }

@@ -21,7 +21,7 @@ struct ListStream {
       shown = nil
     }
     guard let rows else { return }
-    if let shown { print(rows.changes(from: shown), from: shown, at: rows.cursor) } else { printAll(rows) }
+    if let shown { print(rows.rowChanges(from: shown), from: shown, at: rows.cursor) } else { printAll(rows) }
     shown = rows
     output.flush()
   }

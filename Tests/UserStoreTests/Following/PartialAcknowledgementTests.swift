@@ -138,7 +138,7 @@ import Testing
     let second = try set.changes[1]
     let found = try await store.read { try $0.cursor(at: UserStore.Revision(rawValue: second.sequence)) }
     let cursor = try #require(found)
-    for try await rest in store.changes(after: cursor) {
+    for try await rest in store.changeSets(after: cursor) {
       #expect(rest.isContinued && rest.lines == Array(set.lines[2...]))
       break
     }

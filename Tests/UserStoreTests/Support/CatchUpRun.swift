@@ -91,7 +91,7 @@ final class CatchUpRun {
       }
     case 1:
       let condition = queries.condition(depth: 2)
-      let count = try store.count(where: condition)
+      let count = try store.liveCount(where: condition)
       follow("\(condition.node)", at: revision) { users in
         let expected = users.count { condition.isTrue(of: $0) }
         return count.value == expected ? nil : "count \(count.value), not \(expected)"

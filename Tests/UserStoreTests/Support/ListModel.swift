@@ -108,7 +108,7 @@ final class ListModel: Sendable {
   }
 
   func addCount(_ condition: Condition, to store: UserStore) throws {
-    let count = try store.count(where: condition)
+    let count = try store.liveCount(where: condition)
     state.withLock { $0.counts.append((condition, count)) }
   }
 
@@ -122,7 +122,7 @@ final class ListModel: Sendable {
 
   private func show(_ rows: Rows, in followed: Followed, mustDiffer: Bool) {
     let (query, old) = (followed.query, followed.shown.withLock { $0 })
-    let changes = rows.changes(from: old.rows)
+    let changes = rows.rowChanges(from: old.rows)
     let (steps, batch) = (old.steps.applying(changes.steps), old.batch.applying(changes, to: rows))
     let way = "\(query) from \(old.steps.map(\.text)) to \(rows.map(\.text))"
     if steps != Array(rows) { fail("steps \(changes.steps) of \(way)") }
@@ -141,7 +141,7 @@ final class ListModel: Sendable {
       }
     }
     for (condition, count) in counts {
-      let expected = try store.read { try $0.userCount(where: condition) }
+      let expected = try store.read { try $0.count(where: condition) }
       if count.value != expected { fail("count \(count.value), not \(expected): \(condition.node)") }
     }
   }

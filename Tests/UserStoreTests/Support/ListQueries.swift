@@ -14,7 +14,7 @@ struct ListQueries {
       limit: random.oneIn(2) ? nil : random.choose(1, 2, 3, 5, 8, 20),
       showing: random.oneIn(2) ? nil : Self.attributes.filter { _ in random.oneIn(2) })
     if random.oneIn(4) {
-      let values = query.order.map { value(of: $0.attribute) }
+      let values = query.sortedBy.map { value(of: $0.attribute) }
       query = query.after(Query.Position(values: values, id: User.ID(Int64.random(in: 0..<30, using: &random))))
     }
     return query
@@ -52,7 +52,7 @@ struct ListQueries {
 
   /// Adds, changes or removes one of the first users.
   mutating func change(_ transaction: inout WriteTransaction) throws {
-    let ids = try transaction.userIDs(matching: Query(limit: 25))
+    let ids = try transaction.ids(matching: Query(limit: 25))
     let attribute = Self.attributes[Int.random(in: 0..<5, using: &random)]
     guard ids.count > 5, let id = ids.randomElement(using: &random), !random.oneIn(4) else {
       let user = try transaction.add(name: random.choose("Ann", "Zoë"))

@@ -95,7 +95,7 @@ struct ListRun {
     static func perform(_ acts: [Act], in transaction: inout WriteTransaction) throws {
       var ids: [User.ID] = []
       for (number, act) in acts.enumerated() {
-        if number % 50 == 0 { ids = try transaction.userIDs(matching: Query(limit: 30)) }
+        if number % 50 == 0 { ids = try transaction.ids(matching: Query(limit: 30)) }
         try act.perform(on: ids, &transaction)
       }
     }
@@ -110,7 +110,7 @@ struct ListRun {
       case .set(let attribute, let place, let value):
         if let id = try user(at: place) { try transaction.set(attribute, of: id, to: value) }
       case .remove(let place):
-        if try transaction.userCount > 5, let id = try user(at: place) { _ = try transaction.remove(id) }
+        if try transaction.count() > 5, let id = try user(at: place) { _ = try transaction.remove(id) }
       }
     }
   }

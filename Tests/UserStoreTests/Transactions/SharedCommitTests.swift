@@ -74,7 +74,7 @@ import Testing
       #expect(sync.count == before + 2)
     }
     let before = sync.count
-    _ = try await store.write { try $0.userCount }
+    _ = try await store.write { try $0.count() }
     #expect(sync.count == before)
   }
 
@@ -213,7 +213,7 @@ import Testing
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.thread) { try $0.add(name: "a") }
     await lineup.add(.thread) { _ in try store.write { _ = try $0.add(name: "nested") } }
-    await lineup.add(.task) { _ in _ = try store.read { try $0.userCount } }
+    await lineup.add(.task) { _ in _ = try store.read { try $0.count() } }
     await lineup.add(.thread) { try $0.add(name: "b") }
     #expect(await lineup.go() == [nil, "nested", "nested", nil])
     #expect(try names() == ["a", "b"])

@@ -78,7 +78,7 @@ private struct ListStream: Sendable {
     if let reason = rows.discontinuity, shown != nil {
       try await stream.send("reset", JSONText.object([("reason", JSONText.text(reason.rawValue))]))
     } else if let shown {
-      let steps = rows.changes(from: shown).steps
+      let steps = rows.rowChanges(from: shown).steps
       if steps.isEmpty { return }
       return try await send("steps", of: rows, steps.lazy.map(\.json), to: stream)
     }

@@ -25,7 +25,7 @@ extension API {
 
   func about(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
-    let (cursor, users) = try await store.read { users in (try users.cursor, try users.userCount) }
+    let (cursor, users) = try await store.read { users in (try users.cursor, try users.count()) }
     return json(
       JSONText.object([
         ("store", JSONText.text(cursor.store)), ("path", JSONText.text(settings.database)),
@@ -56,8 +56,8 @@ extension API {
         ("next", JSONText.text(page.next)),
       ]
       if !isCounted, !hasPrevious { return page.json(with: members) }
-      let count = try users.userCount(where: query.condition)
-      let before = try query.isAfterStart.map { count - (try users.userCount(where: query.condition && $0)) } ?? 0
+      let count = try users.count(where: query.where)
+      let before = try query.isAfterStart.map { count - (try users.count(where: query.where && $0)) } ?? 0
       if isCounted { members += [("count", "\(count)"), ("before", "\(before)")] }
       if hasPrevious {
         let last = try users.user(before - (query.limit ?? before), of: query)

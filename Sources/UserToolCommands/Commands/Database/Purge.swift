@@ -80,7 +80,7 @@ enum RemovedUser {
       return id
     }
     let name = reference.name
-    if let id = try store.read({ try $0.users(named: name).first }) { throw stillExists(id) }
+    if let id = try store.read({ try $0.ids(named: name).first }) { throw stillExists(id) }
     var candidates: [(id: User.ID, removedAt: Int64)] = []
     try store.forEachChange { change in
       guard change.kind == .removed, change.attribute == .name, change.old == .text(name) else { return }

@@ -81,7 +81,7 @@ struct RestoreCommand: ParsableCommand {
 
   private static func contents(of store: UserStore) throws -> String {
     try store.read { transaction in
-      let count = try transaction.userCount
+      let count = try transaction.count()
       return "\(count) user\(count == 1 ? "" : "s") as of revision \(try transaction.cursor.revision)"
     }
   }

@@ -76,7 +76,7 @@ struct AddCommand: ParsableCommand {
     defer { store.close() }
     let changes = try store.write(origin: "usertool", isDryRun: true) { transaction in
       _ = try add(to: &transaction, color, values, &new)
-      return try transaction.changes
+      return try transaction.pendingChanges
     }
     var printer = StreamPrinter(common.streamFormat, to: Output(), common.style, filter: Filter(), standIns: nil)
     printer.print(changes.map { Entry($0) }, at: nil, to: nil)

@@ -84,7 +84,7 @@ struct ExportCommand: ParsableCommand, QueryCommand {
     try Self.check(attributes, in: &transaction)
     let encoder = UserEncoder(format: format, attributes: attributes, isTerminal: isTerminal)
     // The share of all users that is done is unknown if only some are read.
-    let total = selection.condition == .always ? try transaction.userCount : nil
+    let total = selection.condition == .always ? try transaction.count() : nil
     var count = 0
     try writer.write(encoder.header)
     try common.showProgress("exported", countsUsers: true) { progress in

@@ -46,7 +46,7 @@ struct GetCommand: ParsableCommand {
       // The attribute may be the rest of a name that the shell split at a space.
       if failure.status == .notFound, user.id == nil, let attribute {
         let name = UserReference(argument: user.text + " " + attribute.text)
-        let isName = try !transaction.users(named: name.name).isEmpty
+        let isName = try !transaction.ids(named: name.name).isEmpty
         let line = isName ? CommandWords.current : nil
         if let correction = line.flatMap(Correction.joinedName) { failure.hint = correction.text }
       }

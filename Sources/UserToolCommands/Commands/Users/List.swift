@@ -114,7 +114,7 @@ struct ListCommand: AsyncParsableCommand, QueryCommand {
     var notes: [String] = []
     let count = try common.read { transaction in
       try selection.check(in: &transaction)
-      let count = try transaction.userCount(where: selection.condition)
+      let count = try transaction.count(where: selection.condition)
       // A user that was counted has the attributes of all other conditions.
       var unknown = UnknownAttributes(count == 0 ? selection.attributes : selection.optionalAttributes)
       notes = try unknown.notes(&transaction, isWhole: true)

@@ -33,7 +33,7 @@ struct ReportedWrite {
         try body(&transaction, chosen)
         let revision = try transaction.revision
         if revision > start { end = revision }
-        return isDryRun ? try transaction.changes : []
+        return isDryRun ? try transaction.pendingChanges : []
       }
       if isDryRun { return print(changes) }
       guard let end else { return common.note("unchanged") }

@@ -46,14 +46,14 @@ struct ListPage {
       notes.append(Arguments.withDatabase("there are no users yet; add one with usertool add NAME").shown)
     } else {
       if count == 0, System.isTerminal(1) { notes.append("no \(query.start == nil ? "" : "further ")user matches") }
-      notes += try unknown.notes(&transaction, isWhole: !hasMore || !query.order.isEmpty)
+      notes += try unknown.notes(&transaction, isWhole: !hasMore || !query.sortedBy.isEmpty)
       if count == 0, query.start == nil { notes += try request.selection.hints(&transaction) }
     }
     if hasMore, let last { notes.append(more(after: last)) }
   }
 
   private func more(after user: User) -> String {
-    guard let token = PageToken(after: query.position(of: user), sortedBy: query.order) else {
+    guard let token = PageToken(after: query.position(of: user), sortedBy: query.sortedBy) else {
       return "there are more users; the values that this list is sorted by are too long for --after"
     }
     return "more: --after \(token.word)"
