@@ -67,7 +67,8 @@ import Testing
         last = change
         return received.count < stop
       }
-      try await mailer.acknowledge(rest, through: try #require(last))
+      let last: Change = try #require(last)
+      try await mailer.acknowledge(rest, through: last)
     }
     #expect(received == changes.map(\.sequence))
     #expect(try await store.consumer("mailer").cursor() == set.cursor)
@@ -160,7 +161,8 @@ import Testing
     // A write of the library after the foreign set is whole, and the position is the end of a set.
     let own = try store.addUsers(1)[0]
     let mailer = try await store.consumer("last", from: .after(before))
-    try await mailer.acknowledge(set, through: try #require(changes.last))
+    let last: Change = try #require(changes.last)
+    try await mailer.acknowledge(set, through: last)
     let next = try await store.consumer("last").next(1)[0]
     #expect(next.cursor == own.cursor && !next.isContinued)
   }

@@ -278,7 +278,7 @@ private let age = Attribute<Int>("age")
   @Test func `a view that types shows only what it typed last`() async throws {
     let user = try await store.observable(id)
     let shown = Recorder<String?>()
-    func follow() {
+    @MainActor @Sendable func follow() {
       withObservationTracking { shown.record(user.name) } onChange: { Task { @MainActor in follow() } }
     }
     follow()

@@ -171,6 +171,7 @@ extension UserStore.ReadTransaction {
   }
 }
 
+/// Times as text, by Foundation: the library's own are only visible in its package.
 enum Time {
   /// A time in UTC, such as `2026-11-23T05:20:11.482Z`.
   static func text(milliseconds: Int64) -> String {

@@ -105,7 +105,7 @@ struct QueryGenerator {
 extension Query {
   /// Whether a place is before another in the order, compared in memory.
   func isBefore(_ left: Position, _ right: Position) -> Bool {
-    for (key, (left, right)) in zip(order, zip(left.values, right.values)) {
+    for (key, (left, right)) in zip(sortedBy, zip(left.values, right.values)) {
       if left.isNull || right.isNull {
         if left.isNull && right.isNull { continue }
         return left.isNull != (key.missingLast || key.isDescending)
@@ -119,7 +119,7 @@ extension Query {
   /// The users of a query, selected and sorted in memory from all users.
   func select(from users: [User]) -> [User] {
     let found = users.filter { user in
-      condition.isTrue(of: user) && (start.map { isBefore($0, position(of: user)) } ?? true)
+      self.where.isTrue(of: user) && (start.map { isBefore($0, position(of: user)) } ?? true)
     }
     let sorted = found.sorted { isBefore(position(of: $0), position(of: $1)) }
     return Array(sorted.prefix(limit ?? .max))

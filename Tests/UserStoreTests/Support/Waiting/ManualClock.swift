@@ -72,3 +72,17 @@ final class ManualClock: Clock, Sendable {
     }
   }
 }
+
+/// A wall clock that a test sets.
+final class SetClock: Sendable {
+  private let state: Lock<Int64>
+
+  init(_ milliseconds: Int64) {
+    state = Lock(milliseconds)
+  }
+
+  var milliseconds: Int64 {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+}

@@ -60,3 +60,10 @@ extension Folder {
     try handle.close()
   }
 }
+
+extension Folder {
+  /// The revision that the database has for a consumer, read by another connection, or nil if there is none.
+  func durableRevision(of name: String = "mailer") throws -> Int64? {
+    try plain().text("SELECT seq FROM consumers WHERE name = '\(name)'").flatMap { Int64($0) }
+  }
+}

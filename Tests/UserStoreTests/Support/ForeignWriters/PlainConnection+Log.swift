@@ -30,4 +30,12 @@ extension PlainConnection {
     guard case .integer(let seq) = try value("SELECT max(seq) FROM changes") else { return 0 }
     return seq
   }
+
+  /// The first and the last row that the log has, the number of its rows, and its horizon.
+  func extent() throws -> (first: Int64, last: Int64, count: Int64, horizon: Int64) {
+    let row = try run("SELECT min(seq), max(seq), count(*), (SELECT horizon FROM meta) FROM changes")[0].map { value in
+      if case .integer(let integer) = value { integer } else { Int64(0) }
+    }
+    return (row[0], row[1], row[2], row[3])
+  }
 }

@@ -85,7 +85,7 @@ struct ListQueries {
 extension Query {
   /// The users of a query, by a plain search through all users, with the attributes that it shows.
   func evaluated(on users: [User]) -> [User] {
-    let names = shown.map { Set($0 + order.map(\.attribute)) }
+    let names = showing.map { Set($0 + sortedBy.map(\.attribute)) }
     return select(from: users).map { user in
       User(id: user.id, storedValues: user.storedValues.filter { names?.contains($0.key) ?? true })
     }

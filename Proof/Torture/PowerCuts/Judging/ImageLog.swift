@@ -18,13 +18,12 @@ struct ImageLog {
 
   let epoch, horizon: Int64
   let rows: [Row]
-  private let horizonNonce: Int64
 
   init(_ connection: PlainConnection) throws {
-    let meta = try connection.run("SELECT epoch, horizon, horizon_nonce FROM meta")
+    let meta = try connection.run("SELECT epoch, horizon FROM meta")
     let numbers = (meta.first ?? []).map(Self.integer)
-    guard numbers.count == 3 else { throw Mismatch("the log has no meta row") }
-    (epoch, horizon, horizonNonce) = (numbers[0], numbers[1], numbers[2])
+    guard numbers.count == 2 else { throw Mismatch("the log has no meta row") }
+    (epoch, horizon) = (numbers[0], numbers[1])
     rows = try connection.run("SELECT seq, op, user, attribute, old, new, nonce FROM changes ORDER BY seq").map { row in
       Row(seq: Self.integer(row[0]), op: Self.integer(row[1]), user: Self.integer(row[2]), values: row)
     }
@@ -35,7 +34,6 @@ struct ImageLog {
   }
 
   var head: Int64 { rows.last?.seq ?? horizon }
-  var nonce: Int64 { rows.last.map { Self.integer($0.nonce) } ?? horizonNonce }
 
   var isContiguous: Bool {
     rows[0].seq <= horizon + 1 && rows.enumerated().allSatisfy { $1.seq == rows[0].seq + Int64($0) }

@@ -3,11 +3,10 @@ struct CursorText: Hashable {
   let epoch, revision, nonce: Int64
 
   init?(_ text: String) {
-    let fields = text.split(separator: "-" as Character).dropFirst().compactMap { UInt64($0, radix: 16) }
-    guard text.hasPrefix("v1-"), fields.count == 3 else { return nil }
-    (epoch, revision, nonce) = (
-      Int64(bitPattern: fields[0]), Int64(bitPattern: fields[1]), Int64(bitPattern: fields[2])
-    )
+    let fields = text.split(separator: "-" as Character)
+    let numbers = fields.dropFirst().compactMap { UInt64($0, radix: 16).map { Int64(bitPattern: $0) } }
+    guard fields.first == "v1", fields.count == 4, numbers.count == 3 else { return nil }
+    self.init(epoch: numbers[0], revision: numbers[1], nonce: numbers[2])
   }
 
   init(epoch: Int64, revision: Int64, nonce: Int64) {

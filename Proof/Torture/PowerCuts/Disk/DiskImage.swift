@@ -13,10 +13,8 @@ struct DiskImage {
     var second = Hasher()
     second.combine(1)
     for (name, bytes) in files {
-      for value in [name] {
-        first.combine(value)
-        second.combine(value)
-      }
+      first.combine(name)
+      second.combine(name)
       bytes.hash(into: &first)
       bytes.hash(into: &second)
     }
