@@ -93,15 +93,19 @@ public import Observation
       edits[name] = (value, (edits[name]?.writes ?? 0) + 1)
     }
     write(id, name, value) { [weak self] error in
-      // After the delivery of the write, which was sent to the main actor before.
-      Task { @MainActor in self?.finishWrite(of: name, error) }
+      Task { @MainActor in await self?.finishWrite(of: name, error) }
     }
   }
 
-  private func finishWrite(of name: AttributeName, _ error: (any Error)?) {
+  private func finishWrite(of name: AttributeName, _ error: (any Error)?) async {
     if let error { handleError(nil, error) }
-    guard let edit = edits[name] else { return }
-    if edit.writes > 1 {
+    if edits[name]?.writes == 1, !isRow {
+      // The sets that were committed may still be on their way to the main actor: older values would flash.
+      progress.beginReading()
+      await repair()
+    }
+    // Unless it was set again meanwhile.
+    if let edit = edits[name], edit.writes > 1 {
       edits[name]?.writes -= 1
     } else {
       registrar.withMutation(of: self, keyPath: \.[stored: name]) { edits[name] = nil }

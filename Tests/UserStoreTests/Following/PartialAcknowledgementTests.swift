@@ -67,8 +67,8 @@ import Testing
         last = change
         return received.count < stop
       }
-      let last: Change = try #require(last)
-      try await mailer.acknowledge(rest, through: last)
+      let end: Change = try #require(last)
+      try await mailer.acknowledge(rest, through: end)
     }
     #expect(received == changes.map(\.sequence))
     #expect(try await store.consumer("mailer").cursor() == set.cursor)

@@ -275,13 +275,19 @@ private let age = Attribute<Int>("age")
     #expect((user.name, user[age], user.hairColor) == ("Zoë", 36, nil))
   }
 
+  /// Records the name now and whenever it has changed, as a view does.
+  private func follow(_ user: ObservableUser, _ shown: Recorder<String?>) {
+    withObservationTracking {
+      shown.record(user.name)
+    } onChange: {
+      Task { @MainActor in follow(user, shown) }
+    }
+  }
+
   @Test func `a view that types shows only what it typed last`() async throws {
     let user = try await store.observable(id)
     let shown = Recorder<String?>()
-    @MainActor @Sendable func follow() {
-      withObservationTracking { shown.record(user.name) } onChange: { Task { @MainActor in follow() } }
-    }
-    follow()
+    follow(user, shown)
     for length in 1...20 {
       user.name = String(repeating: "a", count: length)
       if length % 5 == 0 { await Task.yield() }
