@@ -36,10 +36,13 @@ import UserStore
   private func sets() throws -> [UserStore.ChangeSet] {
     let store = try UserStore.inMemory()
     let values: [StoredValue] = [
-      .integer(.max), .real(1), .real(.infinity), .text("\u{1B}\"\u{202E}"), .blob([0, 255]), .invalidText([0x4E, 0xFF]), .null,
+      .integer(.max), .real(1), .real(.infinity), .text("\u{1B}\"\u{202E}"), .blob([0, 255]),
+      .invalidText([0x4E, 0xFF]), .null,
     ]
     let zoe = try store.write { users in
-      try users.add(values.enumerated().map { (AttributeName("v\($0)"), $1) }.filter { $0.1 != values[5] } + [(.name, .text("Zoë"))])
+      try users.add(
+        values.enumerated().map { (AttributeName("v\($0)"), $1) }.filter { $0.1 != values[5] } + [(.name, .text("Zoë"))]
+      )
     }
     try store.write { try $0.set("v0", of: zoe, to: .null) }
     try store.write(origin: "x") { try $0.remove(zoe) }

@@ -77,6 +77,7 @@ package protocol Session:
   /// Returns a number that changes when another session commits; called outside of a transaction.
   ///
   /// - Parameter position: That of the `beginReading(after:)` that follows if the number has changed.
+  /// - Returns: The number.
   /// - Throws: `StoreError.Code.moved`.
   func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64
 

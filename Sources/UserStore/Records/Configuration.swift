@@ -44,7 +44,7 @@ extension UserStore {
 
     // What tests replace:
 
-    /// The page size of a new file in bytes. With 2,048, small changes cost least.
+    /// The page size of a new file in bytes; with 2,048, small changes cost least.
     package var pageSize = 2_048
     /// Whether the store uses the file events of the system, where it has them; otherwise, the file is polled.
     var usesFileEvents = true

@@ -48,7 +48,8 @@ extension UserStore.Transaction {
       return false
     }
     if let columns = query.columns {
-      try session.eachRow(Self.request(of: query, columns: columns)) { id, values in deliver(User(id, columns, values)) }
+      try session.eachRow(Self.request(of: query, columns: columns)) { id, values in deliver(User(id, columns, values))
+      }
     } else {
       try session.eachUser(Self.request(of: query, columns: []), while: deliver)
     }

@@ -32,72 +32,9 @@ extension UserStore {
   public enum Writing {}
 
   /// The transaction that `read` passes to its closure: one snapshot, unaffected by concurrent writes.
-  ///
-  /// ## Topics
-  ///
-  /// ### Reading users
-  /// - ``UserStore/Transaction/user(_:)``
-  /// - ``UserStore/Transaction/users(where:sortedBy:limit:)``
-  /// - ``UserStore/Transaction/users(matching:)``
-  /// - ``UserStore/Transaction/forEachUser(matching:_:)``
-  /// - ``UserStore/Transaction/iterateUsers(matching:while:)``
-  /// - ``UserStore/Transaction/ids(matching:)``
-  /// - ``UserStore/Transaction/ids(named:)``
-  /// - ``UserStore/Transaction/count(where:)``
-  /// - ``UserStore/Transaction/indexes``
-  ///
-  /// ### Reading attributes
-  /// - ``UserStore/Transaction/value(_:of:)``
-  /// - ``UserStore/Transaction/storedValue(_:of:)``
-  /// - ``UserStore/Transaction/attributeNames``
-  ///
-  /// ### Log
-  /// - ``UserStore/Transaction/cursor-1aq7``
-  /// - ``UserStore/Transaction/oldestCursor``
-  /// - ``UserStore/Transaction/cursor(at:)``
-  /// - ``UserStore/Transaction/consumers()``
   public typealias ReadTransaction = Transaction<Reading>
 
   /// The transaction that `write` passes to its closure: everything that you do with it is committed together, or nothing is.
-  ///
-  /// ## Topics
-  ///
-  /// ### Reading users
-  /// - ``UserStore/Transaction/user(_:)``
-  /// - ``UserStore/Transaction/users(where:sortedBy:limit:)``
-  /// - ``UserStore/Transaction/users(matching:)``
-  /// - ``UserStore/Transaction/forEachUser(matching:_:)``
-  /// - ``UserStore/Transaction/iterateUsers(matching:while:)``
-  /// - ``UserStore/Transaction/ids(matching:)``
-  /// - ``UserStore/Transaction/ids(named:)``
-  /// - ``UserStore/Transaction/count(where:)``
-  /// - ``UserStore/Transaction/indexes``
-  ///
-  /// ### Reading attributes
-  /// - ``UserStore/Transaction/value(_:of:)``
-  /// - ``UserStore/Transaction/storedValue(_:of:)``
-  /// - ``UserStore/Transaction/attributeNames``
-  ///
-  /// ### Writing
-  /// - ``UserStore/Transaction/add(name:hairColor:)``
-  /// - ``UserStore/Transaction/add(_:as:)``
-  /// - ``UserStore/Transaction/rename(_:to:)``
-  /// - ``UserStore/Transaction/set(_:of:to:)-(Attribute<Value>,_,_)``
-  /// - ``UserStore/Transaction/set(_:of:to:)-(AttributeName,_,_)``
-  /// - ``UserStore/Transaction/set(_:of:to:expecting:)-(Attribute<Value>,_,_,_)``
-  /// - ``UserStore/Transaction/set(_:of:to:expecting:)-(AttributeName,_,_,_)``
-  /// - ``UserStore/Transaction/set(_:of:)``
-  /// - ``UserStore/Transaction/unset(_:of:)``
-  /// - ``UserStore/Transaction/remove(_:)``
-  ///
-  /// ### Undo
-  /// - ``UserStore/Transaction/undo(_:)``
-  ///
-  /// ### Log
-  /// - ``UserStore/Transaction/cursor-3t3gm``
-  /// - ``UserStore/Transaction/revision``
-  /// - ``UserStore/Transaction/pendingChanges``
-  /// - ``UserStore/Transaction/consumers()``
   public typealias WriteTransaction = Transaction<Writing>
 }
 

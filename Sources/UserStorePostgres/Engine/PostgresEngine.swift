@@ -54,7 +54,8 @@ final class PostgresEngine: Engine {
   func files() throws(StoreError) -> any FileOperations {
     throw StoreError(
       .unsupported,
-      "the library cannot copy or rewrite a PostgreSQL database: use pg_dump, pg_basebackup, pg_restore, or VACUUM FULL")
+      "the library cannot copy or rewrite a PostgreSQL database: use pg_dump, pg_basebackup, pg_restore, or VACUUM FULL"
+    )
   }
 
   func check(while shouldContinue: () -> Bool) throws(StoreError) -> [Finding]? { nil }

@@ -25,7 +25,8 @@ extension UserStore.Change {
   package static func fields(of cursor: Cursor?, isLast: Bool) -> [(name: String, value: StoredValue)] {
     let revision = cursor.map { StoredValue.integer($0.revision.rawValue) }
     let isShown = isLast || cursor == nil
-    return [("revision", revision ?? .null)] + (isShown ? [("cursor", cursor.map { .text($0.description) } ?? .null)] : [])
+    let last = [("cursor", cursor.map { StoredValue.text($0.description) } ?? .null)]
+    return [("revision", revision ?? .null)] + (isShown ? last : [])
   }
 
   /// The further fields of a line, in order; usertool prints the current state in the same form, with another operation.

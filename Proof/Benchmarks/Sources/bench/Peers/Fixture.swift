@@ -30,7 +30,6 @@ enum Fixture {
   {
     var configuration = UserStore.Configuration()
     configuration.durability = durability
-    configuration.pageSize = Setting.pageSize
     configuration.watchesOtherProcesses = watches
     return try UserStore(path: path, configuration: configuration)
   }

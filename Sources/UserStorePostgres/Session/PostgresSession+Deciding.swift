@@ -1,0 +1,44 @@
+import UserStore
+
+// A COMMIT of unknown outcome.
+extension PostgresSession {
+  /// Decides a COMMIT of unknown outcome: whether the log has a set with one of the random numbers, and returns its end.
+  ///
+  /// The old transaction may still be open on the server; it is over as soon as another one has the lock of writers. This one
+  /// commits, too: if the server waits for a synchronous standby, the standby then also has what was committed before.
+  ///
+  /// - Throws: `.connectionLost` if the transaction was not committed; `.commitUnknown` if no server tells in time.
+  func decide(_ start: Cursor, _ nonces: [Int64], _ loss: StoreError) throws(StoreError) -> Cursor {
+    let deadline = ContinuousClock.now + decisionLimit
+    let list = "{" + nonces.map { "\($0)" }.joined(separator: ",") + "}"
+    while true {
+      var found: PostgresResult?
+      do throws(StoreError) {
+        try connection.reconnect()
+        var batch = PostgresBatch()
+        batch.add(.begin)
+        batch.add(Self.beginWriting, .bool(true))
+        found = batch.add(Self.selectSet, .int8(start.revision.rawValue), .text(list))
+        batch.add(Self.leaveMark)
+        batch.add(.commit)
+        try connection.run(batch)
+        rollBack()
+        if let end = try found?.first(make: { Cursor($0) }) { return end }
+      } catch  where error.postgres?.kind == .unreplicated {
+        // What was found is known, only not whether the standby has it.
+        rollBack()
+        if found?.first != nil { throw error }
+      } catch {
+        guard error.postgres?.kind != .interrupted, ContinuousClock.now < deadline else {
+          throw StoreError(unknown: error)
+        }
+        // The server may be starting.
+        connection.interrupter.wait(for: Self.retryInterval)
+        continue
+      }
+      throw StoreError(.connectionLost, "the connection was lost before COMMIT: \(loss)", cause: loss.cause)
+    }
+  }
+
+  private static let retryInterval = Duration.milliseconds(50)
+}

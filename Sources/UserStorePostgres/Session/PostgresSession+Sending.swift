@@ -1,0 +1,111 @@
+import UserStore
+
+// What is due, and how it is sent with the next statement.
+extension PostgresSession {
+  /// Runs statements in one round trip, after those that are due.
+  ///
+  /// The first statements of a transaction on a replica are repeated, up to `patience`, until it sees everything that the store
+  /// has read before, and the row `awaited` if its log has that epoch.
+  ///
+  /// - Throws: `.behind` if the replica does not receive in time what the store has read before.
+  func pipeline<Value>(
+    awaiting awaited: (revision: Int64, epoch: Int64)? = nil,
+    _ body: (inout PostgresBatch) -> Value
+  ) throws(StoreError) -> Value {
+    ahead = nil
+    let begin = due
+    let deadline = ContinuousClock.now + patience
+    var pause = Self.firstPause
+    while true {
+      let value = try send(body)
+      guard case .snapshot? = begin.last?.meaning, let snapshot, snapshot.isReplica else { return value }
+      let isBehindStore = snapshot.end < progress.newestEnd
+      let isBehindAwaited = awaited.map { $0.epoch == snapshot.epoch && $0.revision > snapshot.end } ?? false
+      guard isBehindStore || isBehindAwaited else { return value }
+      let rest = deadline - .now
+      if rest <= .zero {
+        if isBehindStore { throw .behind(at: snapshot.end, awaiting: progress.newestEnd) }
+        return value
+      }
+      rollBack()
+      connection.interrupter.wait(for: min(pause, rest))
+      pause = min(pause * 2, Self.longestPause)
+      (due, hasBegun) = (begin, true)
+    }
+  }
+
+  /// The pauses between looks at a replica that is behind, as those of a watcher without events.
+  private static let firstPause = Duration.milliseconds(1)
+  private static let longestPause = Duration.milliseconds(250)
+
+  /// Sends what is due, and then nothing is.
+  func sendDue() throws(StoreError) {
+    if !due.isEmpty { try pipeline { _ in } }
+  }
+
+  /// Sends a batch, and connects again if the server has closed the connection while it was idle.
+  ///
+  /// Until a reply has come, nothing of a transaction has had an effect; outside of one, the session only reads.
+  func send<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
+    let begins = due.first?.statement.effect == .begins
+    do throws(StoreError) {
+      do throws(StoreError) { return try attempt(body) } catch {
+        guard let loss = error.postgres, loss.kind == .connectionLost, !hasBegun || begins && !loss.isOutcomeUnknown
+        else { throw error }
+      }
+      // Perhaps another server, with another log that ends at the same place.
+      knownEnd = nil
+      try connection.reconnect()
+      return try attempt(body)
+    } catch {
+      // The transaction is over, even if the caller ignores the error.
+      if !connection.isOpen { due = [] }
+      throw error
+    }
+  }
+
+  private func attempt<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
+    var batch = PostgresBatch()
+    // Before the snapshot: the replica may become the primary after it. A pooler may repeat an old value, so that the snapshot
+    // has one, too.
+    let wasReplica = connection.isReplica
+    let results = due.map { batch.add($0.statement, $0.values) }
+    let value = body(&batch)
+    // Nothing is sent, and everything remains due.
+    if let failure = batch.failure { throw StoreError(failure) }
+    do throws(StoreError) { try connection.run(batch) } catch {
+      if connection.isOpen {
+        try receive(results, wasReplica)
+        // What was due may belong to an earlier write of the group: then no part can be kept.
+        if results.contains(where: { !$0.isComplete }) { rollBack() }
+      }
+      throw error
+    }
+    try receive(results, wasReplica)
+    return value
+  }
+
+  /// Notes the results of what was due; those after a failed statement are missing.
+  private func receive(_ results: [PostgresResult], _ wasReplica: Bool) throws(StoreError) {
+    let sent = due
+    due = []
+    for (entry, result) in zip(sent, results) where result.isComplete {
+      switch entry.meaning {
+      case .nothing, .savepoint: break
+      case .start: write?.start = try result.first { Cursor($0) }
+      case .snapshot: try result.first { begun($0, wasReplica) }
+      case .end(let index): write?.sets[index].number = try result.first { $0.int8OrNil(0) } ?? nil
+      }
+    }
+  }
+
+  private func begun(_ head: PostgresRow, _ wasReplica: Bool) {
+    let isReplica = head.bool(3) || wasReplica
+    snapshot = Snapshot(epoch: head.int8(0), end: head.int8(1), isReplica: isReplica)
+    progress.note(head.int8(1))
+    if isReplica { progress.isOnReplica = true }
+  }
+
+  /// Whether the open transaction reads a replica's log.
+  var isOnReplica: Bool { snapshot?.isReplica ?? false }
+}
