@@ -165,7 +165,7 @@ extension UserStore.ReadTransaction {
   fileprivate mutating func user(_ number: Int, of query: UserStore.Query) throws -> User? {
     if number < 1 { return nil }
     var (first, user) = (query, nil as User?)
-    (first.start, first.limit, first.shown) = (nil, number, [])
+    (first.start, first.limit, first.showing) = (nil, number, [])
     try forEachUser(matching: first) { user = $0 }
     return user
   }

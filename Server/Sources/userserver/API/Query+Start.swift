@@ -7,7 +7,7 @@ extension UserStore.Query {
   var isAfterStart: UserStore.Condition? {
     guard let start else { return nil }
     var (cases, isSame) = ([UserStore.Condition](), UserStore.Condition.always)
-    for (key, value) in zip(order, start.values) {
+    for (key, value) in zip(sortedBy, start.values) {
       if value != .null { cases.append(isSame && key.isAfter(value)) }
       isSame = isSame && UserStore.Condition(key.attribute, .equal, value)
     }
