@@ -72,6 +72,6 @@ public struct QueryText: Sendable {
   /// - Returns: The identifier of the user; in a sorted list, JSON with the values that it is sorted by, in which nothing acts on a
   ///   terminal. nil if this is more than 100,000 bytes.
   public static func place(after user: UserStore.User, in query: UserStore.Query) -> String? {
-    PageToken(after: query.position(of: user), sortedBy: query.order)?.text
+    PageToken(after: query.position(of: user), sortedBy: query.sortedBy)?.text
   }
 }

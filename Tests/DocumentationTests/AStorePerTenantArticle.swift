@@ -16,7 +16,7 @@ import UserStore
     #expect(stores.allSatisfy { $0 === first })
 
     await tenants.close("acme")
-    #expect(throws: StoreError.self) { try first.read { try $0.userCount } }
+    #expect(throws: StoreError.self) { try first.read { try $0.count() } }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["acme.db"])
     let again = try await tenants.store(of: "acme")
     #expect(again !== first)

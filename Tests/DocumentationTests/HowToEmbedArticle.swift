@@ -128,7 +128,7 @@ import UserStore
         _ = try users.add(name: "NIX")
         #expect(try locks(in: folder).contains("WRITE"))
       }
-      #expect(try store.read { try $0.userCount } == 1)
+      #expect(try store.read { try $0.count() } == 1)
 
       // One on the database file, and one on the -shm file.
       #expect(try locks(in: folder) == ["READ", "READ"])
@@ -184,7 +184,7 @@ func sendNames(
   var cursor = try await store.read { try $0.cursor }
   if let lastEventID { cursor = try UserStore.Cursor(lastEventID) }
   try await store.verify(cursor)  // before the response begins
-  for try await set in store.changes(after: cursor, of: [.attribute(.name)], heartbeat: .seconds(15)) {
+  for try await set in store.changeSets(after: cursor, of: [.attribute(.name)], heartbeat: .seconds(15)) {
     var event = "id: \(set.cursor)\n"
     try await set.forEach { change in event += "data: \(change.json)\n" }
     try await client(event + "\n")

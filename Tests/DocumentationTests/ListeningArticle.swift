@@ -52,7 +52,7 @@ import UserStore
     #expect(printed.taken() == ["FirstScreen 3", "SecondScreen 1", "ThirdScreen 2", "audit 1"])
 
     store.listeners.bind("count", to: .everything) { [weak store] _ in
-      if let store { print("users:", try store.read { try $0.userCount }) }
+      if let store { print("users:", try store.read { try $0.count() }) }
     }
     try store.write { try $0.add(name: "Zoe") }
     #expect(printed.taken().last == "users: 2")

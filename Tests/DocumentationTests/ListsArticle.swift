@@ -38,7 +38,7 @@ import UserStore
     let inUlm = Attribute.city.isOneOf(["Ulm", "Neu-Ulm"])
     let bigFeet = UserStore.Condition("shoe size", .greaterOrEqual, .integer(46))
     let newest = UserStore.Condition("id", .greater, .integer(tim.rawValue))
-    print("found:", try store.read { try $0.userCount(where: inUlm || bigFeet || newest) })
+    print("found:", try store.read { try $0.count(where: inUlm || bigFeet || newest) })
     #expect(printed.taken() == ["found: 1"])
 
     let order: [UserStore.SortKey] = [.ascending(.city, missingLast: true), .descending(.age)]
@@ -55,7 +55,7 @@ import UserStore
     }
     #expect(printed.taken() == ["page: [\"Ann\", \"Tim\"]", "page: [\"Zoë\"]"])
 
-    try store.addIndex(on: .age)
+    try store.addIndex(on: "age")
     print("indexes:", try store.read { try $0.indexes })
     #expect(printed.taken() == ["indexes: [age]"])
 
@@ -64,7 +64,7 @@ import UserStore
       try users.rename(tim, to: "Aaron")
       try users.set(.age, of: tim, to: 19)
     }
-    for step in list.value.changes(from: before).steps {
+    for step in list.value.rowChanges(from: before).steps {
       switch step {
       case .remove(let position): print("removed the row at", position)
       case .insert(let user, let position): print("inserted", try user.name, "at", position)
@@ -74,7 +74,7 @@ import UserStore
     }
     #expect(printed.taken() == ["adults: [\"Aaron\", \"Ann\", \"Zoë\"]", "moved Aaron 1 0 [name]"])
 
-    let count = try store.count(where: .age >= 18)
+    let count = try store.liveCount(where: .age >= 18)
     count.bindAndFire("badge") { print("count:", $0) }
     #expect(printed.taken() == ["count: 3"])
 
@@ -236,7 +236,7 @@ extension Attribute where Value == String {
   }
 
   private func show(_ new: UserStore.Rows) {
-    let changes = new.changes(from: rows)
+    let changes = new.rowChanges(from: rows)
     table.performBatchUpdates {
       rows = new
       table.deleteRows(at: changes.deletions)
@@ -253,7 +253,7 @@ func sendAdults(from store: UserStore, to client: (String) async throws -> Void)
   var sent = UserStore.Rows()
   for await rows in try await store.list(adults).values {
     let event = sent.cursor == nil ? "rows" : "steps"
-    let steps = rows.changes(from: sent).steps.map { json($0) }.joined(separator: ",")
+    let steps = rows.rowChanges(from: sent).steps.map { json($0) }.joined(separator: ",")
     try await client("event: \(event)\ndata: [\(steps)]\n\n")
     sent = rows
   }

@@ -122,7 +122,7 @@ import UserStorePostgres
       let nix = try await store.write { try $0.add(name: "NIX") }
       // A new name begins with the next change.
       _ = try await store.consumer("counter", of: [.attribute(.name)])
-      let seen = store.changes(after: try await store.read { try $0.cursor })
+      let seen = store.changeSets(after: try await store.read { try $0.cursor })
       for name in ["one", "two", "three"] { try await store.write { try $0.rename(nix, to: name) } }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await count(store, for: nix) }
@@ -186,7 +186,7 @@ private func follow(_ store: UserStore, apply: (UserStore.RowChanges.Step) -> Vo
   let age = Attribute<Int>("age")
   var shown = UserStore.Rows()
   for await rows in try await store.list(UserStore.Query(where: age >= 18, limit: 50)).values {
-    for step in rows.changes(from: shown).steps { apply(step) }  // insert, remove, move, update
+    for step in rows.rowChanges(from: shown).steps { apply(step) }  // insert, remove, move, update
     shown = rows
   }
 }
@@ -194,7 +194,7 @@ private func follow(_ store: UserStore, apply: (UserStore.RowChanges.Step) -> Vo
 private func consume(
   _ store: UserStore, after cursor: UserStore.Cursor, _ print: (Any...) -> Void, save: (String) -> Void
 ) async throws {
-  for try await set in store.changes(after: cursor) {
+  for try await set in store.changeSets(after: cursor) {
     try await set.forEach { change in print(change.user, change.attribute, change.old, "→", change.new) }
     save(set.cursor.description)  // the next start continues after try UserStore.Cursor(saved)
   }

@@ -49,7 +49,7 @@ import UserStore
 
       let rename = try store.write { users in
         try users.rename(ann, to: "Anna")
-        return try users.changes.isEmpty ? nil : users.revision
+        return try users.pendingChanges.isEmpty ? nil : users.revision
       }
       if let rename { try store.write(origin: "undo") { try $0.undo(rename) } }
 
@@ -113,7 +113,7 @@ struct Taken: Error {}
 
 func signUp(_ email: String, as name: String, in store: UserStore) throws -> UserStore.User.ID {
   try store.write { users in
-    guard try users.userCount(where: .email == email) == 0 else { throw Taken() }
+    guard try users.count(where: .email == email) == 0 else { throw Taken() }
     let user = try users.add(name: name)
     try users.set(.email, of: user, to: email)
     return user

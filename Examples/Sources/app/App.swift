@@ -89,7 +89,7 @@ struct App {
     let token = text.debounce(for: .milliseconds(300), clock: clock)
       .flatMapLatest { name in
         print("searching for \(name)")
-        return try await store.read { users in try users.users(named: name) }
+        return try await store.read { users in try users.ids(named: name) }
       }
       .subscribe(on: .main) { ids in found = ids }
     for keys in ["Z", "Zo", "Zoë"] {

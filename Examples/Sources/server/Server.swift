@@ -66,7 +66,7 @@ struct Server {
       }
       let attributes = request.uri.queryParameters.getAll("attribute").map { AttributeName(String($0)) }
       let topics: [UserStore.Topic] = attributes.isEmpty ? [.everything] : attributes.map { .attributeOfAll($0) }
-      let feed = store.changes(after: cursor, of: topics, heartbeat: .seconds(15)).cancelOnGracefulShutdown()
+      let feed = store.changeSets(after: cursor, of: topics, heartbeat: .seconds(15)).cancelOnGracefulShutdown()
 
       let body = ResponseBody { writer in
         // Hummingbird does not cancel the response when the client closes the connection (its issue 618).

@@ -16,6 +16,6 @@ struct Following {
     let store = try UserStore(path: database, configuration: configuration)
     let start = try await store.read { try $0.cursor }
     say("ready")
-    for try await set in store.changes(after: start) { say("received \(set.revision)") }
+    for try await set in store.changeSets(after: start) { say("received \(set.revision)") }
   }
 }

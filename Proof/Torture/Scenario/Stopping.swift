@@ -47,7 +47,7 @@ struct Stopping {
 
   func visit() {
     attempt("read") { store in
-      _ = try store.read { try $0.userCount }
+      _ = try store.read { try $0.count() }
       return .done("read")
     }
     attempt(write.name) { store in

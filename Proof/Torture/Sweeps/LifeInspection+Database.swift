@@ -18,7 +18,7 @@ extension LifeInspection {
 
   private func inspectWrites(_ log: WrittenLog) {
     for (name, cursor) in claims.written {
-      guard let cursor = CursorParts(cursor) else {
+      guard let cursor = CursorText(cursor) else {
         let isThere = !log.marks(of: name).isEmpty
         violations.append(isThere ? "\(name) returned before its listener was called" : Self.lost(name))
         continue
@@ -37,7 +37,7 @@ extension LifeInspection {
   private static func lost(_ name: String) -> String { "\(name) was acknowledged and is not in the log" }
 
   private func inspect(_ set: AnnouncedSet, _ log: WrittenLog) {
-    guard let cursor = CursorParts(set.cursor), set.origin != "reset" else {
+    guard let cursor = CursorText(set.cursor), set.origin != "reset" else {
       return violations.append("a listener received a reset")
     }
     if cursor.epoch == log.epoch, cursor.revision <= log.horizon { return }
@@ -53,18 +53,18 @@ extension LifeInspection {
 
   private func inspectConsumer(_ log: WrittenLog, _ connection: PlainConnection) throws {
     let effect = try connection.value("SELECT value FROM attributes WHERE name = 'effect'")?.utf8
-      .flatMap { CursorParts(String(decoding: $0, as: UTF8.self)) }
+      .flatMap { CursorText(String(decoding: $0, as: UTF8.self)) }
     let row = try connection.run("SELECT epoch, seq, nonce FROM consumers WHERE name = 'mailer'").first
     guard let row, case .integer(let epoch) = row[0], case .integer(let seq) = row[1], case .integer(let nonce) = row[2]
     else { return expect(claims.covered.isEmpty && effect == nil, "the consumer is gone") }
-    let position = CursorParts(epoch: epoch, revision: seq, nonce: nonce)
-    for covered in claims.covered.compactMap({ CursorParts($0) }) {
+    let position = CursorText(epoch: epoch, revision: seq, nonce: nonce)
+    for covered in claims.covered.compactMap({ CursorText($0) }) {
       expect(covered.revision <= seq, "the consumer acknowledged \(covered.revision), but is at \(seq)")
     }
     if let effect {
       expect(effect.revision <= seq, "the effect of \(effect.revision) is there, but not its acknowledgment")
     }
-    let isKnown = claims.covering.contains { CursorParts($0) == position } || effect == position
+    let isKnown = claims.covering.contains { CursorText($0) == position } || effect == position
     expect(isKnown || seq == 0, "the consumer is at \(seq), which was not acknowledged")
     expect(seq < log.horizon || log.holds(position), "the consumer is at \(seq), which is not in the log")
   }

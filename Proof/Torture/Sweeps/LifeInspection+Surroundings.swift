@@ -13,7 +13,7 @@ extension LifeInspection {
     expect(try connection.run("PRAGMA integrity_check") == [["ok"]], "the backup is damaged")
     let log = try WrittenLog(connection)
     try log.checkTables(of: connection, without: [])
-    guard let cursor = claims.backup.flatMap({ CursorParts($0) }) else { return }
+    guard let cursor = claims.backup.flatMap({ CursorText($0) }) else { return }
     // A later backup may have replaced it without an announcement.
     expect(
       cursor.revision <= log.last && (cursor.revision < log.horizon || log.holds(cursor)),
@@ -21,9 +21,9 @@ extension LifeInspection {
   }
 
   func inspectLeftovers() throws {
-    if let saved = claims.saved.flatMap({ CursorParts($0) }) {
+    if let saved = claims.saved.flatMap({ CursorText($0) }) {
       let text = try String(contentsOfFile: run.store + "/reader.cursor", encoding: .utf8)
-      expect(CursorParts(text).map { $0.revision >= saved.revision } == true, "the cursor file holds \(text)")
+      expect(CursorText(text).map { $0.revision >= saved.revision } == true, "the cursor file holds \(text)")
     }
     guard !run.fault.isKill, run.fault.times == .once, run.descriptors == nil, !outcome.tally.hit.hasPrefix("u") else {
       return

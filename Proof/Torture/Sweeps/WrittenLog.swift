@@ -61,7 +61,7 @@ struct WrittenLog {
   func marks(of origin: String) -> [Mark] { marks.values.filter { $0.origin == origin } }
 
   /// Whether the log has the row with a cursor's number and nonce.
-  func holds(_ cursor: CursorParts) -> Bool {
+  func holds(_ cursor: CursorText) -> Bool {
     guard cursor.epoch == epoch else { return false }
     if cursor.revision == horizon { return horizon == 0 || cursor.nonce == horizonNonce }
     return (marks[cursor.revision]?.nonce ?? rows[cursor.revision]?.nonce) == cursor.nonce

@@ -138,6 +138,9 @@ static const struct page_file files[] = {
     {"shared/notices.js", (const char[]){
 #embed "../userserver/Page/Files/shared/notices.js" suffix(, 0)
      }},
+    {"shared/observers.js", (const char[]){
+#embed "../userserver/Page/Files/shared/observers.js" suffix(, 0)
+     }},
     {"shared/pause-button.js", (const char[]){
 #embed "../userserver/Page/Files/shared/pause-button.js" suffix(, 0)
      }},

@@ -5,7 +5,7 @@ extension UserStore {
   /// read, does not delay writers, and does not keep the -wal file from being cleaned up. Save the cursor of the last set that
   /// you have processed, and continue right after it later, in this process or another:
   ///
-  ///     for try await set in store.changes(after: saved) {
+  ///     for try await set in store.changeSets(after: saved) {
   ///       try await handle(set)
   ///       save(set.cursor)
   ///     }

@@ -52,7 +52,7 @@ extension UserStore {
     /// Checks that a name is 1 to 200 Unicode scalars without control characters.
     ///
     /// - Throws: `StoreError.Code.badValue`.
-    public static func checkName(_ name: String) throws(StoreError) {
+    package static func checkName(_ name: String) throws(StoreError) {
       try Limits.checkConsumer(name)
     }
 
@@ -68,21 +68,8 @@ extension UserStore {
 
     // MARK: Acknowledging
 
-    /// Moves the position to the end of a set, so that this set and those before it are not delivered again.
-    ///
-    /// The first acknowledgment is on disk when this returns. Those within the next 100 ms are written together at the end of
-    /// this time, even if the task is canceled; after a crash before that, their sets are delivered again. The end of an
-    /// iteration, releasing the consumer, closing the store, and `flush` do not wait for this time. A set up to the position is
-    /// ignored.
-    ///
-    /// - Parameter set: The last set that you have processed.
-    /// - Throws: `StoreError.Code.superseded`; `.diverged` or `.compacted` if the log does not continue after the set; `.moved`;
-    ///   and any other `StoreError` if writing fails: then the acknowledgment is kept, and written with the next one.
-    public func acknowledge(_ set: ChangeSet) async throws(StoreError) {
-      try await position.acknowledge(set, through: nil)
-    }
-
-    /// Moves the position to a change inside a set: the set is later continued after this change.
+    /// Moves the position to the end of a set, so that this set and those before it are not delivered again; or to a change inside
+    /// it, after which the set is later continued.
     ///
     ///     for try await set in mailer {
     ///       try await set.forEach { change in
@@ -94,42 +81,39 @@ extension UserStore {
     ///
     /// So a consumer that is killed in the middle of an import does not repeat all of it. An iteration that starts then
     /// receives the rest of the set, which says that it is continued (`ChangeSet.isContinued`). After the last change that was
-    /// delivered, the whole set is acknowledged. When it is on disk, and everything else, is as for `acknowledge(_:)`.
+    /// delivered, the whole set is acknowledged.
+    ///
+    /// The first acknowledgment is on disk when this returns. Those within the next 100 ms are written together at the end of
+    /// this time, even if the task is canceled; after a crash before that, their sets are delivered again. The end of an
+    /// iteration, releasing the consumer, closing the store, and `flush` do not wait for this time. A set up to the position is
+    /// ignored.
     ///
     /// - Parameters:
-    ///   - set: The set that you are processing.
-    ///   - change: The last change of the set that you have processed.
-    /// - Throws: `StoreError.Code.badValue` for a change that is after the set, and the errors of `acknowledge(_:)`.
-    public func acknowledge(_ set: ChangeSet, through change: Change) async throws(StoreError) {
+    ///   - set: The last set that you have processed, or that you are processing.
+    ///   - change: The last change of the set that you have processed; nil for all.
+    /// - Throws: `StoreError.Code.superseded`; `.badValue` for a change that is after the set; `.diverged` or `.compacted` if the
+    ///   log does not continue after the set; `.moved`; and any other `StoreError` if writing fails: then the acknowledgment is
+    ///   kept, and written with the next one.
+    public func acknowledge(_ set: ChangeSet, through change: Change? = nil) async throws(StoreError) {
       try await position.acknowledge(set, through: change)
     }
 
-    /// Moves the position to the end of a set as part of a write: both are committed together, or neither is.
+    /// Moves the position to the end of a set, or to a change inside it, as part of a write: both are committed together, or neither
+    /// is.
     ///
-    /// A write that only acknowledges creates no change set and calls no listener.
-    ///
-    /// - Parameters:
-    ///   - set: The last set that you have processed.
-    ///   - transaction: A write of the consumer's store.
-    /// - Throws: `StoreError.Code.superseded`, `.diverged`, `.compacted`, and any other `StoreError` if writing fails.
-    public func acknowledge(_ set: ChangeSet, in transaction: inout WriteTransaction) throws(StoreError) {
-      try position.claim.advance(to: set.cursor, in: &transaction)
-    }
-
-    /// Moves the position to a change inside a set as part of a write: both are committed together, or neither is.
-    ///
-    /// So effects in the store happen exactly once, also those of a set that takes many writes. After the last change that was
-    /// delivered, the whole set is acknowledged.
+    /// So effects in the store happen exactly once, also those of a set that takes many writes. A write that only acknowledges
+    /// creates no change set and calls no listener.
     ///
     /// - Parameters:
-    ///   - set: The set that you are processing.
-    ///   - change: The last change of the set that you have processed.
+    ///   - set: The last set that you have processed, or that you are processing.
+    ///   - change: The last change of the set that you have processed; nil for all.
     ///   - transaction: A write of the consumer's store.
-    /// - Throws: `StoreError.Code.badValue` for a change that is after the set, and the errors of `acknowledge(_:in:)`.
+    /// - Throws: `StoreError.Code.superseded`; `.badValue` for a change that is after the set; `.diverged`, `.compacted`, and any
+    ///   other `StoreError` if writing fails.
     public func acknowledge(
-      _ set: ChangeSet, through change: Change, in transaction: inout WriteTransaction
+      _ set: ChangeSet, through change: Change? = nil, in transaction: inout WriteTransaction
     ) throws(StoreError) {
-      let cursor = try position.claim.cursor(of: change, in: set, &transaction)
+      let cursor = if let change { try position.claim.cursor(of: change, in: set, &transaction) } else { set.cursor }
       try position.claim.advance(to: cursor, in: &transaction)
     }
 

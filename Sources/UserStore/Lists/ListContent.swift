@@ -28,8 +28,8 @@ struct ListContent: LiveContent {
       self.layout = layout
       start = query.start.map { layout.row(at: $0) }
       limit = query.limit.flatMap { $0 < 1 << 31 ? $0 : nil }
-      keys = query.order.map(\.attribute)
-      mentioned = query.condition.node.attributes
+      keys = query.sortedBy.map(\.attribute)
+      mentioned = query.where.node.attributes
     }
 
     /// The number of rows to know beyond a limit after reading.
@@ -44,7 +44,7 @@ struct ListContent: LiveContent {
   private var layout: RowLayout { setup.layout }
 
   var mentions: Mentions {
-    Mentions(query.condition, shown: query.shown.map { $0 + setup.keys })
+    Mentions(query.where, shown: query.showing.map { $0 + setup.keys })
   }
 
   var value: ErasedValue {
@@ -57,8 +57,8 @@ struct ListContent: LiveContent {
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
   ) throws(StoreError) -> Bool {
     let (rows, last) = try state.rows(
-      where: query.condition, after: setup.start, limit: setup.limit.map { $0 + setup.reserve(for: $0) }, layout,
-      query.order)
+      where: query.where, after: setup.start, limit: setup.limit.map { $0 + setup.reserve(for: $0) }, layout,
+      query.sortedBy)
     let old = tree
     tree = RowTree(sorted: rowsByID.isEmpty ? rows : rows.map { known(as: $0) })
     rowsByID = Set(tree.map { RowByID($0) })
@@ -77,7 +77,7 @@ struct ListContent: LiveContent {
 
   private mutating func refill(_ limit: Int, _ state: PastState) throws(StoreError) {
     let missing = limit + setup.reserve(for: limit) - tree.count
-    let (rows, last) = try state.rows(where: query.condition, after: end, limit: missing, layout, query.order)
+    let (rows, last) = try state.rows(where: query.where, after: end, limit: missing, layout, query.sortedBy)
     let place = end
     for row in rows {
       tree.insert(row, layout.order)
@@ -126,7 +126,7 @@ struct ListContent: LiveContent {
     if !unknown.isEmpty {
       let isRead = try read { state throws(StoreError) in
         for (place, id) in unknown {
-          guard let row = try state.row(id, layout), layout.meets(query.condition, row) else { continue }
+          guard let row = try state.row(id, layout), layout.meets(query.where, row) else { continue }
           transitions[place].new = row
         }
       }
@@ -156,7 +156,7 @@ struct ListContent: LiveContent {
     func value(_ attribute: AttributeName) -> StoredValue? {
       delta.newValue(attribute) ?? old.flatMap { old in layout.column(attribute).map { old.values[$0] } }
     }
-    let isMet = query.condition.node.truth(value)
+    let isMet = query.where.node.truth(value)
     if isMet == false || old == nil && isOutside(delta) { return .some(nil) }
     let isWhole = old != nil || !delta.existed
     guard isMet != nil, isWhole || !layout.showsAll, layout.columns.allSatisfy({ value($0) != nil }) else { return nil }
@@ -175,7 +175,7 @@ struct ListContent: LiveContent {
       guard delta.existed, !keys.contains(where: delta.changes) else { return false }
       let isAffected = setup.mentioned.contains(where: delta.changes)
       // A user who met the condition, and was not in the list, is beyond its end.
-      return !isAffected || query.condition.node.truth(delta.oldValue) == true
+      return !isAffected || query.where.node.truth(delta.oldValue) == true
     }
     guard let end else { return false }
     let place = Query.Position(values: keys.map { delta.newValue($0) ?? .null }, id: delta.id)

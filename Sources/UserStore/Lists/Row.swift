@@ -35,13 +35,13 @@ struct RowLayout: Sendable {
       columns.append(attribute)
       return columns.count - 1
     }
-    order = RowOrder(keys: query.order.map { (column($0.attribute), $0.isDescending, $0.missingLast) })
-    for attribute in query.shown ?? [] { _ = column(attribute) }
+    order = RowOrder(keys: query.sortedBy.map { (column($0.attribute), $0.isDescending, $0.missingLast) })
+    for attribute in query.showing ?? [] { _ = column(attribute) }
     shownCount = columns.count
-    for attribute in query.condition.node.attributes { _ = column(attribute) }
+    for attribute in query.where.node.attributes { _ = column(attribute) }
     self.columns = columns
-    showsAll = query.shown == nil
-    keys = query.order
+    showsAll = query.showing == nil
+    keys = query.sortedBy
   }
 
   /// Whether rows of both have the same columns in the same order.

@@ -3,7 +3,7 @@ extension UserStore {
   ///
   /// - **Steps** are applied one after the other, for a copy of the rows, or a view that moves rows one by one:
   ///
-  ///       for step in rows.changes(from: shown).steps { apply(step) }
+  ///       for step in rows.rowChanges(from: shown).steps { apply(step) }
   ///
   /// - **The batch** is for `UITableView`, `UICollectionView`, and the like. `deletions`, and `from` of `moves`, are positions in
   ///   the old version; `insertions`, `to` of `moves`, and `updates` are positions in the new version. Update the rows after the

@@ -5,7 +5,7 @@ extension UserStore {
   /// both have. Comparing two versions takes time only for the rows that differ.
   ///
   ///     list.bind("FirstScreen", on: .latestOnMain, owner: self) { screen, rows in
-  ///       screen.table.apply(rows.changes(from: screen.rows))
+  ///       screen.table.apply(rows.rowChanges(from: screen.rows))
   ///       screen.rows = rows
   ///     }
   public struct Rows: Sendable {
@@ -45,7 +45,7 @@ extension UserStore {
     ///
     /// - Parameter old: The other version, which is usually the one that a view shows.
     /// - Returns: The changes, as steps and as a batch.
-    public func changes(from old: Rows) -> RowChanges {
+    public func rowChanges(from old: Rows) -> RowChanges {
       if old.isEmpty || !layout.isSame(as: old.layout) { return RowChanges(replacing: old.count, by: Array(self)) }
       return RowChanges(RowDifference(from: old.tree, old.count, to: tree, count, layout.order), layout)
     }

@@ -9,6 +9,18 @@ public protocol AttributeValue: Sendable {
   init?(storedValue: StoredValue)
 }
 
+/// An enumeration whose raw values an attribute can have only has to declare that it is an `AttributeValue`.
+extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue {
+  /// The raw value as it is stored.
+  public var storedValue: StoredValue { rawValue.storedValue }
+
+  /// Creates a value from a stored raw value; nil if there is none with it.
+  public init?(storedValue: StoredValue) {
+    guard let raw = RawValue(storedValue: storedValue) else { return nil }
+    self.init(rawValue: raw)
+  }
+}
+
 extension String: AttributeValue {
   /// The value as it is stored.
   public var storedValue: StoredValue { .text(self) }

@@ -90,28 +90,28 @@ enum Limits {
 
   /// Throws `StoreError.Code.badValue` for a query that cannot be run.
   static func check(_ query: Query) throws(StoreError) {
-    try check(query.condition)
+    try check(query.where)
     if let limit = query.limit, limit < 1 {
       throw StoreError(.badValue, "the limit of a query is 1 or more, not \(limit)")
     }
-    guard query.order.count <= sortKeys else {
-      throw StoreError(.badValue, "a query can have at most \(sortKeys) sort keys, not \(query.order.count)")
+    guard query.sortedBy.count <= sortKeys else {
+      throw StoreError(.badValue, "a query can have at most \(sortKeys) sort keys, not \(query.sortedBy.count)")
     }
     var sorted: Set<AttributeName> = []
-    for key in query.order {
+    for key in query.sortedBy {
       try checkAttribute(key.attribute)
       guard sorted.insert(key.attribute).inserted else {
         throw StoreError(.badValue, "the query sorts by \(StoredValue.text(key.attribute.text).forMessages) twice")
       }
     }
-    for attribute in query.shown ?? [] { try checkAttribute(attribute) }
-    guard query.shown?.count ?? 0 <= shownAttributes else {
+    for attribute in query.showing ?? [] { try checkAttribute(attribute) }
+    guard query.showing?.count ?? 0 <= shownAttributes else {
       throw StoreError(.badValue, "a query can show at most \(shownAttributes) attributes, or all")
     }
     guard let start = query.start else { return }
     try check(start.values)
-    guard start.values.count == query.order.count else {
-      let keys = "a value for each of its \(query.order.count) sort keys"
+    guard start.values.count == query.sortedBy.count else {
+      let keys = "a value for each of its \(query.sortedBy.count) sort keys"
       throw StoreError(.badValue, "the start of a query has \(keys), not \(start.values.count) values")
     }
   }

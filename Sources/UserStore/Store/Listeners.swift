@@ -123,19 +123,10 @@ extension UserStore {
     /// The number of listeners; those whose owner was released are not counted.
     public var count: Int { hub.count }
 
-    /// The names of all listeners, in the order of calls.
-    public var names: [String] { hub.names }
-
     /// All listeners in the order of calls, for tests and for display; none after the store was closed.
     public var all: [ListenerInfo] {
       hub.all.map { ListenerInfo(name: $0.name, topic: $0.topic, calls: $0.calls) }
     }
-
-    /// Returns the names that are bound to a topic, in the order of calls.
-    ///
-    /// - Parameter topic: The topic.
-    /// - Returns: The names; listeners without a name are left out.
-    public func names(of topic: Topic) -> [String] { hub.names(of: topic) }
   }
 
   /// A listener of a store, as listed by `Listeners.all`.

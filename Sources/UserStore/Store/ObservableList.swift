@@ -19,8 +19,10 @@ public import Observation
   /// The rows that were read so far.
   private var objects: [UserStore.User.ID: ObservableUser] = [:]
   private var subscription: SubscriptionToken?
+  private let makeRow: (User) -> ObservableUser
 
-  init(_ list: Listenable<Rows>) {
+  init(_ list: Listenable<Rows>, makeRow: @escaping (User) -> ObservableUser) {
+    self.makeRow = makeRow
     let terms = ListeningTerms(place: .latest(on: MainActor.shared), isOnPlace: true, fires: true)
     subscription = list.subscribe(terms) { [weak self] rows in MainActor.assumeIsolated { self?.replace(by: rows) } }
   }
@@ -35,7 +37,7 @@ public import Observation
 
   private func object(_ user: User) -> ObservableUser {
     if let object = objects[user.id] { return object }
-    let object = ObservableUser(row: user)
+    let object = makeRow(user)
     objects[user.id] = object
     return object
   }
@@ -46,7 +48,7 @@ public import Observation
       if !new.isEmpty { registrar.withMutation(of: self, keyPath: \.rows) { rows = new } }
       return
     }
-    let changes = new.changes(from: rows)
+    let changes = new.rowChanges(from: rows)
     for index in changes.deletions { objects[rows[index].id] = nil }
     if changes.deletions.isEmpty, changes.insertions.isEmpty, changes.moves.isEmpty {
       rows = new
@@ -119,11 +121,16 @@ extension UserStore {
   /// - Returns: The list with its first rows.
   /// - Throws: The errors of `list`.
   @MainActor public func observableList(_ query: Query) throws(StoreError) -> ObservableList {
-    ObservableList(try list(query))
+    ObservableList(try list(query), makeRow: makeRow)
   }
 
   /// Returns a list for views as the synchronous `observableList` does, and reads its first rows on a thread of the store.
   @MainActor public func observableList(_ query: Query) async throws -> ObservableList {
-    ObservableList(try await list(query))
+    ObservableList(try await list(query), makeRow: makeRow)
+  }
+
+  @MainActor private var makeRow: (User) -> ObservableUser {
+    let (write, handleError) = (observedWrite, listeners.hub.handleError)
+    return { ObservableUser(row: $0, write: write, handleError: handleError) }
   }
 }

@@ -7,6 +7,8 @@ public import Observation
 ///       var body: some View { Text(user.name ?? "gone") }
 ///     }
 ///
+/// - **Setting** an attribute shows the value at once, and writes it soon, in the order of the settings, on a thread of the store.
+///   If the store refuses it, views show the committed value again, and `Configuration.onListenerError` receives the error.
 /// - **Atomic updates**: all attributes of a change set are updated in one turn of the main actor, in commit order, soon after
 ///   the commit. Only observers of an attribute that changed are notified.
 /// - **Removal**: a removed user has no attributes: all are nil, and `exists` is false.
@@ -21,18 +23,27 @@ public import Observation
   private let handleError: ListenerErrors.Handler
   /// Whether it is a row of a list, which may not show the name.
   private let isRow: Bool
+  private let write: Write
   private var values: [AttributeName: StoredValue] = [:]
+  /// The values that were set and are not yet committed, with the number of writes on their way.
+  private var edits: [AttributeName: (value: StoredValue, writes: Int)] = [:]
   private var progress = CatchUp<ChangeSet>()
   private var registration: SubscriptionToken?
 
   /// A user as currently stored, and the last round that it includes.
   typealias Current = (user: User?, round: Int128)
+  /// Writes a value on a thread of the store, and then calls the closure on any thread.
+  typealias Write = @Sendable (User.ID, AttributeName, StoredValue, @escaping @Sendable ((any Error)?) -> Void) -> Void
 
   /// Creates an object without values, until `finish` or `reload` is called; `readLater` reads on a thread of the store.
   ///
   /// It is registered before the first read, so that no change is missed.
-  init(_ id: User.ID, _ listeners: Listeners, readLater: @escaping @Sendable () async throws -> Current) {
+  init(
+    _ id: User.ID, _ listeners: Listeners, write: @escaping Write,
+    readLater: @escaping @Sendable () async throws -> Current
+  ) {
     self.id = id
+    self.write = write
     isRow = false
     self.readLater = readLater
     handleError = listeners.hub.handleError
@@ -40,32 +51,65 @@ public import Observation
   }
 
   /// Creates a row of a list, which updates it.
-  init(row: User) {
+  init(row: User, write: @escaping Write, handleError: @escaping ListenerErrors.Handler) {
     id = row.id
+    self.write = write
+    self.handleError = handleError
     isRow = true
     values = row.storedValues
     readLater = { (row, .max) }
-    handleError = ListenerErrors.print
   }
 
   /// Whether the user exists.
   public var exists: Bool { isRow || self[stored: .name] != nil }
 
   /// The name; nil for a removed user, and if another program stored invalid UTF-8.
-  public var name: String? { self[.name] }
+  public var name: String? {
+    get { self[.name] }
+    set { self[.name] = newValue }
+  }
 
   /// The hair color; nil if it is not set, and if another program stored something else.
-  public var hairColor: UserStore.Color? { self[.hairColor] }
+  public var hairColor: UserStore.Color? {
+    get { self[.hairColor] }
+    set { self[.hairColor] = newValue }
+  }
 
   /// The value of an attribute; nil if it is not set, and if the stored value does not have the attribute's type.
   public subscript<Value>(attribute: Attribute<Value>) -> Value? {
-    self[stored: attribute.name].flatMap { Value(storedValue: $0) }
+    get { self[stored: attribute.name].flatMap { Value(storedValue: $0) } }
+    set { set(attribute.name, to: newValue?.storedValue ?? .null) }
   }
 
   /// The stored value; its key path identifies the attribute for Observation, whatever type it is read as.
   private subscript(stored name: AttributeName) -> StoredValue? {
     registrar.access(self, keyPath: \.[stored: name])
-    return values[name]
+    guard let edit = edits[name] else { return values[name] }
+    return edit.value.isNull ? nil : edit.value
+  }
+
+  private func set(_ name: AttributeName, to value: StoredValue) {
+    registrar.withMutation(of: self, keyPath: \.[stored: name]) {
+      edits[name] = (value, (edits[name]?.writes ?? 0) + 1)
+    }
+    write(id, name, value) { [weak self] error in
+      Task { @MainActor in await self?.finishWrite(of: name, error) }
+    }
+  }
+
+  private func finishWrite(of name: AttributeName, _ error: (any Error)?) async {
+    if let error { handleError(nil, error) }
+    if edits[name]?.writes == 1, !isRow {
+      // The sets that were committed may still be on their way to the main actor: older values would flash.
+      progress.beginReading()
+      await repair()
+    }
+    // Unless it was set again meanwhile.
+    if let edit = edits[name], edit.writes > 1 {
+      edits[name]?.writes -= 1
+    } else {
+      registrar.withMutation(of: self, keyPath: \.[stored: name]) { edits[name] = nil }
+    }
   }
 
   private func receive(_ set: ChangeSet) {
@@ -137,8 +181,20 @@ extension UserStore {
   }
 
   @MainActor private func observableWithoutValues(_ id: User.ID) -> ObservableUser {
-    ObservableUser(id, listeners) { [reader, publication] in
+    ObservableUser(id, listeners, write: observedWrite) { [reader, publication] in
       try await reader.awaiting { try reader.current(id, in: publication) }
+    }
+  }
+}
+
+extension UserStore {
+  /// Writes what a view has set.
+  var observedWrite: ObservableUser.Write {
+    { [weak self] id, attribute, value, finish in
+      do throws(StoreError) {
+        guard let self else { throw SessionPool.closed }
+        try self.writable(self.writer).submit({ try $0.set(attribute, of: id, to: value) }, finish: finish)
+      } catch { finish(error) }
     }
   }
 }

@@ -41,6 +41,19 @@ extension UserStore {
     try await reader.awaiting { [self] in try read(body) }
   }
 
+  /// Returns a user as the synchronous `user` does, and reads it on one of the store's threads.
+  public func user(_ id: User.ID) async throws -> User? { try await reader.awaiting { [self] in try user(id) } }
+
+  /// Returns users as the synchronous `users` does, and reads them on one of the store's threads.
+  public func users(matching query: Query = Query()) async throws -> [User] {
+    try await reader.awaiting { [self] in try users(matching: query) }
+  }
+
+  /// Returns a number of users as the synchronous `count` does, and counts on one of the store's threads.
+  public func count(where condition: Condition = .always) async throws -> Int {
+    try await reader.awaiting { [self] in try count(where: condition) }
+  }
+
   /// Returns an attribute of a user as the synchronous `listenable` does, and reads its value on one of the store's threads.
   ///
   /// - Throws: What the synchronous `listenable` throws, and `CancellationError`.
@@ -57,11 +70,11 @@ extension UserStore {
     try await reader.awaiting { [self] in try list(query) }
   }
 
-  /// Returns a live count as the synchronous `count` does, and counts on one of the store's threads.
+  /// Returns a live count as the synchronous `liveCount` does, and counts on one of the store's threads.
   ///
-  /// - Throws: What the synchronous `count` throws, and `CancellationError`.
-  public func count(where condition: Condition = .always) async throws -> Listenable<Int> {
-    try await reader.awaiting { [self] in try count(where: condition) }
+  /// - Throws: What the synchronous `liveCount` throws, and `CancellationError`.
+  public func liveCount(where condition: Condition = .always) async throws -> Listenable<Int> {
+    try await reader.awaiting { [self] in try liveCount(where: condition) }
   }
 
   /// Checks a cursor as the synchronous `verify` does, on one of the store's threads.
@@ -201,30 +214,12 @@ extension UserStore {
 
   /// Creates the index on an attribute as the synchronous `addIndex` does, on a thread of the store.
   ///
-  /// - Parameter attribute: The attribute.
-  /// - Returns: Whether there was none.
-  /// - Throws: What the synchronous `addIndex` throws, and `CancellationError`; then nothing has changed.
-  @discardableResult
-  public func addIndex<Value>(on attribute: Attribute<Value>) async throws -> Bool {
-    try await addIndex(on: attribute.name)
-  }
-
-  /// Creates the index on an attribute as the synchronous `addIndex` does, on a thread of the store.
-  ///
   /// - Parameter attribute: The name of the attribute.
   /// - Returns: Whether there was none.
   /// - Throws: What the synchronous `addIndex` throws, and `CancellationError`; then nothing has changed.
   @discardableResult
   public func addIndex(on attribute: AttributeName) async throws -> Bool {
     try await working { [self] isCancelled in try addIndex(on: attribute) { !isCancelled() } }
-  }
-
-  /// Removes the index on an attribute as the synchronous `removeIndex` does, on a thread of the store.
-  ///
-  /// - Throws: What the synchronous `removeIndex` throws, and `CancellationError` if the task is canceled before it starts.
-  @discardableResult
-  public func removeIndex<Value>(on attribute: Attribute<Value>) async throws -> Bool {
-    try await removeIndex(on: attribute.name)
   }
 
   /// Removes the index on an attribute as the synchronous `removeIndex` does, on a thread of the store.

@@ -1,14 +1,4 @@
 extension UserStore {
-  /// Creates an index on the values of an attribute, as the method for an attribute's name does.
-  ///
-  /// - Parameter attribute: The attribute.
-  /// - Returns: Whether there was none.
-  /// - Throws: `StoreError.Code.badValue` for the attribute's name, and the codes that every write can throw.
-  @discardableResult
-  public func addIndex<Value>(on attribute: Attribute<Value>) throws(StoreError) -> Bool {
-    try addIndex(on: attribute.name)
-  }
-
   /// Creates an index on the values of an attribute, so that queries find and sort users by them without reading all users.
   ///
   /// The index belongs to the file: every process uses it, a backup has it too, and a restore keeps the indexes that the store
@@ -29,16 +19,6 @@ extension UserStore {
   @discardableResult
   public func addIndex(on attribute: AttributeName) throws(StoreError) -> Bool {
     try addIndex(on: attribute) { true }
-  }
-
-  /// Removes the index on an attribute, as the method for an attribute's name does.
-  ///
-  /// - Parameter attribute: The attribute.
-  /// - Returns: Whether there was one.
-  /// - Throws: `StoreError.Code.badValue` for the attribute's name, and the codes that every write can throw.
-  @discardableResult
-  public func removeIndex<Value>(on attribute: Attribute<Value>) throws(StoreError) -> Bool {
-    try removeIndex(on: attribute.name)
   }
 
   /// Removes the index on an attribute; queries give the same users without it.

@@ -4,7 +4,7 @@ extension UserStore {
   ///
   ///     let adults = try store.list(UserStore.Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: 50))
   ///     adults.bindAndFire("FirstScreen", on: .latestOnMain, owner: self) { screen, rows in
-  ///       screen.table.apply(rows.changes(from: screen.rows))
+  ///       screen.table.apply(rows.rowChanges(from: screen.rows))
   ///       screen.rows = rows
   ///     }
   ///
@@ -15,7 +15,7 @@ extension UserStore {
   /// - **Names** of listeners belong to the query: lists of equal queries are one list.
   /// - **Lifetime**: the list is current while you hold it, and while it has a named listener or a subscription.
   /// - **Memory** is for the identifiers, the attributes of the condition and the order, and those that are shown
-  ///   (``Query/shown``). With a limit, it is also for up to twice as many further rows: up to 32 for a limit below 16, and at
+  ///   (``Query/showing``). With a limit, it is also for up to twice as many further rows: up to 32 for a limit below 16, and at
   ///   most 2,000.
   /// - **Reading again**: after a discontinuity, a change set of more than 20,000 changes, and an error, the query runs again, and
   ///   the rows may include later change sets. So may the first rows of a list that is created in a listener.
@@ -34,14 +34,14 @@ extension UserStore {
     return try liveQueries.list(query)
   }
 
-  /// Returns the number of users who meet a condition as a value that follows the log, as a list does.
+  /// Returns the number of users who meet a condition as a value that follows the log, as a list does; `count(where:)` reads it once.
   ///
   /// It takes no memory for the users. Names of its listeners belong to the condition.
   ///
   /// - Parameter condition: The condition.
   /// - Returns: The number, with its current value.
   /// - Throws: The errors of `list`.
-  public func count(where condition: Condition = .always) throws(StoreError) -> Listenable<Int> {
+  public func liveCount(where condition: Condition = .always) throws(StoreError) -> Listenable<Int> {
     try Limits.check(condition)
     try reader.check()
     return try liveQueries.count(condition)

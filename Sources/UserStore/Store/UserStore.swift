@@ -12,7 +12,7 @@
 /// The store holds its listeners: a closure that holds the store keeps both alive forever. Capture the store weakly:
 ///
 ///     store.listeners.bind("log", to: .everything) { [weak store] set in
-///       let count = try store?.read { try $0.userCount }
+///       let count = try store?.count()
 ///       print(set.revision, count ?? 0)
 ///     }
 public final class UserStore: Sendable {
@@ -126,6 +126,27 @@ public final class UserStore: Sendable {
     try reader.read(body)
   }
 
+  /// Returns a user as currently stored, or nil if there is none; to read more than one thing of the same state, use `read`.
+  ///
+  /// - Throws: The codes that every read can throw (see ``StoreError/Code``), such as `.nested` inside a transaction.
+  public func user(_ id: User.ID) throws(StoreError) -> User? {
+    try reader.reading { transaction throws(StoreError) in try transaction.user(id) }
+  }
+
+  /// Returns the users that a query selects now, in its order; `list(_:)` follows them.
+  ///
+  /// - Throws: `StoreError.Code.badValue` for a query that cannot be run, and the codes that every read can throw.
+  public func users(matching query: Query = Query()) throws -> [User] {
+    try reader.read { try $0.users(matching: query) }
+  }
+
+  /// Returns the number of users who now meet a condition, by default of all; `liveCount(where:)` follows it.
+  ///
+  /// - Throws: `StoreError.Code.badValue` for a condition that cannot be evaluated, and the codes that every read can throw.
+  public func count(where condition: Condition = .always) throws(StoreError) -> Int {
+    try reader.reading { transaction throws(StoreError) in try transaction.count(where: condition) }
+  }
+
   /// Changes records on the calling thread: everything that `body` does is committed together, or nothing if it throws.
   ///
   /// When `write` returns, the change is on disk (`Configuration.durability`) and every inline listener has been called with
@@ -204,7 +225,7 @@ public final class UserStore: Sendable {
   /// continues after everything that the feed has read, even if the topics have hidden all of it:
   ///
   ///     try await store.verify(cursor)  // before the response begins
-  ///     for try await set in store.changes(after: cursor, of: [.attribute(.name)], heartbeat: .seconds(15)) {
+  ///     for try await set in store.changeSets(after: cursor, of: [.attribute(.name)], heartbeat: .seconds(15)) {
   ///       if set.heartbeat == nil { send(set) } else { sendProgress(set.cursor) }
   ///     }
   ///
@@ -215,7 +236,7 @@ public final class UserStore: Sendable {
   ///   - interval: If it is not nil, the feed delivers a set with a `heartbeat` when it first has read to the end of the log, and
   ///     then at the end of each interval in which it has delivered nothing.
   /// - Returns: The feed; each iteration starts at the cursor.
-  public func changes(
+  public func changeSets(
     after cursor: Cursor, of topics: [Topic] = [.everything], heartbeat interval: Duration? = nil
   ) -> ChangeFeed {
     ChangeFeed(publication, reader, heartbeat: interval, clock: clock) { [reader] last throws(StoreError) in
@@ -249,9 +270,9 @@ public final class UserStore: Sendable {
   ///   - start: Where a consumer with a new name starts; has no effect if the name exists. By default, with the next change.
   ///     With `.oldest`, it receives everything that the log has: by default, the changes of 30 days, also those of users who have
   ///     been there for long. Choose it only if the effects may happen for all of them: a mailer would write to old users.
-  ///   - topics: The changes to deliver, as in `changes(after:of:heartbeat:)`. They belong to this consumer object and not to the
+  ///   - topics: The changes to deliver, as in `changeSets(after:of:heartbeat:)`. They belong to this consumer object and not to the
   ///     name. Sets without such a change count as acknowledged when everything before them is.
-  ///   - interval: The interval of heartbeats, as in `changes(after:of:heartbeat:)`; nil for none. A heartbeat can be
+  ///   - interval: The interval of heartbeats, as in `changeSets(after:of:heartbeat:)`; nil for none. A heartbeat can be
   ///     acknowledged, and need not be.
   /// - Returns: The consumer. It holds the name, even after it is released, until the name is claimed again or removed.
   /// - Throws: `StoreError.Code.badValue` for the name, the codes that every write can throw; `.compacted` or `.diverged` if the

@@ -1,4 +1,15 @@
 extension UserStore.Transaction {
+  /// Returns the users who meet a condition, by default all, in the order of the sort keys and then of their identifiers.
+  ///
+  /// For millions of users, use `forEachUser`, which needs less memory.
+  ///
+  /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails.
+  public mutating func users(
+    where condition: UserStore.Condition = .always, sortedBy order: [UserStore.SortKey] = [], limit: Int? = nil
+  ) throws -> [UserStore.User] {
+    try users(matching: Query(where: condition, sortedBy: order, limit: limit))
+  }
+
   /// Returns the users that a query selects, in its order.
   ///
   /// They have the attributes that the query shows, and those that it sorts by; all of them if it shows all. Without an index
@@ -11,12 +22,12 @@ extension UserStore.Transaction {
     return users
   }
 
-  /// Calls `body` with every user that a query selects, in its order, with one user at a time in memory.
+  /// Calls `body` with every user that a query selects, by default with all, in its order, with one user at a time in memory.
   ///
   /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails. An error that `body`
   ///   throws ends the iteration and is rethrown.
   public mutating func forEachUser(
-    matching query: UserStore.Query, _ body: (UserStore.User) throws -> Void
+    matching query: UserStore.Query = UserStore.Query(), _ body: (UserStore.User) throws -> Void
   ) throws {
     try iterateUsers(matching: query) { user in
       try body(user)
@@ -24,12 +35,12 @@ extension UserStore.Transaction {
     }
   }
 
-  /// Calls `body` with each user that a query selects, in its order, until it returns false.
+  /// Calls `body` with each user that a query selects, by default with all, in its order, until it returns false.
   ///
   /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails. An error that `body`
   ///   throws ends the iteration and is rethrown.
   public mutating func iterateUsers(
-    matching query: UserStore.Query, while body: (UserStore.User) throws -> Bool
+    matching query: UserStore.Query = UserStore.Query(), while body: (UserStore.User) throws -> Bool
   ) throws {
     var failure: (any Error)?
     func deliver(_ user: User) -> Bool {
@@ -37,7 +48,7 @@ extension UserStore.Transaction {
       return false
     }
     if let columns = query.columns {
-      try rows(of: query, columns: columns) { id, values in deliver(User(id, columns, values)) }
+      try session.eachRow(Self.request(of: query, columns: columns)) { id, values in deliver(User(id, columns, values)) }
     } else {
       try session.eachUser(Self.request(of: query, columns: []), while: deliver)
     }
@@ -47,19 +58,23 @@ extension UserStore.Transaction {
   /// Returns the identifiers of the users that a query selects, in its order.
   ///
   /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails.
-  public mutating func userIDs(matching query: UserStore.Query) throws(StoreError) -> [UserStore.User.ID] {
+  public mutating func ids(matching query: UserStore.Query) throws(StoreError) -> [UserStore.User.ID] {
+    try ids(of: Self.request(of: query, columns: []))
+  }
+
+  mutating func ids(of request: RowRequest) throws(StoreError) -> [User.ID] {
     var ids: [User.ID] = []
-    try rows(of: query, columns: []) { id, _ in
+    try session.eachRow(request) { id, _ in
       ids.append(id)
       return true
     }
     return ids
   }
 
-  /// Returns the number of users who meet a condition.
+  /// Returns the number of users who meet a condition, by default of all.
   ///
   /// - Throws: `StoreError.Code.badValue` for a condition that cannot be evaluated; `StoreError` if reading fails.
-  public mutating func userCount(where condition: UserStore.Condition) throws(StoreError) -> Int {
+  public mutating func count(where condition: UserStore.Condition = .always) throws(StoreError) -> Int {
     try Limits.check(condition)
     return try session.userCount(where: condition)
   }
@@ -71,25 +86,19 @@ extension UserStore.Transaction {
     mutating get throws(StoreError) { try session.indexes() }
   }
 
-  private func rows(
-    of query: Query, columns: [AttributeName], while body: (User.ID, [StoredValue]) -> Bool
-  ) throws(StoreError) {
-    try session.eachRow(Self.request(of: query, columns: columns), while: body)
-  }
-
   private static func request(of query: Query, columns: [AttributeName]) throws(StoreError) -> RowRequest {
     try Limits.check(query)
     return RowRequest(
-      condition: query.condition, order: query.order, start: query.start, limit: query.limit, columns: columns)
+      condition: query.where, order: query.sortedBy, start: query.start, limit: query.limit, columns: columns)
   }
 }
 
 extension Query {
   /// The attributes of the users that the query returns, each once; nil for all.
   fileprivate var columns: [AttributeName]? {
-    guard let shown else { return nil }
+    guard let showing else { return nil }
     var names: Set<AttributeName> = [.id]
-    return (shown + order.map(\.attribute)).filter { names.insert($0).inserted }
+    return (showing + sortedBy.map(\.attribute)).filter { names.insert($0).inserted }
   }
 }
 

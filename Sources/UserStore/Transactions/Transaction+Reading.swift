@@ -36,48 +36,12 @@ extension UserStore.Transaction {
   /// - Throws: `StoreError` if reading fails.
   public mutating func user(_ id: UserStore.User.ID) throws(StoreError) -> UserStore.User? { try session.user(id) }
 
-  /// Calls `body` with every user, in the order of their identifiers, with one user at a time in memory.
-  ///
-  /// - Throws: `StoreError` if reading fails. An error that `body` throws ends the iteration and is rethrown.
-  public mutating func forEachUser(_ body: (UserStore.User) throws -> Void) throws {
-    try iterateUsers { user in
-      try body(user)
-      return true
-    }
-  }
-
-  /// Calls `body` with each user, in the order of their identifiers, until it returns false.
-  ///
-  /// - Throws: `StoreError` if reading fails. An error that `body` throws ends the iteration and is rethrown.
-  public mutating func iterateUsers(while body: (UserStore.User) throws -> Bool) throws {
-    var failure: (any Error)?
-    try session.eachUser(.all) { user in
-      do { return try body(user) } catch { failure = error }
-      return false
-    }
-    if let failure { throw failure }
-  }
-
-  /// Returns all users, in the order of their identifiers; for millions of users, use `forEachUser`, which needs less memory.
-  ///
-  /// - Throws: `StoreError` if reading fails.
-  public mutating func users() throws -> [UserStore.User] {
-    var users: [User] = []
-    try forEachUser { users.append($0) }
-    return users
-  }
-
   /// Returns the identifiers of the users with the given name, ascending; names are compared byte by byte.
   ///
   /// - Throws: `StoreError` if reading fails.
-  public mutating func users(named name: String) throws(StoreError) -> [UserStore.User.ID] {
-    var ids: [User.ID] = []
-    let request = RowRequest(condition: Attribute.name == name, order: [], columns: [])
-    try session.eachRow(request) { id, _ in
-      ids.append(id)
-      return true
-    }
-    return ids
+  public mutating func ids(named name: String) throws(StoreError) -> [UserStore.User.ID] {
+    // Any text, also one that cannot be a name.
+    try ids(of: RowRequest(condition: Attribute.name == name, order: [], columns: []))
   }
 
   /// Returns up to `limit` names of any users from `lower` up to, but not including, `upper`, in the order of their bytes.
@@ -109,13 +73,6 @@ extension UserStore.Transaction {
     return names
   }
 
-  /// The number of users.
-  ///
-  /// - Throws: `StoreError` if reading fails.
-  public var userCount: Int {
-    mutating get throws(StoreError) { try session.userCount(where: .always) }
-  }
-
   /// The names of all attributes that users have, except `name` and `hair_color`, in the order of their bytes.
   ///
   /// Reads all attributes: some tenths of a second for a million.
@@ -127,12 +84,7 @@ extension UserStore.Transaction {
 
   /// Returns whether any user has an attribute with this name, except `name` and `hair_color`; reads until it finds one.
   package mutating func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
-    var isFound = false
-    try session.eachRow(RowRequest(condition: .exists(name), order: [], limit: 1, columns: [])) { _, _ in
-      isFound = true
-      return false
-    }
-    return isFound
+    try !ids(of: RowRequest(condition: .exists(name), order: [], limit: 1, columns: [])).isEmpty
   }
 
   /// Returns the value of an attribute, or nil if it is not set or there is no such user.

@@ -11,7 +11,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   /// The revision at which the change set of this write will end, with the changes so far.
   ///
-  /// Without changes, it is that of `cursor`, which may be the end of another program's write: `changes` tells.
+  /// Without changes, it is that of `cursor`, which may be the end of another program's write: then `pendingChanges` is empty.
   ///
   /// Further changes in this write move the end. After the last one, it is the `revision` of the set that listeners and feeds
   /// receive once the write is committed; `cursor(at:)` in a `read` returns the cursor of the set.
@@ -91,7 +91,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// Sets an attribute, or unsets it with nil.
   ///
   /// The present value is not written again: a write that changes nothing creates no change set. Whether it has changed
-  /// anything is in `changes`. The integer 1 and the real number 1.0 are different values.
+  /// anything is in `pendingChanges`. The integer 1 and the real number 1.0 are different values.
   ///
   /// - Throws: `StoreError.Code.userNotFound`; `.badValue`, for example if it unsets the name; and any other `StoreError` if
   ///   writing fails.
@@ -213,7 +213,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   /// The changes of this write so far, in order, for example to show what it would change before rolling it back.
   ///
   /// - Throws: `StoreError` if reading fails.
-  public var changes: [UserStore.Change] {
+  public var pendingChanges: [UserStore.Change] {
     mutating get throws(StoreError) {
       let start = try cursor
       var rows: [LogRow] = []

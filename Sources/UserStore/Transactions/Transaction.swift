@@ -37,18 +37,13 @@ extension UserStore {
   ///
   /// ### Reading users
   /// - ``UserStore/Transaction/user(_:)``
-  /// - ``UserStore/Transaction/users()``
-  /// - ``UserStore/Transaction/users(named:)``
-  /// - ``UserStore/Transaction/forEachUser(_:)``
-  /// - ``UserStore/Transaction/iterateUsers(while:)``
-  /// - ``UserStore/Transaction/userCount``
-  ///
-  /// ### Queries
+  /// - ``UserStore/Transaction/users(where:sortedBy:limit:)``
   /// - ``UserStore/Transaction/users(matching:)``
   /// - ``UserStore/Transaction/forEachUser(matching:_:)``
   /// - ``UserStore/Transaction/iterateUsers(matching:while:)``
-  /// - ``UserStore/Transaction/userIDs(matching:)``
-  /// - ``UserStore/Transaction/userCount(where:)``
+  /// - ``UserStore/Transaction/ids(matching:)``
+  /// - ``UserStore/Transaction/ids(named:)``
+  /// - ``UserStore/Transaction/count(where:)``
   /// - ``UserStore/Transaction/indexes``
   ///
   /// ### Reading attributes
@@ -69,18 +64,13 @@ extension UserStore {
   ///
   /// ### Reading users
   /// - ``UserStore/Transaction/user(_:)``
-  /// - ``UserStore/Transaction/users()``
-  /// - ``UserStore/Transaction/users(named:)``
-  /// - ``UserStore/Transaction/forEachUser(_:)``
-  /// - ``UserStore/Transaction/iterateUsers(while:)``
-  /// - ``UserStore/Transaction/userCount``
-  ///
-  /// ### Queries
+  /// - ``UserStore/Transaction/users(where:sortedBy:limit:)``
   /// - ``UserStore/Transaction/users(matching:)``
   /// - ``UserStore/Transaction/forEachUser(matching:_:)``
   /// - ``UserStore/Transaction/iterateUsers(matching:while:)``
-  /// - ``UserStore/Transaction/userIDs(matching:)``
-  /// - ``UserStore/Transaction/userCount(where:)``
+  /// - ``UserStore/Transaction/ids(matching:)``
+  /// - ``UserStore/Transaction/ids(named:)``
+  /// - ``UserStore/Transaction/count(where:)``
   /// - ``UserStore/Transaction/indexes``
   ///
   /// ### Reading attributes
@@ -106,7 +96,7 @@ extension UserStore {
   /// ### Log
   /// - ``UserStore/Transaction/cursor-3t3gm``
   /// - ``UserStore/Transaction/revision``
-  /// - ``UserStore/Transaction/changes``
+  /// - ``UserStore/Transaction/pendingChanges``
   /// - ``UserStore/Transaction/consumers()``
   public typealias WriteTransaction = Transaction<Writing>
 }

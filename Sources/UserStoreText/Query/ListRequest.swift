@@ -24,7 +24,7 @@ package struct ListRequest: Sendable {
   }
 
   /// The attributes that the text names: those of the order, then those of the conditions.
-  package var attributes: [AttributeName] { query.order.map(\.attribute) + selection.attributes }
+  package var attributes: [AttributeName] { query.sortedBy.map(\.attribute) + selection.attributes }
 
   /// The mistakes of attributes that look like one, unless a user has the attribute.
   package var doubts: [TextError] { selection.doubts + order.compactMap { $0.suspect?.mistake } }

@@ -65,7 +65,7 @@ package struct ValueCondition: Sendable {
     if let hint = hintOfNotation { return hint.shown }
     guard case .text? = try? value else { return nil }
     let numbers = Condition(attribute, .greaterOrEqual, .real(-.infinity))
-    if try transaction.userIDs(matching: Query(where: numbers, limit: 1)).isEmpty { return nil }
+    if try transaction.ids(matching: Query(where: numbers, limit: 1)).isEmpty { return nil }
     return "note: \(source.text) compares text, but \"\(attribute)\" has numbers".shown
   }
 
@@ -93,7 +93,7 @@ package struct ValueCondition: Sendable {
   func checkQuotes(in transaction: inout ReadTransaction) throws {
     guard notation == .parameters, !isText, let unquoted = ConditionText.unquoted(text) else { return }
     let same = Condition(attribute, comparison == .notEqual ? .equal : comparison, .text(text))
-    guard try transaction.userIDs(matching: Query(where: same, limit: 1)).isEmpty else { return }
+    guard try transaction.ids(matching: Query(where: same, limit: 1)).isEmpty else { return }
     let count = source.text.unicodeScalars.count
     throw source.mistake(
       "the quotes would belong to the value, which no user has", at: count - text.unicodeScalars.count..<count,

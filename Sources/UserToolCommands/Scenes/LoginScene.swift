@@ -4,12 +4,8 @@ import UserStore
 ///
 /// Observers have no names: each lives as long as its token. Code that has the manager can observe, but cannot notify.
 struct LoginScene {
-  private let stage: Stage
+  let stage: Stage
   private let manager = LoginManager()
-
-  init(_ stage: Stage) {
-    self.stage = stage
-  }
 
   func play() throws {
     let label = LoginLabel(manager, stage)
@@ -102,7 +98,7 @@ private struct LoginHandler: NotificationHandler {
 /// Shows the user that is logged in, while the label is on the screen.
 private final class LoginLabel {
   private let manager: LoginManager
-  private let stage: Stage
+  let stage: Stage
   private let counted = CountedObject()
   private var token: SubscriptionToken?
 

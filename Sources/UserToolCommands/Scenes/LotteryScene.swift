@@ -2,7 +2,7 @@ import UserStore
 
 /// A lottery's numbers, each bound to its labels and controls: a change to one of them reaches all.
 @MainActor struct LotteryScene {
-  private let stage: Stage
+  let stage: Stage
   private let lottery = Lottery()
   private let serial = Label("serial")
   private let rate = Label("win rate")
@@ -11,10 +11,6 @@ import UserStore
   private let result = Label("result")
   private let slider = Slider()
   private let field = Field()
-
-  init(_ stage: Stage) {
-    self.stage = stage
-  }
 
   func play() throws {
     let (serials, rates, codes) = (bindSerial(), bindRate(), bindCode())

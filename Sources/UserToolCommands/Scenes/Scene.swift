@@ -1,4 +1,6 @@
-/// The scenes of `usertool demo`.
+import Synchronization
+import UserStore
+
 enum Scene: String, CaseIterable {
   case screens
   case login
@@ -28,9 +30,71 @@ enum Scene: String, CaseIterable {
   private func play(on stage: Stage) async throws {
     switch self {
     case .screens: try ScreensScene(stage).play()
-    case .login: try LoginScene(stage).play()
-    case .signals: try await SignalsScene(stage).play()
-    case .lottery: try await LotteryScene(stage).play()
+    case .login: try LoginScene(stage: stage).play()
+    case .signals: try await SignalsScene(stage: stage).play()
+    case .lottery: try await LotteryScene(stage: stage).play()
     }
   }
+}
+
+/// Prints the steps and the results of a scene, on a terminal at a pace that a person can follow.
+final class Stage: Sendable {
+  private let output: Lock<Output>
+  private let style: Style
+  private let pause: Int32
+
+  init(_ output: sending Output, _ style: Style) {
+    self.output = Lock(output)
+    self.style = style
+    pause = System.isTerminal(1) ? 500 : 0
+  }
+
+  /// A store of a scene, which other processes do not use.
+  static func makeStore() throws -> UserStore {
+    var configuration = Configuration()
+    configuration.watchesOtherProcesses = false
+    return try UserStore.temporary(configuration: configuration)
+  }
+
+  /// Starts a step, after a pause on a terminal; throws `Exit` after a signal, which also ends the pause.
+  func announce(_ text: String) throws {
+    Signals.shared.sleep(milliseconds: pause)
+    try Signals.shared.check()
+    write(style.bold(text))
+  }
+
+  func show(_ text: String) {
+    write("  " + text)
+  }
+
+  private func write(_ line: String) {
+    output.withLock { output in
+      output.writeLine(line)
+      output.flush()
+    }
+  }
+}
+
+/// A label, or a screen with several of them.
+final class StageLabel: Sendable {
+  private let name: String
+  private let stage: Stage
+  private let counted = CountedObject()
+
+  init(_ name: String, _ stage: Stage) {
+    self.name = name
+    self.stage = stage
+  }
+
+  func show(_ text: String, in part: String = "") { stage.show("\(name)\(part)  \(text.isEmpty ? "(empty)" : text)") }
+}
+
+/// A member of each object in a scene, which counts the objects: when the scene is over, none must be left.
+final class CountedObject: Sendable {
+  private static let counter = Atomic<Int>(0)
+
+  static var count: Int { counter.load(ordering: .relaxed) }
+
+  init() { Self.counter.wrappingAdd(1, ordering: .relaxed) }
+  deinit { Self.counter.wrappingSubtract(1, ordering: .relaxed) }
 }

@@ -2,11 +2,7 @@ import UserStore
 
 /// A field's text as a signal, chained requests that depend on it, and no objects left at the end.
 struct SignalsScene {
-  private let stage: Stage
-
-  init(_ stage: Stage) {
-    self.stage = stage
-  }
+  let stage: Stage
 
   func play() async throws {
     let store = try Stage.makeStore()

@@ -3,18 +3,19 @@ import UserStoreText
 
 /// What a file is that is neither JSON lines nor CSV, by its first bytes, and how to import it.
 enum FileKind {
-  /// A file that a command prints as it can be imported.
-  case readable(_ what: String, _ command: String)
-  /// An archive of one file, which a command prints.
-  case archive(_ what: String, _ command: String)
+  /// A file that a command prints as it can be imported; an archive has one file, whose format its name can say.
+  case readable(_ what: String, _ command: String, isArchive: Bool = false)
   case spreadsheet
   case carriageReturns
 
   private static let marks: [(bytes: [UInt8], kind: FileKind)] = [
-    ([0x1F, 0x8B], .archive("compressed with gzip", "gunzip -c")),
-    ([0x42, 0x5A, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26], .archive("compressed with bzip2", "bunzip2 -c")),
-    ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .archive("compressed with xz", "xz -dc")),
-    ([0x28, 0xB5, 0x2F, 0xFD], .archive("compressed with zstd", "zstd -dc")),
+    ([0x1F, 0x8B], .readable("compressed with gzip", "gunzip -c", isArchive: true)),
+    (
+      [0x42, 0x5A, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26],
+      .readable("compressed with bzip2", "bunzip2 -c", isArchive: true)
+    ),
+    ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .readable("compressed with xz", "xz -dc", isArchive: true)),
+    ([0x28, 0xB5, 0x2F, 0xFD], .readable("compressed with zstd", "zstd -dc", isArchive: true)),
     // Today's spreadsheets are zip archives; those before 2007 were containers of their own.
     ([0x50, 0x4B, 0x03, 0x04], .spreadsheet), ([0xD0, 0xCF, 0x11, 0xE0], .spreadsheet),
     (Array("SQLite format 3\0".utf8), .readable("a SQLite database", "usertool export --db")),
@@ -48,11 +49,9 @@ enum FileKind {
     // With ./, a name that begins with a dash is no option.
     let argument = path == "-" ? "" : " " + (path.hasPrefix("-") ? "./" + path : path).shellWord()
     switch self {
-    case .readable(let what, let command):
-      return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | \(CommandWords.again(["-"]))")
-    case .archive(let what, let command):
+    case .readable(let what, let command, let isArchive):
       let inner = path.split(separator: ".").dropLast().joined(separator: ".")
-      let isCSV = (format ?? (try? TransferFormat(nil, path: inner))) == .csv
+      let isCSV = isArchive && (format ?? (try? TransferFormat(nil, path: inner))) == .csv
       let again = CommandWords.again(["-"], format: isCSV ? "csv" : nil)
       return Failure(.badData, "\(name) is \(what)", hint: "\(command)\(argument) | \(again)")
     case .spreadsheet:

@@ -12,16 +12,12 @@ enum ImportPreview {
       let values = user.orderedValues.filter { !$0.value.isNull }
       let width = values.map { $0.name.shown.columns }.max() ?? 0
       for (name, value) in values {
-        let padding = String(repeating: " ", count: width - name.shown.columns)
-        let type = Self.type(of: value)
-        let gap = String(repeating: " ", count: max(0, typeWidth - type.count))
-        lines.append("  \(name.shown)\(padding)  \(type)\(gap)  \(value.quoted.limited(to: 200))")
+        let type = Self.type(of: value).padded(to: "integer".count)
+        lines.append("  \(name.shown.padded(to: width))  \(type)  \(value.quoted.limited(to: 200))")
       }
     }
     return lines
   }
-
-  private static let typeWidth = "integer".count
 
   private static func type(of value: StoredValue) -> String {
     switch value {

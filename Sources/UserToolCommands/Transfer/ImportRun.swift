@@ -45,8 +45,6 @@ struct ImportRun {
 
   private static let previewed = 5
 
-  private struct DryRun: Error {}
-
   init(
     _ source: (name: String, size: Int64), _ records: any RecordSource, identity: Identity, rejects: Rejects?,
     batch: Int?, isDryRun: Bool
@@ -71,8 +69,6 @@ struct ImportRun {
       try common.showProgress("imported", countsUsers: true) { progress in
         while try writeBatch(to: store, progress) {}
       }
-    } catch is DryRun {
-      done = state
     } catch {
       throw explained(error)
     }
@@ -81,19 +77,10 @@ struct ImportRun {
 
   /// Writes one batch, or everything, and returns whether more records may be left.
   private mutating func writeBatch(to store: UserStore, _ progress: Progress) throws -> Bool {
-    let mayHaveMore = try store.write(origin: "usertool") { transaction in
-      var left = batch ?? .max
-      while left > 0, let record = try records.next() {
-        try write(record, to: &transaction)
-        left -= 1
-        try Signals.shared.check()
-        progress.note(Double(records.offset) / Double(max(1, source.size)), users: state.users)
-      }
-      if isDryRun {
-        preview = try ImportPreview.lines(of: firstUsers, in: &transaction)
-        throw DryRun()
-      }
-      return left == 0
+    let mayHaveMore = try store.write(origin: "usertool", isDryRun: isDryRun) { transaction in
+      let mayHaveMore = try writeRecords(to: &transaction, progress)
+      if isDryRun { preview = try ImportPreview.lines(of: firstUsers, in: &transaction) }
+      return mayHaveMore
     }
     if state.written > done.written { sets += 1 }
     done = state
@@ -101,6 +88,17 @@ struct ImportRun {
   }
 
   // MARK: Records
+
+  mutating func writeRecords(to transaction: inout WriteTransaction, _ progress: Progress? = nil) throws -> Bool {
+    var left = batch ?? .max
+    while left > 0, let record = try records.next() {
+      try write(record, to: &transaction)
+      left -= 1
+      try Signals.shared.check()
+      progress?.note(Double(records.lines.offset) / Double(max(1, source.size)), users: state.users)
+    }
+    return left == 0
+  }
 
   /// Writes a record; if it is bad, writes nothing of it.
   private mutating func write(_ record: SourceRecord, to transaction: inout WriteTransaction) throws {

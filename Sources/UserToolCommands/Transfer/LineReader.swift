@@ -1,10 +1,7 @@
 /// A line of a file, without its line feed.
 struct SourceLine {
-  /// The line number, counted from 1.
   let number: Int
   let bytes: ArraySlice<UInt8>
-  /// Whether the line ends with a line feed; the last line may not.
-  let isEnded: Bool
   /// Whether the line is longer than the limit; its bytes are dropped then.
   var isTooLong = false
 }
@@ -16,7 +13,6 @@ struct LineReader {
 
   let name: String
   let limit: Int
-  /// The number of bytes read so far.
   private(set) var offset: Int64 = 0
   private(set) var number = 0
   private let descriptor: Int32
@@ -58,31 +54,30 @@ struct LineReader {
     bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
   }
 
-  /// The next line; nil at the end.
   mutating func next() throws(Failure) -> SourceLine? {
     if isDropping { try dropRest() }
     var searched = start
     while true {
       if let end = System.firstLineFeed(in: buffer, from: searched) {
         defer { start = end + 1 }
-        return line(buffer[start..<end], isEnded: true)
+        return line(buffer[start..<end])
       }
       if buffer.count - start > limit {
         isDropping = true
-        return line(buffer[start...], isEnded: false)
+        return line(buffer[start...])
       }
       searched = buffer.count - start
       guard try fill() else {
         defer { start = buffer.count }
-        return start < buffer.count ? line(buffer[start...], isEnded: false) : nil
+        return start < buffer.count ? line(buffer[start...]) : nil
       }
     }
   }
 
-  private mutating func line(_ bytes: ArraySlice<UInt8>, isEnded: Bool) -> SourceLine {
+  private mutating func line(_ bytes: ArraySlice<UInt8>) -> SourceLine {
     number += 1
-    if bytes.count > limit { return SourceLine(number: number, bytes: [], isEnded: isEnded, isTooLong: true) }
-    return SourceLine(number: number, bytes: number == 1 ? Self.withoutMark(bytes) : bytes, isEnded: isEnded)
+    if bytes.count > limit { return SourceLine(number: number, bytes: [], isTooLong: true) }
+    return SourceLine(number: number, bytes: number == 1 ? Self.withoutMark(bytes) : bytes)
   }
 
   private mutating func dropRest() throws(Failure) {

@@ -44,7 +44,8 @@ final class Rejects {
   }
 
   private func write(_ bad: BadRecord, _ text: ArraySlice<UInt8>?, to path: String) throws(Failure) {
-    let descriptor = try opened(path)
+    let descriptor = if let known = self.descriptor { known } else { try System.createNew(path) }
+    self.descriptor = descriptor
     let line = JSON.object([
       ("file", .text(source)), ("line", .integer(Int64(bad.line))),
       ("column", bad.column.map { .integer(Int64($0)) } ?? .null), ("reason", .text(bad.reason)),
@@ -53,12 +54,5 @@ final class Rejects {
     var writer = FileWriter(descriptor, name: path)
     try writer.write(line.bytes + [0x0A])
     try writer.flush()
-  }
-
-  private func opened(_ path: String) throws(Failure) -> Int32 {
-    if let descriptor { return descriptor }
-    let descriptor = try System.createNew(path)
-    self.descriptor = descriptor
-    return descriptor
   }
 }

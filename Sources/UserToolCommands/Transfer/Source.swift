@@ -3,9 +3,7 @@
 /// All other writers wait during a write, so reading inside it must not block: a pipe or a terminal is first copied to its
 /// end into a temporary file.
 struct Source: ~Copyable {
-  /// The name in messages.
   let name: String
-  /// The size in bytes.
   let size: Int64
   private let descriptor: Int32
 
@@ -59,5 +57,32 @@ struct Source: ~Copyable {
     try writer.flush()
     System.rewind(spool)
     return spool
+  }
+}
+
+/// Measures lines as they arrive, so that an endless line neither fills the disk nor blocks the import.
+private struct LineLengths {
+  let limit: Int
+  /// The length of the last, incomplete line.
+  var length = 0
+  /// Whether any line was longer than the limit.
+  private(set) var hasTooLong = false
+
+  /// Measures the next piece, and returns it without the bytes that continue a line that is already too long.
+  mutating func admit(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+    let start = length > limit ? System.firstLineFeed(in: bytes, from: 0) ?? bytes.count : 0
+    var position = 0
+    while let end = System.firstLineFeed(in: bytes, from: position) {
+      add(end - position)
+      length = 0
+      position = end + 1
+    }
+    add(bytes.count - position)
+    return bytes[start...]
+  }
+
+  private mutating func add(_ count: Int) {
+    length += count
+    if length > limit { hasTooLong = true }
   }
 }

@@ -29,10 +29,8 @@ struct BadRecord: Error {
 
 /// A sequence of records.
 protocol RecordSource {
-  /// The next record; nil at the end.
   mutating func next() throws(Failure) -> SourceRecord?
 
-  /// Where the records are read from.
   var lines: LineReader { get }
 
   /// How the file is read, if that is not what the user must expect; known before the first record.
@@ -43,9 +41,6 @@ protocol RecordSource {
 }
 
 extension RecordSource {
-  /// The number of bytes read so far.
-  var offset: Int64 { lines.offset }
-
   var remark: String? { nil }
   var notes: [String] { [] }
 }

@@ -13,7 +13,6 @@ struct TextDecoder {
     case converting(System.Converter)
   }
 
-  /// The name of the encoding; nil for UTF-8.
   private(set) var encoding: String?
   /// Whether the file may be Windows-1252.
   let isGuessing: Bool

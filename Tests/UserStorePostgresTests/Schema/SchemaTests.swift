@@ -56,7 +56,7 @@ extension AllTests {
         #expect(code(opening) == .noPermission)
         try UserStore.setRights(.read, of: role, postgres: configuration())
         let reading = try UserStore(postgres: configuration(role, .readOnly))
-        #expect(try reading.read { try $0.userCount } == 0)
+        #expect(try reading.read { try $0.count() } == 0)
         reading.close()
         let rights = { () throws(StoreError) in
           try UserStore.setRights(.write, of: role, postgres: self.configuration(role))
@@ -121,7 +121,7 @@ extension AllTests {
       defer { store.close() }
       let user = try store.write { try $0.add(name: "Ann") }
       #expect(try store.read { try $0.value(Attribute<String>("a\u{0}b"), of: user) } == nil)
-      #expect(try store.read { try $0.users(named: "a\u{0}b") } == [])
+      #expect(try store.read { try $0.ids(named: "a\u{0}b") } == [])
     }
 
     @Test(arguments: [

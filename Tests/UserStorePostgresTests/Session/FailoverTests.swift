@@ -55,7 +55,7 @@ extension AllTests {
       let list = try await store.list(Query(where: Attribute<Int64>("age") == 2))
       var before: Consumer? = try await store.consumer("before")
       let behind = try await store.consumer("behind")
-      var feed = store.changes(after: try await store.read { try $0.cursor }).makeAsyncIterator()
+      var feed = store.changeSets(after: try await store.read { try $0.cursor }).makeAsyncIterator()
       var following = behind.makeAsyncIterator()
       try set(1, of: user, in: store)
       let first = try #require(try await feed.next())

@@ -240,7 +240,7 @@ extension AllTests {
       _ store: UserStore, after cursor: Cursor, _ relay: Relay
     ) async -> Task<Revision?, any Error> {
       let next = Task {
-        var feed = store.changes(after: cursor).makeAsyncIterator()
+        var feed = store.changeSets(after: cursor).makeAsyncIterator()
         return try await feed.next()?.revision
       }
       while relay.refusals == 0 { await Task.yield() }
@@ -295,7 +295,7 @@ extension AllTests {
         try await store.write { [relay] transaction in
           try consumer.acknowledge(acknowledged, in: &transaction)
           // Sends everything before COMMIT.
-          _ = try transaction.users(named: "Ann")
+          _ = try transaction.ids(named: "Ann")
           relay.arm(.beforeReply)
         }
       } catch { code = (error as? StoreError)?.code }

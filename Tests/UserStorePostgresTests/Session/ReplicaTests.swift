@@ -65,7 +65,7 @@ extension AllTests {
       #expect(!store.hasFileEvents)
       let values = follow(store)
       let ages = try store.listenable(Attribute<Int64>("age"), of: user)
-      let count = try store.count(where: Attribute<Int64>("age") > 50)
+      let count = try store.liveCount(where: Attribute<Int64>("age") > 50)
       for value in 1...100 as ClosedRange<Int64> { try write(value) }
       for _ in 1...100 { values.awaitNext() }
       #expect(values.all == Array(1...100))
@@ -106,7 +106,7 @@ extension AllTests {
       let cursor = try await writer.read { try $0.cursor }
       #expect(code { try store.verify(cursor) } == .behind)
       #expect(code { _ = try store.page(after: cursor) } == .behind)
-      var feed = store.changes(after: cursor).makeAsyncIterator()
+      var feed = store.changeSets(after: cursor).makeAsyncIterator()
       await #expect { try await feed.next() } throws: { StoreError.Code.behind ~= $0 }
       #expect(try await store.read { try $0.cursor } == start)
       // What can never come is not awaited.
@@ -143,7 +143,7 @@ extension AllTests {
       // The loss of the first replica is reported, too, if it ends within a look.
       repeat { errors.awaitNext() } while errors.all.last != .behind
       // A listener has received 3: no read returns an older value.
-      #expect(code { _ = try store.read { try $0.userCount } } == .behind)
+      #expect(code { _ = try store.read { try $0.count() } } == .behind)
       #expect(code { _ = try store.page(after: start) } == .behind)
       try other.resumeReplay()
       try write(4)

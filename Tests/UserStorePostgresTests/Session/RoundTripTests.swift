@@ -329,7 +329,7 @@ extension AllTests {
       let reads = (0..<8).map { _ in
         Work { [store] in
           try store.read { transaction in
-            _ = try transaction.userCount
+            _ = try transaction.count()
             entered.signal()
             mayEnd.wait()
           }
@@ -349,7 +349,7 @@ extension AllTests {
 
     @Test func `interrupting a store ends its connections`() throws {
       store.interruptAndClose()
-      #expect(throws: StoreError.self) { try store.read { try $0.userCount } }
+      #expect(throws: StoreError.self) { try store.read { try $0.count() } }
     }
   }
 }

@@ -120,7 +120,7 @@ extension AllTests {
       { transaction, name in try transaction.users(matching: Query(showing: [name])) },
       { transaction, name in try transaction.users(matching: Query(sortedBy: [SortKey(name)], showing: [])) },
       { transaction, name in
-        try transaction.userIDs(matching: Query()).compactMap { try transaction.user($0) }
+        try transaction.ids(matching: Query()).compactMap { try transaction.user($0) }
       },
     ]
 

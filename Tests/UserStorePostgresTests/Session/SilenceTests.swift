@@ -76,7 +76,7 @@ extension AllTests {
           _ = try store.read { try $0.user(user) }
         case .scan:
           arm()
-          _ = try store.read { try $0.userCount(where: Self.age >= 1) }
+          _ = try store.read { try $0.count(where: Self.age >= 1) }
         case .writeHead:
           arm()
           try set(2)
@@ -94,7 +94,7 @@ extension AllTests {
         case .acknowledgment:
           try store.write { transaction in
             try acknowledged.0.acknowledge(acknowledged.1, in: &transaction)
-            _ = try transaction.users(named: "Ann")
+            _ = try transaction.ids(named: "Ann")
             arm(try transaction.session)
           }
         }

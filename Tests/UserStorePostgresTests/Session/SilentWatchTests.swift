@@ -81,7 +81,7 @@ extension AllTests {
       let start = try await both.watching.read { try $0.cursor }
       relay.silence()
       let next = Task { [both] in
-        var feed = both.watching.changes(after: start).makeAsyncIterator()
+        var feed = both.watching.changeSets(after: start).makeAsyncIterator()
         return try await feed.next()?.revision
       }
       // Until a read has found its connection lost, and another connection is tried.

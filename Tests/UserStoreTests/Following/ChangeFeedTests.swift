@@ -16,7 +16,7 @@ import Testing
     let start = try await store.read { try $0.cursor }
     for number in 0..<3 { try await store.write { try $0.add(name: "\(number)") } }
     var sets: [ChangeSet] = []
-    for try await set in store.changes(after: start) {
+    for try await set in store.changeSets(after: start) {
       sets.append(set)
       if sets.count < 6 { try await store.write { try $0.add(name: "more") } }
       if sets.count == 6 { break }
@@ -48,8 +48,8 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
-          var (count, cursor) = try await store.read { (try $0.userCount, try $0.cursor) }
-          var iterator = store.changes(after: cursor).makeAsyncIterator()
+          var (count, cursor) = try await store.read { (try $0.count(), try $0.cursor) }
+          var iterator = store.changeSets(after: cursor).makeAsyncIterator()
           while count < 1_700, let set = try await iterator.next() {
             let added = try set.changes.count { $0.kind == .added && $0.attribute == "name" }
             // A transaction is never delivered in part.
@@ -133,7 +133,7 @@ import Testing
     let received = Recorder<Void>()
     let tasks = (0..<2).map { _ in
       Task {
-        for try await _ in store.changes(after: start) { received.record(()) }
+        for try await _ in store.changeSets(after: start) { received.record(()) }
         return true
       }
     }
@@ -144,13 +144,13 @@ import Testing
     await store.close()
     #expect(try await tasks[1].value)
     var count = 0
-    for try await _ in store.changes(after: start) { count += 1 }
+    for try await _ in store.changeSets(after: start) { count += 1 }
     #expect(count == 0)
   }
 
   @Test func `a slow reader blocks neither writers nor checkpoints`() async throws {
     let store = try folder.open()
-    var iterator = store.changes(after: try await store.read { try $0.cursor }).makeAsyncIterator()
+    var iterator = store.changeSets(after: try await store.read { try $0.cursor }).makeAsyncIterator()
     try await store.write { try $0.add(name: "first") }
     #expect(try await iterator.next() != nil)
     for number in 0..<2_000 { try await store.write { try $0.add(name: "\(number)") } }
@@ -161,7 +161,7 @@ import Testing
 
   @Test func `a feed works the same in memory`() async throws {
     let store = try UserStore.forTests()
-    var iterator = store.changes(after: try await store.read { try $0.cursor }).makeAsyncIterator()
+    var iterator = store.changeSets(after: try await store.read { try $0.cursor }).makeAsyncIterator()
     try await store.write(origin: "x") { try $0.add(name: "a") }
     #expect(try await iterator.next()?.origin == "x")
   }

@@ -29,7 +29,7 @@ import Testing
 
   /// Resets a consumer whose log does not continue.
   private func restart(_ consumer: Consumer) async throws {
-    let (count, cursor) = try await store.read { (try $0.userCount, try $0.cursor) }
+    let (count, cursor) = try await store.read { (try $0.count(), try $0.cursor) }
     #expect(count >= 1)
     try await consumer.reset(to: cursor)
     let next = try store.addUsers(1)

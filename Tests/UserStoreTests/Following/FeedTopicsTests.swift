@@ -40,7 +40,7 @@ import Testing
     try await writeSome()
     let end = try await store.read { try $0.cursor }
     let all = try await store.page(after: start)
-    var iterator = store.changes(after: start, of: topics, heartbeat: .seconds(15)).makeAsyncIterator()
+    var iterator = store.changeSets(after: start, of: topics, heartbeat: .seconds(15)).makeAsyncIterator()
     var received: [Int] = []
     while let set = try await iterator.next() {
       if set.heartbeat == .upToDate {
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test func `a heartbeat is delivered when the end is reached, then in each interval without a set`() async throws {
-    var iterator = store.changes(after: start, of: [.attribute(.age)], heartbeat: .seconds(15)).makeAsyncIterator()
+    var iterator = store.changeSets(after: start, of: [.attribute(.age)], heartbeat: .seconds(15)).makeAsyncIterator()
     #expect(try await iterator.next()?.heartbeat == .upToDate)
     await clock.slept.reached(1)
     try await store.write { [zoe] in try $0.rename(zoe, to: "hidden") }
@@ -93,7 +93,7 @@ import Testing
         db.execute("INSERT INTO changes (op, old) SELECT 0, max(seq) - 1 FROM changes")
       db.execute('COMMIT')
       """)
-    var iterator = store.changes(after: start, of: [.attribute(.age)], heartbeat: .seconds(15)).makeAsyncIterator()
+    var iterator = store.changeSets(after: start, of: [.attribute(.age)], heartbeat: .seconds(15)).makeAsyncIterator()
     await clock.slept.reached(1)
     clock.advance(by: .seconds(15))
     let first = try #require(try await iterator.next())
@@ -108,7 +108,7 @@ import Testing
   @Test func `a feed without a heartbeat delivers none`() async throws {
     let received = Recorder<ChangeSet>()
     let task = Task { [store, start] in
-      for try await set in store.changes(after: start, of: [.attribute(.age)]) { received.record(set) }
+      for try await set in store.changeSets(after: start, of: [.attribute(.age)]) { received.record(set) }
     }
     try await writeSome()
     await received.reached(2)
@@ -119,7 +119,7 @@ import Testing
 
   @Test func `releasing an iteration ends its heartbeat`() async throws {
     do {
-      var iterator = store.changes(after: start, heartbeat: .seconds(15)).makeAsyncIterator()
+      var iterator = store.changeSets(after: start, heartbeat: .seconds(15)).makeAsyncIterator()
       #expect(try await iterator.next()?.heartbeat == .upToDate)
       await clock.slept.reached(1)
     }
@@ -132,10 +132,10 @@ import Testing
       for number in 0..<1_000 { try transaction.add(name: "\(number)") }
       try transaction.set(.age, of: nix, to: 1)
     }
-    var iterator = store.changes(after: start, of: [.attribute(.age)]).makeAsyncIterator()
+    var iterator = store.changeSets(after: start, of: [.attribute(.age)]).makeAsyncIterator()
     let small = try #require(try await iterator.next())
     #expect(small.heldChanges?.count == 1)
-    iterator = store.changes(after: start, of: [.attribute(.name), .attribute(.age)]).makeAsyncIterator()
+    iterator = store.changeSets(after: start, of: [.attribute(.name), .attribute(.age)]).makeAsyncIterator()
     let large = try #require(try await iterator.next())
     #expect(large.heldChanges == nil)
     #expect(try large.changes.count == 1_001)
@@ -198,7 +198,7 @@ import Testing
     #expect(await awaitedCode { try await store.verify(start) } == .compacted)
     #expect(
       await awaitedCode {
-        for try await _ in store.changes(after: start, of: [.everything], heartbeat: .seconds(1)) { break }
+        for try await _ in store.changeSets(after: start, of: [.everything], heartbeat: .seconds(1)) { break }
       } == .compacted)
   }
 

@@ -59,7 +59,7 @@ import Testing
     #expect(lines.filter { $0 == "removed 1 name 'a' -" }.count == 1)
     #expect(lines.filter { $0 == "removed 1 name 'b' -" }.count == 1)
     #expect(lines.filter { $0 == "removed 1 x 2 -" }.count == 1)
-    #expect(try await store.read { try $0.userCount } == 0)
+    #expect(try await store.read { try $0.count() } == 0)
   }
 
   @Test(arguments: [true, false])
@@ -138,7 +138,7 @@ import Testing
     }
     await otherSets.reached(6)
     var fed: [String?] = []
-    for try await set in store.changes(after: before) {
+    for try await set in store.changeSets(after: before) {
       fed.append(set.origin)
       if fed.count == 6 { break }
     }

@@ -67,7 +67,8 @@ import Testing
         last = change
         return received.count < stop
       }
-      try await mailer.acknowledge(rest, through: try #require(last))
+      let end: Change = try #require(last)
+      try await mailer.acknowledge(rest, through: end)
     }
     #expect(received == changes.map(\.sequence))
     #expect(try await store.consumer("mailer").cursor() == set.cursor)
@@ -138,7 +139,7 @@ import Testing
     let second = try set.changes[1]
     let found = try await store.read { try $0.cursor(at: UserStore.Revision(rawValue: second.sequence)) }
     let cursor = try #require(found)
-    for try await rest in store.changes(after: cursor) {
+    for try await rest in store.changeSets(after: cursor) {
       #expect(rest.isContinued && rest.lines == Array(set.lines[2...]))
       break
     }
@@ -160,7 +161,8 @@ import Testing
     // A write of the library after the foreign set is whole, and the position is the end of a set.
     let own = try store.addUsers(1)[0]
     let mailer = try await store.consumer("last", from: .after(before))
-    try await mailer.acknowledge(set, through: try #require(changes.last))
+    let last: Change = try #require(changes.last)
+    try await mailer.acknowledge(set, through: last)
     let next = try await store.consumer("last").next(1)[0]
     #expect(next.cursor == own.cursor && !next.isContinued)
   }

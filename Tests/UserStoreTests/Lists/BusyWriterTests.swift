@@ -54,7 +54,7 @@ import Testing
     for number in 0..<12 {
       let user = User.ID(Int64(number % 20 + 1))
       // A condition of its own each, so that each is read.
-      counts.append(try await store.count(where: .age >= 18 && .exists(AttributeName("name \(number)")) || adults))
+      counts.append(try await store.liveCount(where: .age >= 18 && .exists(AttributeName("name \(number)")) || adults))
       for condition in [adults, .age == 18] {
         let query = Query(where: condition, sortedBy: [.ascending(note)], limit: 100 + number)
         lists.append((query, try await store.list(query)))

@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `a damaged index is an error, and not a list in another order`() throws {
-    try store.addIndex(on: .age)
+    try store.addIndex(on: "age")
     for age in 20..<60 { try scene.add("\(age)", age: age) }
     store.close()
     // The same text, and a content in the opposite order.
@@ -74,7 +74,7 @@ import Testing
 
   @Test func `inside a transaction, a list is refused`() throws {
     #expect(code { try store.write { _ in _ = try store.list(adults) } } == .nested)
-    #expect(code { try store.read { _ in _ = try store.count() } } == .nested)
+    #expect(code { try store.read { _ in _ = try store.liveCount() } } == .nested)
     let existing = try store.list(adults)
     #expect(code { try store.write { _ in _ = try store.list(adults) } } == .nested)
     withExtendedLifetime(existing) {}
@@ -113,7 +113,7 @@ import Testing
     let readers = try (0..<4).map { number in
       try Threads.start { [store] in
         try store.read { transaction in
-          _ = try transaction.userCount
+          _ = try transaction.count()
           reading.record(number)
           written.wait()
         }

@@ -28,7 +28,7 @@ import Testing
     #expect(!store.publication.hasListeners)
     do {
       let list = try store.list(adults)
-      let count = try store.count(where: .age >= 18)
+      let count = try store.liveCount(where: .age >= 18)
       #expect(store.publication.hasListeners)
       withExtendedLifetime((list, count)) {}
     }
@@ -38,7 +38,7 @@ import Testing
   @Test func `a named listener keeps its list, and a subscription does while it is held`() throws {
     let received = Recorder<Int>()
     try store.list(adults).bind("screen") { received.record($0.count) }
-    var token: SubscriptionToken? = try store.count().signal.subscribe { received.record(100 + $0) }
+    var token: SubscriptionToken? = try store.liveCount().signal.subscribe { received.record(100 + $0) }
     try scene.add("Zoë", age: 20)
     #expect(Set(received.all) == [1, 100, 101])
     token = nil
@@ -63,7 +63,7 @@ import Testing
   @Test func `a list that only a listener of another list holds is forgotten with that listener`() throws {
     var owner: Recorder<Int>? = Recorder()
     do {
-      let (held, list) = (try store.count(), try store.list(adults))
+      let (held, list) = (try store.liveCount(), try store.list(adults))
       list.bind("screen", owner: try #require(owner)) { _, _ in withExtendedLifetime(held) {} }
       owner = nil
       withExtendedLifetime(list) {}

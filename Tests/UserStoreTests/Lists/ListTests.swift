@@ -40,7 +40,7 @@ import Testing
 
   @Test func `many changes that the list does not show call nobody`() throws {
     for number in 0..<40 { try scene.add("\(number)", age: 20) }
-    let count = try store.count(where: .age >= 18)
+    let count = try store.liveCount(where: .age >= 18)
     let lists = try [nil, 5].map {
       try store.list(Query(where: .age >= 18, sortedBy: [.ascending(.name)], limit: $0, showing: [.name]))
     }
@@ -146,7 +146,7 @@ import Testing
         try transaction.set(b, of: id, to: 6)
         return id
       }
-      let (six, five) = (try store.count(where: a == 2 && b == 6), try store.count(where: a == 2 && b == 5))
+      let (six, five) = (try store.liveCount(where: a == 2 && b == 6), try store.liveCount(where: a == 2 && b == 5))
       #expect(six.value == 1 && five.value == 0)
       store.listeners.bind("writes", to: .attribute(.hairColor)) { _ in
         // Delivered after the purge.
@@ -162,7 +162,7 @@ import Testing
 
   @Test(.sqlite) func `an attribute of another program with the name of a column does not change lists`() throws {
     let zoe = try scene.add("Zoë", age: 20)
-    let (list, count) = (try store.list(adults), try store.count(where: Attribute<Int>("id") == Int(zoe.rawValue)))
+    let (list, count) = (try store.list(adults), try store.liveCount(where: Attribute<Int>("id") == Int(zoe.rawValue)))
     let plain = try folder.plain()
     try plain.execute("PRAGMA ignore_check_constraints = ON")
     for statement in [
@@ -176,7 +176,7 @@ import Testing
   }
 
   @Test func `a count follows without the users`() throws {
-    let count = try store.count(where: .age >= 18 && .hairColor == Color("red"))
+    let count = try store.liveCount(where: .age >= 18 && .hairColor == Color("red"))
     let received = Recorder<Int>()
     count.bindAndFire("badge") { received.record($0) }
     let zoe = try scene.add("Zoë", age: 20)
@@ -198,7 +198,7 @@ import Testing
     try store.write { try $0.rename(zoe, to: "Aaron") }
     try store.restore(from: folder.path + "/backup.db")
     #expect(list.value.discontinuity == .diverged)
-    #expect(Array(before).applying(list.value.changes(from: before).steps) == Array(list.value))
+    #expect(Array(before).applying(list.value.rowChanges(from: before).steps) == Array(list.value))
     #expect(scene.names(list.value) == ["Zoë"] && scene.names(before) == ["Ann", "Zoë"])
     try scene.add("Tim", age: 20)
     #expect(list.value.discontinuity == nil && scene.names(list.value) == ["Tim", "Zoë"])
@@ -214,7 +214,7 @@ import Testing
     mayContinue.open()
     await received.reached(1)
     #expect(received.count == 1 && received.all[0].count == 50)
-    #expect(received.all[0].changes(from: Rows()).insertions.count == 50)
+    #expect(received.all[0].rowChanges(from: Rows()).insertions.count == 50)
   }
 
   @Test func `the versions of a list arrive as an async sequence, which ends with the store`() async throws {

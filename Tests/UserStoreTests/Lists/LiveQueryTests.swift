@@ -74,13 +74,13 @@ import Testing
           for number in 0..<100 {
             // Each a query of its own, so that each is read.
             let condition = note >= 1 || note == 1_000 * opener + number + 10
-            counts.record((condition, try await store.count(where: condition)))
+            counts.record((condition, try await store.liveCount(where: condition)))
           }
         }
       }
       try await group.waitForAll()
     }
-    let expected = try store.readNow { try $0.userCount(where: note >= 1) }
+    let expected = try store.readNow { try $0.count(where: note >= 1) }
     for (_, count) in counts.all { #expect(count.value == expected) }
   }
 

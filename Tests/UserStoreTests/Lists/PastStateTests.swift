@@ -33,7 +33,7 @@ import Testing
     let layout = RowLayout(query)
     let start = query.start.map { layout.row(at: $0) }
     let (rows, end) = try state.rows(
-      where: query.condition, after: start, limit: query.limit, layout, query.order)
+      where: query.where, after: start, limit: query.limit, layout, query.sortedBy)
     var unlimited = query
     unlimited.limit = nil
     let expected = unlimited.evaluated(on: users)
@@ -58,7 +58,7 @@ import Testing
       let row = try state.row(id, layout)
       #expect((row == nil) == (user == nil), comment)
       if let row, let user {
-        let names = query.shown.map { Set($0 + query.order.map(\.attribute)) }
+        let names = query.showing.map { Set($0 + query.sortedBy.map(\.attribute)) }
         #expect(
           layout.user(row) == User(id: id, storedValues: user.storedValues.filter { names?.contains($0.key) ?? true }),
           comment)

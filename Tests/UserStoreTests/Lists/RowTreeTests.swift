@@ -74,7 +74,7 @@ import Testing
       let limits = (0..<2).map { _ in random.choose(10, 100, 300, 590, 1_000) }
       let before = Rows(old, layout, limit: limits[0], at: nil, discontinuity: nil)
       let after = Rows(tree, layout, limit: limits[1], at: nil, discontinuity: nil)
-      let changes = after.changes(from: before)
+      let changes = after.rowChanges(from: before)
       #expect(Array(before).applying(changes.steps) == Array(after), "USERSTORE_SEED=\(Seed.base &+ index)")
       #expect(Array(before).applying(changes, to: after) == Array(after))
       let difference = RowDifference(from: old, before.count, to: tree, after.count, layout.order)
@@ -92,9 +92,9 @@ import Testing
     try store.write { transaction in for name in ["a", "b"] { try transaction.add(name: name) } }
     let up = try store.list(Query(sortedBy: [.ascending(.name)])).value
     let down = try store.list(Query(sortedBy: [.descending(.name)])).value
-    let changes = down.changes(from: up)
+    let changes = down.rowChanges(from: up)
     #expect(changes.deletions == [0, 1] && changes.insertions == [0, 1])
     #expect(Array(up).applying(changes.steps) == Array(down))
-    #expect(up != down && up.changes(from: up).isEmpty)
+    #expect(up != down && up.rowChanges(from: up).isEmpty)
   }
 }

@@ -98,7 +98,7 @@ import Testing
       try await store.compact(keeping: .rows(rows))
       let all = try store.allChanges()
       #expect(all.count == (rows == 6 ? 3 : 6))
-      var iterator = store.changes(after: try oldest).makeAsyncIterator()
+      var iterator = store.changeSets(after: try oldest).makeAsyncIterator()
       for set in all { #expect(try await iterator.next()?.cursor == set.cursor) }
     }
   }

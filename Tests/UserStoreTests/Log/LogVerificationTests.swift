@@ -78,7 +78,7 @@ import Testing
   @Test func `a feed throws the reason`() async throws {
     let cursor = try await store.read { try $0.cursor }
     try folder.shell("UPDATE meta SET epoch = epoch + 1")
-    let code = await awaitedCode { for try await _ in store.changes(after: cursor) {} }
+    let code = await awaitedCode { for try await _ in store.changeSets(after: cursor) {} }
     #expect(code == .diverged)
   }
 
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test func `a row of an unknown kind is delivered as unknown, and the feed continues`() async throws {
-    var iterator = store.changes(after: try await store.read { try $0.cursor }).makeAsyncIterator()
+    var iterator = store.changeSets(after: try await store.read { try $0.cursor }).makeAsyncIterator()
     try folder.shell("INSERT INTO changes (op, user, attribute, old, new) VALUES (9, NULL, NULL, 1, x'00')")
     try folder.shell("INSERT INTO changes (op, old) VALUES (0, 'nonsense')")
     let first = try await iterator.next()
@@ -116,7 +116,7 @@ import Testing
     sets.wait(for: 1)
     try store.write { try $0.rename(zoe, to: "next") }
     #expect(sets.all == [["updated 1 name '5' 'kept'"], ["updated 1 name 'kept' 'next'"]])
-    #expect(try store.read { try $0.userCount } == 1)
+    #expect(try store.read { try $0.count() } == 1)
     #expect(try folder.shell("PRAGMA integrity_check") == "ok\n")
   }
 }

@@ -35,9 +35,9 @@ import Testing
       let other = Self.steps[step](condition)
       #expect(Set([condition, other, !condition, condition || other]).count == 1)
       #expect(condition == other)
-      #expect(code { try store.read { try $0.userCount(where: condition) } } == .badValue)
+      #expect(code { try store.read { try $0.count(where: condition) } } == .badValue)
       #expect(code { try store.list(Query(where: condition)) } == .badValue)
-      #expect(code { try store.count(where: !other) } == .badValue)
+      #expect(code { try store.liveCount(where: !other) } == .badValue)
     }
   }
 
@@ -57,7 +57,7 @@ import Testing
         if part != parts.last { parts.append(part) } else if part == "!" { parts.removeLast() }
       }
       var result: StoreError.Code?
-      do { _ = try store.read { try $0.userCount(where: condition) } } catch { result = StoreError(error).code }
+      do { _ = try store.read { try $0.count(where: condition) } } catch { result = StoreError(error).code }
       let isTooDeep = parts.count > Limits.conditionDepth
       #expect(result == (isTooDeep ? .badValue : nil), "USERSTORE_SEED=\(Seed.base): \(String(parts))")
     }

@@ -27,7 +27,7 @@ import Testing
   private func code(_ query: Query) -> StoreError.Code? { UserStoreTests.code { try ids(query) } }
 
   private func ids(_ query: Query) throws -> [Int64] {
-    try store.read { try $0.userIDs(matching: query).map(\.rawValue) }
+    try store.read { try $0.ids(matching: query).map(\.rawValue) }
   }
 
   @Test func `typed conditions are two-valued, and hold only within a class`() throws {
@@ -149,7 +149,7 @@ import Testing
       #expect(seen == [User.ID(1), User.ID(2)])
       #expect(throws: Enough.self) { try users.forEachUser(matching: Query()) { _ in throw Enough() } }
       try users.set(.age, of: User.ID(3), to: 36)
-      #expect(try users.userCount(where: .age == 36) == 2)
+      #expect(try users.count(where: .age == 36) == 2)
       #expect(try users.indexes == [])
     }
   }
@@ -160,7 +160,7 @@ import Testing
     #expect(code(Query(where: nan)) == .badValue)
     #expect(code(Query(where: !(.always && nan))) == .badValue)
     #expect(code(Query(where: .isOneOf("age", [.integer(1), .real(.nan)]))) == .badValue)
-    #expect(UserStoreTests.code { try store.read { try $0.userCount(where: nan) } } == .badValue)
+    #expect(UserStoreTests.code { try store.read { try $0.count(where: nan) } } == .badValue)
     for name in ["", "a\u{0}b", AttributeName(String(repeating: "x", count: 201))] {
       #expect(code(Query(where: .exists(name))) == .badValue)
       #expect(code(Query(where: Condition(name, .equal, .integer(1)))) == .badValue)

@@ -302,8 +302,8 @@ import Testing
   @Test func `a feed behind the horizon fails, and a feed at the horizon continues`() async throws {
     try store.rename(zoe, times: 10)
     let all = try store.allChanges()
-    var behind = store.changes(after: all[2].cursor).makeAsyncIterator()
-    var atHorizon = store.changes(after: all[8].cursor).makeAsyncIterator()
+    var behind = store.changeSets(after: all[2].cursor).makeAsyncIterator()
+    var atHorizon = store.changeSets(after: all[8].cursor).makeAsyncIterator()
     let compaction = try await store.compact(keeping: .rows(4))
     #expect(compaction.horizon == all[8].revision)
     #expect(await awaitedCode { try await behind.next() } == .compacted)

@@ -29,7 +29,7 @@ import Testing
     }
     var store = try open()
     #expect(try connections() == 1)
-    #expect(try store.read { try $0.userCount } == 0)
+    #expect(try store.read { try $0.count() } == 0)
     #expect(try connections() == 1)
     try add(to: store)
     #expect(try connections() == 2)
@@ -39,7 +39,7 @@ import Testing
     store = try open()
     try add(to: store)
     #expect(try connections() == 1)
-    #expect(try store.read { try $0.userCount } == 2)
+    #expect(try store.read { try $0.count() } == 2)
     #expect(try connections() == 2)
     store.close()
     #expect(try connections() == 0)
@@ -64,11 +64,11 @@ import Testing
     let other = try folder.plain()
     try other.execute("PRAGMA wal_autocheckpoint = 0; INSERT INTO users (name) VALUES ('NIX')")
     let store = try folder.open { $0.watchesOtherProcesses = false }
-    #expect(try store.read { try $0.userCount } == 1)
+    #expect(try store.read { try $0.count() } == 1)
     store.close()
     let copy = try Folder()
     try folder.bytes().write(to: URL(filePath: copy.database))
-    #expect(try copy.open().read { try $0.userCount } == 1)
+    #expect(try copy.open().read { try $0.count() } == 1)
     withExtendedLifetime(other) {}
   }
 
@@ -88,7 +88,7 @@ import Testing
 
   @Test func `a first write after the file was deleted finds that it was moved`() throws {
     let store = try folder.open { $0.watchesOtherProcesses = false }
-    #expect(try store.read { try $0.userCount } == 0)
+    #expect(try store.read { try $0.count() } == 0)
     Files.remove(folder.database)
     #expect(code { try add(to: store) } == .moved)
   }

@@ -89,7 +89,7 @@ import Testing
 
   /// The awaited methods that only read.
   private static let reads: [(name: String, read: @Sendable (UserStore) async throws -> Void)] = [
-    ("read", { _ = try await $0.read { try $0.userCount } }),
+    ("read", { _ = try await $0.read { try $0.count() } }),
     ("listenable", { _ = try await $0.listenable(.name, of: User.ID(1)) }),
     ("list", { _ = try await $0.list(Query()) }),
     ("count", { _ = try await $0.count() }),

@@ -17,7 +17,7 @@ import Testing
   /// Calls that the body of a loop may make.
   private static let calls: [(name: String, call: @Sendable (UserStore, Consumer, ChangeSet) async throws -> Void)] = [
     ("write", { store, _, _ in _ = try await store.write { try $0.add(name: "late") } }),
-    ("read", { store, _, _ in _ = try await store.read { try $0.userCount } }),
+    ("read", { store, _, _ in _ = try await store.read { try $0.count() } }),
     ("acknowledge", { _, mailer, set in try await mailer.acknowledge(set) }),
     ("acknowledge a change", { _, mailer, set in try await mailer.acknowledge(set, through: set.changes[0]) }),
     ("reset", { _, mailer, set in try await mailer.reset(to: set.cursor) }),
@@ -40,7 +40,7 @@ import Testing
       if isConsumer {
         for try await set in mailer { try await body(set) }
       } else {
-        for try await set in store.changes(after: set0) { try await body(set) }
+        for try await set in store.changeSets(after: set0) { try await body(set) }
       }
     }
     await inside.reached(1)
@@ -56,7 +56,7 @@ import Testing
     let mailer = try await store.consumer("mailer", from: .oldest)
     let received = Recorder<Cursor>()
     let waiting = Task { for try await set in mailer { received.record(set.cursor) } }
-    let feed = store.changes(after: sets[1].cursor)
+    let feed = store.changeSets(after: sets[1].cursor)
     let idle = Task { for try await _ in feed {} }
     await received.reached(2)
     await store.close()
@@ -78,7 +78,7 @@ import Testing
     try await store.write { users in for number in 0..<1_200 { try users.add(name: "\(number)") } }
     var count = 0
     let code = await awaitedCode {
-      for try await set in store.changes(after: sets[1].cursor) {
+      for try await set in store.changeSets(after: sets[1].cursor) {
         try await set.forEach { _ in
           count += 1
           if count == 10 { await store.close() }

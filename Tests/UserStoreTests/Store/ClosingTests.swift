@@ -23,7 +23,7 @@ import Testing
     let copy = try Folder()
     try FileManager.default.copyItem(atPath: path, toPath: copy.path + "/copy.db")
     let store = try UserStore(path: copy.path + "/copy.db")
-    #expect(try store.read { try $0.userCount } == users, "run \(run)", sourceLocation: sourceLocation)
+    #expect(try store.read { try $0.count() } == users, "run \(run)", sourceLocation: sourceLocation)
   }
 
   /// The synchronous write, also for asynchronous tests.
@@ -53,11 +53,11 @@ import Testing
   @Test func `one file is left when the store is closed during an awaited read and an awaited write`() async throws {
     for run in 1...Repetitions.count {
       let store = try UserStore(path: path)
-      async let count = try? store.read { try $0.userCount }
+      async let count = try? store.read { try $0.count() }
       async let added = try? store.write { try $0.add(name: "NIX") }
       await store.close()
       _ = await (count, added)
-      let users = try await UserStore(path: path).read { try $0.userCount }
+      let users = try await UserStore(path: path).read { try $0.count() }
       try expectOneFile(users: users, run)
     }
   }
@@ -101,7 +101,7 @@ import Testing
       let writer = try UserStore(path: path)
       try writer.write { try $0.add(name: "NIX") }
       let reader = try UserStore(path: path, configuration: reading)
-      #expect(try reader.read { try $0.userCount } == run)
+      #expect(try reader.read { try $0.count() } == run)
       writer.close()
       reader.close()
       try expectOneFile(users: run, run)
@@ -138,7 +138,7 @@ import Testing
       try store.write { users in
         try users.add(name: "NIX")
         isInside.open()
-        while true { _ = try users.users(named: "nobody") }
+        while true { _ = try users.ids(named: "nobody") }
       }
     }
     isInside.wait()
@@ -154,7 +154,7 @@ import Testing
       async let code: StoreError.Code? = awaitedCode {
         try await store.read { transaction in
           isInside.finish()
-          while true { _ = try transaction.users(named: "nobody") }
+          while true { _ = try transaction.ids(named: "nobody") }
         }
       }
       for await _ in inside {}
@@ -172,7 +172,7 @@ import Testing
     try other.execute("BEGIN IMMEDIATE")
     store.close()
     try other.execute("INSERT INTO users (name) VALUES ('Zoe'); COMMIT")
-    #expect(try folder.open().read { try $0.userCount } == 2)
+    #expect(try folder.open().read { try $0.count() } == 2)
   }
 
   @Test func `interrupting a store ends a write that waits for another program`() throws {
@@ -204,7 +204,7 @@ import Testing
         _ = try reader.read { transaction in
           isReading.open()
           isReleased.wait()
-          return try transaction.userCount
+          return try transaction.count()
         }
       }
       isReading.wait()

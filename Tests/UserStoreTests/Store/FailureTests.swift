@@ -24,7 +24,7 @@ import Testing
     try other.execute("BEGIN IMMEDIATE")
     #expect(code { try store.write { try $0.add(name: "a") } } == .busy)
     #expect(await awaitedCode { try await store.write { try $0.add(name: "a") } } == .busy)
-    #expect(try await store.read { try $0.userCount } == 0)
+    #expect(try await store.read { try $0.count() } == 0)
     try other.execute("COMMIT")
     try await store.write { try $0.add(name: "b") }
     #expect(sets.all.map(\.lines.first) == ["added 1 name - 'b'"])
@@ -42,7 +42,7 @@ import Testing
       try other.execute("COMMIT")
     }
     held.wait()
-    let writer = try Threads.start { try store.write { transaction throws in #expect(try transaction.userCount == 1) } }
+    let writer = try Threads.start { try store.write { transaction throws in #expect(try transaction.count() == 1) } }
     mayContinue.open()
     try holder.join()
     try writer.join()
@@ -147,7 +147,7 @@ import Testing
     let cursor = try await store.read { try $0.cursor }
     let resets = Recorder<StoreError.Code?>()
     store.listeners.bind("test", to: .everything) { resets.record($0.discontinuity) }
-    let feed = Task { await awaitedCode { for try await _ in store.changes(after: cursor) {} } }
+    let feed = Task { await awaitedCode { for try await _ in store.changeSets(after: cursor) {} } }
     try lose(how)
     await resets.reached(1)
     #expect(resets.all == [.replaced])
@@ -189,7 +189,7 @@ import Testing
     #expect(code { try store.write { try $0.add(name: "refused") } } == .mustReopen)
     #expect(await awaitedCode { try await store.write { try $0.add(name: "refused") } } == .mustReopen)
     #expect(sets.count == 0)
-    #expect(try await store.read { try $0.userCount } == 1)
+    #expect(try await store.read { try $0.count() } == 1)
     await store.close()
     try await folder.open().write { try $0.add(name: "again") }
     #expect(try folder.shell("PRAGMA integrity_check; SELECT name FROM users LIMIT 1") == "ok\nkept\n")
@@ -253,7 +253,7 @@ import Testing
     writer.close()
     let bytes = try Data(contentsOf: URL(filePath: folder.database))
     let store = try folder.open { $0.access = .readOnly }
-    #expect(try store.read { try $0.userCount } == 1)
+    #expect(try store.read { try $0.count() } == 1)
     #expect(code { try store.write { try $0.add(name: "b") } } == .readOnly)
     #expect(try store.listenable(.name, of: User.ID(1)).value == "a")
     store.close()

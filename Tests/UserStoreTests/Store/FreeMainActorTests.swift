@@ -23,7 +23,7 @@ import Testing
     let threads = try (0..<4).map { _ in
       try Threads.start {
         try store.read { transaction in
-          _ = try transaction.userCount
+          _ = try transaction.count()
           reading.record(())
           mayRead.wait()
         }
@@ -52,7 +52,7 @@ import Testing
     let (store, id) = (store, id)
     let fed = Task {
       var count = 0
-      for try await _ in store.changes(after: start) {
+      for try await _ in store.changeSets(after: start) {
         count += 1
         if count == 2_000 { break }
       }
@@ -68,11 +68,11 @@ import Testing
       return count
     }
     let others: [Task<Void, any Error>] = [
-      Task { _ = try await store.read { try $0.userCount } }, Task { _ = try await store.page(after: start) },
+      Task { _ = try await store.read { try $0.count() } }, Task { _ = try await store.page(after: start) },
       Task { try await store.verify(start) }, Task { _ = try await consumer.cursor() },
       Task { _ = try await store.listenable(.hairColor, of: id) }, Task { _ = try await store.observable(id) },
       Task { _ = try await store.compactionPreview() }, Task { _ = try await store.list(UserStore.Query()) },
-      Task { _ = try await store.count() }, Task { _ = try await store.observableList(UserStore.Query(limit: 1)) },
+      Task { _ = try await store.liveCount() }, Task { _ = try await store.observableList(UserStore.Query(limit: 1)) },
       Task { try await store.write { try $0.set(.age, of: id, to: 1) } },
     ]
     let writer = try Threads.start {
@@ -107,7 +107,7 @@ import Testing
     work()
     // A task of its own, because this one runs on the suites' threads: each `await` would leave the main actor.
     try await Task {
-      for try await _ in store.changes(after: start) {
+      for try await _ in store.changeSets(after: start) {
         count += 1
         setsInARow += 1
         longest = max(longest, setsInARow)
@@ -188,14 +188,14 @@ import Testing
     let long = (1...3).map { _ in
       Task {
         try await store.read { transaction in
-          _ = try transaction.userCount
+          _ = try transaction.count()
           reading.record(())
           mayEnd.wait()
         }
       }
     }
     await reading.reached(3)
-    #expect(try await store.read { try $0.userCount } == 1)
+    #expect(try await store.read { try $0.count() } == 1)
     mayEnd.open()
     for task in long { try await task.value }
   }
@@ -204,7 +204,7 @@ import Testing
     let threads = try await holdReaders()
     let store = store
     // More than the pool has threads.
-    let waiting = (1...100).map { _ in Task.detached { try await store.read { try $0.userCount } } }
+    let waiting = (1...100).map { _ in Task.detached { try await store.read { try $0.count() } } }
     for _ in 1...100 { await Task.detached { await Task.yield() }.value }
     try await release(threads)
     for task in waiting { #expect(try await task.value == 1) }
@@ -247,7 +247,7 @@ import Testing
     let store = try await UserStore.open(path: folder.database)
     #expect(try await store.read { try $0.value(.name, of: id) } == "NIX")
     await store.close()
-    #expect(await awaitedCode { try await store.read { try $0.userCount } } == .closed)
+    #expect(await awaitedCode { try await store.read { try $0.count() } } == .closed)
     #expect(await awaitedCode { try await UserStore.open(path: folder.path) } == .cannotOpen)
   }
 
@@ -260,7 +260,7 @@ import Testing
       try await store?.read { transaction in
         reading.record(())
         mayEnd.wait()
-        return try transaction.userCount
+        return try transaction.count()
       }
     }
     await reading.reached(1)

@@ -51,14 +51,14 @@ import Testing
   }
 
   @Test func `an attribute that nobody has can be indexed, and values that come later are found`() throws {
-    #expect(try store.addIndex(on: Attribute<Int>.age))
+    #expect(try store.addIndex(on: Attribute<Int>.age.name))
     try addUsers(10)
-    #expect(try store.read { try $0.userIDs(matching: Query(where: .age == 3)) } == [User.ID(3)])
+    #expect(try store.read { try $0.ids(matching: Query(where: .age == 3)) } == [User.ID(3)])
     try folder.shell("UPDATE attributes SET value = 3 WHERE user_id = 7")
-    #expect(try store.read { try $0.userIDs(matching: Query(where: .age == 3)) } == [User.ID(3), User.ID(7)])
+    #expect(try store.read { try $0.ids(matching: Query(where: .age == 3)) } == [User.ID(3), User.ID(7)])
     try store.write { _ = try $0.remove(User.ID(3)) }
-    #expect(try store.read { try $0.userIDs(matching: Query(where: .age == 3)) } == [User.ID(7)])
-    #expect(try store.removeIndex(on: Attribute<Int>.age))
+    #expect(try store.read { try $0.ids(matching: Query(where: .age == 3)) } == [User.ID(7)])
+    #expect(try store.removeIndex(on: Attribute<Int>.age.name))
     #expect(try found() == [])
   }
 
@@ -101,7 +101,7 @@ import Testing
     for calls in [0, 1, 3, 6] { try interrupt(after: calls) }
     #expect(try found() == [])
     #expect(try store.addIndex(on: "age"))
-    #expect(try store.read { try $0.userCount(where: .age == 3) } == 600)
+    #expect(try store.read { try $0.count(where: .age == 3) } == 600)
     #expect(try found() == [])
   }
 
@@ -142,9 +142,9 @@ import Testing
   }
 
   @Test func `an awaited index is added on another thread, and ends when its task is canceled`() async throws {
-    #expect(try await store.addIndex(on: Attribute<Int>.age))
+    #expect(try await store.addIndex(on: Attribute<Int>.age.name))
     #expect(try await !store.addIndex(on: "age"))
-    #expect(try await store.removeIndex(on: Attribute<Int>.age))
+    #expect(try await store.removeIndex(on: Attribute<Int>.age.name))
     #expect(try await !store.removeIndex(on: "age"))
     try addUsers(60_000)
     let task = Task { [store] in
@@ -166,7 +166,7 @@ import Testing
     _ = try store.addIndex(on: "name")
     try store.restore(from: backup)
     #expect(try indexes() == ["name"])
-    #expect(try store.read { try $0.users(named: "user 7") } == [User.ID(7)])
+    #expect(try store.read { try $0.ids(named: "user 7") } == [User.ID(7)])
     #expect(try found() == [])
   }
 

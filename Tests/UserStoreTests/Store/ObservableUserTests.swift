@@ -160,7 +160,7 @@ private let age = Attribute<Int>("age")
   private func observable(
     _ listeners: Listeners, _ reads: Recorder<User.ID>, failingAt failure: Int = .max
   ) async throws -> ObservableUser {
-    let user = ObservableUser(id, listeners) { [id] in
+    let user = ObservableUser(id, listeners, write: store.observedWrite) { [id] in
       reads.record(id)
       if reads.count == failure { throw StoreError(.ioError, "no") }
       return (User(id: id, storedValues: ["name": .text("read \(reads.count)")]), Int128(reads.count * 10))
@@ -191,7 +191,7 @@ private let age = Attribute<Int>("age")
     let errors = Recorder<String?>()
     let listeners = Listeners { _, error in errors.record("\(error)") }
     let reads = Recorder<Void>()
-    let user = ObservableUser(id, listeners) { [id] in
+    let user = ObservableUser(id, listeners, write: store.observedWrite) { [id] in
       reads.record(())
       if reads.count > 1 { throw StoreError(.closed, "the store is closed") }
       return (User(id: id, storedValues: ["name": .text("read")]), 10)
@@ -206,7 +206,7 @@ private let age = Attribute<Int>("age")
   @Test func `changes that arrive while the user is read are applied after it`() async throws {
     let listeners = Listeners { _, _ in }
     let (reads, mayRead) = (Recorder<User.ID>(), Gate())
-    let user = ObservableUser(id, listeners) { [id] in
+    let user = ObservableUser(id, listeners, write: store.observedWrite) { [id] in
       reads.record(id)
       try await Threads.start { mayRead.wait() }.joined()
       return (User(id: id, storedValues: ["name": .text("read")]), 20)
@@ -257,6 +257,77 @@ private let age = Attribute<Int>("age")
     set.position = position
     let hub = listeners.hub
     hub.deliver(through: hub.append(set, cascade: nil))
+  }
+
+  // MARK: Setting
+
+  @Test func `what is set is shown at once, and then committed`() async throws {
+    let user = try await store.observable(id)
+    watch("name") { _ = user.name }
+    user.name = "Zoë"
+    #expect(user.name == "Zoë" && received.all == ["name"])
+    user[age] = 36
+    user.hairColor = nil
+    #expect((user[age], user.hairColor) == (36, nil))
+    try await settle(store)
+    let stored = try #require(try await store.user(id))
+    #expect(try (stored.name, stored[age], stored.hairColor) == ("Zoë", 36, nil))
+    #expect((user.name, user[age], user.hairColor) == ("Zoë", 36, nil))
+  }
+
+  /// Records the name now and whenever it has changed, as a view does.
+  private func follow(_ user: ObservableUser, _ shown: Recorder<String?>) {
+    withObservationTracking {
+      shown.record(user.name)
+    } onChange: {
+      Task { @MainActor in follow(user, shown) }
+    }
+  }
+
+  @Test func `a view that types shows only what it typed last`() async throws {
+    let user = try await store.observable(id)
+    let shown = Recorder<String?>()
+    follow(user, shown)
+    for length in 1...20 {
+      user.name = String(repeating: "a", count: length)
+      if length % 5 == 0 { await Task.yield() }
+    }
+    try await settle(store)
+    await turns { user.name?.count == 20 && shown.all.last??.count == 20 }
+    let lengths = shown.all.dropFirst().map { $0?.count ?? 0 }
+    #expect(lengths == lengths.sorted() && lengths.last == 20)
+    #expect(try await store.user(id)?.name.count == 20)
+  }
+
+  @Test func `a refused value is reported, and the committed one is shown again`() async throws {
+    let errors = Recorder<String>()
+    var configuration = Configuration()
+    configuration.onListenerError = { _, error in errors.record("\(error)") }
+    let store = try UserStore.forTests(configuration: configuration)
+    let id = try await store.write { try $0.add(name: "NIX") }
+    let user = try await store.observable(id)
+    user.name = ""
+    #expect(user.name == "")
+    await errors.reached(1)
+    await turns { user.name == "NIX" }
+    #expect(user.name == "NIX")
+    user[age] = 7
+    await store.close()
+    user[age] = 8
+    await errors.reached(2)
+    await turns { user[age] == 7 }
+    #expect(user[age] == 7, "what was set before the store was closed is committed")
+  }
+
+  @Test func `a row of a list can be set`() async throws {
+    let list = try await store.observableList(UserStore.Query(showing: [.name]))
+    let row = try #require(list.first)
+    row.name = "Zoë"
+    #expect(row.name == "Zoë")
+    try await settle(store)
+    #expect(try await store.user(id)?.name == "Zoë")
+    await turns { row.name == "Zoë" }
+    #expect(row.name == "Zoë")
   }
 }
 

@@ -74,11 +74,11 @@ import Testing
     let backup = folder.path + "/backup.db"
     try store.backup(to: backup)
     let zoe = try store.write { try $0.add(name: "Zoë") }
-    let before = try store.read { (try $0.cursor, try $0.userCount) }
+    let before = try store.read { (try $0.cursor, try $0.count()) }
     try stopAtEach(atLeast: 4) { isCancelled in
       try store.restore(from: backup, while: { !isCancelled() }, progress: { _ in })
     } check: { isComplete throws in
-      let after = try store.read { (try $0.cursor, try $0.userCount) }
+      let after = try store.read { (try $0.cursor, try $0.count()) }
       if !isComplete { #expect(after == before) }
       #expect(try store.read { try $0.user(zoe) == nil } == isComplete)
       // The next write is not hindered.
@@ -137,7 +137,7 @@ import Testing
     try stopAtEach(atLeast: 2) { isCancelled in
       _ = try store.check { !isCancelled() }
     } check: { _ throws in
-      #expect(try store.read { try $0.userCount } == 3_999)
+      #expect(try store.read { try $0.count() } == 3_999)
     }
   }
 

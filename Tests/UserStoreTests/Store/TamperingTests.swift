@@ -178,7 +178,7 @@ import Testing
       do { try compact() } catch let error as StoreError { #expect(isDamaged && error.code == .corrupt, "\(error)") }
     }
     _ = try? store.write { try $0.rename(User.ID(1), to: "d") }
-    #expect(try store.read { try $0.userCount } == 3)
+    #expect(try store.read { try $0.count() } == 3)
   }
 
   @Test func `compaction throws corrupt if the root page of a table belongs to another table`() throws {

@@ -294,7 +294,7 @@ import UserStoreText
   @Test(arguments: [[], ["age"], ["age:desc", "name"], ["hair_color", "age:desc"], ["id:desc"]])
   func `the places lead from page to page, through all users once`(order: [String]) throws {
     var text = text { ($0.order, $0.limit) = (order, 4) }
-    let all = try store.read { try $0.userIDs(matching: self.text { $0.order = order }.query()) }
+    let all = try store.read { try $0.ids(matching: self.text { $0.order = order }.query()) }
     var seen: [User.ID] = []
     while true {
       let query = try text.query()
@@ -313,9 +313,9 @@ import UserStoreText
     let users = try store.read { try $0.users(matching: query) }
     var next = text
     next.place = QueryText.place(after: users[2], in: query)
-    let expected = try store.read { try $0.userIDs(matching: try next.query()) }
+    let expected = try store.read { try $0.ids(matching: try next.query()) }
     try store.write { try $0.rename(users[2].id, to: "ZZ") }
-    #expect(try store.read { try $0.userIDs(matching: try next.query()) } == expected)
+    #expect(try store.read { try $0.ids(matching: try next.query()) } == expected)
     #expect(next.place == #"{"name:asc":"N10","id":11}"#)
   }
 

@@ -38,7 +38,7 @@ import Testing
         throw Refusal()
       }
     }
-    #expect(try await store.read { try $0.userCount } == 0)
+    #expect(try await store.read { try $0.count() } == 0)
     #expect(sets.all.isEmpty)
   }
 
@@ -76,7 +76,7 @@ import Testing
       { try $0.add(name: "a") },
       { transaction in
         try transaction.execute("ROLLBACK")
-        #expect(code { _ = try transaction.userCount } == .transactionEnded)
+        #expect(code { _ = try transaction.count() } == .transactionEnded)
       }, { try $0.add(name: "c") },
     ])
     #expect(results == ["rolledBackWithGroup", "transactionEnded", nil])

@@ -26,24 +26,24 @@ import Testing
     }
     try store.read { transaction throws in
       #expect(try transaction.users().map(\.id) == [zoe] + others)
-      #expect(try transaction.userCount == 5)
-      #expect(try transaction.users(named: "Bob") == [others[0], others[3]])
-      #expect(try transaction.users(named: "Zo\u{EB}") == [zoe])
-      #expect(try transaction.users(named: "nobody") == [])
+      #expect(try transaction.count() == 5)
+      #expect(try transaction.ids(named: "Bob") == [others[0], others[3]])
+      #expect(try transaction.ids(named: "Zo\u{EB}") == [zoe])
+      #expect(try transaction.ids(named: "nobody") == [])
     }
   }
 
   @Test func `rename, set and unset change nothing if the value is the present one`() throws {
     try store.write { transaction throws in
       for _ in 0..<2 { try transaction.rename(zoe, to: "Zoe") }
-      #expect(try transaction.changes.count == 1)
+      #expect(try transaction.pendingChanges.count == 1)
       for _ in 0..<2 { try transaction.set(.age, of: zoe, to: 7) }
-      #expect(try transaction.changes.count == 2)
+      #expect(try transaction.pendingChanges.count == 2)
       #expect(try transaction.value(.age, of: zoe) == 7)
       for _ in 0..<2 { try transaction.unset(.age, of: zoe) }
-      #expect(try transaction.changes.count == 3)
+      #expect(try transaction.pendingChanges.count == 3)
       try transaction.set(.hairColor, of: zoe, to: nil)
-      #expect(try transaction.changes.count == 4)
+      #expect(try transaction.pendingChanges.count == 4)
       #expect(try transaction.user(zoe)?.hairColor == nil)
       try transaction.remove(zoe)
       #expect(try transaction.user(zoe) == nil)
@@ -102,7 +102,7 @@ import Testing
       try transaction.set(.age, of: zoe, to: 2, expecting: 1)
       try transaction.set(.age, of: zoe, to: nil, expecting: 2)
       try transaction.set(.name, of: zoe, to: "Z", expecting: "Zoë")
-      #expect(try transaction.changes.count == 4)
+      #expect(try transaction.pendingChanges.count == 4)
     }
     #expect(code { try store.write { try $0.set(.age, of: zoe, to: 1, expecting: 9) } } == .conflict)
     #expect(code { try store.write { try $0.set(.name, of: zoe, to: "e\u{301}", expecting: "z") } } == .conflict)
@@ -148,6 +148,6 @@ import Testing
       }
     }
     #expect(seen == 2)
-    #expect(try store.read { try $0.userCount } == 3)
+    #expect(try store.read { try $0.count() } == 3)
   }
 }

@@ -1,4 +1,5 @@
 import CUserStoreSQLite
+import Synchronization
 import Testing
 
 @testable import UserStore
@@ -74,7 +75,7 @@ import Testing
       #expect(sync.count == before + 2)
     }
     let before = sync.count
-    _ = try await store.write { try $0.userCount }
+    _ = try await store.write { try $0.count() }
     #expect(sync.count == before)
   }
 
@@ -213,7 +214,7 @@ import Testing
     let lineup = await Lineup(store, first: .thread)
     await lineup.add(.thread) { try $0.add(name: "a") }
     await lineup.add(.thread) { _ in try store.write { _ = try $0.add(name: "nested") } }
-    await lineup.add(.task) { _ in _ = try store.read { try $0.userCount } }
+    await lineup.add(.task) { _ in _ = try store.read { try $0.count() } }
     await lineup.add(.thread) { try $0.add(name: "b") }
     #expect(await lineup.go() == [nil, "nested", "nested", nil])
     #expect(try names() == ["a", "b"])
@@ -321,4 +322,31 @@ import Testing
     try threads.join()
     #expect(try names() == ["other 0", "other 1", "other 2"])
   }
+}
+
+/// Makes the next RELEASE of a connection fail, as it does when memory is exhausted: an authorizer refuses it once.
+///
+/// Setting an authorizer makes SQLite prepare every statement again, and it calls the authorizer when it prepares
+/// (sqlite.org/c3ref/set_authorizer.html).
+@safe private final class RefusedRelease: Sendable {
+  private let left = Atomic(1)
+
+  /// - Parameter handle: The handle of the connection, which retains this object.
+  init(on handle: OpaquePointer) {
+    let refuse:
+      @convention(c) (
+        UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
+        UnsafePointer<CChar>?
+      ) -> Int32 = { context, action, operation, _, _, _ in
+        guard action == SQLITE_SAVEPOINT, let operation = unsafe operation,
+          unsafe String(cString: operation) == "RELEASE"
+        else { return SQLITE_OK }
+        let refused = unsafe Unmanaged<RefusedRelease>.fromOpaque(context!).takeUnretainedValue()
+        return refused.left.subtract(1, ordering: .relaxed).oldValue > 0 ? SQLITE_DENY : SQLITE_OK
+      }
+    unsafe sqlite3_set_authorizer(handle, refuse, Unmanaged.passRetained(self).toOpaque())
+  }
+
+  /// Whether the authorizer has refused a RELEASE.
+  var hasRefused: Bool { left.load(ordering: .relaxed) < 1 }
 }

@@ -31,7 +31,7 @@ import Testing
     _ = try store.purge(id)
     let error = #expect(throws: StoreError.self) { try store.write { try $0.undo() } }
     #expect(error?.code == .conflict && error?.message.contains("purged") == true)
-    #expect(try store.read { try $0.userCount } == 0)
+    #expect(try store.read { try $0.count() } == 0)
   }
 
   @Test func `undo restores every value in one set with its origin, and a second undo undoes the first`() throws {

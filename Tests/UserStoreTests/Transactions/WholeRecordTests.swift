@@ -42,7 +42,7 @@ import Testing
     for id in [.max, (1 << 62) + 1] as [Int64] {
       #expect(code { try store.write { try $0.add([("name", .text("x"))], as: User.ID(id)) } } == .badValue)
     }
-    #expect(try store.read { try $0.userCount } == 1)
+    #expect(try store.read { try $0.count() } == 1)
   }
 
   @Test func `an id that only other programs assign can be chosen, and new ids do not follow it`() throws {
@@ -81,11 +81,11 @@ import Testing
         #expect(code { try transaction.set(values, of: zoe) } == .badValue, "\(values)")
       }
       #expect(code { try transaction.add([("age", .integer(1))]) } == .badValue)
-      #expect(try transaction.changes.isEmpty)
+      #expect(try transaction.pendingChanges.isEmpty)
       try transaction.add([("name", .text("next"))])
     }
     #expect(try values == before)
-    #expect(try store.read { try $0.userCount } == 2)
+    #expect(try store.read { try $0.count() } == 2)
   }
 
   @Test func `the composed and the decomposed form of an attribute's name are two attributes`() throws {

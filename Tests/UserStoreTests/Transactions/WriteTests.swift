@@ -62,7 +62,7 @@ import Testing
           throw Refusal()
         }
       }
-      #expect(try store.read { try $0.userCount } == 0)
+      #expect(try store.read { try $0.count() } == 0)
       #expect(try store.read { try $0.cursor } == before)
       // PostgreSQL does not give the id of a write that was rolled back again.
       let id = try store.write { try $0.add(name: "b") }
@@ -163,10 +163,10 @@ import Testing
     let store = try UserStore.forTests()
     try store.write { try $0.add(name: "before") }
     try store.write { transaction in
-      #expect(try transaction.changes.isEmpty)
+      #expect(try transaction.pendingChanges.isEmpty)
       for number in 0..<600 { try transaction.add(name: "\(number)") }
-      #expect(try transaction.changes.count == 1_200)
-      #expect(try transaction.changes.last?.attribute == "hair_color")
+      #expect(try transaction.pendingChanges.count == 1_200)
+      #expect(try transaction.pendingChanges.last?.attribute == "hair_color")
     }
   }
 
@@ -176,9 +176,9 @@ import Testing
     await store.close()
     await store.close()
     #expect(code { try store.write { try $0.add(name: "a") } } == .closed)
-    #expect(code { try store.read { try $0.userCount } } == .closed)
+    #expect(code { try store.read { try $0.count() } } == .closed)
     #expect(await awaitedCode { try await store.write { try $0.add(name: "a") } } == .closed)
-    #expect(await awaitedCode { try await store.read { try $0.userCount } } == .closed)
+    #expect(await awaitedCode { try await store.read { try $0.count() } } == .closed)
     #expect(code { try store.page(after: cursor) } == .closed)
     #expect(code { try store.listenable(.name, of: User.ID(1)) } == .closed)
   }

@@ -50,7 +50,7 @@ enum CountLists {
     }
     return {
       for (old, new) in zip(versions, versions.dropFirst()) {
-        try expect(new.changes(from: old).steps.count, 1, "steps")
+        try expect(new.rowChanges(from: old).steps.count, 1, "steps")
       }
     }
   }

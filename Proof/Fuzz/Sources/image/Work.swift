@@ -66,11 +66,11 @@ struct Work {
           let again = try users.storedValue(name, of: user.id)
           if again != value { contradictions.append("\(user): the \(name) is \(again)") }
         }
-        if let name = try? user.name, try !users.users(named: name).contains(user.id) {
+        if let name = try? user.name, try !users.ids(named: name).contains(user.id) {
           contradictions.append("\(user) has another name")
         }
       }
-      let count = try users.userCount
+      let count = try users.count()
       if count != all.count { contradictions.append("there are \(all.count) users, but \(count) are counted") }
       _ = try users.attributeNames
       _ = try users.consumers()
@@ -148,8 +148,8 @@ struct Work {
       let id = try users.add(name: "added", hairColor: UserStore.Color("red"))
       try users.set("age", of: id, to: .integer(7))
       try users.rename(id, to: "renamed")
-      if let first = try users.users(named: "Nix").first { try users.remove(first) }
-      let changes = try users.changes
+      if let first = try users.ids(named: "Nix").first { try users.remove(first) }
+      let changes = try users.pendingChanges
       if changes.count < 4 { contradictions.append("\(changes)") }
       return id
     }

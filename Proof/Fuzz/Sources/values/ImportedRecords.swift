@@ -61,9 +61,10 @@ enum ImportedRecords {
     var users: [UserStore.User] = []
     do {
       let rejects = skipsBad ? try Rejects(of: "input", into: nil) : nil
-      var importer = Importer(name: "input", identity: .new, records: try records(reader), rejects: rejects)
+      var run = ImportRun(
+        ("input", 0), try records(reader), identity: .new, rejects: rejects, batch: nil, isDryRun: false)
       try store.write { transaction in
-        _ = try importer.run(nil, in: &transaction) { _ in }
+        _ = try run.writeRecords(to: &transaction)
         try transaction.forEachUser { users.append($0) }
         throw RolledBack()
       }

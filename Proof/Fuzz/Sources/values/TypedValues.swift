@@ -17,9 +17,9 @@ enum TypedValues {
       let value = try assignment.value()
       try store?.write { users in
         let id = try users.add(name: "N")
-        let changes = try users.changes.count
+        let changes = try users.pendingChanges.count
         try users.set(assignment.attribute, of: id, to: value)
-        if try users.changes.count > changes {
+        if try users.pendingChanges.count > changes {
           check(try users.storedValue(assignment.attribute, of: id), of: assignment, typed: value)
         }
         throw RolledBack()

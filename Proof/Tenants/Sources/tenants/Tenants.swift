@@ -35,7 +35,7 @@ import UserStore
     }
     let opened = Usage()
     let writing = try times(stores) { store in
-      _ = try store.read { try $0.userCount }
+      _ = try store.read { try $0.count() }
       try store.write { try $0.rename(UserStore.User.ID(1), to: "Zoë") }
     }
     let used = Usage()

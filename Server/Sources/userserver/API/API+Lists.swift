@@ -78,11 +78,11 @@ private struct ListStream: Sendable {
     if let reason = rows.discontinuity, shown != nil {
       try await stream.send("reset", JSONText.object([("reason", JSONText.text(reason.rawValue))]))
     } else if let shown {
-      let steps = rows.changes(from: shown).steps
+      let steps = rows.rowChanges(from: shown).steps
       if steps.isEmpty { return }
       return try await send("steps", of: rows, steps.lazy.map(\.json), to: stream)
     }
-    try await send("rows", of: rows, rows.lazy.map { RecordText.json($0) }, to: stream)
+    try await send("rows", of: rows, rows.lazy.map(\.json), to: stream)
   }
 
   /// Sends a version of the list, or the steps to it, in parts.
@@ -121,13 +121,13 @@ extension UserStore.RowChanges.Step {
   fileprivate var json: String {
     let members: [(name: String, json: String)] =
       switch self {
-      case .insert(let user, let index): [("op", "\"insert\""), ("at", "\(index)"), ("user", RecordText.json(user))]
+      case .insert(let user, let index): [("op", "\"insert\""), ("at", "\(index)"), ("user", user.json)]
       case .remove(let index): [("op", "\"remove\""), ("at", "\(index)")]
       case .move(let user, let from, let to, _):
-        [("op", "\"move\""), ("from", "\(from)"), ("to", "\(to)"), ("user", RecordText.json(user))]
+        [("op", "\"move\""), ("from", "\(from)"), ("to", "\(to)"), ("user", user.json)]
       case .update(let user, let index, let changed):
         [
-          ("op", "\"update\""), ("at", "\(index)"), ("user", RecordText.json(user)),
+          ("op", "\"update\""), ("at", "\(index)"), ("user", user.json),
           ("changed", JSONText.array(changed.map { JSONText.text($0.text) })),
         ]
       }

@@ -25,7 +25,7 @@ extension API {
 
   func about(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
-    let (cursor, users) = try await store.read { users in (try users.cursor, try users.userCount) }
+    let (cursor, users) = try await store.read { users in (try users.cursor, try users.count()) }
     return json(
       JSONText.object([
         ("store", JSONText.text(cursor.store)), ("path", JSONText.text(settings.database)),
@@ -56,8 +56,8 @@ extension API {
         ("next", JSONText.text(page.next)),
       ]
       if !isCounted, !hasPrevious { return page.json(with: members) }
-      let count = try users.userCount(where: query.condition)
-      let before = try query.isAfterStart.map { count - (try users.userCount(where: query.condition && $0)) } ?? 0
+      let count = try users.count(where: query.where)
+      let before = try query.isAfterStart.map { count - (try users.count(where: query.where && $0)) } ?? 0
       if isCounted { members += [("count", "\(count)"), ("before", "\(before)")] }
       if hasPrevious {
         let last = try users.user(before - (query.limit ?? before), of: query)
@@ -74,7 +74,7 @@ extension API {
     let (text, tag) = try await store.read { [bodyPermit] users in
       guard let user = try users.user(id) else { throw Self.noUser(id) }
       try bodyPermit?.grow(by: user.byteCount)
-      let text = RecordText.json(user)
+      let text = user.json
       return (text, ETag(of: text))
     }
     if let tags = try EntityTags(.ifMatch, of: request), !tags.contain(tag) { throw Self.changed(id, since: tags, tag) }
@@ -142,7 +142,7 @@ private struct UserPage {
       next = try Self.place(after: last, in: query)
       return false
     }
-    let row = RecordText.json(user)
+    let row = user.json
     try memory?.grow(by: row.utf8.count)
     bytes += row.utf8.count
     if count > 0 { text += "," }
@@ -171,6 +171,7 @@ extension UserStore.ReadTransaction {
   }
 }
 
+/// Times as text, by Foundation: the library's own are only visible in its package.
 enum Time {
   /// A time in UTC, such as `2026-11-23T05:20:11.482Z`.
   static func text(milliseconds: Int64) -> String {

@@ -149,7 +149,7 @@ extension API {
     for (attribute, value) in expected {
       let stored = try users.storedValue(attribute, of: id)
       isSame = isSame && stored == value
-      let json = RecordText.json(stored)
+      let json = stored.json
       try bodyPermit?.grow(by: json.utf8.count)
       current.append((attribute.text, json))
     }
@@ -208,7 +208,7 @@ extension API {
 
   private func answer(_ written: Written<User>, status: HTTPResponse.Status = .ok) async throws -> Response {
     let user = written.value
-    let text = RecordText.json(user)
+    let text = user.json
     var members = [(name: "user", json: text)] + (try await end(of: written))
     if written.isUnchanged { members.append(("unchanged", "true")) }
     var headers: HTTPFields = [.eTag: ETag(of: text).text]

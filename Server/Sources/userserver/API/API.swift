@@ -28,17 +28,6 @@ struct API: HTTPResponder {
   /// The memory of its bodies, and of what is read for them.
   private(set) var bodyPermit: Budget.Permit?
 
-  init(
-    store: UserStore, requestGuard: RequestGuard, streams: Budget, memory: Budget, bell: Bell, settings: Settings,
-    logger: Logger,
-    onReplaced: @escaping @Sendable () -> Void, endReason: @escaping @Sendable () -> String
-  ) {
-    (self.store, self.requestGuard, self.settings) = (store, requestGuard, settings)
-    (self.streams, self.memory, self.bell, self.logger) = (streams, memory, bell, logger)
-    (self.onReplaced, self.endReason) = (onReplaced, endReason)
-    healthCheck = HealthCheck { _ = try await store.read { users in try users.cursor } }
-  }
-
   struct Settings: Sendable {
     /// The path of the database's file, or its address without the password.
     let database: String

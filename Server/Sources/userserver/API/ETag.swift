@@ -7,7 +7,7 @@ import UserStoreText
 struct ETag: Equatable {
   let text: String
 
-  init(of user: User) { self.init(of: RecordText.json(user)) }
+  init(of user: User) { self.init(of: user.json) }
 
   init(of json: String) { self.init(of: [UInt8](json.utf8)) }
 

@@ -6,14 +6,12 @@ import UserStore
 /// A read waits for a connection, and all connections may be waiting for a server that does not answer. Reads for all requests at
 /// the same time are one, so that those who ask again and again do not make that worse.
 final class HealthCheck: Sendable {
-  private let limit: Duration
+  /// That of a connection to a server.
+  private static let limit = Duration.seconds(10)
   private let read: @Sendable () async throws -> Void
   private let running = Mutex<Task<Void, any Error>?>(nil)
 
-  /// The limit is by default that of a connection to a server.
-  init(within limit: Duration = .seconds(10), read: @escaping @Sendable () async throws -> Void) {
-    (self.limit, self.read) = (limit, read)
-  }
+  init(read: @escaping @Sendable () async throws -> Void) { self.read = read }
 
   /// Returns when the database was read.
   ///
@@ -31,8 +29,8 @@ final class HealthCheck: Sendable {
     }
     let (results, answer) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
     Task { answer.yield(await check.result) }
-    let timer = Task { [limit] in
-      try await Task.sleep(for: limit)
+    let timer = Task {
+      try await Task.sleep(for: Self.limit)
       answer.yield(.failure(StoreError(.busy, "the database was not read in time")))
     }
     defer { timer.cancel() }

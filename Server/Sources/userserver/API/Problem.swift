@@ -94,6 +94,9 @@ extension HTTPResponse.Status {
 }
 
 /// Texts of JSON, put together from parts that are JSON already.
+///
+/// UserStore's own JSON is only visible in its package: what it offers to others is the JSON of texts, values, and users, of which a
+/// page may have megabytes. So this joins texts, and escapes nothing.
 enum JSONText {
   static func text(_ text: String) -> String { RecordText.json(text) }
 

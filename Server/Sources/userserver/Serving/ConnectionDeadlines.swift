@@ -14,19 +14,18 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = HTTPResponsePart
 
   /// The time of the first head, of a body, and of the next head, and between two checks of the client's progress.
-  struct Limits {
-    var head = TimeAmount.seconds(10)
-    var body = TimeAmount.seconds(30)
-    var idle = TimeAmount.seconds(60)
-    var progressCheck = TimeAmount.seconds(5)
+  private enum Limits {
+    static let head = TimeAmount.seconds(10)
+    static let body = TimeAmount.seconds(30)
+    static let idle = TimeAmount.seconds(60)
+    static let progressCheck = TimeAmount.seconds(5)
     /// From the last response to the end of the connection, which the client should close.
-    var linger = TimeAmount.seconds(2)
+    static let linger = TimeAmount.seconds(2)
   }
 
   /// What a body's reader gets if the body is not complete in time.
   struct BodyTooSlow: Error {}
 
-  private let limits: Limits
   private let connections: Connections
   /// The place among the idle connections; nil while a request is being answered.
   private var place: Int?
@@ -41,9 +40,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   private var received = 0
   private var checksWithoutProgress = 0
 
-  init(_ connections: Connections, _ limits: Limits = Limits()) {
-    (self.connections, self.limits) = (connections, limits)
-  }
+  init(_ connections: Connections) { self.connections = connections }
 
   func handlerAdded(context: ChannelHandlerContext) {
     if context.channel.isActive { start(context) }
@@ -68,7 +65,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
       pending += 1
       becomeBusy()
       let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-      schedule(context, limits.body) { bound.value.fireErrorCaught(BodyTooSlow()) }
+      schedule(context, Limits.body) { bound.value.fireErrorCaught(BodyTooSlow()) }
     case .body: break
     // If the response is over already, the time for the next request has begun.
     case .end: if pending > 0 { deadline?.cancel() }
@@ -101,22 +98,22 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
       // Requests that were sent ahead get no answer. The rest follows later: to close a connection with unread input resets it,
       // and the response may be lost.
       context.close(mode: .output, promise: nil)
-      return close(context, after: limits.linger)
+      return close(context, after: Limits.linger)
     }
     if pending == 0 {
-      close(context, after: limits.idle)
+      close(context, after: Limits.idle)
       becomeIdle(context)
     }
   }
 
   private func start(_ context: ChannelHandlerContext) {
     if progressChecks != nil { return }
-    close(context, after: limits.head)
+    close(context, after: Limits.head)
     // Before it is idle, so that it does not make room for itself.
     if connections.open() { becomeIdle(context) } else { refuse(context) }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     progressChecks = context.eventLoop.scheduleRepeatedTask(
-      initialDelay: limits.progressCheck, delay: limits.progressCheck
+      initialDelay: Limits.progressCheck, delay: Limits.progressCheck
     ) { _ in
       bound.value.0.checkProgress(bound.value.1)
     }

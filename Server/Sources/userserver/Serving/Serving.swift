@@ -41,7 +41,8 @@ struct Serving {
       onReplaced: {
         shutdown.trigger(because: Failure(1, "\(name) was moved, deleted, or replaced", hint: "start again"))
       },
-      endReason: { shutdown.failure == nil ? "shutdown" : "replaced" })
+      endReason: { shutdown.failure == nil ? "shutdown" : "replaced" },
+      healthCheck: HealthCheck { _ = try await store.read { users in try users.cursor } })
     let listener = listen(to: store, api)
     defer { listener.dispose() }
 

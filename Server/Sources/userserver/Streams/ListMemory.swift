@@ -79,7 +79,7 @@ final class ListMemory: Sendable {
       // Another stream may have received a newer version. After a restore, revisions can be smaller.
       if version.discontinuity == nil, let end = last.revision, let revision, revision <= end { return }
       if version.discontinuity != nil, revision == last.revision { return }
-      let entered = version.changes(from: newest).steps.reduce(0) { sum, step in
+      let entered = version.rowChanges(from: newest).steps.reduce(0) { sum, step in
         switch step {
         case .insert(let user, _), .update(let user, _, _): sum + user.byteCount
         case .move(let user, _, _, let changed): changed.isEmpty ? sum : sum + user.byteCount

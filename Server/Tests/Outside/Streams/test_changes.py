@@ -33,13 +33,17 @@ class Events(TestCase):
             write = server.add("NIX", hair_color="red", age=1.0)
             event = stream.wait("changes")
             self.assertEqual(event.id, write["cursor"])
-            self.assertEqual(set(event.data), {"revision", "at", "origin", "foreign", "lag_ms", "changes", "last"})
+            self.assertEqual(set(event.data), {"revision", "origin", "foreign", "lag_ms", "changes", "last"})
             self.assertEqual((event.data["revision"], event.data["origin"], event.data["foreign"], event.data["last"]),
                              (write["revision"], "userserver", False, True))
-            self.assertRegex(event.data["at"], TIME)
             self.assertIsInstance(event.data["lag_ms"], int)
             self.assertIn(event.data["lag_ms"], range(0, 5000))
-            self.assertSame(event.data["changes"], [
+            changes = event.data["changes"]
+            for change in changes:
+                self.assertRegex(change.pop("at"), TIME)
+                self.assertEqual(change.pop("revision"), write["revision"])
+            self.assertEqual([change.pop("cursor", None) for change in changes], [None, None, write["cursor"]])
+            self.assertSame(changes, [
                 {"op": "insert", "user": 1, "attribute": "name", "old": None, "new": "NIX"},
                 {"op": "insert", "user": 1, "attribute": "hair_color", "old": None, "new": "#ff0000"},
                 {"op": "update", "user": 1, "attribute": "age", "old": None, "new": 1.0}])
@@ -53,7 +57,7 @@ class Events(TestCase):
                 revision = event.data["revision"]
                 times = sql(server.database, "SELECT at % 1000 FROM changes WHERE seq BETWEEN ? - 1 AND ?", (revision, revision),
                             postgres="SELECT milliseconds(at) % 1000 FROM commits WHERE ? - 1 < last AND base < ?")
-                self.assertIn(event.data["at"][-5:], {f".{milliseconds:03}Z" for (milliseconds,) in times}, event)
+                self.assertIn(event.data["changes"][-1]["at"][-5:], {f".{milliseconds:03}Z" for (milliseconds,) in times}, event)
                 server.patch(1, age=number)
 
     @served()

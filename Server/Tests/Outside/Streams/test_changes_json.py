@@ -1,5 +1,7 @@
 """Changes as JSON lines and as pages of JSON, and what a request for changes must look like."""
 
+import json
+import pathlib
 import subprocess
 import threading
 import time
@@ -8,6 +10,7 @@ from support import TestCase, USERTOOL, at, parse, served, sql, usertool
 
 JSON = {"Accept": "application/json"}
 LINES = {"Accept": "application/jsonl"}
+VALIDATE = pathlib.Path(__file__).parents[4] / "Tests/Format/validate.py"
 
 
 def odd_writes(server):
@@ -226,3 +229,40 @@ class Requests(TestCase):
             self.assertEqual((response.status, response.headers["content-type"].split(";")[0]), (200, kind), accept)
         for path in ("/changes", "/lists", "/users", "/about", "/users/1", "/consumers"):
             self.assertProblem(server.request("GET", path, headers={"Accept": "image/png"}), 406, "notAcceptable")
+
+
+class Format(TestCase):
+    """Every line of changes is as the article “The JSON of changes” says, whichever program writes it."""
+
+    def check(self, lines):
+        self.assertTrue(lines)
+        text = "\n".join(json.dumps(line) if isinstance(line, dict) else line for line in lines) + "\n"
+        result = subprocess.run([VALIDATE], input=text, capture_output=True, text=True, timeout=60)
+        self.assertEqual((result.returncode, result.stdout.strip(), result.stderr), (0, "", ""))
+        return [json.loads(line) for line in text.splitlines()]
+
+    @served()
+    def test_the_event_stream_the_lines_and_the_pages_have_the_same_changes(self, server):
+        odd_writes(server)
+        end = server.get("/about")["cursor"]
+        with server.stream(at("/changes", after="oldest", timeout=2), accept="application/jsonl") as stream:
+            lines = self.check([line.decode() for line in stream.lines_to_end()])
+        page = self.check(server.get(at("/changes", after="oldest"), headers=JSON)["changes"])
+        events = []
+        with server.stream(at("/changes", after="oldest")) as stream:
+            while not events or events[-1].get("cursor") != end:
+                events += stream.wait("changes").data["changes"]
+        self.assertSame(page, lines)
+        self.assertSame(self.check(events), lines)
+
+    @served()
+    def test_what_usertool_prints(self, server):
+        odd_writes(server)
+        for command in (["watch", "--per-change", "--after", "oldest", "--count", "20", "--timeout", "20s"],
+                        ["watch", "--after", "oldest", "--count", "20", "--timeout", "20s"],
+                        ["watch", "--initial", "all", "--timeout", "0.2s"], ["log"], ["rename", "4", "Ann", "--dry-run"],
+                        ["rename", "4", "Bob"]):
+            result = subprocess.run([USERTOOL, *command, "--format", "jsonl", "--db", server.database],
+                                    capture_output=True, text=True, timeout=60)
+            self.assertIn(result.returncode, (0, 124), (command, result.stderr))
+            self.check(result.stdout.splitlines())

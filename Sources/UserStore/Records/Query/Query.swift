@@ -10,15 +10,15 @@ extension UserStore {
   /// Users who are equal in all sort keys are in the order of their identifiers. `UserStore.list(_:)` follows the users of a query.
   public struct Query: Hashable, Sendable {
     /// The condition that users must meet.
-    public var condition: Condition
+    public var `where`: Condition
     /// The attributes to sort by, the most important first; then by the identifier.
-    public var order: [SortKey]
+    public var sortedBy: [SortKey]
     /// The largest number of users; nil for all.
     public var limit: Int?
     /// The attributes to read, in addition to those that are sorted by; nil for all.
     ///
     /// The name is read only if it is among them.
-    public var shown: [AttributeName]?
+    public var showing: [AttributeName]?
     /// The position after which the users start; nil to start with the first user.
     public var start: Position?
 
@@ -49,10 +49,10 @@ extension UserStore {
       where condition: Condition = .always, sortedBy order: [SortKey] = [], limit: Int? = nil,
       showing shown: [AttributeName]? = nil
     ) {
-      self.condition = condition
-      self.order = order
+      self.where = condition
+      sortedBy = order
       self.limit = limit
-      self.shown = shown
+      showing = shown
     }
 
     /// Returns the query for the next page: the users after a user in the order.
@@ -70,7 +70,7 @@ extension UserStore {
 
     /// Returns the position of a user that the query has returned.
     public func position(of user: User) -> Position {
-      Position(values: order.map { user.storedValue($0.attribute) }, id: user.id)
+      Position(values: sortedBy.map { user.storedValue($0.attribute) }, id: user.id)
     }
   }
 }

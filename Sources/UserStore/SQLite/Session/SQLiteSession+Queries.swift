@@ -64,6 +64,7 @@ extension SQLiteSession {
   }
 
   func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
+    guard shouldContinue() else { throw SessionPool.closed }
     if try indexes().contains(attribute) { return false }
     // In memory, SQLite would sort all values at once.
     try connection.execute("PRAGMA temp_store = FILE", to: "add an index")

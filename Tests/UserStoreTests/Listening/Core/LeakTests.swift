@@ -74,11 +74,11 @@ import Testing
     do {
       let store = try UserStore.forTests()
       weakStore = store
-      store.listeners.bind("count", to: .everything) { _ in _ = try store.read { try $0.userCount } }
+      store.listeners.bind("count", to: .everything) { _ in _ = try store.read { try $0.count() } }
     }
     #expect(weakStore != nil)
     weakStore?.listeners.bind("count", to: .everything) { [weak weakStore] _ in
-      _ = try weakStore?.read { try $0.userCount }
+      _ = try weakStore?.read { try $0.count() }
     }
     #expect(weakStore == nil)
   }

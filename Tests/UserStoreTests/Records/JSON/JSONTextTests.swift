@@ -21,7 +21,9 @@ import Testing
         elif type(value) is int: print('integer', value)
         elif type(value) is float: print('real', struct.pack('>d', value).hex())
         elif type(value) is str: print('text', value.encode().hex())
-        else: print('data', base64.b64decode(value['base64'], validate=True).hex())
+        else:
+          [[name, text]] = value.items()
+          print(name, base64.b64decode(text, validate=True).hex())
       """
     let texts = JSONSample.all.map { Self.hex($0.value.json.utf8) }
     let lines = try Program.run(Child.python, ["-c", reader] + texts).split(separator: "\n").map(String.init)
@@ -82,8 +84,8 @@ import Testing
     case .integer(let integer): "integer \(integer)"
     case .real(let real): "real " + hex((0..<8).map { UInt8(truncatingIfNeeded: real.bitPattern >> (56 - 8 * $0)) })
     case .text(let text): ("text " + hex(text.utf8))
-    case .blob(let bytes): "data " + hex(bytes)
-    case .invalidText(let bytes): "text " + hex(String(decoding: bytes, as: UTF8.self).utf8)
+    case .blob(let bytes): "base64 " + hex(bytes)
+    case .invalidText(let bytes): "text_base64 " + hex(bytes)
     }
   }
 }

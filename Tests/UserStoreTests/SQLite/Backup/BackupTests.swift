@@ -62,7 +62,7 @@ import Testing
     }
     #expect(parts.count > 1 && parts.all == parts.all.sorted() && parts.all.allSatisfy { (0...1).contains($0) })
     #expect(try folder.rows(target) == before)
-    #expect(try store.read { try $0.users(named: "meanwhile").count } == 6)
+    #expect(try store.read { try $0.ids(named: "meanwhile").count } == 6)
   }
 
   @Test func `a backup contains only whole transactions, while other processes write`() throws {
@@ -82,11 +82,11 @@ import Testing
     for _ in 0..<8 {
       let end = try store.backup(to: target, replacing: true)
       let backup = try openReadOnly()
-      #expect(try backup.read { try $0.userCount } % 3 == 0)
+      #expect(try backup.read { try $0.count() } % 3 == 0)
       #expect(try backup.read { try $0.cursor } == end)
     }
     try python.join()
-    #expect(try store.read { try $0.userCount } == 1_200)
+    #expect(try store.read { try $0.count() } == 1_200)
   }
 
   @Test func `a backup that ends early leaves an existing file unchanged, and no other file`() throws {
@@ -107,7 +107,7 @@ import Testing
     #expect(code { try store.backup(to: file) } == .alreadyExists)
     #expect(try folder.bytes(file) == Data("precious".utf8))
     try store.backup(to: file, replacing: true)
-    #expect(try openReadOnly().read { try $0.userCount } == 1)
+    #expect(try openReadOnly().read { try $0.count() } == 1)
     #expect(try folder.files() == ["backup.db"])
   }
 
@@ -140,11 +140,11 @@ import Testing
   @Test func `read-only stores and stores in memory can be backed up, and not inside a transaction`() throws {
     try store.write { try $0.add(name: "NIX") }
     try openReadOnly(folder.database).backup(to: target)
-    #expect(try openReadOnly().read { try $0.users(named: "NIX").count } == 1)
+    #expect(try openReadOnly().read { try $0.ids(named: "NIX").count } == 1)
     let memory = try UserStore.inMemory()
     try memory.write { try $0.add(name: "nowhere") }
     try memory.backup(to: target, replacing: true)
-    #expect(try openReadOnly().read { try $0.users(named: "nowhere").count } == 1)
+    #expect(try openReadOnly().read { try $0.ids(named: "nowhere").count } == 1)
     try memory.write { try $0.add(name: "next") }
     #expect(code { try store.read { _ in try store.backup(to: target, replacing: true) } } == .nested)
   }

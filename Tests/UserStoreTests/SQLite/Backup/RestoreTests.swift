@@ -83,7 +83,7 @@ import Testing
   @Test func `a backup with missing triggers restores its records, and starts a new log`() throws {
     try folder.shell("DROP TRIGGER users_after_update; UPDATE users SET name = 'unseen'", backup)
     try store.restore(from: backup)
-    #expect(try store.read { try $0.users(named: "unseen") } == [zoe])
+    #expect(try store.read { try $0.ids(named: "unseen") } == [zoe])
     #expect(try store.allChanges().isEmpty)
     #expect(try problems() == [])
   }
@@ -144,7 +144,7 @@ import Testing
     try await store.restore(from: backup)
     #expect(received.all == [.diverged])
     #expect(names.all == ["Zoë"] && name.value == "Zoë")
-    #expect(await awaitedCode { for try await _ in store.changes(after: cursor) {} } == .diverged)
+    #expect(await awaitedCode { for try await _ in store.changeSets(after: cursor) {} } == .diverged)
     try await store.write { try $0.rename(zoe, to: "next") }
     #expect(received.all == [.diverged, nil])
     #expect(names.all == ["Zoë", "next"])

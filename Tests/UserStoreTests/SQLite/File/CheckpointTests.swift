@@ -133,7 +133,7 @@ private final class Relay: Sendable {
   func read(_ store: UserStore) throws {
     while !state.withLock({ $0.isOver }) {
       try store.read { transaction in
-        _ = try transaction.userCount
+        _ = try transaction.count()
         let own = begin()
         // Longer than a write takes, also on a busy machine, so that some reader always has an older state. A gate that the
         // writer opens would not work: the writer may be waiting for this very reader.

@@ -87,7 +87,7 @@ import Testing
     try manager.createSymbolicLink(atPath: folder.path + "/link.db", withDestinationPath: "users.db")
     try manager.createSymbolicLink(atPath: folder.path + "/nowhere.db", withDestinationPath: "missing.db")
     let linked = try UserStore(path: folder.path + "/link.db")
-    #expect(try linked.read { try $0.userCount } == 1)
+    #expect(try linked.read { try $0.count() } == 1)
     #expect(try Files.kind(of: folder.path + "/link.db-wal") == .missing)
     for access in [Configuration.Access.readWrite, .readOnly] {
       #expect(code(folder.path + "/nowhere.db", access) == .notFound)
@@ -105,7 +105,7 @@ import Testing
       var configuration = Configuration()
       configuration.access = .readOnly
       let reader = try UserStore(path: path, configuration: configuration)
-      #expect(try reader.read { try $0.userCount } == 1)
+      #expect(try reader.read { try $0.count() } == 1)
       reader.close()
     }
     let error = #expect(throws: StoreError.self) { try UserStore(path: other) }

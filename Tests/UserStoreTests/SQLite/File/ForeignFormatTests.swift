@@ -58,7 +58,7 @@ import Testing
     let new = try store.allChanges().flatMap { try $0.changes }.filter { $0.attribute.text.hasPrefix("value") }.map(
       \.new)
     #expect(new == Self.values)
-    #expect(try store.read { try $0.users(named: "NIX") } == [id])
+    #expect(try store.read { try $0.ids(named: "NIX") } == [id])
     try store.backup(to: folder.path + "/backup.db")
     try store.restore(from: folder.path + "/backup.db")
     #expect(try store.read { try $0.user(id) } == user)

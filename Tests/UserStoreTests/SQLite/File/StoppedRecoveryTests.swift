@@ -39,7 +39,7 @@ import Testing
     stopped.endInput()
     #expect(stopped.wait() == 0)
     let store = try folder.open { $0.busyTimeout = .milliseconds(1) }
-    #expect(try await store.read { try $0.userCount } == 1)
+    #expect(try await store.read { try $0.count() } == 1)
     let writer = try folder.plain()
     try writer.execute("BEGIN IMMEDIATE", to: "lock")
     let busy = await errorOnThread { try store.write { try $0.add(name: "b") } }

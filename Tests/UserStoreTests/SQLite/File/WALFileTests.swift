@@ -92,7 +92,7 @@ import Testing
     try whileUnreachable(database + "-wal") { store.close() }
     #expect(try Data(contentsOf: URL(filePath: database)) == before)
     let next = try UserStore(path: database, configuration: configuration)
-    #expect(try next.read { try $0.userCount } == 1)
+    #expect(try next.read { try $0.count() } == 1)
     next.close()
     #expect(try Data(contentsOf: URL(filePath: database)) != before)
     #expect(!FileManager.default.fileExists(atPath: database + "-wal"))

@@ -137,7 +137,7 @@ import Testing
     #expect(now.revision >= cursor.revision && now.epoch != cursor.epoch)
     try store.write { try $0.remove(User.ID(1)) }
     #expect(try store.allChanges(after: now).map(\.lines.first) == ["removed 1 name 'unseen' -"])
-    #expect(try folder.open { $0.access = .readOnly }.read { try $0.userCount } == 0)
+    #expect(try folder.open { $0.access = .readOnly }.read { try $0.count() } == 0)
   }
 
   @Test func `reads and writes of a damaged page throw corrupt`() throws {

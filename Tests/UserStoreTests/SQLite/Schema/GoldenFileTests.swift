@@ -63,7 +63,7 @@ import Testing
     let past = try store.allChanges(after: cursor)
     #expect(past.flatMap(\.lines) == Self.later)
     let last = try #require(past.last)
-    var feed = store.changes(after: last.cursor).makeAsyncIterator()
+    var feed = store.changeSets(after: last.cursor).makeAsyncIterator()
     try await store.write(origin: "now") { try $0.rename(User.ID(2), to: "Zoë") }
     let own = try #require(await feed.next())
     #expect(own.lines == ["updated 2 name '佐江' 'Zoë'"] && own.origin == "now")

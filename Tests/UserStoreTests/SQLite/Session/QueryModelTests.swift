@@ -20,14 +20,14 @@ import Testing
       var query = Query(
         where: random.condition(), sortedBy: random.order(), limit: random.oneIn(2) ? random.number(1...5) : nil,
         showing: random.shown())
-      if random.oneIn(3) { query.start = random.position(query.order) }
+      if random.oneIn(3) { query.start = random.position(query.sortedBy) }
       let place: Comment = "seed \(seed), round \(round): \(query)"
       let expected = query.select(from: users)
       try store.read { transaction in
-        #expect(try transaction.userIDs(matching: query) == expected.map(\.id), place)
+        #expect(try transaction.ids(matching: query) == expected.map(\.id), place)
         #expect(try transaction.users(matching: query) == expected.map { $0.showing(query) }, place)
-        let count = try transaction.userCount(where: query.condition)
-        #expect(count == users.count { query.condition.isTrue(of: $0) }, place)
+        let count = try transaction.count(where: query.where)
+        #expect(count == users.count { query.where.isTrue(of: $0) }, place)
         (query.start, query.limit) = (nil, nil)
         let pages = try pages(of: query, by: random.number(1...7), &transaction)
         #expect(pages == query.select(from: users).map(\.id), place)
@@ -58,8 +58,8 @@ import Testing
 extension User {
   /// The user with the values that a query shows.
   fileprivate func showing(_ query: Query) -> User {
-    guard let shown = query.shown else { return self }
-    let names = Set(shown + query.order.map(\.attribute))
+    guard let shown = query.showing else { return self }
+    let names = Set(shown + query.sortedBy.map(\.attribute))
     return User(id: id, storedValues: storedValues.filter { names.contains($0.key) })
   }
 }

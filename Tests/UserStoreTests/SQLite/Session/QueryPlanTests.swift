@@ -56,7 +56,7 @@ import Testing
   private func plans(_ query: Query, _ session: SQLiteSession) throws -> [[String]] {
     let indexes = Set(try session.indexes())
     let request = RowRequest(
-      condition: query.condition, order: query.order, start: query.start, limit: 50, columns: [.name])
+      condition: query.where, order: query.sortedBy, start: query.start, limit: 50, columns: [.name])
     var plans: [[String]] = []
     for part in request.parts {
       plans.append(try plan(QuerySQL(part, columns: [.name], limit: 50, indexes: indexes), session))

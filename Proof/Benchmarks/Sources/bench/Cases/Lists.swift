@@ -56,7 +56,7 @@ enum Lists {
     _ folder: String, _ lists: Int, _ durability: UserStore.Configuration.Durability, watches: Bool = true
   ) throws -> (UserStore, [ListScreen]) {
     let store = try Fixture.store(in: folder, users: many + 1, durability, watches: watches, adding: addNumbers)
-    try store.addIndex(on: .number)
+    try store.addIndex(on: "number")
     let screens = try (0..<lists).map { index in
       let query = UserStore.Query(where: .number == index + 1, sortedBy: [.ascending(.name)], showing: [.hairColor])
       return ListScreen(try store.list(query))
@@ -117,7 +117,7 @@ enum Lists {
   private static func lookUp(_ users: Int) -> Contender {
     Contender(name: "UserStore, \(users) users") { folder in
       let store = try Fixture.store(in: folder, users: users, .normal, adding: addNumbers)
-      try store.addIndex(on: .number)
+      try store.addIndex(on: "number")
       return latencies(users) { number in
         try store.read { try $0.users(matching: UserStore.Query(where: .number == number, showing: [.name])).count }
       }
@@ -129,7 +129,7 @@ enum Lists {
     Contender(name: "C, same statement, without a transaction, \(users) users") { folder in
       let path = try Fixture.file(in: folder, users: users, isLogged: true, adding: addNumbers)
       let store = try Fixture.open(path, .normal)
-      try store.addIndex(on: .number)
+      try store.addIndex(on: "number")
       store.close()
       let floor = try Floor(path, isFull: false, FLOOR_PLAIN)
       let sql =

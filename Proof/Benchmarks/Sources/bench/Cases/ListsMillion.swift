@@ -68,11 +68,11 @@ extension ListsMillion {
     var query = ListRequest.query
     query.limit = 50
     let page = try store.list(query)
-    let count = try store.count(where: query.condition)
+    let count = try store.liveCount(where: query.where)
     let screens = [ListScreen(whole), ListScreen(page)]
     try follow(untilEndOf: store, ready: ready)
     let expected = try store.read { users in
-      (try users.users(matching: ListRequest.query), try users.userCount(where: query.condition))
+      (try users.users(matching: ListRequest.query), try users.count(where: query.where))
     }
     if !whole.value.elementsEqual(expected.0) || !page.value.elementsEqual(expected.0.prefix(50)) {
       throw WorkNotDone(description: "a list differs from its query")

@@ -61,7 +61,7 @@ enum Log {
           try Waiting.run {
             let store = try Fixture.open(path, .normal)
             var seen = 0
-            for try await set in store.changes(after: start) {
+            for try await set in store.changeSets(after: start) {
               try await set.forEach { _ in seen += 1 }
               if seen == expected { break }
             }

@@ -87,7 +87,7 @@ final class ListScreen: @unchecked Sendable {
   deinit { list.unbind("screen") }
 
   private func show(_ new: UserStore.Rows) {
-    steps += new.changes(from: rows).steps.count
+    steps += new.rowChanges(from: rows).steps.count
     rows = new
   }
 }

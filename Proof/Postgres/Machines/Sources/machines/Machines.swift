@@ -139,7 +139,7 @@ import UserStorePostgres
     let start = try await store.read { try $0.cursor }
     say("listening")
     var lines: [String] = []
-    for try await set in store.changes(after: start) {
+    for try await set in store.changeSets(after: start) {
       let time = now
       for change in try set.changes {
         if case .integer(let value) = change.new { lines.append("\(value) \(time)") }

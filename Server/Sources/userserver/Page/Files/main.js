@@ -49,16 +49,16 @@ async function start() {
   });
   await app.streams.start();
   document.addEventListener("token-needed", () => stateLine ?? showStart("lost", "a token is needed"));
-  token.onChange(() => stateLine ?? showStart("connecting", "connecting…"));
+  token.changes.add(() => stateLine ?? showStart("connecting", "connecting…"));
   app.about = await readAbout(app.api);
   stateLine = new StateLine(app, app.about.isReadOnly);
   app.revisionReached = (revision) => revision > stateLine.revision && stateLine.reached(revision);
-  app.feed.onChanges((changes) => app.drafts.observeChanges(changes));
+  app.feed.changes.add((changes) => app.drafts.observeChanges(changes));
   const showRevision = () => {
     document.documentElement.dataset.logRevision = app.feed.log.revision;
     app.revisionReached(app.feed.log.revision);
   };
-  app.feed.onUpdate(() => inNextFrame(showRevision));
+  app.feed.updates.add(() => inNextFrame(showRevision));
   app.feed.start(app.streams);
   app.shellLine = new ShellLine(app.about.path);
   document.getElementById("footer").append(app.shellLine.element);

@@ -28,7 +28,7 @@ export class Streams {
   /** Connects; returns when this window has the token that other windows have, if any. */
   async start() {
     await this.#connect();
-    this.#token.onChange((token, isOwn) => isOwn && this.#send({ type: "token", token }));
+    this.#token.changes.add((token, isOwn) => isOwn && this.#send({ type: "token", token }));
     addEventListener("pagehide", () => this.#send({ type: "bye" }));
     // The browser may keep a page that was left, and show it again with what was typed in it.
     addEventListener("pageshow", ({ persisted }) => persisted && this.#reconnect());

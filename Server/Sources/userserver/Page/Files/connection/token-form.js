@@ -18,7 +18,7 @@ export class TokenForm {
     this.#button = document.getElementById("enter-token");
     this.#button.addEventListener("click", () => this.#show());
     document.addEventListener("token-needed", () => this.#show());
-    token.onChange(() => {
+    token.changes.add(() => {
       this.#button.hidden = true;
       this.#close();
     });

@@ -4,11 +4,14 @@
  * It comes in the fragment of the address, which browsers do not send, and is moved to sessionStorage at once, so that
  * it is in no history, log, or screenshot.
  */
+import { Observers } from "../shared/observers.js";
+
 const key = "userserver-token";
 const acceptedKey = "userserver-token-accepted";
 
 export class Token {
-  #listeners = new Set();
+  /** Called with each new token, and whether it was given to this window. */
+  changes = new Observers();
   #requests = new Set();
 
   constructor() {
@@ -18,11 +21,6 @@ export class Token {
 
   get value() {
     return sessionStorage.getItem(key);
-  }
-
-  /** Calls a function with each new token, and whether it was given to this window. */
-  onChange(listener) {
-    this.#listeners.add(listener);
   }
 
   /** Takes note that the server has accepted a token. */
@@ -55,7 +53,7 @@ export class Token {
     if (token !== this.value) {
       sessionStorage.setItem(key, token);
       sessionStorage.removeItem(acceptedKey);
-      for (const listener of this.#listeners) listener(token, isOwn);
+      this.changes.call(token, isOwn);
     }
     for (const resolve of this.#requests) resolve();
     this.#requests.clear();

@@ -4,6 +4,7 @@
  * A draft belongs to an attribute of a user, whether a view shows it or not. It ends only when it is saved or
  * discarded: a reconnect, a newer value, or the removal of the user does not end it.
  */
+import { Observers } from "../shared/observers.js";
 import { escapeText, needsEscapes, unescapeText } from "../shared/characters.js";
 import { decodeValue, readNumber, sameValue, textValue, unset } from "../shared/values.js";
 
@@ -125,8 +126,9 @@ class Draft {
 }
 
 export class Drafts {
+  /** Called with each draft that changes. */
+  changes = new Observers();
   #drafts = new Map();
-  #listeners = new Set();
 
   constructor() {
     addEventListener("beforeunload", (event) => {
@@ -135,15 +137,6 @@ export class Drafts {
       // Older browsers ask only if this is set.
       event.returnValue = true;
     });
-  }
-
-  /** Calls a function with each draft that changes. */
-  onChange(listener) {
-    this.#listeners.add(listener);
-  }
-
-  offChange(listener) {
-    this.#listeners.delete(listener);
   }
 
   get(user, attribute) {
@@ -177,7 +170,7 @@ export class Drafts {
   }
 
   changed(draft) {
-    for (const listener of this.#listeners) listener(draft);
+    this.changes.call(draft);
   }
 
   /** Takes note of changes of the log. */

@@ -35,13 +35,13 @@ export class UserDialog {
     for (const draft of drafts.ofUser(this.#id)) draft.host = this;
     const draftChanged = (draft) => draft.user === this.#id && this.#render();
     const userChanged = (changes) => changes.some(({ user }) => user === this.#id) && this.#readSoon();
-    drafts.onChange(draftChanged);
-    feed.onChanges(userChanged);
+    drafts.changes.add(draftChanged);
+    feed.changes.add(userChanged);
     await this.#read();
     await this.#dialog.closed;
     clearTimeout(this.#timer);
-    drafts.offChange(draftChanged);
-    feed.offChanges(userChanged);
+    drafts.changes.remove(draftChanged);
+    feed.changes.remove(userChanged);
     for (const draft of drafts.ofUser(this.#id)) {
       draft.host = null;
       drafts.changed(draft);

@@ -1,6 +1,7 @@
 /** The writes of this window: they are pending until the stream passes their revision, and can be undone. */
 import { capitalized } from "../shared/dom.js";
 import { integer } from "../shared/json.js";
+import { Observers } from "../shared/observers.js";
 import { currentOf } from "./drafts.js";
 import { decodeUser } from "../shared/user.js";
 import { problemText } from "../shared/notices.js";
@@ -19,10 +20,11 @@ const samples = [
 export class Writes {
   /** The last writes, as {revision, label}, the newest last. */
   done = [];
+  /** Called with the id of a user whose pending writes have changed, or null if `done` has. */
+  changes = new Observers();
   #api;
   #drafts;
   #notices;
-  #listeners = new Set();
   #pending = new Map();
   #removing = new Map();
   /** The revision that the stream has passed: it can be ahead of the answer to a write. */
@@ -32,19 +34,6 @@ export class Writes {
     this.#api = api;
     this.#drafts = drafts;
     this.#notices = notices;
-  }
-
-  /** Calls a function with the id of a user whose pending writes have changed, or null if `done` has. */
-  onChange(listener) {
-    this.#listeners.add(listener);
-  }
-
-  offChange(listener) {
-    this.#listeners.delete(listener);
-  }
-
-  #changed(user) {
-    for (const listener of this.#listeners) listener(user);
   }
 
   /** The value of a pending write of an attribute, or undefined. */
@@ -62,7 +51,7 @@ export class Writes {
     for (const [key, write] of this.#pending) {
       if (write.revision > revision) continue;
       this.#pending.delete(key);
-      this.#changed(write.user);
+      this.changes.call(write.user);
     }
     for (const [user, removal] of this.#removing) {
       if (removal <= revision) this.#removing.delete(user);
@@ -185,7 +174,7 @@ export class Writes {
       const { json } = await this.#api.request("DELETE", `/users/${shown.id}`, { headers });
       const revision = integer(json.get("revision"));
       if (revision > this.#passed) this.#removing.set(shown.id, revision);
-      this.#changed(shown.id);
+      this.changes.call(shown.id);
       const label = `removed user ${shown.id}, ${valueInWords(shown.value("name"))}`;
       this.#remember(revision, label);
       this.#say(capitalized(label), revision);
@@ -201,13 +190,13 @@ export class Writes {
       const { json } = await this.#api.request("POST", `/changes/${revision}/undo`);
       this.done = this.done.filter((write) => write.revision !== revision);
       this.#notices.show(`Undid revision ${revision}. This is revision ${integer(json.get("revision"))}.`);
-      this.#changed(null);
+      this.changes.call(null);
       return true;
     } catch (error) {
       // The write can never be undone, and must not stand in the way of those before it.
       if ([404, 410].includes(error.status)) this.done = this.done.filter((write) => write.revision !== revision);
       this.#notices.showProblem(error, { retry: () => this.undo(revision) });
-      this.#changed(null);
+      this.changes.call(null);
       return false;
     }
   }
@@ -219,7 +208,7 @@ export class Writes {
   #remember(revision, label) {
     this.done.push({ revision, label });
     if (this.done.length > 50) this.done.shift();
-    this.#changed(null);
+    this.changes.call(null);
   }
 }
 

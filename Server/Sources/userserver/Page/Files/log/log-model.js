@@ -228,7 +228,7 @@ export class LogModel {
 function decodeSet(json) {
   return {
     revision: integer(json.get("revision")),
-    at: json.get("at"),
+    at: json.get("changes").at(-1)?.get("at"),
     origin: json.get("origin") ?? null,
     isForeign: json.get("foreign") === true,
     isCut: json.get("cut") === true,

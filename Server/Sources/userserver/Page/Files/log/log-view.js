@@ -42,7 +42,7 @@ export class LogView {
     this.#app = app;
     this.#log = app.feed.log;
     this.#build();
-    app.feed.onUpdate(this.#renderSoon);
+    app.feed.updates.add(this.#renderSoon);
     this.addressChanged();
     if (this.#isFiltered && this.#past === null) this.#readPast();
     this.#renderSoon();
@@ -50,7 +50,7 @@ export class LogView {
 
   close() {
     this.#reading?.abort();
-    this.#app.feed.offUpdate(this.#renderSoon);
+    this.#app.feed.updates.remove(this.#renderSoon);
     this.#reasons.clear();
     if (this.#log.isPaused) this.#log.resume();
   }

@@ -40,12 +40,12 @@ export class ScreensView {
         "Three screens show one user. Press a name to change it; other windows and programs may change it, too. "
         + "A listener with a name is replaced when its screen is entered again. Without names, they pile up."),
       this.#parts.stacks);
-    app.feed.onChanges(this.#take);
+    app.feed.changes.add(this.#take);
     this.#start();
   }
 
   close() {
-    this.#app.feed.offChanges(this.#take);
+    this.#app.feed.changes.remove(this.#take);
     clearTimeout(this.#listTimer);
   }
 

@@ -41,9 +41,9 @@ export class UsersView {
     this.#total = new ListTotal(app.api, this.#renderSoon);
     this.#build();
     app.editing.grid = this.#grid;
-    app.drafts.onChange(this.#draftChanged);
-    app.writes.onChange(this.#writesChanged);
-    app.feed.onChanges(this.#usersChanged);
+    app.drafts.changes.add(this.#draftChanged);
+    app.writes.changes.add(this.#writesChanged);
+    app.feed.changes.add(this.#usersChanged);
     this.addressChanged();
   }
 
@@ -51,9 +51,9 @@ export class UsersView {
     this.#app.editing.grid = null;
     this.#total.close();
     this.#session.close();
-    this.#app.drafts.offChange(this.#draftChanged);
-    this.#app.writes.offChange(this.#writesChanged);
-    this.#app.feed.offChanges(this.#usersChanged);
+    this.#app.drafts.changes.remove(this.#draftChanged);
+    this.#app.writes.changes.remove(this.#writesChanged);
+    this.#app.feed.changes.remove(this.#usersChanged);
   }
 
   #build() {

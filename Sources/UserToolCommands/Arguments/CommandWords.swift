@@ -1,0 +1,76 @@
+import ArgumentParser
+import UserStore
+import UserStoreText
+
+/// A command line: the command, the words that are no options, and the options with their values.
+struct CommandWords {
+  let command: String
+  private(set) var plain: [String] = []
+  /// Those that precede the command too.
+  private(set) var options: [String] = []
+  let takesUser: Bool
+
+  /// Reads a command line without the tool's name; nil if it has no known command.
+  init?(_ arguments: some Collection<String>, of root: any ParsableCommand.Type) {
+    let (leading, rest) = Arguments.leadingOptions(Array(arguments)[...])
+    let commands = root.configuration.subcommands
+    guard let command = commands.first(where: { $0._commandName == rest.first }) else { return nil }
+    self.command = command._commandName
+    options = leading
+    // 10,000 columns: no line of the help is wrapped.
+    let terms = ManualPage.entries(root.helpMessage(for: command, columns: 10_000)).map(\.term)
+    takesUser = ["<user>", "[<user>]"].contains(terms.first)
+    read(rest.dropFirst(), taking: Self.optionsWithValues(terms))
+  }
+
+  private mutating func read(_ words: ArraySlice<String>, taking withValues: Set<String>) {
+    var isValue = false
+    for (index, word) in zip(words.indices, words) {
+      if isValue {
+        options.append(word)
+        isValue = false
+      } else if word == "--" {
+        plain += words[(index + 1)...]
+        return
+      } else if word.hasPrefix("-"), word != "-", !Self.isNegative(word) {
+        options.append(word)
+        isValue = withValues.contains(word)
+      } else {
+        plain.append(word)
+      }
+    }
+  }
+
+  /// The line with other words in place of the plain ones, which precede the options.
+  func with(_ words: some Sequence<String>) -> [String] { [command] + words + options }
+
+  /// The line with other plain words, of which one can start with a dash.
+  func with(plain: [String]) -> [String] {
+    let first = plain.prefix { !$0.hasPrefix("-") || $0 == "-" }
+    let rest = Array(plain.dropFirst(first.count))
+    return [command] + first + options + (rest.isEmpty ? [] : ["--"] + rest)
+  }
+
+  /// The command line of this process; nil if it has no known command.
+  static var current: CommandWords? { CommandWords(ProgramArguments.all.dropFirst(), of: UserTool.self) }
+
+  /// The command line of this process with other plain words, and with a format unless it has one, as it can be typed.
+  static func again(_ plain: [String], format: String? = nil) -> String {
+    let line = current
+    let words = line?.with(plain: plain) ?? plain
+    let hasFormat = line?.options.contains { $0.hasPrefix("--format") } ?? false
+    let option = hasFormat ? [] : format.map { ["--format", $0] } ?? []
+    return (["usertool"] + words + option).map { $0.shellWord() }.joined(separator: " ")
+  }
+
+  /// Whether a word is a negative number, which the parser takes for an option; no option is one.
+  static func isNegative(_ word: String) -> Bool { Int64(word).map { $0 < 0 } ?? false }
+
+  /// The names of the options that take a value, from the terms of the help text.
+  private static func optionsWithValues(_ terms: [String]) -> Set<String> {
+    Set(
+      terms.filter { $0.contains("<") }.flatMap { term in
+        term.split(whereSeparator: { ", ".contains($0) }).filter { $0.hasPrefix("-") }.map(String.init)
+      })
+  }
+}

@@ -1,0 +1,66 @@
+import Dispatch
+import UserStore
+import UserStoreText
+
+/// Ends a command that follows changes: on a signal, on a timeout, or when the reader of its output has gone away.
+enum Deadline {
+  /// Runs `body`, which must return soon after its task is canceled, and returns whether it is done.
+  ///
+  /// Throws `Exit` if it is not done, because it was canceled or took longer than `timeout`.
+  static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Bool) async throws {
+    let task = Task { try await body() }
+    Signals.shared.takeOver { task.cancel() }
+    if let timeout {
+      Task {
+        try await Task.sleep(for: timeout)
+        Signals.shared.end(with: .timeout)
+      }
+    }
+    endWhenUnread()
+    // If `body` is done, the reader has everything, even if it has gone away.
+    if try await !task.value { try Signals.shared.check() }
+  }
+
+  /// Notices a closed pipe at once, not only at the next line, which may never be written.
+  private static func endWhenUnread() {
+    DispatchQueue(label: "usertool.output").async {
+      if System.waitUntilUnread(1) { Signals.shared.end(with: .brokenPipe) }
+    }
+  }
+}
+
+/// Opening the store to follow it, which may have to wait.
+extension CommonOptions {
+  /// Opens the store, and waits if it cannot be opened yet.
+  ///
+  /// A process without write permission waits for a writer, without a limit. After the file was replaced, an incomplete file
+  /// is retried for two seconds.
+  ///
+  /// - Returns: nil if the command was told to end.
+  func openWaiting(_ access: Configuration.Access, isReplaced: Bool = false) async throws -> UserStore? {
+    let arrival = if case .file(let path) = try database { try FileArrival(of: path) } else { FileArrival?.none }
+    var attempts = isReplaced ? 40 : 0
+    var hasReported = false
+    while Signals.shared.status == nil {
+      do { return try open(access, isWatching: true) } catch let error as Failure where error.code == .needsWriter {
+        guard let arrival else { throw error }
+        if !hasReported { note("waiting for a writer: " + error.message.shown) }
+        hasReported = true
+        await withTaskCancellationHandler(operation: arrival.wait, onCancel: arrival.wake)
+      } catch let error as Failure {
+        attempts -= 1
+        let isIncomplete = [.noInput, .badData].contains(error.status) || error.code == .moved
+        guard attempts > 0, isIncomplete else { throw error }
+        // While another file takes the place of the database, it is missing or incomplete for a moment.
+        try? await Task.sleep(for: .milliseconds(50))
+      }
+    }
+    return nil
+  }
+
+  /// Reports that changes by other processes are found by looking, which takes longer, if that is so.
+  func noteMissingFileEvents(of store: UserStore) {
+    if store.hasFileEvents { return }
+    note("file events are not available (their limit may be reached): checking for changes four times a second")
+  }
+}

@@ -1,1 +1,0 @@
-../../UserStoreTests/Support/SuiteThreads.swift
