@@ -54,10 +54,6 @@ enum ObservationTurn {
   typealias Reading = @MainActor @Sendable () -> Delivery?
 
   private static let waiting = Lock<[Reading]>([])
-  @MainActor private static let round = Round()
-
-  /// Marks the thread during the deliveries, so that their rounds are deferred to the end.
-  private final class Round: Sendable {}
 
   static func add(_ reading: @escaping Reading) {
     let isFirst = waiting.withLock { waiting in
@@ -70,9 +66,10 @@ enum ObservationTurn {
   @MainActor private static func deliver() {
     let deliveries = waiting.withLock { exchange(&$0, with: []) }.compactMap { $0() }
     let thread = DeliveryThread.current
-    thread.enter(round, isTransaction: true)
+    // So that the rounds of the deliveries are deferred to the end.
+    thread.enter(MainActor.shared, isTransaction: true)
     for deliver in deliveries { deliver() }
-    thread.leave(round, isTransaction: true)
+    thread.leave(MainActor.shared, isTransaction: true)
     thread.runDeferred()
   }
 }

@@ -150,9 +150,6 @@ import CUserStoreSQLite
     while try statement.step() { body(statement) }
   }
 
-  /// Sleeps, or returns false to give up, where SQLite returns BUSY without calling the busy handler.
-  func waits(after count: Int) -> Bool { busyWait.waits(after: count) }
-
   /// Rewrites the whole database, so that nothing deleted remains in unused parts of pages.
   ///
   /// Needs a connection of its own: SQLite attaches another database in a temporary file.

@@ -153,7 +153,7 @@ enum Schema {
         throw StoreError(
           SQLiteError(code: .cannotOpen, message: "this file system does not support WAL"), purpose)
       } catch {
-        guard error.isWorthRetrying, connection.waits(after: count) else { throw error }
+        guard error.isWorthRetrying, connection.busyWait.waits(after: count) else { throw error }
         count += 1
       }
     }
