@@ -8,12 +8,21 @@ package struct Line: Decodable, Equatable {
     case real(Double)
     case text(String)
     case data(base64: String)
+    /// Text that is not valid UTF-8.
+    case invalidText(base64: String)
 
-    private enum Key: CodingKey { case base64 }
+    private enum Key: String, CodingKey {
+      case base64
+      case textBase64 = "text_base64"
+    }
 
     package init(from decoder: any Decoder) throws {
       if let container = try? decoder.container(keyedBy: Key.self) {
-        self = .data(base64: try container.decode(String.self, forKey: .base64))
+        if let text = try container.decodeIfPresent(String.self, forKey: .textBase64) {
+          self = .invalidText(base64: text)
+        } else {
+          self = .data(base64: try container.decode(String.self, forKey: .base64))
+        }
         return
       }
       let container = try decoder.singleValueContainer()
@@ -42,10 +51,9 @@ package struct Line: Decodable, Equatable {
   package var at: String?
   package var listener: String?
   package var reason: String?
-  package var invalid: Bool?
 
   private enum CodingKeys: CodingKey {
-    case revision, cursor, op, user, attribute, old, new, at, listener, reason, invalid
+    case revision, cursor, op, user, attribute, old, new, at, listener, reason
   }
 
   package init(from decoder: any Decoder) throws {
@@ -60,7 +68,6 @@ package struct Line: Decodable, Equatable {
     at = try container.decodeIfPresent(String.self, forKey: .at)
     listener = try container.decodeIfPresent(String.self, forKey: .listener)
     reason = try container.decodeIfPresent(String.self, forKey: .reason)
-    invalid = try container.decodeIfPresent(Bool.self, forKey: .invalid)
   }
 
   package static func decode(_ text: String) throws -> Line {
@@ -81,6 +88,7 @@ extension Line.Value {
     case .real(let real): String(real)
     case .text(let text): "'\(text)'"
     case .data(let base64): "b64:" + base64
+    case .invalidText(let base64): "text_b64:" + base64
     }
   }
 }

@@ -54,7 +54,7 @@ final class PostgresEngine: Engine {
   func files() throws(StoreError) -> any FileOperations {
     throw StoreError(
       .unsupported,
-      "the library cannot copy or rewrite a PostgreSQL database: use pg_dump, pg_basebackup, pg_restore, or VACUUM FULL"
+      "the library cannot copy or rewrite a PostgreSQL database: use VACUUM FULL, pg_dump, pg_basebackup, or pg_restore"
     )
   }
 

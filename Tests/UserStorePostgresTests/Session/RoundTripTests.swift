@@ -275,16 +275,16 @@ extension AllTests {
       let session = try #require(try store.engine.readers.take() as? PostgresSession)
       defer { store.engine.readers.give(back: session) }
       try session.beginReading(after: nil)
-      #expect(try session.userCount(where: .always) == 1)
+      #expect(try session.attributeNames() == [])
       let observer = try Observer()
       let process = session.connection.serverProcess
       try observer.terminate(process)
       try observer.awaitEnd(of: process)
-      #expect(throws: StoreError.self) { try session.userCount(where: .always) }
+      #expect(throws: StoreError.self) { try session.attributeNames() }
       #expect(!session.isInTransaction)
-      #expect(throws: StoreError.self) { try session.userCount(where: .always) }
+      #expect(throws: StoreError.self) { try session.attributeNames() }
       session.rollBack()
-      #expect(try session.userCount(where: .always) == 1)
+      #expect(try session.attributeNames() == [])
     }
 
     @Test func `a check of a database finds what would not be logged`() throws {

@@ -26,7 +26,7 @@ import Testing
     let json = try workspace.run("get", "1", "--format", "json")
     #expect(
       json.output
-        == #"{"id":1,"name":"a\#u{FFFD}b","hair_color":"zebra","age":"41","big":1e999,"max":9223372036854775807,"note":"\#u{FFFD}(","photo":{"base64":"AP8="},"third":0.3333333333333333,"invalid":true}"#
+        == #"{"id":1,"name":{"text_base64":"Yf9i"},"hair_color":"zebra","age":"41","big":1e999,"max":9223372036854775807,"note":{"text_base64":"wyg="},"photo":{"base64":"AP8="},"third":0.3333333333333333}"#
         + "\n")
   }
 
@@ -43,16 +43,17 @@ import Testing
     #expect(try workspace.run("get", "1", "age").output == "41\n")
   }
 
-  @Test func `watch and log print invalid values, and mark the lines`() throws {
+  @Test func `watch and log print the bytes of text that is not valid UTF-8`() throws {
     let workspace = try makeWorkspace()
     let lines = try workspace.run("log").lines.map(Line.decode)
-    #expect(lines.filter { $0.invalid == true }.map(\.attribute) == ["name", "note"])
+    let invalid = lines.filter { if case .invalidText = $0.new { true } else { false } }
+    #expect(invalid.map(\.attribute) == ["name", "note"])
     let watcher = try workspace.start("watch", "1", "--listener", "A=name", "--timeout", "300s")
     try watcher.waitUntilWatching()
-    #expect(try watcher.output.next().map(Line.decode)?.invalid == true)
+    #expect(try watcher.output.next().map(Line.decode)?.new == .invalidText(base64: "Yf9i"))
     try workspace.run("rename", "1", "Zoë")
     let line = try #require(try watcher.output.next().map(Line.decode))
-    #expect(line.old == .text("a\u{FFFD}b") && line.new == .text("Zoë") && line.invalid == true)
+    #expect(line.old == .invalidText(base64: "Yf9i") && line.new == .text("Zoë"))
   }
 
   @Test func `invalid values survive an unrelated change`() throws {

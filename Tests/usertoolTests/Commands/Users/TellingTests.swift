@@ -125,6 +125,6 @@ import Testing
     try workspace.run("add", "NIX")
     #expect(try workspace.run("listeners", "NIX").lines.count == 6)
     let outcome = try workspace.run("listeners", "1", "--listener", "B", "--listener", "A=name", "--listener", "B")
-    #expect(outcome.output == "1\tB\tuser 1\t0\t\n2\tA\tname of user 1\t0\t\n")
+    #expect(outcome.output == "1\tB\tuser 1\t0\n2\tA\tname of user 1\t0\n")
   }
 }
